@@ -17,7 +17,7 @@ class CallStuck(Exception):
     """A call has not returned in time; its thread was left to itself."""
 
 
-class Calls(Protocol):
+class BlockingCalls(Protocol):
     """Makes blocking calls off the loop."""
 
     @property

@@ -7,7 +7,7 @@ from typing import NoReturn, get_args
 
 import numpy as np
 
-from audio.bounded import BoundedCalls, Calls, CallStuck
+from audio.bounded import BlockingCalls, BoundedCalls, CallStuck
 from audio.clock import Clock, LoopClock
 from audio.device_status import Presence, SpeakerStatus
 from audio.echo.choose import Reference
@@ -50,7 +50,7 @@ class Speaker:
         lead_in_ms: int = 0,
         reference: Reference | None = None,
         clock: Clock | None = None,
-        calls: Calls | None = None,
+        calls: BlockingCalls | None = None,
         make: MakePlayback | None = None,
     ) -> None:
         """`device`: a name, or "default". `lead_in_ms`: of silence behind each opening, for a
@@ -58,7 +58,7 @@ class Speaker:
         self._device = device
         self._lead_in = max(lead_in_ms, _LEAD_IN_MS) * RATE // 1000
         self._clock: Clock = clock or LoopClock()
-        self._calls: Calls = calls or BoundedCalls()
+        self._calls: BlockingCalls = calls or BoundedCalls()
         self._asking = asyncio.Lock()
         self._mixer = Mixer()
         self._make = make or (lambda mixer: DevicePlayback(device, mixer, self._clock, reference))

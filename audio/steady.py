@@ -3,7 +3,7 @@
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable
 
-from audio.bounded import BoundedCalls, Calls, CallStuck, Result
+from audio.bounded import BlockingCalls, BoundedCalls, CallStuck, Result
 from audio.clock import Clock, LoopClock
 from audio.device_status import MicrophoneChange, MicrophoneStatus
 from audio.devices.watch import DeviceList
@@ -17,12 +17,12 @@ from audio.steady_parts import (
     SHORTEST_PAUSE_S,
     STOPPED_S,
     BackOff,
+    ChangeWatch,
     Input,
     Opening,
-    Place,
     Positions,
     Silence,
-    Watch,
+    SourcePlace,
 )
 
 __all__ = ["MicrophoneChange", "MicrophoneStatus", "SteadyMicrophone"]
@@ -51,10 +51,10 @@ class SteadyMicrophone:
         microphone: Input,
         *,
         clock: Clock | None = None,
-        watch: Watch | None = None,
+        watch: ChangeWatch | None = None,
         cleaner: Cleaner | None = None,
         before_refresh: Callable[[], Awaitable[object]] | None = None,
-        calls: Calls | None = None,
+        calls: BlockingCalls | None = None,
     ) -> None:
         """`before_refresh` closes every other stream of this process that rests, because PortAudio
         can look for new devices only while no stream is open."""
@@ -260,7 +260,7 @@ class SteadyMicrophone:
                 self._positions.gap()
             self._become(MicrophoneStatus.OPENING, "")
 
-    async def _be_elsewhere(self, place: Place) -> None:
+    async def _be_elsewhere(self, place: SourcePlace) -> None:
         self._become(
             MicrophoneStatus.ELSEWHERE,
             f'The sound server has moved us from the microphone to "{place.name}", which is none: '

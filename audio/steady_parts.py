@@ -65,7 +65,7 @@ _SAY_AGAIN_S = 3600.0  # that it is silent
 SILENT_S = 3.0  # of nothing but one value: no microphone in a room is as quiet as that
 
 
-class Place(Protocol):
+class SourcePlace(Protocol):
     """The source that our recording comes from."""
 
     @property
@@ -77,7 +77,7 @@ class Place(Protocol):
         ...
 
 
-class Watch(Protocol):
+class ChangeWatch(Protocol):
     """Tells of changes among the sound devices."""
 
     def listen(self, call: Callable[[], None]) -> Callable[[], None]:
@@ -87,7 +87,7 @@ class Watch(Protocol):
         """
         ...
 
-    async def place(self) -> Place | None:
+    async def place(self) -> SourcePlace | None:
         """Where our recording comes from just now, None where nobody knows. Bounded; no errors."""
         ...
 

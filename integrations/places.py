@@ -30,7 +30,7 @@ def place_of(host: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
+class ConnectionRoom:
     """So many connections at once, of which no place takes all.
 
     The last ones are kept for places that hold few so far, and the very last for this machine: its

@@ -16,14 +16,14 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from integrations.errors import Misconfigured
-from integrations.places import Room, place_of
+from integrations.places import ConnectionRoom, place_of
 
 _STOP_WITHIN_S = 2  # open requests get this long when the server stops
 _BACKLOG = 64  # connections that wait; asyncio takes in, and complains of, as many at a time
 # Anybody may connect, without a token too: who does and says nothing must not take every file that
 # the process may have open, or it could neither speak nor write any more.
 MOST_CONNECTIONS = 128  # at once; a house has a few panels, programs and browsers
-ROOM = Room(MOST_CONNECTIONS, of_one=64, few=8, kept_for_few=32, kept_for_loopback=16)
+ROOM = ConnectionRoom(MOST_CONNECTIONS, of_one=64, few=8, kept_for_few=32, kept_for_loopback=16)
 # Beyond that a connection is taken for a request that is always answered, and for nothing else. The
 # oldest of these gives way: who asks at once is answered, and who only waits holds up nobody.
 MOST_ASIDE = 16

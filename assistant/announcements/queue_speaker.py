@@ -126,7 +126,7 @@ PREANNOUNCE = "announce"  # the tone before what comes from outside
 _UNHEARD = "an announcement was not heard: there was no loudspeaker"
 
 
-class Speaker(Protocol):
+class SaysAnnouncements(Protocol):
     """Whoever says it, such as the turn's `Runner`."""
 
     @property
@@ -181,7 +181,7 @@ class Announcements:
     def __init__(
         self,
         store: Store,
-        speaker: Speaker,
+        speaker: SaysAnnouncements,
         language_of: Callable[[str], str],
         loudspeaker: Loudspeaker | None = None,
         clock: Clock | None = None,

@@ -20,7 +20,7 @@ from assistant.tools.mend import folded
 from assistant.tools.nearest import nearest
 from assistant.tools.resolve import find_area
 from integrations.errors import IntegrationError
-from integrations.home_assistant.commands import Live
+from integrations.home_assistant.commands import LiveLink
 from integrations.home_assistant.house import Entity, House
 from integrations.home_assistant.refusals import Unanswered
 from integrations.home_assistant.services import Services
@@ -148,7 +148,7 @@ WAIT_S = 3.0  # for a refusal; satellites answer only when they have said it
 _log = logging.getLogger(__name__)
 
 
-class Home(Live, LivePicture, Protocol):
+class Home(LiveLink, LivePicture, Protocol):
     """What is needed of `integrations.home_assistant.client.HomeAssistant`."""
 
 

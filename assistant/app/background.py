@@ -20,7 +20,7 @@ from assistant.config.sections import QuietHours
 from assistant.confirmation.phone import OwnersPhone
 from assistant.confirmation.pin import PinGuard
 from assistant.confirmation.witness import Hears, Witness
-from assistant.conversation.confirmation_dialog import Means, Prompter
+from assistant.conversation.confirmation_dialog import AskingServices, Prompter
 from assistant.conversation.log import TurnLog
 from assistant.conversation.runner import Runner
 from assistant.domain.brain import PEOPLE, BrainFault, ConversationOwner, Spent
@@ -31,7 +31,7 @@ from assistant.jobs.camera import Looking
 from assistant.jobs.keeper import PATIENCE_S, Jobs, Patient
 from assistant.jobs.long_work import LongWork
 from assistant.jobs.tell import Teller
-from assistant.jobs.think import Guidance, RunCall, Thinking
+from assistant.jobs.think import Guidance, LongThinking, RunCall
 from assistant.speech.output import SpeechOutput
 from assistant.tools.builtin.fetch import fetch_page
 from assistant.tools.builtin.send_to_phone import SendToPhone
@@ -58,7 +58,7 @@ def means_of(
     minds: BrainSet,
     clock: Clock,
     prompter: Prompter | None,
-) -> Means:
+) -> AskingServices:
     """How this process asks. `prompter`: who sits at a keyboard, if anybody does."""
     pin = settings.policy.pin
     guard = PinGuard(pin, bridge.store, clock) if pin.get_secret_value() else None
@@ -70,7 +70,7 @@ def means_of(
         phones = Phones(bridge.home, bridge.own_device)
         name = settings.assistant.name
         phone = OwnersPhone(phones, settings.policy.phone, name, bridge.catalogue)
-    return Means(witness, prompter, phone, minds.learn)
+    return AskingServices(witness, prompter, phone, minds.learn)
 
 
 def _hears(settings: Settings, languages: Sequence[str]) -> Hears:
@@ -133,7 +133,7 @@ class BackgroundWork:
         if settings.tools.web_fetch:
             tools.offer(fetch_page(Fetcher(), catalogue, bridge.memories.texts))
         if self.thinks:
-            thinking = Thinking(self, tools, self.jobs, self._guide, self.spent, catalogue)
+            thinking = LongThinking(self, tools, self.jobs, self._guide, self.spent, catalogue)
             snap = bridge.cameras.snapshot
             looking = Looking(self, snap, lambda: home.house, self._guide, self.spent, catalogue)
             tools.offer(thinking.tool(), looking.tool())

@@ -8,7 +8,7 @@ from functools import partial
 
 from assistant.app.background import BackgroundWork, means_of
 from assistant.app.brains import BrainSet, open_brains
-from assistant.app.conversation import Conversation, open_conversation
+from assistant.app.conversation import BoxConversation, open_conversation
 from assistant.app.home import HomeContext, open_home
 from assistant.app.services import DaemonServices, Stay
 from assistant.config.schema import Settings
@@ -70,7 +70,7 @@ async def open_app(
 
 @asynccontextmanager
 async def open_around(
-    conversation: Conversation,
+    conversation: BoxConversation,
     *,
     hears: bool,
     resident: bool,
@@ -132,7 +132,7 @@ async def _warm(mouth: SpeechOutput, languages: Sequence[str]) -> None:
 
 
 def _performers(
-    conversation: Conversation,
+    conversation: BoxConversation,
     bridge: HomeContext,
     minds: BrainSet,
     works: BackgroundWork,

@@ -51,7 +51,7 @@ class Later:
 
 
 @dataclass(frozen=True, slots=True)
-class Conversation:
+class BoxConversation:
     """One process's."""
 
     settings: Settings
@@ -92,7 +92,7 @@ async def open_conversation(
     hears: bool,
     resident: bool,
     paced: bool = False,
-) -> AsyncIterator[Conversation]:
+) -> AsyncIterator[BoxConversation]:
     """See `assistant.app.build.open_app`. Raises ConfigError, AudioError and StoreError.
 
     Whether the microphone is muted is known when it is given.
@@ -127,7 +127,7 @@ async def open_conversation(
         mute = Mute(store, runner, mouth.sound, mouth.tell_opening) if resident else None
         if mute is not None:
             await mute.load()
-        yield Conversation(
+        yield BoxConversation(
             settings,
             clock,
             store,

@@ -19,7 +19,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, cast
 
-from assistant.app.conversation import Conversation, open_conversation
+from assistant.app.conversation import BoxConversation, open_conversation
 from assistant.app.process import Startup, long_lived
 from assistant.config.schema import Settings
 from assistant.conversation.for_ever import listen_for_ever
@@ -157,7 +157,7 @@ class _Service:
 
     def __init__(
         self,
-        conversation: Conversation,
+        conversation: BoxConversation,
         outputs: Outputs,
         echo: EchoWatch,
         microphone: SteadyMicrophone | None,

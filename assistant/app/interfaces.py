@@ -183,10 +183,10 @@ async def _mqtt(
 
 
 def _wyoming(app: App, stay: Stay) -> "WyomingInterface":
-    from assistant.interfaces.wyoming import HouseVoice, Room, WyomingInterface
+    from assistant.interfaces.wyoming import HouseVoice, SatelliteRoom, WyomingInterface
 
     languages = app.settings.assistant.languages
-    room = Room(stay.desk, app.bridge.catalogue, languages[0])
+    room = SatelliteRoom(stay.desk, app.bridge.catalogue, languages[0])
     voice = HouseVoice(app.mouth.synthesize, languages, stay.language_of)
     return WyomingInterface(app.settings, room, voice)
 

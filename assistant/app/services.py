@@ -13,10 +13,10 @@ from assistant.config.schema import Settings
 from assistant.conversation.line import Line
 from assistant.conversation.log import TurnLog
 from assistant.conversation.program_questions.mapping import SchemaMapper
-from assistant.conversation.program_questions.questions import House, Questions
+from assistant.conversation.program_questions.questions import ProgramQuestions, QuestionHouse
 from assistant.conversation.program_questions.talks import Talks
 from assistant.conversation.runner import Runner
-from assistant.conversation.telling import Telling
+from assistant.conversation.telling import TurnTelling
 from assistant.domain.clock import Clock
 from assistant.domain.records import TimerRecord, new_id
 from assistant.interfaces.live_settings import LiveSettings
@@ -29,7 +29,7 @@ from assistant.speech.identify import identify
 from assistant.speech.output import SpeechOutput
 from assistant.timers.desk import TimerDesk
 from assistant.tools.builtin.profile import SwitchProfile
-from assistant.tools.watch import Watch
+from assistant.tools.watch import MovementWatch
 from integrations.home_assistant.services import Services
 from integrations.web.requests import LiveRequest
 
@@ -41,7 +41,7 @@ class Stay:
     mute: Mute
     announcements: Announcements
     desk: AnnounceDesk
-    questions: Questions
+    questions: ProgramQuestions
     talks: Talks
     timers: TimerDesk
     live: LiveSettings
@@ -70,7 +70,7 @@ class DaemonServices:
         )
         announcements = await self._announce(stack)
         desk = AnnounceDesk(announcements, sound_files(self.settings, bridge), self.clock)
-        watch = Watch(bridge.home, bridge.catalogue, announcements.say)
+        watch = MovementWatch(bridge.home, bridge.catalogue, announcements.say)
         bridge.tools.tell((await stack.enter_async_context(watch)).follow)
         self._tell_of_turns(stack)
         timers = await self._keep_time(stack, announcements)
@@ -139,7 +139,7 @@ class DaemonServices:
 
     def _tell_of_turns(self, stack: AsyncExitStack) -> None:
         """Automations follow what happens."""
-        telling = Telling(self.bridge.happenings)
+        telling = TurnTelling(self.bridge.happenings)
         self.runner.follow(telling)
         stack.callback(self.log.follow(telling.finished))
         stack.callback(log_turns(self.log))
@@ -159,10 +159,10 @@ class DaemonServices:
         stack.callback(keeper.follow(tell))
         return self.works.timers.desk(keeper, self._language_of)
 
-    async def _ask(self, stack: AsyncExitStack) -> tuple[Questions, Talks]:
+    async def _ask(self, stack: AsyncExitStack) -> tuple[ProgramQuestions, Talks]:
         """Programs ask people, and begin talks with them; one at a time."""
         bridge, clock, line = self.bridge, self.clock, Line(self.clock)
-        house = House(
+        house = QuestionHouse(
             bridge.catalogue,
             self._language_of,
             [word.model.replace("_", " ") for word in self.settings.wake.words],
@@ -171,7 +171,7 @@ class DaemonServices:
         )
         mapper = SchemaMapper(self.works, self.works.spent, lambda: new_id(clock.now()))
         asks = mapper if self.works.thinks else None
-        questions = Questions(self.runner, line, house, bridge.happenings, clock, asks)
+        questions = ProgramQuestions(self.runner, line, house, bridge.happenings, clock, asks)
         talks = Talks(self.runner, line, self._language_of, clock)
         await stack.enter_async_context(questions)
         await stack.enter_async_context(talks)

@@ -17,7 +17,7 @@ from assistant.timers.keeper import TimerService
 from assistant.timers.later import FrozenCalls
 from assistant.timers.later_tool import LaterTool
 from assistant.timers.recurrence import Almanac, local_zone
-from assistant.timers.telling import Telling
+from assistant.timers.telling import TimerTelling
 from assistant.timers.tools import AlarmTool, TimerTools
 from assistant.tools.builtin.protocol import BuiltIn
 from assistant.tools.toolbox import Toolbox
@@ -49,7 +49,7 @@ class Timekeeping:
         self._calls = FrozenCalls(
             tools, lambda: home.connected, lambda: new_id(clock.now()), catalogue
         )
-        self._telling = Telling(rings, catalogue, clock, self._almanac.zone)
+        self._telling = TimerTelling(rings, catalogue, clock, self._almanac.zone)
 
     def tools(self) -> tuple[BuiltIn, ...]:
         """For the menu."""

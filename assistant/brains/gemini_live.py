@@ -5,12 +5,12 @@ from types import TracebackType
 from typing import Self
 
 from assistant.brains.briefing import Briefing
-from assistant.brains.gemini.ports import Briefer, Client, LiveTimeouts
+from assistant.brains.gemini.ports import Briefer, LiveOpener, LiveTimeouts
 from assistant.brains.gemini.sessions import LiveSessions, Making
-from assistant.brains.gemini.turn import GeminiLiveTurn, Means
+from assistant.brains.gemini.turn import GeminiLiveTurn, TurnMeans
 from assistant.domain.brain import TurnRequest
 from assistant.domain.clock import Clock
-from integrations.gemini.models import ModelRow, Thinking
+from integrations.gemini.models import ModelRow, ThinkingSetting
 from integrations.gemini.setup import LiveSetup
 from integrations.owner import OwnedTasks
 
@@ -24,7 +24,7 @@ class GeminiLiveBrain:
 
     def __init__(
         self,
-        client: Client,
+        client: LiveOpener,
         briefer: Briefer,
         row: ModelRow,
         clock: Clock,
@@ -45,7 +45,7 @@ class GeminiLiveBrain:
         self._keepers = LiveSessions(
             Making(client, briefer, self._setup, self._tasks, clock, habits)
         )
-        self._means = Means(
+        self._means = TurnMeans(
             self._keepers,
             self._keepers.people,
             briefer,
@@ -127,5 +127,5 @@ class GeminiLiveBrain:
             voice=briefing.voice if self._native_voice else "",
             google_search=self._google_search,
             # Where it cannot be set, a profile's wish must not cost a session of its own.
-            thinking="" if self._row.thinking is Thinking.NONE else briefing.thinking,
+            thinking="" if self._row.thinking is ThinkingSetting.NONE else briefing.thinking,
         )

@@ -47,7 +47,7 @@ _NATURAL = (None, "STOP")  # finishReason of an answer that is whole
 ROUNDS = 8  # requests of one turn; in the last one the model must answer in words
 
 
-class Conversation(Protocol):
+class OnceTalk(Protocol):
     """What was said so far (`integrations.gemini.once.OnceConversation`)."""
 
     def hear(self, pcm: bytes) -> None:
@@ -71,10 +71,10 @@ class Conversation(Protocol):
         ...
 
 
-class Client(Protocol):
+class OnceOpener(Protocol):
     """Makes conversations (`integrations.gemini.once.OnceClient`)."""
 
-    def converse(self, setup: OnceSetup) -> Conversation:
+    def converse(self, setup: OnceSetup) -> OnceTalk:
         """A new one. Does no I/O."""
         ...
 
@@ -90,7 +90,7 @@ class ThinkResult:
 class GeminiOnceBrain:
     """One turn, a few requests. It keeps nothing between turns."""
 
-    def __init__(self, client: Client, briefer: Briefer, row: ModelRow) -> None:
+    def __init__(self, client: OnceOpener, briefer: Briefer, row: ModelRow) -> None:
         self._client = client
         self._briefer = briefer
         self._row = row
@@ -155,7 +155,7 @@ class OnceTurn:
     """One turn: brief, wait for the end of the sentence, then the rounds."""
 
     def __init__(
-        self, request: TurnRequest, client: Client, briefer: Briefer, row: ModelRow
+        self, request: TurnRequest, client: OnceOpener, briefer: Briefer, row: ModelRow
     ) -> None:
         self._request = request
         self._client = client
@@ -197,7 +197,7 @@ class OnceTurn:
 class Dialogue:
     """Rounds of requests and tool calls, until the model has said its last word."""
 
-    def __init__(self, conversation: Conversation, row: ModelRow, rounds: int) -> None:
+    def __init__(self, conversation: OnceTalk, row: ModelRow, rounds: int) -> None:
         self._conversation = conversation
         self._row = row
         self._rounds = rounds

@@ -3,7 +3,7 @@
 import argparse
 
 from assistant.app.build import open_app
-from assistant.cli.command import Command, Failed
+from assistant.cli.command import CliCommand, Failed
 from assistant.cli.output import print_turn, show_notices
 from assistant.cli.prompt import keyboard
 from assistant.config.schema import Settings
@@ -25,7 +25,7 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
     return print_turn(turn, arguments.json)
 
 
-COMMAND = Command(
+COMMAND = CliCommand(
     name="ask",
     summary="one typed turn",
     example='hearth ask "turn on the kitchen light"',

@@ -10,7 +10,7 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from assistant.cli.command import Command, Failed
+from assistant.cli.command import CliCommand, Failed
 from assistant.cli.console import Terminal, stacked
 from assistant.cli.terminal import say, say_json
 from assistant.config.schema import Settings
@@ -122,7 +122,7 @@ def _end(row: AuditRecord) -> RenderableType:
     return stacked(end, *seen)
 
 
-COMMAND = Command(
+COMMAND = CliCommand(
     name="audit",
     summary="every call of a tool, what was decided about it and by whom",
     example="hearth audit --since yesterday, or of all that was refused at a lock: "

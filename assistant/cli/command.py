@@ -9,7 +9,7 @@ from assistant.config.schema import Settings
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
+class CliCommand:
     """One word after `hearth`."""
 
     name: str

@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from assistant.brains.slots import start_of_day
-from assistant.cli.command import Command, Failed
+from assistant.cli.command import CliCommand, Failed
 from assistant.cli.console import paper
 from assistant.cli.terminal import say_json
 from assistant.config.schema import Settings
@@ -116,7 +116,7 @@ def _modalities(row: CostRow) -> Text:
     return Text(", ".join(parts), style="dim")
 
 
-COMMAND = Command(
+COMMAND = CliCommand(
     name="costs",
     summary="what the cloud has cost, by day, brain and model",
     example="hearth costs --days 7",

@@ -10,13 +10,13 @@ from rich.table import Table
 from rich.text import Text
 
 from assistant.app.build import App, open_app
-from assistant.cli.command import Command, Failed
+from assistant.cli.command import CliCommand, Failed
 from assistant.cli.console import Terminal, worded
 from assistant.cli.output import describe, show_turn
 from assistant.config.schema import Settings
 from assistant.conversation.for_ever import listen_for_ever
 from assistant.conversation.log import FinishedTurn
-from assistant.demo.scenes import SCENES, Gramophone, Spoken, Typed, make_clip
+from assistant.demo.scenes import SCENES, Gramophone, SpokenCommand, Typed, make_clip
 from assistant.journal.trace import LEGEND, draw_bar
 from assistant.sound.devices import open_microphone, open_outputs
 from audio.wav import WavSource
@@ -30,7 +30,7 @@ from integrations.home_assistant.snapshots import is_snapshot
 def show_scene(
     console: Terminal,
     number: str,
-    scene: Spoken | Typed,
+    scene: SpokenCommand | Typed,
     turn: FinishedTurn | None,
     changes: Mapping[str, tuple[str, str]],
     answer: Path,
@@ -112,7 +112,7 @@ def _demo_settings(settings: Settings, folder: Path) -> Settings:
 
 async def _with_scenes(settings: Settings, folder: Path) -> int:
     console = Terminal()
-    spoken = [scene for scene in SCENES if isinstance(scene, Spoken)]
+    spoken = [scene for scene in SCENES if isinstance(scene, SpokenCommand)]
     clips = {
         scene.name: await asyncio.to_thread(make_clip, scene, folder)
         for scene in track(spoken, "Making the speech", console=console, transient=True)
@@ -146,7 +146,7 @@ async def _with_scenes(settings: Settings, folder: Path) -> int:
     return _verdict(console, failed, folder)
 
 
-async def _play(app: App, scene: Spoken | Typed, clip: Path | None) -> FinishedTurn | None:
+async def _play(app: App, scene: SpokenCommand | Typed, clip: Path | None) -> FinishedTurn | None:
     """Perform one scene, and wait a little for what is on its way in the house."""
     count = app.log.count
     if clip is not None:
@@ -177,7 +177,7 @@ def _demo_changes(before: dict[str, str], after: dict[str, str]) -> dict[str, tu
 
 
 def _trouble(
-    scene: Spoken | Typed, turn: FinishedTurn | None, changes: dict[str, tuple[str, str]]
+    scene: SpokenCommand | Typed, turn: FinishedTurn | None, changes: dict[str, tuple[str, str]]
 ) -> str | None:
     """What is not as the scene wants it, or None."""
     if turn is None:
@@ -226,7 +226,7 @@ async def _with_microphone(settings: Settings) -> int:
     return 0
 
 
-COMMAND = Command(
+COMMAND = CliCommand(
     name="demo",
     summary="the main job without microphone, key or Home Assistant",
     example="hearth demo --mic",

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from assistant.app.lock import is_held
-from assistant.cli.command import Command, Failed
+from assistant.cli.command import CliCommand, Failed
 from assistant.cli.console import Terminal, stacked
 from assistant.cli.terminal import say, say_json
 from assistant.config.schema import Settings
@@ -152,7 +152,7 @@ def _plain(device: DeviceInfo, level: float | None) -> dict[str, object]:
     }
 
 
-COMMAND = Command(
+COMMAND = CliCommand(
     name="devices",
     summary="list microphones and speakers, measure their echo",
     example="hearth devices --json",

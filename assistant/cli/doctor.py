@@ -10,7 +10,7 @@ from dataclasses import asdict
 from rich.table import Table
 from rich.text import Text
 
-from assistant.cli.command import Command
+from assistant.cli.command import CliCommand
 from assistant.cli.console import Terminal, stacked, worded
 from assistant.cli.redact import hide_in_logs
 from assistant.cli.terminal import say_json
@@ -139,7 +139,7 @@ def _sum(findings: Sequence[Finding]) -> Text:
     return worded("[green]All is well[/]: {all} checks", all=len(findings))
 
 
-COMMAND = Command(
+COMMAND = CliCommand(
     name="doctor",
     summary="check everything and say how to mend it",
     example="hearth doctor --json",

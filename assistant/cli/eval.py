@@ -14,7 +14,7 @@ from rich.text import Text
 
 from assistant.app.brains import NO_CONSENT
 from assistant.brains.slots import start_of_day
-from assistant.cli.command import Command, Failed
+from assistant.cli.command import CliCommand, Failed
 from assistant.cli.console import Terminal, worded
 from assistant.cli.prompt import read_line
 from assistant.cli.terminal import say, say_json
@@ -225,7 +225,7 @@ def _write(path: Path, table: str) -> None:
         raise Failed(f"{path} cannot be written ({error.strerror}); name another --out") from error
 
 
-COMMAND = Command(
+COMMAND = CliCommand(
     name="eval",
     summary="sixty spoken commands against the real service: success, latency, cost",
     example="hearth eval --cap 0.30 --out eval.md",

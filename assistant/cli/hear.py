@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 from assistant.app.build import open_app
-from assistant.cli.command import Command
+from assistant.cli.command import CliCommand
 from assistant.cli.output import print_turn, show_notices
 from assistant.cli.terminal import say, say_json
 from assistant.config.schema import Settings
@@ -42,7 +42,7 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
     return print_turn(turn, arguments.json)
 
 
-COMMAND = Command(
+COMMAND = CliCommand(
     name="hear",
     summary="one spoken turn from a sound file",
     example="hearth hear command.wav --fast --json --out answer.wav",

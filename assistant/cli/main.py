@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 
-from assistant.cli.command import Command, Failed
+from assistant.cli.command import CliCommand, Failed
 from assistant.cli.redact import StarredFormatter, hide_in_logs
 from assistant.cli.terminal import Parser, say
 from assistant.config.errors import ConfigError
@@ -49,7 +49,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command that `argv` names and return the exit code."""
     words = sys.argv[1:] if argv is None else list(argv)
     arguments = _parser(words).parse_args(words)
-    command: Command = arguments.command
+    command: CliCommand = arguments.command
     _log_to_stderr(arguments.debug)
     if argv is None:  # the program itself, not somebody who calls us
         sys.excepthook = _log_fault
@@ -79,9 +79,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         return cause.exit_code if isinstance(cause, Failed) else UNUSABLE
 
 
-def _load(name: str) -> Command:
+def _load(name: str) -> CliCommand:
     """One command. Its module is imported here, because some bring a second's worth of others."""
-    command: Command = importlib.import_module(f"assistant.cli.{name}").COMMAND
+    command: CliCommand = importlib.import_module(f"assistant.cli.{name}").COMMAND
     return command
 
 

@@ -19,7 +19,7 @@ from rich.table import Table
 from rich.text import Text
 
 from assistant.cli import models as models_download
-from assistant.cli.command import Command, Failed
+from assistant.cli.command import CliCommand, Failed
 from assistant.cli.console import Terminal
 from assistant.cli.terminal import say, say_json
 from assistant.config.schema import Settings
@@ -284,7 +284,7 @@ def _plain(one: Shelved) -> dict[str, Any]:
     }
 
 
-COMMAND = Command(
+COMMAND = CliCommand(
     name="models",
     summary="voices and wake words: list, download, check",
     example="hearth models download es_ES-davefx-medium",

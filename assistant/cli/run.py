@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from assistant.app.lock import locked
 from assistant.app.process import Startup, share_heap
-from assistant.cli.command import Command
+from assistant.cli.command import CliCommand
 from assistant.cli.redact import hide_in_logs
 from assistant.cli.terminal import say
 from assistant.config.exposed_secrets import exposed_secrets
@@ -75,7 +75,7 @@ def _show(turn: FinishedTurn) -> None:
     show_turn(turn.record, turn.outcomes)
 
 
-COMMAND = Command(
+COMMAND = CliCommand(
     name="run",
     summary="listen, answer and go on",
     example="hearth run --config /etc/hearth/hearth.toml",

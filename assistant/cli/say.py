@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from assistant.cli.command import Command
+from assistant.cli.command import CliCommand
 from assistant.cli.terminal import say, say_json
 from assistant.config.schema import Settings
 from assistant.sound.devices import open_outputs, spare_voices_of, voices_of
@@ -38,7 +38,7 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
     return 0
 
 
-COMMAND = Command(
+COMMAND = CliCommand(
     name="say",
     summary="speak a text",
     example='hearth say "It is **21.5°C** outside" --out weather.wav',

@@ -9,7 +9,7 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
-from assistant.cli.command import Command, Failed
+from assistant.cli.command import CliCommand, Failed
 from assistant.cli.console import Terminal
 from assistant.cli.redact import hide_in_logs
 from assistant.cli.setup_carry import carry, carry_arguments, wants_carrying
@@ -31,7 +31,7 @@ from assistant.domain.clock import SystemClock
 from assistant.models.manifest import read_manifest
 from assistant.setup import typed
 from assistant.setup.answers import EVERYWHERE, LOOPBACK, MOST, Answers, Gone, Way, way_of
-from assistant.setup.conversation import Conversation
+from assistant.setup.conversation import SetupDialog
 from assistant.setup.document import begun
 from assistant.setup.draft import draft
 from assistant.setup.typed import Unclear
@@ -228,7 +228,7 @@ async def _talk(
     """Everything that is not given, asked; and how many questions are left."""
     known = await asyncio.to_thread(read_manifest)
     home = draft(present, given).home_assistant
-    conversation = Conversation(
+    conversation = SetupDialog(
         TerminalPerson(console),
         RealMeans(console, check, home.verify_tls, home.ca_file),
         present,
@@ -290,7 +290,7 @@ def _admin(arguments: argparse.Namespace, *, ask: bool = True) -> AskAdmin:
     return asked
 
 
-COMMAND = Command(
+COMMAND = CliCommand(
     name="setup",
     summary="write the configuration with you",
     example="hearth setup --url http://homeassistant.local:8123",

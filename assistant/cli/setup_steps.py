@@ -42,7 +42,7 @@ _LACKS = (State.MISSING, State.PARTIAL, State.BROKEN)
 
 
 class RealMeans:
-    """Implements `assistant.setup.answers.Means`."""
+    """Implements `assistant.setup.answers.SetupServices`."""
 
     def __init__(self, console: Terminal, check: Check, verify_tls: bool, ca_file: str) -> None:
         self._console = console

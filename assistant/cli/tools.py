@@ -16,7 +16,7 @@ from assistant.app.home import HomeContext, open_home
 from assistant.app.policy_contexts import rulings_of
 from assistant.brains.briefing import Briefer
 from assistant.cli import tools_approve, tools_rate
-from assistant.cli.command import Command, Failed
+from assistant.cli.command import CliCommand, Failed
 from assistant.cli.console import Terminal
 from assistant.cli.terminal import say, say_json
 from assistant.config.schema import Settings
@@ -193,7 +193,7 @@ def _print_verdict(told: dict[str, Any], ruling: Ruling, as_json: bool) -> None:
             say(f"  {label}: {told[label]}")
 
 
-COMMAND = Command(
+COMMAND = CliCommand(
     name="tools",
     summary="the tools that can be used, with their tier",
     example='hearth tools --explain \'{"name": "HassTurnOff", "arguments": {"area": "Hall"}}\'',

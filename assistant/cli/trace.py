@@ -9,7 +9,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from assistant.cli.command import Command, Failed
+from assistant.cli.command import CliCommand, Failed
 from assistant.cli.console import Terminal, paper, stacked
 from assistant.cli.terminal import say, say_json
 from assistant.cli.trace_sound import play, print_recordings, why_silent
@@ -389,7 +389,7 @@ def _missing(turn: str) -> str:
     return f"There is no turn {turn}; see the last ones with hearth trace --list"
 
 
-COMMAND = Command(
+COMMAND = CliCommand(
     name="trace",
     summary="show a turn's waterfall, or how the last turns went",
     example="hearth trace last, hearth trace --list, "

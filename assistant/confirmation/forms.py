@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from enum import Enum, IntFlag
 
-from assistant.confirmation.wording import Action, Wording, Words, languages, wording
+from assistant.confirmation.wording import SpokenAction, Wording, Words, languages, wording
 
 MAX_WORDS = 24  # of an answer; more is no answer to a short question
 FALLBACK = "en"  # the language of our questions where the configured ones have no sentences
@@ -12,7 +12,7 @@ _USUAL_ACTS = ("open", "start")
 _KEEPING = "keep"  # "leave it locked": only after a no
 
 
-class Reply(Enum):
+class AnswerKind(Enum):
     """What the whole of an answer is."""
 
     YES = "yes"
@@ -47,7 +47,7 @@ class Forms:
         self._wordings = tuple(known)
         self._names = tuple(names)
 
-    def read(self, text: str, things: Sequence[str] = (), asked: str = "") -> Reply:
+    def read(self, text: str, things: Sequence[str] = (), asked: str = "") -> AnswerKind:
         """Judge the whole text.
 
         It must be forms of one language from end to end; after a yes or no it may echo the action
@@ -57,20 +57,20 @@ class Forms:
         """
         said = [_Answer(forms, text, things, asked, self._names) for forms in self._wordings]
         replies = {answer.reply() for answer in said}
-        if Reply.NO in replies:
-            return Reply.NO
-        if replies & {Reply.YES, Reply.ALWAYS}:
+        if AnswerKind.NO in replies:
+            return AnswerKind.NO
+        if replies & {AnswerKind.YES, AnswerKind.ALWAYS}:
             if any(answer.is_against for answer in said):
-                return Reply.OTHER
-            return Reply.ALWAYS if Reply.ALWAYS in replies else Reply.YES
-        return Reply.NOTHING if Reply.NOTHING in replies else Reply.OTHER
+                return AnswerKind.OTHER
+            return AnswerKind.ALWAYS if AnswerKind.ALWAYS in replies else AnswerKind.YES
+        return AnswerKind.NOTHING if AnswerKind.NOTHING in replies else AnswerKind.OTHER
 
     def is_command_like(self, text: str, things: Sequence[str] = (), asked: str = "") -> bool:
         """Whether it may be a new request: no form, and two words or more that are no part of one.
 
         "Uh, kitchen" is not; "turn off the radio" and "yes, but only the kitchen" are.
         """
-        if self.read(text, things, asked) is not Reply.OTHER:
+        if self.read(text, things, asked) is not AnswerKind.OTHER:
             return False
         return min(_Answer(forms, text).further_words() for forms in self._wordings) >= 2
 
@@ -102,18 +102,18 @@ class _Answer:
         words = self._words or ()
         return any(True for at in range(len(words)) for _ in _ends(words, at, self._forms.against))
 
-    def reply(self) -> Reply:
+    def reply(self) -> AnswerKind:
         """What the text is in this language, forbidding words not looked at."""
         words = self._words
         if words is None or len(words) > MAX_WORDS:
-            return Reply.OTHER
+            return AnswerKind.OTHER
         endings = self._endings(words)
         if any(said & _Said.NO for said in endings):
-            return Reply.NO
+            return AnswerKind.NO
         if any(said & _Said.YES for said in endings):
             always = any(said & _Said.YES and said & _Said.ALWAYS for said in endings)
-            return Reply.ALWAYS if always else Reply.YES
-        return Reply.NOTHING if _Said.NOTHING in endings else Reply.OTHER
+            return AnswerKind.ALWAYS if always else AnswerKind.YES
+        return AnswerKind.NOTHING if _Said.NOTHING in endings else AnswerKind.OTHER
 
     def further_words(self) -> int:
         """How many of its words belong to no form, politeness or "uh"."""
@@ -196,7 +196,7 @@ class _Answer:
         ]
 
 
-def read_answer(text: str, things: Sequence[str] = ()) -> Reply:
+def read_answer(text: str, things: Sequence[str] = ()) -> AnswerKind:
     """As `Forms.read`, in every language that has forms."""
     return Forms(languages()).read(text, things)
 
@@ -214,7 +214,7 @@ def _ends(words: Words, at: int, phrases: frozenset[Words]) -> Iterator[int]:
             yield end
 
 
-def _is_said(act: Action, words: Words) -> bool:
+def _is_said(act: SpokenAction, words: Words) -> bool:
     """Whether the action stands in the words."""
     for at in range(len(words)):
         if words[at : at + len(act.before)] == act.before:

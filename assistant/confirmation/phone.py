@@ -10,7 +10,7 @@ from integrations.home_assistant.phones import Phone
 ANSWER_S = 60.0  # to find the phone, unlock it and read
 
 
-class Asking(Protocol):
+class HomePhones(Protocol):
     """The home's phones (`integrations.home_assistant.phones.Phones`)."""
 
     async def all(self) -> list[Phone]:
@@ -34,7 +34,7 @@ class OwnersPhone:
 
     def __init__(
         self,
-        phones: Asking,
+        phones: HomePhones,
         service: str,
         title: str,
         catalogue: Catalogue,

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from assistant.confirmation.forms import Forms, Reply
+from assistant.confirmation.forms import AnswerKind, Forms
 from assistant.domain.question import Verdict
 
-_ASSENT = frozenset({Reply.YES, Reply.ALWAYS})
+_ASSENT = frozenset({AnswerKind.YES, AnswerKind.ALWAYS})
 
 
 def weigh(
@@ -26,11 +26,11 @@ def weigh(
     """
     heard = [text for text in (transcript, recognised) if text is not None]
     replies = [forms.read(text, things, asked) for text in heard]
-    if Reply.NO in replies:
+    if AnswerKind.NO in replies:
         return "no", False
     if not replies:
         return "unclear", False
-    spoken = [at for at, reply in enumerate(replies) if reply is not Reply.NOTHING]
+    spoken = [at for at, reply in enumerate(replies) if reply is not AnswerKind.NOTHING]
     leading = spoken[0] if spoken else 0
     if secure:
         if _ASSENT.issuperset(replies):
@@ -38,7 +38,9 @@ def weigh(
         if not _ASSENT.isdisjoint(replies):
             return "unclear", False
     elif replies[leading] in _ASSENT:
-        return "yes", replies[leading] is Reply.ALWAYS
-    if replies[leading] is Reply.OTHER and forms.is_command_like(heard[leading], things, asked):
+        return "yes", replies[leading] is AnswerKind.ALWAYS
+    if replies[leading] is AnswerKind.OTHER and forms.is_command_like(
+        heard[leading], things, asked
+    ):
         return "new_command", False
     return "unclear", False

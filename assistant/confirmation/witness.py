@@ -161,7 +161,7 @@ _PLAYING = ("playing", "buffering")
 _PAUSE, _PLAY = 1, 16384
 
 
-class Services(Protocol):
+class QuietActions(Protocol):
     """Home Assistant's actions (`integrations.home_assistant.services.Services`)."""
 
     async def call(
@@ -182,7 +182,7 @@ class Hush:
     def __init__(
         self,
         home: LivePicture,
-        services: Services,
+        services: QuietActions,
         paused: Sequence[str],
         *,
         area_id: str,
@@ -243,7 +243,7 @@ class Hush:
 class Quiet:
     """Pauses the media players around this box."""
 
-    def __init__(self, home: LivePicture, services: Services) -> None:
+    def __init__(self, home: LivePicture, services: QuietActions) -> None:
         self._home = home
         self._services = services
 
@@ -259,7 +259,9 @@ class Quiet:
         return Hush(self._home, self._services, paused, area_id=area_id, quiet=quiet)
 
 
-async def _pause(home: LivePicture, services: Services, area_id: str) -> tuple[Sequence[str], bool]:
+async def _pause(
+    home: LivePicture, services: QuietActions, area_id: str
+) -> tuple[Sequence[str], bool]:
     """The ids of what was asked to pause, and whether all that played is silent now."""
     near = playing(home.house, area_id)
     names = [one.entity_id for one in near]

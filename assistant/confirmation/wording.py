@@ -40,7 +40,7 @@ def words_of(text: str, marks_tell: bool = False) -> Words | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Action:
+class SpokenAction:
     """How an action is said: "turn ... on"."""
 
     before: Words  # in front of the thing
@@ -60,7 +60,9 @@ class Wording:
     against: frozenset[Words]  # with one of these in it nothing is a yes
     links: frozenset[str]  # articles and the like between the words of a name
     pronouns: frozenset[Words]
-    acts: Mapping[str, frozenset[Action]]  # by group: "open", "close", "start", "stop", "disarm"
+    acts: Mapping[
+        str, frozenset[SpokenAction]
+    ]  # by group: "open", "close", "start", "stop", "disarm"
 
     def words(self, text: str) -> Words | None:
         """As `words_of`, in this language's way."""
@@ -109,6 +111,6 @@ def _phrases(texts: Iterable[str], marks_tell: bool) -> frozenset[Words]:
     return frozenset(words_of(text, marks_tell) or () for text in texts) - {()}
 
 
-def _action(text: str, marks_tell: bool) -> Action:
+def _action(text: str, marks_tell: bool) -> SpokenAction:
     before, _, after = text.partition(GAP)
-    return Action(words_of(before, marks_tell) or (), words_of(after, marks_tell) or ())
+    return SpokenAction(words_of(before, marks_tell) or (), words_of(after, marks_tell) or ())

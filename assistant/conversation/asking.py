@@ -31,7 +31,7 @@ _log = logging.getLogger(__name__)
 TRIES = 2  # it is asked once more, and then left
 
 
-class Asking:
+class AskedQuestion:
     """One question, owned by its turn. What the brain makes of the answer is never said, and none
     of its calls is run, unless the answer was a command of its own: then that is a turn like any
     other, and what it calls for goes the way of every call."""

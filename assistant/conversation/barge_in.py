@@ -25,7 +25,7 @@ from assistant.conversation.events import (
     WakeHeard,
 )
 from assistant.conversation.programs import ForTalk
-from assistant.conversation.state import Machine, Microphone, State
+from assistant.conversation.state import Machine, MicrophoneState, State
 
 Step = tuple[Machine, list[Effect]]
 
@@ -139,7 +139,12 @@ def voice_ended(machine: Machine, close: CloseTurn) -> Step:
 
 def follows_up(machine: Machine) -> bool:
     """Whether the microphone stays open after the answer."""
-    if machine.microphone is not Microphone.OPEN or machine.muted or machine.error or machine.over:
+    if (
+        machine.microphone is not MicrophoneState.OPEN
+        or machine.muted
+        or machine.error
+        or machine.over
+    ):
         return False
     if machine.source in ("text", "announcement"):
         return False
@@ -149,7 +154,7 @@ def follows_up(machine: Machine) -> bool:
 
 def rest(machine: Machine) -> State:
     """Where the conversation goes when nothing is under way."""
-    return State.FAULT if machine.microphone is Microphone.LOST else State.IDLE
+    return State.FAULT if machine.microphone is MicrophoneState.LOST else State.IDLE
 
 
 def ringing(machine: Machine, event: Ringing) -> Step:
@@ -159,7 +164,7 @@ def ringing(machine: Machine, event: Ringing) -> Step:
 
 def settle(before: Machine, after: Machine, effects: list[Effect]) -> Step:
     """What follows from where the conversation has come to, however it came there."""
-    if after.over_ms is not None and (after.muted or after.microphone is not Microphone.OPEN):
+    if after.over_ms is not None and (after.muted or after.microphone is not MicrophoneState.OPEN):
         after = replace(after, over_ms=None)
     if before.ducks is not after.ducks:
         effects = [*effects, Duck(after.ducks)]

@@ -36,7 +36,7 @@ class _CallBroke(Exception):
     """A tool call ended as none should; what happened is in the log."""
 
 
-class Calls:
+class ToolCalls:
     """Begins each call as it is asked for. None of them is a task of the turn."""
 
     def __init__(

@@ -30,7 +30,7 @@ class Prompter(Protocol):
         ...
 
 
-class Phone(Protocol):
+class AskedPhone(Protocol):
     """The owner's phone, as `policy.phone` names it."""
 
     @property
@@ -44,19 +44,21 @@ class Phone(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Means:
+class AskingServices:
     """Who helps to ask a person."""
 
     witness: Witness
     prompter: Prompter | None = None
-    phone: Phone | None = None
+    phone: AskedPhone | None = None
     learn: Callable[[str], None] = lambda text: None  # tells the model, with its next turn
 
 
 class ConfirmationDialog:
     """Asked once. `settlement` is its end, whoever brings it about."""
 
-    def __init__(self, question: Question, call: ToolCall, means: Means, *, typed: bool) -> None:
+    def __init__(
+        self, question: Question, call: ToolCall, means: AskingServices, *, typed: bool
+    ) -> None:
         """`typed`: the turn came from a keyboard, and so does the answer."""
         self.question = question
         self.call = call

@@ -8,7 +8,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from assistant.conversation.confirmation_dialog import ConfirmationDialog, Means
+from assistant.conversation.confirmation_dialog import AskingServices, ConfirmationDialog
 from assistant.conversation.effects import (
     AwaitAnswer,
     EndAnswer,
@@ -80,7 +80,7 @@ class Confirming:
         exchange: ConfirmationDialog,
         turn: "LiveTurn",
         performers: TurnServices,
-        means: Means,
+        means: AskingServices,
         dispatch: Callable[[Event], None],
         group: asyncio.TaskGroup,
         spawn: Callable[[Coroutine[Any, Any, bool]], asyncio.Task[bool]],

@@ -11,7 +11,7 @@ from typing import Protocol
 from audio.frames import SAMPLES_PER_MS
 
 
-class Verdict(Enum):
+class PauseVerdict(Enum):
     """What a pause is."""
 
     COMPLETE = "complete"  # the sentence before it is a command of the house
@@ -19,7 +19,11 @@ class Verdict(Enum):
     UNKNOWN = "unknown"
 
 
-HANG_OVER_MS = {Verdict.COMPLETE: 300, Verdict.UNFINISHED: 1150, Verdict.UNKNOWN: 860}
+HANG_OVER_MS = {
+    PauseVerdict.COMPLETE: 300,
+    PauseVerdict.UNFINISHED: 1150,
+    PauseVerdict.UNKNOWN: 860,
+}
 
 # Whoever has said little goes on, more often than not. Measured on open questions: 2 % are cut off
 # and the others wait 0.95 s.
@@ -36,9 +40,9 @@ LAST_WORDS = frozenset(words.split()[-1] for words in GOES_ON)
 IsCommand = Callable[[str], bool]
 
 
-def hang_over(verdict: Verdict, said_ms: float) -> int:
+def hang_over(verdict: PauseVerdict, said_ms: float) -> int:
     """How long the pause may last, in ms. `said_ms`: from the first word to the last."""
-    if verdict is Verdict.UNKNOWN and said_ms < _SHORT_MS:
+    if verdict is PauseVerdict.UNKNOWN and said_ms < _SHORT_MS:
         return _SHORT_HANG_OVER_MS
     return HANG_OVER_MS[verdict]
 
@@ -79,11 +83,11 @@ class PlainEndings:
     def hang_over_ms(self, now: int, last_voiced: int | None) -> int:
         """Longer for who has said little."""
         if last_voiced is None:
-            return hang_over(Verdict.UNKNOWN, 0)
+            return hang_over(PauseVerdict.UNKNOWN, 0)
         if self._speech_at is None:
             self._speech_at = now
         said_ms = (last_voiced - self._speech_at) / SAMPLES_PER_MS
-        return hang_over(Verdict.UNKNOWN, said_ms)
+        return hang_over(PauseVerdict.UNKNOWN, said_ms)
 
     def end(self) -> None:
         """Nothing is said any more."""
@@ -93,7 +97,7 @@ class PlainEndings:
 class FixedEndings:
     """The same for every pause: where nothing can be known of what is said."""
 
-    def __init__(self, hang_over_ms: int = HANG_OVER_MS[Verdict.UNKNOWN]) -> None:
+    def __init__(self, hang_over_ms: int = HANG_OVER_MS[PauseVerdict.UNKNOWN]) -> None:
         self._hang_over_ms = hang_over_ms
 
     def begin(self, after: int) -> None:
@@ -110,10 +114,10 @@ class FixedEndings:
         """Nothing to do."""
 
 
-def judge_path(words: Sequence[str], is_command: IsCommand) -> Verdict:
+def judge_path(words: Sequence[str], is_command: IsCommand) -> PauseVerdict:
     """Words that a grammar of commands heard, as far as it came; () where it heard none of its."""
     if not words:
-        return Verdict.UNKNOWN
+        return PauseVerdict.UNKNOWN
     if words[-1] in LAST_WORDS or not is_command(" ".join(words)):
-        return Verdict.UNFINISHED
-    return Verdict.COMPLETE if len(words) >= LEAST_WORDS else Verdict.UNKNOWN
+        return PauseVerdict.UNFINISHED
+    return PauseVerdict.COMPLETE if len(words) >= LEAST_WORDS else PauseVerdict.UNKNOWN

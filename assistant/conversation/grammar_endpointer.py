@@ -10,7 +10,13 @@ from assistant.brains.offline.grammar import WAKE, is_talk
 from assistant.brains.offline.names import Names, house_names, naming
 from assistant.brains.offline.parse import Parser
 from assistant.brains.offline.sayable import sayable
-from assistant.conversation.endpointing import GOES_ON, LAST_WORDS, Verdict, hang_over, judge_path
+from assistant.conversation.endpointing import (
+    GOES_ON,
+    LAST_WORDS,
+    PauseVerdict,
+    hang_over,
+    judge_path,
+)
 from assistant.tools.resolve import find_area
 from audio.errors import AudioError
 from audio.frames import SAMPLES_PER_MS
@@ -74,7 +80,10 @@ class _Sentence:
     started: bool = False  # the ear's
     first: int = 0  # the decoder's: sample at which the sound it was given begins
     decoded: int = 0  # the decoder's: samples
-    judged: tuple[int, Verdict] = (-1, Verdict.UNKNOWN)  # the decoder's: a pause, what it is
+    judged: tuple[int, PauseVerdict] = (
+        -1,
+        PauseVerdict.UNKNOWN,
+    )  # the decoder's: a pause, what it is
     lost: bool = False  # the turn goes on without the decoder
 
 
@@ -134,7 +143,7 @@ class GrammarEndpointer:
         """By the newest verdict on the pause that began at `last_voiced`."""
         sentence = self._sentence
         if sentence is None or last_voiced is None:
-            return hang_over(Verdict.UNKNOWN, 0)
+            return hang_over(PauseVerdict.UNKNOWN, 0)
         if self._speech_at < 0:
             self._speech_at = now
         silence = (now - last_voiced) // SAMPLES_PER_MS
@@ -142,7 +151,7 @@ class GrammarEndpointer:
             self._follow(sentence, now, last_voiced, silence)
         at, verdict = sentence.judged
         if at != last_voiced:
-            verdict = Verdict.UNKNOWN
+            verdict = PauseVerdict.UNKNOWN
         return hang_over(verdict, (last_voiced - self._speech_at) / SAMPLES_PER_MS)
 
     def end(self) -> None:
@@ -228,7 +237,11 @@ class GrammarEndpointer:
             words = []
         verdict = judge_path(words, self._is_command)
         at, earlier = sentence.judged
-        if at == last_voiced and earlier is Verdict.UNFINISHED and verdict is Verdict.COMPLETE:
+        if (
+            at == last_voiced
+            and earlier is PauseVerdict.UNFINISHED
+            and verdict is PauseVerdict.COMPLETE
+        ):
             verdict = earlier  # nobody has spoken since: the word that makes it whole is noise
         sentence.judged = (last_voiced, verdict)
 

@@ -17,7 +17,7 @@ from assistant.conversation.events import (
     WakeRising,
 )
 from assistant.conversation.hearing import Hearing
-from assistant.conversation.state import Microphone, State
+from assistant.conversation.state import MicrophoneState, State
 from assistant.conversation.timeline import ConversationClock
 from audio.frames import SAMPLES_PER_MS, Frame, FrameSource
 
@@ -58,7 +58,7 @@ class Listening:
         self._deaf_after = None if turns is None else hands.opened + turns
         async with aclosing(source.frames()) as frames:
             async for frame in frames:
-                is_open = conversation.machine.microphone is Microphone.OPEN
+                is_open = conversation.machine.microphone is MicrophoneState.OPEN
                 if not is_open and not conversation.lost:
                     conversation.dispatch(SourceBack(frame.start / SAMPLES_PER_MS))
                 await self._hear(frame)

@@ -7,10 +7,10 @@ from datetime import datetime
 from typing import Any
 
 from assistant.conversation.acknowledging import IN_WORDS
-from assistant.conversation.asking import Asking
-from assistant.conversation.calls import Calls, ToolRun
+from assistant.conversation.asking import AskedQuestion
+from assistant.conversation.calls import ToolCalls, ToolRun
 from assistant.conversation.claims import OWN_BRAINS, told, undone
-from assistant.conversation.confirmation_dialog import ConfirmationDialog, Means
+from assistant.conversation.confirmation_dialog import AskingServices, ConfirmationDialog
 from assistant.conversation.confirming import Before, Confirming
 from assistant.conversation.effects import CancelReason, CloseTurn, OpenTurn
 from assistant.conversation.events import (
@@ -30,7 +30,7 @@ from assistant.conversation.patience import Patience
 from assistant.conversation.programs import ForAnswer, note_of_result
 from assistant.conversation.sounded import Sounded
 from assistant.conversation.speech import Speech
-from assistant.conversation.thinking import Thinking
+from assistant.conversation.thinking import TurnThinking
 from assistant.conversation.timeline import Timeline
 from assistant.conversation.toning import Toning
 from assistant.conversation.turn_cost import TurnCost
@@ -41,7 +41,7 @@ from assistant.domain.outcome import ToolOutcome
 from assistant.domain.question import Question
 from assistant.domain.records import ConfirmationRecord
 from assistant.domain.turn_audio import TurnAudio
-from assistant.speech.answer import Spoken
+from assistant.speech.answer import SpokenAnswer
 from assistant.speech.clauses import asks
 from assistant.speech.identify import Languages, TurnLanguage
 
@@ -86,7 +86,7 @@ class LiveTurn:
         self.written = False  # it is over and written down
         self.confirming: Confirming | None = None  # from its question on the voice is ours
         self._answered: Confirming | None = None  # its question is settled, the model has the voice
-        self.asking: Asking | None = None  # what is announced is a program's question
+        self.asking: AskedQuestion | None = None  # what is announced is a program's question
         self.follower = TurnListener()  # is told of it
         self.sounded = Sounded(self)  # how much of its answer was heard
         self._performers = performers
@@ -97,13 +97,13 @@ class LiveTurn:
             self._language, performers.mouth, timeline, self._first_audio, opening.manner
         )
         self._patience = Patience(BRAIN_SILENCE_S)
-        self._calls = Calls(self, performers.tools, self._patience, timeline, spawn)
+        self._calls = ToolCalls(self, performers.tools, self._patience, timeline, spawn)
         self._toning = self._make_toning()
-        self._brains_part = Thinking(
+        self._brains_part = TurnThinking(
             self, performers, self._speech, self._calls, self._patience, self._toning
         )
         if isinstance(opening.then, ForAnswer):
-            self.asking = Asking(opening.then, self, performers, dispatch, spawn)
+            self.asking = AskedQuestion(opening.then, self, performers, dispatch, spawn)
         self._judge = judge
         self._aside = False  # its words want no answer
         self._muzzled = False  # the brain has no voice any more in this turn
@@ -152,7 +152,7 @@ class LiveTurn:
         return self._speech.text
 
     @property
-    def spoken(self) -> Spoken:
+    def spoken(self) -> SpokenAnswer:
         """What was said of it; as long as the turn is under way, up to now."""
         return self._speech.spoken
 
@@ -162,7 +162,7 @@ class LiveTurn:
         return self._speech.tone_ms
 
     @property
-    def open_question(self) -> Confirming | Asking | None:
+    def open_question(self) -> Confirming | AskedQuestion | None:
         """The question of ours that somebody may answer."""
         return self.confirming or self.asking
 
@@ -272,7 +272,7 @@ class LiveTurn:
         self,
         question: Question,
         call: ToolCall,
-        asking: Means,
+        asking: AskingServices,
         group: asyncio.TaskGroup,
         before: Before | None = None,
     ) -> None:

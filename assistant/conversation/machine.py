@@ -71,9 +71,9 @@ from assistant.conversation.questions import (
     talk_ended,
     unanswered,
 )
-from assistant.conversation.state import Machine, Microphone, Rules, State
+from assistant.conversation.state import Machine, MicrophoneState, Rules, State
 
-__all__ = ["Machine", "Microphone", "Rules", "State", "reduce"]
+__all__ = ["Machine", "MicrophoneState", "Rules", "State", "reduce"]
 
 _BUSY = frozenset({State.THINKING, State.SPEAKING})
 _IN_TURN = _BUSY | {State.WAKING, State.LISTENING, State.CONFIRMING}
@@ -201,7 +201,7 @@ def _tick(machine: Machine, event: Tick) -> Step:
 
 
 def _source_ended(machine: Machine, event: SourceEnded) -> Step:
-    machine = replace(machine, microphone=Microphone.ENDED, now_ms=event.at_ms)
+    machine = replace(machine, microphone=MicrophoneState.ENDED, now_ms=event.at_ms)
     match machine.state:
         case State.WAKING:
             return _nobody_spoke(machine, event.at_ms)

@@ -14,7 +14,7 @@ from assistant.conversation.effects import (
 )
 from assistant.conversation.events import OpeningSounded, Withdrawn
 from assistant.conversation.programs import ForAnswer, ForTalk
-from assistant.conversation.state import Machine, Microphone, State
+from assistant.conversation.state import Machine, MicrophoneState, State
 
 Step = tuple[Machine, list[Effect]]
 
@@ -63,7 +63,7 @@ def begun_at(machine: Machine, speech_ms: float) -> float:
 
 
 def _hears(machine: Machine) -> bool:
-    return machine.microphone is Microphone.OPEN and not machine.muted
+    return machine.microphone is MicrophoneState.OPEN and not machine.muted
 
 
 def _stays_closed(machine: Machine) -> Step:

@@ -13,8 +13,8 @@ from assistant.conversation.line import Line, done_within
 from assistant.conversation.log import FinishedTurn
 from assistant.conversation.programs import Then
 from assistant.conversation.record import record_of
-from assistant.conversation.state import Microphone
-from assistant.conversation.turn_services import Limits, TurnServices
+from assistant.conversation.state import MicrophoneState
+from assistant.conversation.turn_services import ProgramLimits, TurnServices
 from assistant.domain.brain import ConversationOwner
 from assistant.domain.clock import Clock
 from assistant.domain.rights import Rights
@@ -111,7 +111,7 @@ class ProgramTurns:
             raise served
         return served
 
-    async def _serve(self, sentence: _Sentence, limits: Limits) -> FinishedTurn | Busy:
+    async def _serve(self, sentence: _Sentence, limits: ProgramLimits) -> FinishedTurn | Busy:
         """A task of the runner's: it must not raise."""
         until_s = self._clock.monotonic() + PATIENCE_S
         try:
@@ -127,7 +127,7 @@ class ProgramTurns:
         except Busy as busy:
             return busy
 
-    async def _one_turn(self, sentence: _Sentence, limits: Limits) -> FinishedTurn:
+    async def _one_turn(self, sentence: _Sentence, limits: ProgramLimits) -> FinishedTurn:
         self._conversation.dispatch(Typed(sentence.text, sentence.caller, sentence.owner))
         turn = self._hands.turn
         assert turn is not None  # the conversation rested: it has begun
@@ -159,5 +159,5 @@ class ProgramTurns:
     @property
     def _may_listen(self) -> bool:
         machine = self._conversation.machine
-        hears = machine.microphone is Microphone.OPEN and not machine.muted
+        hears = machine.microphone is MicrophoneState.OPEN and not machine.muted
         return hears and machine.rests and not self._conversation.ending

@@ -16,14 +16,14 @@ from assistant.conversation.effects import (
 )
 from assistant.conversation.events import AnswersBy, ConfirmationSettled, TalkEnded
 from assistant.conversation.programs import ForAnswer
-from assistant.conversation.state import Machine, Microphone, State
+from assistant.conversation.state import Machine, MicrophoneState, State
 
 Step = tuple[Machine, list[Effect]]
 
 
 def await_answer(machine: Machine, by: AnswersBy) -> Step:
     """Our question has been heard: what begins from now on may be its answer."""
-    if by == "ear" and (machine.microphone is not Microphone.OPEN or machine.muted):
+    if by == "ear" and (machine.microphone is not MicrophoneState.OPEN or machine.muted):
         return replace(machine, state=State.THINKING), [NoAnswer(machine.turn, waited=False)]
     waiting = replace(machine, state=State.CONFIRMING, since_ms=machine.now_ms, answering=False)
     wait = AwaitAnswer(machine.turn, by)

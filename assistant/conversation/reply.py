@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from assistant.domain.brain import ReplyAudio
-from assistant.speech.answer import Answer, Spoken
+from assistant.speech.answer import Answer, SpokenAnswer
 from assistant.speech.clauses import ClauseCutter
 from assistant.speech.identify import TurnLanguage
 from assistant.speech.manner import Manner
@@ -30,7 +30,7 @@ class _Clause:
     voiced: bool  # False: the brain says it itself
 
 
-class Reply:
+class SpokenReply:
     """Cuts the answer into clauses and keeps them in order until the mouth takes them.
 
     The mouth may still be clearing away the answer before; nothing here waits for that but `add`
@@ -39,7 +39,7 @@ class Reply:
 
     def __init__(self, language: TurnLanguage) -> None:
         self.text = ""
-        self._spoken = Spoken((), 0.0, "")
+        self._spoken = SpokenAnswer((), 0.0, "")
         self._language = language
         self._cutter = ClauseCutter()
         self._voiced = True  # what the cutter holds is for the local voice
@@ -53,7 +53,7 @@ class Reply:
         self._settling: asyncio.TimerHandle | None = None
 
     @property
-    def spoken(self) -> Spoken:
+    def spoken(self) -> SpokenAnswer:
         """What was said of it; while it is still being said, up to now."""
         return self._spoken if self._answer is None else self._answer.spoken
 

@@ -35,7 +35,7 @@ from assistant.conversation.state import (
     ANNOUNCEMENTS_WAITING,
     FollowUp,
     Machine,
-    Microphone,
+    MicrophoneState,
     Rules,
     State,
 )
@@ -107,7 +107,7 @@ class Runner:
             stop_listener,
             clock,
         )
-        microphone = Microphone.ENDED if ear is None else Microphone.OPEN
+        microphone = MicrophoneState.ENDED if ear is None else MicrophoneState.OPEN
         machine = Machine(rules=rules or Rules(), microphone=microphone)
         self._steps = Stepping(machine, self._hands.perform, lambda: self.at_ms, self._show)
         self._hands.on_written = self._steps.wake_waiters
@@ -237,7 +237,7 @@ class Runner:
         if caller:
             return self._programs.listen(word, caller)
         machine, at_ms = self.machine, self.at_ms
-        if machine.microphone is not Microphone.OPEN or machine.muted or self._ending:
+        if machine.microphone is not MicrophoneState.OPEN or machine.muted or self._ending:
             return False
         self.dispatch(WakeHeard(word, 1.0, at_ms, at_ms, pressed=True))
         return self.machine.turn > machine.turn
@@ -275,7 +275,7 @@ class Runner:
         self._status = change.status
         if change.sentence:
             _log.warning("%s", change.sentence)
-        is_lost = self.machine.microphone is Microphone.LOST
+        is_lost = self.machine.microphone is MicrophoneState.LOST
         if change.status in _GONE and not is_lost:
             self.dispatch(SourceLost())
         elif change.status in _HERE and is_lost:

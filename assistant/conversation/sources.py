@@ -6,14 +6,14 @@ from assistant.conversation.barge_in import cancel, rest
 from assistant.conversation.effects import AnnounceLine, Effect, ForgetSound, StopWatching
 from assistant.conversation.events import Muted, SourceBack, SourceLost
 from assistant.conversation.questions import unanswered
-from assistant.conversation.state import Machine, Microphone, State
+from assistant.conversation.state import Machine, MicrophoneState, State
 
 Step = tuple[Machine, list[Effect]]
 
 
 def lost(machine: Machine, event: SourceLost) -> Step:
     """Whoever was speaking to us is told; an answer under way is still given."""
-    machine = replace(machine, microphone=Microphone.LOST)
+    machine = replace(machine, microphone=MicrophoneState.LOST)
     match machine.state:
         case State.WAKING | State.LISTENING:
             effects = [StopWatching(), *cancel(machine, "source_lost")]
@@ -29,7 +29,7 @@ def lost(machine: Machine, event: SourceLost) -> Step:
 def back(machine: Machine, event: SourceBack) -> Step:
     """Time goes on; where it began anew, what was counted in the old one is void."""
     anew = event.at_ms < machine.now_ms
-    machine = replace(machine, microphone=Microphone.OPEN, now_ms=event.at_ms)
+    machine = replace(machine, microphone=MicrophoneState.OPEN, now_ms=event.at_ms)
     if anew:
         machine = replace(machine, since_ms=event.at_ms, silent_since_ms=None)
     if machine.state is State.FAULT:

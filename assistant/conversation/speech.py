@@ -4,9 +4,9 @@ import asyncio
 import logging
 from collections.abc import Callable
 
-from assistant.conversation.reply import Reply
+from assistant.conversation.reply import SpokenReply
 from assistant.conversation.timeline import Timeline
-from assistant.speech.answer import Spoken
+from assistant.speech.answer import SpokenAnswer
 from assistant.speech.clauses import ClauseCutter
 from assistant.speech.identify import TurnLanguage
 from assistant.speech.manner import PLAIN, Manner
@@ -29,7 +29,7 @@ class Speech:
     ) -> None:
         """`on_first_audio` is told of the first sample of each stretch. `announced`: nobody
         asked for it, and it is said like that."""
-        self.reply = Reply(language)
+        self.reply = SpokenReply(language)
         self.problem: str | None = None  # why something could not be played
         self.tone_ms = 0.0  # how long the tone before an announcement is
         self._language = language
@@ -37,7 +37,7 @@ class Speech:
         self._timeline = timeline
         self._on_first_audio = on_first_audio
         self._announced = announced
-        self._said = Spoken((), 0.0)  # before the present stretch
+        self._said = SpokenAnswer((), 0.0)  # before the present stretch
         self._told = ""
 
     @property
@@ -46,7 +46,7 @@ class Speech:
         return f"{self._told} {self.reply.text}".strip()
 
     @property
-    def spoken(self) -> Spoken:
+    def spoken(self) -> SpokenAnswer:
         """What was said of it."""
         return self._said + self.reply.spoken
 
@@ -65,7 +65,7 @@ class Speech:
     def begin(self, sentence: str, language: str) -> None:
         """A further stretch, which begins with a sentence of our own, "" for none."""
         self._said, self._told = self.spoken, self.text
-        self.reply = Reply(self._language)
+        self.reply = SpokenReply(self._language)
         if sentence:
             self.reply.say(sentence, language)
 

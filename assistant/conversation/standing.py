@@ -4,7 +4,7 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from assistant.conversation.state import Machine, Microphone, State
+from assistant.conversation.state import Machine, MicrophoneState, State
 from audio.steady import MicrophoneStatus
 
 _log = logging.getLogger(__name__)
@@ -58,9 +58,9 @@ class Observers:
 def status_of(machine: Machine, heard: bool) -> MicrophoneStatus:
     """How the microphone stands where nobody tells more of it. `heard`: a frame has come."""
     match machine.microphone:
-        case Microphone.OPEN:
+        case MicrophoneState.OPEN:
             return MicrophoneStatus.LISTENING if heard else MicrophoneStatus.OPENING
-        case Microphone.LOST:
+        case MicrophoneState.LOST:
             return MicrophoneStatus.MISSING
-        case Microphone.ENDED:
+        case MicrophoneState.ENDED:
             return MicrophoneStatus.CLOSED

@@ -24,7 +24,7 @@ class State(Enum):
     FAULT = auto()  # there is no microphone; typed turns still work
 
 
-class Microphone(Enum):
+class MicrophoneState(Enum):
     """Whether sound may still come."""
 
     OPEN = auto()
@@ -81,7 +81,7 @@ class Machine:
     acknowledged: bool = False  # a tone has told that it is done
     error: tuple[str, str] | None = None  # kind and sentence, once the turn has gone wrong
     silent: bool = False  # nothing of the turn sounds: a program's sentence
-    microphone: Microphone = Microphone.OPEN
+    microphone: MicrophoneState = MicrophoneState.OPEN
     muted: bool = False  # nothing is listened to; what is under way is still answered
     announcing: Announced | None = None  # what the newest turn announces
     announcements: tuple[Announced, ...] = ()  # waiting for the conversation to rest
@@ -127,7 +127,7 @@ class Machine:
     def hears_over(self) -> bool:
         """Speech over our voice may cut it. A question of ours for a yes is heard to its end."""
         speech = self.rules.barge_in == "speech" and self.confirming is None
-        return speech and self.microphone is Microphone.OPEN and not self.muted
+        return speech and self.microphone is MicrophoneState.OPEN and not self.muted
 
     @property
     def ducks(self) -> bool:

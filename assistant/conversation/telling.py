@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from assistant.conversation.live import LiveTurn
 
 
-class Telling(TurnListener):
+class TurnTelling(TurnListener):
     """Give it to `Runner.follow`, and its `finished` to `TurnLog.follow`."""
 
     def __init__(self, happenings: EventBus) -> None:

@@ -6,7 +6,7 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from assistant.conversation.calls import Calls, call_name
+from assistant.conversation.calls import ToolCalls, call_name
 from assistant.conversation.claims import OWN_BRAINS
 from assistant.conversation.patience import Patience
 from assistant.conversation.programs import note_of
@@ -45,7 +45,7 @@ _log = logging.getLogger(__name__)
 _UNHEARD = "(Answer the request that you made this call for.)"
 
 
-class Thinking:
+class TurnThinking:
     """Asks the brain, and takes what it yields."""
 
     def __init__(
@@ -53,7 +53,7 @@ class Thinking:
         turn: "LiveTurn",
         performers: TurnServices,
         speech: Speech,
-        calls: Calls,
+        calls: ToolCalls,
         patience: Patience,
         toning: Toning,
     ) -> None:

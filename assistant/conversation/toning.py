@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from enum import Enum, auto
 
 from assistant.conversation.acknowledging import Acknowledging, tells_more
-from assistant.conversation.reply import Reply
+from assistant.conversation.reply import SpokenReply
 from assistant.domain.outcome import ToolOutcome
 
 # Of real time after the last call has come back. Whoever has answered by then (a brain on the
@@ -28,7 +28,7 @@ class Toning:
     def __init__(
         self,
         rule: Acknowledging,
-        reply: Callable[[], Reply],
+        reply: Callable[[], SpokenReply],
         heard: Callable[[], str | None],
         tone: Callable[[], None],
     ) -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from assistant.conversation.acknowledging import IN_WORDS, Acknowledging
-from assistant.conversation.confirmation_dialog import Means
+from assistant.conversation.confirmation_dialog import AskingServices
 from assistant.domain.brain import Brain
 from assistant.domain.call import ToolCall
 from assistant.domain.call_context import CALM, CallContext
@@ -52,7 +52,7 @@ class ToolRunner(Protocol):
         ...
 
 
-class Limits(Protocol):
+class ProgramLimits(Protocol):
     """Keeps what the turns of programs may touch (`assistant.tools.toolbox.Toolbox`)."""
 
     def restrict(self, turn_id: str, rights: Rights, caller: str) -> None:
@@ -81,9 +81,11 @@ class TurnServices:
     tools: ToolRunner
     mouth: SpeechOutput
     catalogue: Catalogue
-    asking: Means | None = None  # None: nobody can be asked, and what is gated stays undone
+    asking: AskingServices | None = (
+        None  # None: nobody can be asked, and what is gated stays undone
+    )
     acknowledging: Acknowledging = IN_WORDS
     # Tells a brain, by its name and the turn's id, how much of its answer was heard.
     tell_heard: Callable[[str, str, str], None] = lambda brain, turn_id, heard: None
     profiles: Profiles | None = None  # None: there are none
-    limits: Limits | None = None  # None: no program can have a sentence served
+    limits: ProgramLimits | None = None  # None: no program can have a sentence served

@@ -62,7 +62,7 @@ class Gramophone:
 
 
 @dataclass(frozen=True, slots=True)
-class Spoken:
+class SpokenCommand:
     """A command spoken by a synthetic voice after the wake word."""
 
     name: str
@@ -80,13 +80,17 @@ class Typed:
     expects: dict[str, str] = field(default_factory=dict)
 
 
-SCENES: tuple[Spoken | Typed, ...] = (
-    Spoken("1-dining-room", "turn off the dining room light", "rms", {"light.dining_room": "off"}),
-    Spoken(
+SCENES: tuple[SpokenCommand | Typed, ...] = (
+    SpokenCommand(
+        "1-dining-room", "turn off the dining room light", "rms", {"light.dining_room": "off"}
+    ),
+    SpokenCommand(
         "2-blinds", "close the living room blinds", "slt", {"cover.living_room_blinds": "closed"}
     ),
-    Spoken("3-office", "set the office light to forty percent", "awb", {"light.office": "on 40 %"}),
-    Spoken("4-no-command", "why is the sky blue in the morning", "rms"),
+    SpokenCommand(
+        "3-office", "set the office light to forty percent", "awb", {"light.office": "on 40 %"}
+    ),
+    SpokenCommand("4-no-command", "why is the sky blue in the morning", "rms"),
     Typed("5-paraphrase", "switch the kitchen light on please", {"light.kitchen": "on 100 %"}),
     Typed("6-spanish", "apaga la luz de la cocina", {"light.kitchen": "off"}),
 )
@@ -104,7 +108,7 @@ SILENCE_MS = 1_000  # before and after, as in a room
 _MAKE_S = 30.0
 
 
-def make_clip(scene: Spoken, folder: Path) -> Path:
+def make_clip(scene: SpokenCommand, folder: Path) -> Path:
     """Write the scene's recording, 16 kHz mono, and return its path. Raises InputUnusable."""
     path = folder / f"{scene.name}.wav"
     text = f"{WAKE_PHRASE} {scene.words}"
@@ -145,7 +149,7 @@ def main() -> None:
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
     for scene in SCENES:
-        if isinstance(scene, Spoken):
+        if isinstance(scene, SpokenCommand):
             print(make_clip(scene, folder))
 
 

@@ -15,7 +15,7 @@ DEAF_S = 2.0  # without a frame for so long, a person who speaks now is not hear
 _HEALTHY = (MicrophoneStatus.OPENING, MicrophoneStatus.LISTENING)
 
 
-class Microphone(Protocol):
+class MicrophoneHealth(Protocol):
     """What is needed of `audio.steady.SteadyMicrophone`."""
 
     @property
@@ -35,7 +35,9 @@ class Loudspeaker(Protocol):
     def status(self) -> SpeakerStatus: ...
 
 
-def health_of(microphone: Microphone | None, loudspeaker: Loudspeaker | None = None) -> "Health":
+def health_of(
+    microphone: MicrophoneHealth | None, loudspeaker: Loudspeaker | None = None
+) -> "Health":
     """`dead` where nothing goes on any more, `degraded` where nobody is heard though they should,
     or nobody would hear us.
 
@@ -57,7 +59,7 @@ def word_of(sound: "Health", stuck: str, troubles: Collection[str]) -> "Health":
     return "degraded" if troubles else sound
 
 
-def is_deaf(microphone: Microphone) -> bool:
+def is_deaf(microphone: MicrophoneHealth) -> bool:
     """Nobody is heard though they should be."""
     if microphone.status is MicrophoneStatus.CLOSED:
         return False

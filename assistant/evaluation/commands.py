@@ -7,7 +7,7 @@ from enum import StrEnum
 from importlib import resources
 from pathlib import Path
 
-from assistant.demo.scenes import SILENCE_MS, Spoken, make_clip, make_speech, still
+from assistant.demo.scenes import SILENCE_MS, SpokenCommand, make_clip, make_speech, still
 from audio.frames import SAMPLE_RATE
 from audio.wav import read_wav, write_wav
 
@@ -195,7 +195,7 @@ def make_recording(sentence: Sentence, folder: Path) -> Path:
     if sentence.voice.startswith("espeak:"):
         _with_espeak(sentence, name, path)
     else:
-        make_clip(Spoken(name, sentence.words, sentence.voice), folder)
+        make_clip(SpokenCommand(name, sentence.words, sentence.voice), folder)
     if sentence.wish.refused:
         write_wav(path, still(_OUR_VOICE_MS) + read_wav(path), SAMPLE_RATE)
     return path
@@ -206,6 +206,6 @@ def _with_espeak(sentence: Sentence, name: str, path: Path) -> None:
     voice = sentence.voice.removeprefix("espeak:")
     command = ["espeak-ng", "-v", voice, "-w", str(path), sentence.words]
     speech = make_speech(command, path, "The Spanish speech")
-    wake = read_wav(make_clip(Spoken(f"{name}-wake", "", _FLITE[0]), path.parent))
+    wake = read_wav(make_clip(SpokenCommand(f"{name}-wake", "", _FLITE[0]), path.parent))
     word = wake[: -len(still(SILENCE_MS))]  # without the silence behind it
     write_wav(path, word + still(_GAP_MS) + speech + still(_SILENCE_MS), SAMPLE_RATE)

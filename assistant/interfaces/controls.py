@@ -43,7 +43,7 @@ _LOOKED_AT = 100  # of the newest turns
 _log = logging.getLogger(__name__)
 
 
-class Keeping(Protocol):
+class ControlsStore(Protocol):
     """Where it is kept (`assistant.journal.store.Store`). Each raises StoreError."""
 
     async def keep(self, name: str, value: Any) -> None:
@@ -72,7 +72,7 @@ class Loudness(Protocol):
 class Controls:
     """Made with the tools; `serve` then says whom it acts on. Without that it acts on nothing."""
 
-    def __init__(self, choice: VoiceChoice, store: Keeping, clock: Clock) -> None:
+    def __init__(self, choice: VoiceChoice, store: ControlsStore, clock: Clock) -> None:
         """`choice`: the settings, which hold until a person asks for something else."""
         self._choice = choice
         self._store = store

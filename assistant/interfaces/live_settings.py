@@ -38,7 +38,7 @@ _FREE: Chosen = "quiet_hours"  # it has no options
 _log = logging.getLogger(__name__)
 
 
-class Voice(Protocol):
+class VoiceSettings(Protocol):
     """Who keeps volume and speed (`assistant.interfaces.controls.Controls`)."""
 
     on_change: Callable[[], None]
@@ -70,7 +70,7 @@ class Ears(Protocol):
         ...
 
 
-class Conversation(Protocol):
+class ChangingConversation(Protocol):
     """Whom the others act on (`assistant.conversation.runner.Runner`)."""
 
     def use_follow_up(self, when: FollowUp) -> None:
@@ -95,18 +95,18 @@ class LiveSettings:
     A sensitivity that is chosen is that of every word. On the loop's thread.
     """
 
-    def __init__(self, settings: Settings, store: "Store", voice: Voice) -> None:
+    def __init__(self, settings: Settings, store: "Store", voice: VoiceSettings) -> None:
         """`begin` says whom it acts on; until then nothing is acted on."""
         self._settings = settings
         self._store = store
         self._voice = voice
         self._chosen: dict[Chosen, str] = {}
-        self._conversation: Conversation | None = None
+        self._conversation: ChangingConversation | None = None
         self._changing = asyncio.Lock()
         self._followers: Listeners[[]] = Listeners("the settings")
         voice.on_change = self._followers.tell
 
-    async def begin(self, conversation: Conversation) -> None:
+    async def begin(self, conversation: ChangingConversation) -> None:
         """Take up what was chosen last, and act on that conversation from now on."""
         self._conversation = conversation
         chosen = self._still_meant(await self._read())

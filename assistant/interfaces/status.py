@@ -10,7 +10,7 @@ from assistant.conversation.standing import Standing
 Leave = Callable[[], None]  # ends what it was given for
 
 
-class Conversation(Protocol):
+class ConversationStatus(Protocol):
     """How the talk stands (`assistant.conversation.runner.Runner`)."""
 
     @property
@@ -55,7 +55,7 @@ class Figures(Protocol):
         ...
 
 
-class Timers(Protocol):
+class TimerStatus(Protocol):
     """Those of the box (`assistant.timers.desk.TimerDesk`)."""
 
     def next(self) -> tuple[datetime | None, int]:
@@ -99,7 +99,7 @@ class StatusSnapshot:
 
 
 def facts_of(
-    conversation: Conversation, figures: Figures, timers: Timers, troubles: Troubles
+    conversation: ConversationStatus, figures: Figures, timers: TimerStatus, troubles: Troubles
 ) -> StatusSnapshot:
     """All of it, now."""
     due, count = timers.next()

@@ -51,7 +51,7 @@ class Desk(Announcing, Protocol):
         ...
 
 
-class Room:
+class SatelliteRoom:
     """What comes by the satellite waits with all other announcements."""
 
     def __init__(self, desk: Desk, catalogue: Catalogue, language: str) -> None:
@@ -115,7 +115,7 @@ class HouseVoice:
 class WyomingInterface:
     """Both services, while it is entered."""
 
-    def __init__(self, settings: Settings, room: Room, voice: HouseVoice) -> None:
+    def __init__(self, settings: Settings, room: SatelliteRoom, voice: HouseVoice) -> None:
         wyoming, assistant = settings.wyoming, settings.assistant
         name, version = assistant.name, own_version()
         self._host, self._zeroconf = wyoming.host, wyoming.zeroconf

@@ -90,7 +90,7 @@ _TASK = (
 )
 
 
-class Thinking:
+class LongThinking:
     """Runs the pieces of thinking.
 
     Each counts as a turn of its own in the journal, under the id of its work: its calls go the same

@@ -135,7 +135,7 @@ _SETTLE_S = 20.0  # after the start: reading the whole file would slow what peop
 _MOST_FAULTS = 100  # that wait to be written down; beyond that the oldest is left out
 
 
-class Limits(Protocol):
+class JournalLimits(Protocol):
     """The section `journal` of the settings."""
 
     @property
@@ -171,7 +171,7 @@ class Faults(Protocol):
         ...
 
 
-class Journal(Protocol):
+class CaredStore(Protocol):
     """What is cared for (`assistant.journal.store.Store`). Each method raises StoreError."""
 
     @property
@@ -214,7 +214,7 @@ class Care:
     """Goes on for as long as its context is open, beside the turns."""
 
     def __init__(
-        self, journal: Journal, limits: Limits, happenings: EventBus, clock: Clock
+        self, journal: CaredStore, limits: JournalLimits, happenings: EventBus, clock: Clock
     ) -> None:
         self._journal = journal
         self._limits = limits

@@ -6,7 +6,7 @@ from datetime import datetime
 from assistant.domain.outcome import Decision, Status
 from assistant.domain.records import Mark
 from assistant.journal.rows import STARTED
-from assistant.journal.trace import CORRECTING, GATED, Call, Command
+from assistant.journal.trace import CORRECTING, GATED, Call, CommandTurn
 
 MARKING = "that_was_wrong"  # the tool by which a person marks the turn before
 
@@ -45,7 +45,7 @@ def last_command(db: sqlite3.Connection, since: str, now: str) -> sqlite3.Row | 
     return row
 
 
-def judged(db: sqlite3.Connection, since: str) -> list[Command]:
+def judged(db: sqlite3.Connection, since: str) -> list[CommandTurn]:
     """All commands from `since` on, the oldest first. Where all calls of one just came about, they
     say nothing about it and are not read: thousands are judged while somebody waits."""
     calls: dict[str, list[Call]] = {}
@@ -62,7 +62,7 @@ def judged(db: sqlite3.Connection, since: str) -> list[Command]:
         f"WHERE started_at >= ? AND {_COMMANDS} ORDER BY started_at, rowid"
     )
     return [
-        Command(
+        CommandTurn(
             datetime.fromisoformat(at),
             said,
             error or ("" if understood else "not_understood"),

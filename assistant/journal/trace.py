@@ -104,7 +104,7 @@ Call = tuple[str, Decision, Status]  # the tool's name, and what became of it
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
+class CommandTurn:
     """A turn in which a person asked for something, as far as it is judged by."""
 
     at: datetime
@@ -139,14 +139,14 @@ class Shares:
     failed: int = 0
 
 
-def shares_of(commands: Sequence[Command]) -> Shares:
+def shares_of(commands: Sequence[CommandTurn]) -> Shares:
     """Count commands, given in the order in which they began."""
     following = [*commands[1:], None]
     count: Counter[str] = Counter(map(share_of, commands, following))
     return Shares(turns=len(commands), **count)
 
 
-def share_of(command: Command, following: Command | None) -> Share:
+def share_of(command: CommandTurn, following: CommandTurn | None) -> Share:
     """How it went. `following`: the person's next command, if there was one."""
     if command.mark == "misheard":
         return "misheard"
@@ -159,7 +159,7 @@ def share_of(command: Command, following: Command | None) -> Share:
     return "right"
 
 
-def _corrects(following: Command, command: Command) -> bool:
+def _corrects(following: CommandTurn, command: CommandTurn) -> bool:
     """Whether it took back what the one before had done."""
     soon = following.at - command.at <= _CORRECTED_WITHIN
     return soon and any(

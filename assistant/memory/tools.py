@@ -56,7 +56,7 @@ _log = logging.getLogger(__name__)
 _EVERYTHING = "forget_all"
 
 
-class Keeping(Index, Protocol):
+class FactStore(Index, Protocol):
     """Where facts are kept (`assistant.journal.memory_rows.MemoryRows`). Each raises StoreError."""
 
     async def keep(self, *memories: MemoryRecord) -> None:
@@ -85,7 +85,7 @@ class Memories:
 
     def __init__(
         self,
-        store: Keeping,
+        store: FactStore,
         catalogue: Catalogue,
         clock: Clock,
         *,

@@ -104,7 +104,7 @@ HELD_S = 60.0  # a device that a stuck call of ours keeps from us for so long st
 _HEARS = (MicrophoneStatus.LISTENING, MicrophoneStatus.SILENT)
 
 
-class Microphone(Protocol):
+class MicrophonePulse(Protocol):
     """What is needed of `audio.steady.SteadyMicrophone`."""
 
     @property
@@ -135,7 +135,7 @@ class Pulse:
     def __init__(self, now: Callable[[], float]) -> None:
         """`now`: seconds that never go back."""
         self._now = now
-        self._microphone: Microphone | None = None
+        self._microphone: MicrophonePulse | None = None
         self._ear: Ear | None = None
         self._opening = True  # nobody listens yet
         self._stands = False  # the rest is open too
@@ -151,7 +151,7 @@ class Pulse:
         self._opening, self._stands, self._opening_since = True, False, self._now()
         self._microphone = self._ear = None
 
-    def listen(self, microphone: Microphone | None, ear: Ear) -> None:
+    def listen(self, microphone: MicrophonePulse | None, ear: Ear) -> None:
         """The ear is open. `microphone`: None where a file or nothing is listened to."""
         self._opening = False
         self._microphone, self._ear = microphone, ear
@@ -203,7 +203,7 @@ class Pulse:
             return f"The ear has judged no sound for {STUCK_S:g} s, though the microphone listens."
         return ""
 
-    def _of_device(self, microphone: Microphone, now: float) -> str:
+    def _of_device(self, microphone: MicrophonePulse, now: float) -> str:
         if microphone.status is not MicrophoneStatus.MISSING or not microphone.stuck:
             self._held_since = None
             return ""

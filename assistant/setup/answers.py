@@ -57,7 +57,7 @@ class Gone(Exception):
     """The terminal is closed, or the person ended its input."""
 
 
-class Means(Protocol):
+class SetupServices(Protocol):
     """What setup does beside asking."""
 
     async def find_homes(self) -> Sequence[FoundHome]:
@@ -97,7 +97,7 @@ MOST = 8  # questions of one walk
 T = TypeVar("T")
 
 
-class Questions:
+class SetupQuestions:
     """A question may take several lines until it is answered; it counts once."""
 
     def __init__(self, person: Person) -> None:

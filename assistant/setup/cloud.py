@@ -5,7 +5,7 @@ from datetime import date
 
 from assistant.config.schema import Settings
 from assistant.setup import typed
-from assistant.setup.answers import Answers, Means, Questions
+from assistant.setup.answers import Answers, SetupQuestions, SetupServices
 from assistant.setup.draft import draft
 from assistant.setup.typed import Unclear
 from integrations.errors import IntegrationError, SignInAgain
@@ -55,7 +55,7 @@ def four_lines(settings: Settings, on: date | None = None) -> tuple[str, str, st
 
 
 async def ask_about_gemini(
-    questions: Questions, means: Means, present: Settings, answers: Answers
+    questions: SetupQuestions, means: SetupServices, present: Settings, answers: Answers
 ) -> Answers:
     """The answers with this one. Nothing goes to Google before the yes."""
     person = questions.person
@@ -87,7 +87,7 @@ async def ask_about_gemini(
 
 
 async def _ask_for_key(
-    questions: Questions, means: Means, present: Settings, answers: Answers
+    questions: SetupQuestions, means: SetupServices, present: Settings, answers: Answers
 ) -> Answers:
     """A key that Google does not refuse; Enter keeps the one there is, or goes on without."""
     kept = present.gemini.api_key.get_secret_value()
@@ -116,7 +116,7 @@ async def _ask_for_key(
             return tried
 
 
-async def _try(questions: Questions, means: Means, settings: Settings) -> bool:
+async def _try(questions: SetupQuestions, means: SetupServices, settings: Settings) -> bool:
     """Whether that key may be kept: Google takes it, or could not be asked."""
     person = questions.person
     doubt = doubtful(settings.gemini.api_key.get_secret_value())

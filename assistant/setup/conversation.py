@@ -13,7 +13,14 @@ from dataclasses import replace
 from assistant.config.schema import Settings
 from assistant.models.manifest import ModelEntry
 from assistant.setup import typed
-from assistant.setup.answers import EVERYWHERE, LOOPBACK, Answers, Means, Person, Questions
+from assistant.setup.answers import (
+    EVERYWHERE,
+    LOOPBACK,
+    Answers,
+    Person,
+    SetupQuestions,
+    SetupServices,
+)
 from assistant.setup.cloud import ask_about_gemini
 from assistant.setup.draft import draft
 from assistant.setup.sound import try_sound
@@ -25,13 +32,13 @@ from integrations.home_assistant.discovery import FoundHome
 _LOCAL = (LOOPBACK, "::1", "localhost")
 
 
-class Conversation:
+class SetupDialog:
     """One walk through the questions."""
 
     def __init__(
         self,
         person: Person,
-        means: Means,
+        means: SetupServices,
         present: Settings,
         given: Answers,
         known: Mapping[str, ModelEntry],
@@ -41,7 +48,7 @@ class Conversation:
     ) -> None:
         """`present`: the settings before; `again`: there is a file, so they are a person's.
         `known`: the manifest of voices; `sound`: whether the sound is tried."""
-        self.questions = Questions(person)
+        self.questions = SetupQuestions(person)
         self._person = person
         self._means = means
         self._present = present

@@ -6,7 +6,7 @@ from dataclasses import replace
 from assistant.config.errors import ConfigError
 from assistant.config.schema import Settings
 from assistant.setup import typed
-from assistant.setup.answers import Answers, Means, Questions
+from assistant.setup.answers import Answers, SetupQuestions, SetupServices
 from assistant.setup.draft import draft
 from assistant.setup.sound_check import spoken, verdict
 from assistant.sound.echo_plan import is_device
@@ -17,7 +17,7 @@ _MOST = 9  # devices of a kind that are listed; a name in the settings does for 
 
 
 async def try_sound(
-    questions: Questions, means: Means, present: Settings, answers: Answers
+    questions: SetupQuestions, means: SetupServices, present: Settings, answers: Answers
 ) -> Answers:
     """The answers with microphone and speaker. Without both devices nothing is asked."""
     audio, person = present.audio, questions.person
@@ -59,7 +59,7 @@ async def try_sound(
             tried = replace(tried, output=speakers[wish.speaker].name)
 
 
-def _list(sign: str, devices: Sequence[DeviceInfo], name: str, questions: Questions) -> None:
+def _list(sign: str, devices: Sequence[DeviceInfo], name: str, questions: SetupQuestions) -> None:
     said = [device.description or device.name for device in devices]
     for number, device in enumerate(devices, 1):
         used = name in (device.name, device.description) or (name == "default" and device.default)
@@ -70,7 +70,7 @@ def _list(sign: str, devices: Sequence[DeviceInfo], name: str, questions: Questi
         questions.person.tell(f"   {sign}{number} {'*' if used else ' '} {told}{muted}")
 
 
-async def _try(questions: Questions, means: Means, settings: Settings) -> None:
+async def _try(questions: SetupQuestions, means: SetupServices, settings: Settings) -> None:
     """Speak, then listen; whatever fails is told."""
     person = questions.person
     word = spoken(settings.wake.words[0].model)

@@ -19,7 +19,7 @@ from assistant.config.schema import Audio
 from assistant.domain.clock import Clock
 from assistant.domain.records import StoreError
 from assistant.sound.echo_plan import Devices, EchoPlan, devices_of, goes_by_devices
-from audio.bounded import BoundedCalls, Calls, CallStuck
+from audio.bounded import BlockingCalls, BoundedCalls, CallStuck
 from audio.device_status import News
 from audio.echo.choose import Plan, Setting, choose_meanwhile
 from audio.echo.measure import EchoPath
@@ -71,7 +71,7 @@ class EchoWatch:
         full_duplex: Callable[[bool], None],
         known: Callable[[Pair], Awaitable[EchoPath | None]],
         clock: Clock,
-        calls: Calls | None = None,
+        calls: BlockingCalls | None = None,
     ) -> None:
         """`full_duplex` is told at the start and with each change whether speech interrupts us.
         `known`: what was measured of a pair, None where nothing was; may raise StoreError."""

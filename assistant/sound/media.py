@@ -24,7 +24,7 @@ from assistant.config.schema import Media
 from assistant.conversation.state import State
 from assistant.domain.clock import Clock
 from assistant.domain.records import SmallValues, StoreError
-from assistant.sound.media_players import Touched, Verdict, judge, playing_in, seen, touches
+from assistant.sound.media_players import PlayerVerdict, Touched, judge, playing_in, seen, touches
 from assistant.tools.builtin.live_picture import LivePicture
 from assistant.tools.resolve import find_area
 from integrations.errors import IntegrationError
@@ -55,7 +55,7 @@ class Stands(Protocol):
         ...
 
 
-class Services(Protocol):
+class MediaActions(Protocol):
     """Home Assistant's actions (`integrations.home_assistant.services.Services`)."""
 
     async def call(
@@ -86,7 +86,7 @@ class RoomMedia:
     def __init__(
         self,
         home: LivePicture,
-        services: Services,
+        services: MediaActions,
         kept: SmallValues,
         clock: Clock,
         settings: Media,
@@ -206,9 +206,11 @@ class RoomMedia:
         again = []
         for name, held in list(self._held.items()):
             verdict = judge(held.touched, house.entities.get(name), restoring=held.tries > 0)
-            if verdict is Verdict.CHANGED or (verdict is Verdict.BACK and not held.tries):
+            if verdict is PlayerVerdict.CHANGED or (
+                verdict is PlayerVerdict.BACK and not held.tries
+            ):
                 del self._held[name]
-            elif held.tries and verdict is not Verdict.UNKNOWN:
+            elif held.tries and verdict is not PlayerVerdict.UNKNOWN:
                 held.touched, held.tries = replace(held.touched, took=False), 0
                 again.append(held)
         return again
@@ -225,10 +227,10 @@ class RoomMedia:
         for name, held in list(self._held.items()):
             verdict = judge(held.touched, house.entities.get(name), restoring=held.tries > 0)
             waits = held.tries and now - held.asked_s < CALL_S
-            if verdict is Verdict.UNKNOWN:
+            if verdict is PlayerVerdict.UNKNOWN:
                 if self._clock.now() - held.since > KEEP:
                     del self._held[name]
-            elif verdict in (Verdict.BACK, Verdict.CHANGED):
+            elif verdict in (PlayerVerdict.BACK, PlayerVerdict.CHANGED):
                 del self._held[name]
             elif held.tries >= TRIES and not waits:
                 _log.warning("%s could not be put back; set it by hand", name)

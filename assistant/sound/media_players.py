@@ -37,7 +37,7 @@ class Touched:
         return self.was is None
 
 
-class Verdict(Enum):
+class PlayerVerdict(Enum):
     """How a player that we touched stands now."""
 
     OURS = auto()  # as we set it
@@ -77,25 +77,25 @@ def touches(players: list[Entity], means: Means, lower_to: float) -> list[Touche
     return [one for one in lowered if one is not None]
 
 
-def judge(touched: Touched, now: Entity | None, *, restoring: bool = False) -> Verdict:
+def judge(touched: Touched, now: Entity | None, *, restoring: bool = False) -> PlayerVerdict:
     """How it stands. `restoring`: it was asked to be as before."""
     if now is None or now.state in _AWAY:
-        return Verdict.UNKNOWN
+        return PlayerVerdict.UNKNOWN
     if touched.paused:
         return _judge_paused(touched, now, restoring=restoring)
     volume = volume_of(now)
     if volume is None or touched.was is None or touched.put is None:
-        return Verdict.UNKNOWN
+        return PlayerVerdict.UNKNOWN
     if abs(volume - touched.was) <= _SAME and (touched.took or restoring):
-        return Verdict.BACK
+        return PlayerVerdict.BACK
     if abs(volume - touched.put) <= (_SAME if touched.took else _ROUNDED):
-        return Verdict.OURS
-    return Verdict.PENDING if abs(volume - touched.was) <= _SAME else Verdict.CHANGED
+        return PlayerVerdict.OURS
+    return PlayerVerdict.PENDING if abs(volume - touched.was) <= _SAME else PlayerVerdict.CHANGED
 
 
 def seen(touched: Touched, now: Entity | None) -> Touched:
     """The same with what the player made of it, once it shows that."""
-    if touched.took or judge(touched, now) is not Verdict.OURS or now is None:
+    if touched.took or judge(touched, now) is not PlayerVerdict.OURS or now is None:
         return touched
     return replace(touched, took=True, put=None if touched.paused else volume_of(now))
 
@@ -108,14 +108,14 @@ def volume_of(player: Entity) -> float | None:
     return float(volume)
 
 
-def _judge_paused(touched: Touched, now: Entity, *, restoring: bool) -> Verdict:
+def _judge_paused(touched: Touched, now: Entity, *, restoring: bool) -> PlayerVerdict:
     if now.state == "paused":
-        return Verdict.OURS
+        return PlayerVerdict.OURS
     if now.state not in _PLAYING:
-        return Verdict.CHANGED
+        return PlayerVerdict.CHANGED
     if restoring:
-        return Verdict.BACK
-    return Verdict.CHANGED if touched.took else Verdict.PENDING
+        return PlayerVerdict.BACK
+    return PlayerVerdict.CHANGED if touched.took else PlayerVerdict.PENDING
 
 
 def _members(house: House, player: Entity) -> list[Entity]:

@@ -114,7 +114,7 @@ NAME = "microphone_muted"  # under which it is kept
 MUTE, UNMUTE = "mute", "unmute"  # sounds of `audio.earcons`
 
 
-class Device(Protocol):
+class MutableMicrophone(Protocol):
     """The microphone (`audio.steady.SteadyMicrophone`)."""
 
     def pause(self, on: bool) -> None:
@@ -122,7 +122,7 @@ class Device(Protocol):
         ...
 
 
-class Conversation(Protocol):
+class MutedConversation(Protocol):
     """Who hears (`assistant.conversation.runner.Runner`)."""
 
     def mute(self, on: bool) -> None:
@@ -136,7 +136,7 @@ class Mute:
     def __init__(
         self,
         kept: SmallValues,
-        conversation: Conversation,
+        conversation: MutedConversation,
         sound: Callable[[str], Awaitable[None]] | None = None,
         opening: Callable[[], Awaitable[bool]] | None = None,
     ) -> None:
@@ -146,7 +146,7 @@ class Mute:
         self._conversation = conversation
         self._sound = sound
         self._opening = opening
-        self._device: Device | None = None
+        self._device: MutableMicrophone | None = None
         self._on = False
         self._unkept = False  # the disk does not know what holds
         self._busy = asyncio.Lock()
@@ -166,7 +166,7 @@ class Mute:
             value = True
         self._apply(value is not None and value is not False)
 
-    def attach(self, device: Device) -> None:
+    def attach(self, device: MutableMicrophone) -> None:
         """From now on this is the microphone; it is closed at once where it is muted."""
         self._device = device
         device.pause(self._on)

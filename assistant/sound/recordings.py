@@ -45,7 +45,7 @@ Kind = Literal["wake", "near", "turn"]
 _log = logging.getLogger(__name__)
 
 
-class Heard(Protocol):
+class WakeReport(Protocol):
     """A wake word, or nearly one (`audio.wake.protocol`)."""
 
     @property
@@ -136,12 +136,12 @@ class Recordings:
             self._private_until_s = self._clock.monotonic() + AFTER_ANSWER_S
         self._answering = answering
 
-    def wake(self, heard: Heard, pcm: bytes) -> None:
+    def wake(self, heard: WakeReport, pcm: bytes) -> None:
         """A wake word, with the seconds that led to it: 16 kHz mono int16."""
         if not self._private:
             self._take("wake", pcm, heard.word, heard.score)
 
-    def near_miss(self, heard: Heard, pcm: bytes, closeness: float | None = None) -> None:
+    def near_miss(self, heard: WakeReport, pcm: bytes, closeness: float | None = None) -> None:
         """What was not taken for a wake word, with the seconds that led to it."""
         if not self._private:
             self._take("near", pcm, heard.word, heard.score, closeness=closeness)

@@ -22,19 +22,19 @@ PIECE_MS = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Spoken:
+class SpokenAnswer:
     """What was said in one answer."""
 
     clauses: tuple[str, ...]  # as given to the voice; after a stop those that had begun to sound
     audio_ms: float  # of sound played
     heard: str | None = None  # the words that were played to their end; None: all of them
 
-    def __add__(self, after: "Spoken") -> "Spoken":
+    def __add__(self, after: "SpokenAnswer") -> "SpokenAnswer":
         heard = None
         if self.heard is not None or after.heard is not None:
             heard = f"{self._words} {after._words}".strip()
         clauses = (*self.clauses, *after.clauses)
-        return Spoken(clauses, self.audio_ms + after.audio_ms, heard)
+        return SpokenAnswer(clauses, self.audio_ms + after.audio_ms, heard)
 
     @property
     def _words(self) -> str:
@@ -143,7 +143,7 @@ class Answer:
         self._over = asyncio.Event()
         self.stopped = False  # it was cut off, or failed
         self._failure: AudioError | None = None
-        self._spoken: Spoken | None = None
+        self._spoken: SpokenAnswer | None = None
 
     def start(self, group: asyncio.TaskGroup) -> None:
         """Begin to work in that group. For the mouth."""
@@ -173,7 +173,7 @@ class Answer:
         self._draft += 1
         del self._clauses[len(self._begins) :]
 
-    async def finish(self) -> Spoken:
+    async def finish(self) -> SpokenAnswer:
         """No more clauses: return when all has been played, or at once after `stop`.
 
         Raises AudioError when not all of it could be spoken.
@@ -202,11 +202,11 @@ class Answer:
         self._end(self._clauses[:heard], None if whole else words)
 
     @property
-    def spoken(self) -> Spoken:
+    def spoken(self) -> SpokenAnswer:
         """What was said; while it is still being said, up to now."""
         if self._spoken is not None:
             return self._spoken
-        return Spoken(tuple(self._clauses), self._played_ms, self._words_heard)
+        return SpokenAnswer(tuple(self._clauses), self._played_ms, self._words_heard)
 
     @property
     def _words_heard(self) -> str:
@@ -330,7 +330,7 @@ class Answer:
             self._lines.get_nowait()
 
     def _end(self, clauses: Sequence[str], heard: str | None) -> None:
-        self._spoken = Spoken(tuple(clauses), self._played_ms, heard)
+        self._spoken = SpokenAnswer(tuple(clauses), self._played_ms, heard)
         self._over.set()
 
 

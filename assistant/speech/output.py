@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection,
 from contextlib import asynccontextmanager
 from typing import get_args
 
-from assistant.speech.answer import Answer, Output, Spoken
+from assistant.speech.answer import Answer, Output, SpokenAnswer
 from assistant.speech.clauses import ClauseCutter
 from assistant.speech.manner import PLAIN, Manner
 from assistant.speech.sounds import Sounds
@@ -106,7 +106,7 @@ class SpeechOutput:
         if failure is not None:
             raise failure
 
-    async def speak(self, text: str, language: str | Callable[[str], str]) -> Spoken:
+    async def speak(self, text: str, language: str | Callable[[str], str]) -> SpokenAnswer:
         """Say a whole text and return when it has been played. Raises AudioError.
 
         `language`: of all of it, or asked for each clause.

@@ -143,7 +143,7 @@ SNOOZE_S = 9 * 60  # where nobody says how long
 RINGING: tuple[TimerKind, ...] = ("timer", "alarm", "reminder")  # the others do something
 
 
-class Store(Protocol):
+class TimerBookStore(Protocol):
     """Where timers are kept (`assistant.journal.store.Store`). Each may raise StoreError."""
 
     async def add_timer(self, timer: TimerRecord) -> None:
@@ -187,7 +187,7 @@ class TimerBook:
     Every method may raise StoreError. Those that change a timer say False where it has ended.
     """
 
-    def __init__(self, store: Store, clock: Clock, almanac: Almanac) -> None:
+    def __init__(self, store: TimerBookStore, clock: Clock, almanac: Almanac) -> None:
         self._store = store
         self._clock = clock
         self._almanac = almanac

@@ -10,10 +10,10 @@ from assistant.domain.records import SmallValues, TimerRecord
 from assistant.speech.catalogue import Catalogue
 from assistant.timers import later, ringer, watch
 from assistant.timers.book import RINGING, Complaints, is_occurrence
-from assistant.timers.later import Ask, Calls, Later
+from assistant.timers.later import Ask, Later, LaterCalls
 from assistant.timers.recurrence import Almanac
-from assistant.timers.ringer import Ringer, Speaker
-from assistant.timers.watch import Due, Unheard, Watch
+from assistant.timers.ringer import Ringer, SaysTimers
+from assistant.timers.watch import Due, TimerWatch, Unheard
 from integrations.owner import OwnedTasks
 
 LOOK_S = 1.0  # between two looks whether something has changed; each is one `stat`
@@ -22,7 +22,7 @@ STALE_S = 3600.0  # after which an occurrence of what comes again is told and no
 Tell = Callable[[str, TimerRecord], None]  # "set", "changed", "rings", "heard" or "ended"
 
 
-class Shelf(watch.Shelf, ringer.Shelf, later.Shelf, SmallValues, Protocol):
+class TimerStore(watch.WatchStore, ringer.RingerStore, later.LaterStore, SmallValues, Protocol):
     """What is needed of the store."""
 
 
@@ -31,14 +31,14 @@ class TimerService:
 
     def __init__(
         self,
-        store: Shelf,
-        speaker: Speaker,
+        store: TimerStore,
+        speaker: SaysTimers,
         ring: Callable[[str], Awaitable[None]],
         hush: Callable[[], None],
         catalogue: Catalogue,
         clock: Clock,
         almanac: Almanac,
-        calls: Calls,
+        calls: LaterCalls,
         ask: Ask,
         say: Callable[[str, str], None],
         synchronised: Callable[[], bool],
@@ -52,7 +52,7 @@ class TimerService:
         self._clock = clock
         self._complaints = complaints
         self._unheard = unheard
-        self._watch = Watch(store, clock, almanac, synchronised, complaints, self._tell)
+        self._watch = TimerWatch(store, clock, almanac, synchronised, complaints, self._tell)
         self._ringer = Ringer(
             store,
             self._watch,

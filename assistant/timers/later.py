@@ -14,7 +14,7 @@ from assistant.speech.catalogue import Catalogue
 from assistant.timers.book import Complaints
 from assistant.timers.watch import Due, Unheard
 from assistant.tools.menu import Menu, MenuEntry
-from assistant.tools.verdict import Verdict
+from assistant.tools.verdict import PolicyDecision
 from integrations.owner import OwnedTasks
 
 # Calls that are made later: judged when they are asked for, frozen, and judged again when due.
@@ -44,7 +44,7 @@ class Tools(Protocol):
         heard: str | None = None,
         program: Program | None = None,
         turn_id: str = "",
-    ) -> tuple[MenuEntry, Verdict] | None:
+    ) -> tuple[MenuEntry, PolicyDecision] | None:
         """What would be decided about a call of that turn; nothing is run."""
         ...
 
@@ -172,7 +172,7 @@ REQUEST_LATE_S = 3600.0  # after which its answer is no use any more
 Ask = Callable[[str, str, str], Awaitable[str]]  # text, language and caller -> what to say, or ""
 
 
-class Shelf(Protocol):
+class LaterStore(Protocol):
     """What is needed of the store. Each may raise StoreError."""
 
     async def begin_timer(self, timer_id: str) -> bool:
@@ -188,7 +188,7 @@ class Shelf(Protocol):
         ...
 
 
-class Calls(Protocol):
+class LaterCalls(Protocol):
     """Who makes commands' calls (`assistant.timers.later.FrozenCalls`)."""
 
     def ready(self, timer: TimerRecord) -> bool:
@@ -209,8 +209,8 @@ class Later:
 
     def __init__(
         self,
-        store: Shelf,
-        calls: Calls,
+        store: LaterStore,
+        calls: LaterCalls,
         ask: Ask,
         say: Callable[[str, str], None],
         unheard: Unheard,

@@ -8,7 +8,7 @@ from assistant.domain.records import TimerRecord
 from assistant.timers.book import LONGEST_S, MOST, SHORTEST_S, TimerBook, Wanted
 from assistant.timers.desk import rule_of
 from assistant.timers.later import FrozenCalls, NotLater
-from assistant.timers.telling import COUNT, LENGTH, Telling, seconds_of
+from assistant.timers.telling import COUNT, LENGTH, TimerTelling, seconds_of
 from assistant.timers.words import moment_of, rest_of
 from assistant.tools.builtin.live_picture import one_line
 from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest, BuiltInResult
@@ -23,7 +23,7 @@ class LaterTool:
     Nobody is there then who could be asked, so it takes only what the policy lets through as it is.
     """
 
-    def __init__(self, book: TimerBook, calls: FrozenCalls, telling: Telling) -> None:
+    def __init__(self, book: TimerBook, calls: FrozenCalls, telling: TimerTelling) -> None:
         self._book = book
         self._calls = calls
         self._telling = telling

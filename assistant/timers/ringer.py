@@ -18,7 +18,7 @@ from audio.errors import AudioError
 from integrations.owner import OwnedTasks
 
 if TYPE_CHECKING:
-    from assistant.timers.watch import Watch
+    from assistant.timers.watch import TimerWatch
 
 
 PAUSE_S = 3.0  # of silence between two rings
@@ -30,7 +30,7 @@ _ALARM = Manner(alarm=True)  # what was to wake somebody is loud at night too
 _RINGS, _HEARD = "rings", "heard"
 
 
-class Speaker(Protocol):
+class SaysTimers(Protocol):
     """Whoever says it, such as the turn's `Runner`."""
 
     def announce(self, text: str, language: str, manner: Manner = ...) -> None:
@@ -42,7 +42,7 @@ class Speaker(Protocol):
         ...
 
 
-class Shelf(Protocol):
+class RingerStore(Protocol):
     """What is needed of the store."""
 
     async def acknowledge_timer(self, timer_id: str) -> bool:
@@ -70,10 +70,10 @@ class Ringer:
 
     def __init__(
         self,
-        store: Shelf,
-        watch: "Watch",
+        store: RingerStore,
+        watch: "TimerWatch",
         unheard: Unheard,
-        speaker: Speaker,
+        speaker: SaysTimers,
         ring: Callable[[str], Awaitable[None]],
         hush: Callable[[], None],
         catalogue: Catalogue,

@@ -44,7 +44,7 @@ _ARTICLES = {  # before a name, by language: "the the pasta timer" is no English
 }
 
 
-class Telling:
+class TimerTelling:
     """Sentences and data about timers, as of now."""
 
     def __init__(

@@ -27,7 +27,7 @@ from assistant.timers.telling import (
     COUNT,
     LENGTH,
     WHICH,
-    Telling,
+    TimerTelling,
     as_known_to,
     bare,
     capital,
@@ -46,7 +46,7 @@ ADD, SUBTRACT, PAUSE, RESUME, SNOOZE = "add", "subtract", "pause", "resume", "sn
 class TimerTools:
     """The four tools."""
 
-    def __init__(self, book: TimerBook, telling: Telling) -> None:
+    def __init__(self, book: TimerBook, telling: TimerTelling) -> None:
         self._book = book
         self._telling = telling
         self._catalogue = telling.catalogue
@@ -254,7 +254,7 @@ _KINDS: Mapping[str, TimerKind] = {
 class AlarmTool:
     """The tool. Request: what reads alone, looked up when it is due; its answer is announced."""
 
-    def __init__(self, book: TimerBook, telling: Telling) -> None:
+    def __init__(self, book: TimerBook, telling: TimerTelling) -> None:
         self._book = book
         self._telling = telling
 

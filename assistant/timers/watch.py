@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from assistant.domain.clock import Clock
 from assistant.domain.records import SmallValues, TimerRecord
 from assistant.speech.catalogue import Catalogue
-from assistant.timers.book import Complaints, Store, comes_again, is_occurrence
+from assistant.timers.book import Complaints, TimerBookStore, comes_again, is_occurrence
 from assistant.timers.deadlines import Deadlines
 from assistant.timers.recurrence import Almanac, Rule, rule_from
 from assistant.timers.words import missed_of, unheard_of
@@ -21,7 +21,7 @@ _NAME = "timers.unheard"
 _MOST = 5  # the newest; more is no news
 
 
-class Speaker(Protocol):
+class SaysUnheard(Protocol):
     """Whoever says it."""
 
     def announce(self, text: str, language: str) -> None:
@@ -37,7 +37,12 @@ class Unheard:
     """Keeps them over a restart. All methods may raise StoreError."""
 
     def __init__(
-        self, store: SmallValues, speaker: Speaker, catalogue: Catalogue, clock: Clock, zone: tzinfo
+        self,
+        store: SmallValues,
+        speaker: SaysUnheard,
+        catalogue: Catalogue,
+        clock: Clock,
+        zone: tzinfo,
     ) -> None:
         self._store = store
         self._speaker = speaker
@@ -102,7 +107,7 @@ _NEARER_S = 60.0  # by which the sun must have moved to be worth a write
 _SET, _CHANGED, _ENDED = "set", "changed", "ended"
 
 
-class Shelf(Store, Protocol):
+class WatchStore(TimerBookStore, Protocol):
     """What is needed of the store."""
 
     def stamp(self) -> object:
@@ -135,7 +140,7 @@ class _Owed:
     missed: bool
 
 
-class Watch:
+class TimerWatch:
     """Knows the timers that run, and which are due.
 
     What comes again never is: its occurrence is, under an id of its own. It is due from its moment
@@ -145,7 +150,7 @@ class Watch:
 
     def __init__(
         self,
-        store: Shelf,
+        store: WatchStore,
         clock: Clock,
         almanac: Almanac,
         synchronised: Callable[[], bool],

@@ -15,7 +15,7 @@ from assistant.tools.menu import MenuEntry
 from assistant.tools.pending import Frozen, Pending
 from assistant.tools.request import Refusal, Request, Way, asked
 from assistant.tools.taint import Taint
-from assistant.tools.verdict import Ruling, Verdict
+from assistant.tools.verdict import PolicyDecision, Ruling
 
 _log = logging.getLogger(__name__)
 
@@ -27,7 +27,9 @@ _HOW: dict[Ruling, How] = {
     Ruling.PIN: "pin",
     Ruling.PHONE: "phone",
 }
-Execute = Callable[[Verdict, str], Awaitable[ToolOutcome]]  # the verdict, and who confirmed it
+Execute = Callable[
+    [PolicyDecision, str], Awaitable[ToolOutcome]
+]  # the verdict, and who confirmed it
 _Queued = tuple[Request, Way, Frozen]
 
 
@@ -73,7 +75,7 @@ class Asking:
         """Return whether text from outside, or a program's, may stand behind the call."""
         return request.situation.searched or self.is_tainted(request.turn_id)
 
-    async def unasked(self, request: Request, way: Way, verdict: Verdict) -> ToolOutcome:
+    async def unasked(self, request: Request, way: Way, verdict: PolicyDecision) -> ToolOutcome:
         """The outcome of a gated call of a program: it waits for nobody, and never runs."""
         outcome = asked(request, way, verdict, self._books.elapsed_ms(request))
         sentence = request.sentences.say("asking.cannot_ask", **verdict.values)
@@ -95,13 +97,15 @@ class Asking:
         frozen = self._pending.frozen
         return frozen is not None and frozen.aloud
 
-    async def silenced(self, request: Request, way: Way, verdict: Verdict) -> ToolOutcome | None:
+    async def silenced(
+        self, request: Request, way: Way, verdict: PolicyDecision
+    ) -> ToolOutcome | None:
         """The outcome of a call that might say yes in a person's place, or drown their no."""
         if not (self.asks_aloud and way.may_sound(verdict)):
             return None
         return await self._refuse(request, way, verdict, "asking.room_waits", "busy")
 
-    def waits_for(self, request: Request, verdict: Verdict) -> bool:
+    def waits_for(self, request: Request, verdict: PolicyDecision) -> bool:
         """Whether the person is being asked about an equal call of the same turn, or will be."""
         waiting = self._pending.frozen
         if waiting is None or waiting.question.turn_id != request.turn_id:
@@ -112,7 +116,7 @@ class Asking:
             (dict(one.verdict.arguments), one.call.name) == wanted for one in (waiting, *behind)
         )
 
-    async def consented(self, request: Request, way: Way, verdict: Verdict) -> bool:
+    async def consented(self, request: Request, way: Way, verdict: PolicyDecision) -> bool:
         """Whether the person said "always" to just this today. Text from outside does not make use
         of it to start what nobody knows."""
         consents = self._governance.consents
@@ -130,8 +134,8 @@ class Asking:
         self,
         request: Request,
         way: Way,
-        verdict: Verdict,
-        again: Callable[[], Verdict | None],
+        verdict: PolicyDecision,
+        again: Callable[[], PolicyDecision | None],
         execute: Execute,
     ) -> ToolOutcome:
         """Freeze the call until `settle`. `again` judges it anew, `execute` runs it."""
@@ -271,20 +275,22 @@ class Asking:
         hushed = self._hushed
         return settlement.by == "voice" and hushed is not None and not hushed.quiet
 
-    async def refusal(self, request: Request, way: Way, verdict: Verdict) -> ToolOutcome | None:
+    async def refusal(
+        self, request: Request, way: Way, verdict: PolicyDecision
+    ) -> ToolOutcome | None:
         """What is secure does not run at such a moment, even where the settings ask for no yes."""
         barred = self._guarded(request, verdict)
         if barred is None:
             return None
         return await self._refuse(request, way, verdict, f"asking.{barred}", barred)
 
-    def _barred(self, request: Request, verdict: Verdict) -> str | None:
+    def _barred(self, request: Request, verdict: PolicyDecision) -> str | None:
         """Why it may not even be asked."""
         if not request.situation.can_ask:
             return CANNOT_ASK
         return self._guarded(request, verdict)
 
-    def _guarded(self, request: Request, verdict: Verdict) -> str | None:
+    def _guarded(self, request: Request, verdict: PolicyDecision) -> str | None:
         situation = request.situation
         if verdict.tier is not Tier.SECURE:
             return None
@@ -294,7 +300,7 @@ class Asking:
             return "tainted"
         return None
 
-    def _question(self, request: Request, verdict: Verdict) -> Question:
+    def _question(self, request: Request, verdict: PolicyDecision) -> Question:
         return Question(
             id=new_id(self._clock.now()),
             turn_id=request.turn_id,
@@ -306,7 +312,7 @@ class Asking:
             object=", ".join(filter(None, map(verdict.values.get, ("plans", "names")))),
         )
 
-    async def _is_quiet(self, request: Request, verdict: Verdict) -> bool:
+    async def _is_quiet(self, request: Request, verdict: PolicyDecision) -> bool:
         """Whether nothing plays that could say yes; what plays in this room is paused."""
         hush = self._governance.hush
         aloud = request.situation.spoken and verdict.ruling is Ruling.CONFIRM
@@ -321,13 +327,13 @@ class Asking:
         if hushed is not None:
             await hushed.resume()
 
-    async def _asked(self, request: Request, way: Way, verdict: Verdict) -> ToolOutcome:
+    async def _asked(self, request: Request, way: Way, verdict: PolicyDecision) -> ToolOutcome:
         outcome = asked(request, way, verdict, self._books.elapsed_ms(request))
         await self._books.end(request, outcome)
         return outcome
 
     async def _refuse(
-        self, request: Request, way: Way, verdict: Verdict, key: str, rule: str
+        self, request: Request, way: Way, verdict: PolicyDecision, key: str, rule: str
     ) -> ToolOutcome:
         if rule == "tainted":
             self.on_tainted()
@@ -350,7 +356,7 @@ def _touches(frozen: Frozen) -> frozenset[str]:
     return frozenset((*frozen.verdict.entities, *frozen.verdict.effects))
 
 
-def _kind(way: Way, verdict: Verdict) -> str:
+def _kind(way: Way, verdict: PolicyDecision) -> str:
     """The exact kind of call, with what it touches: a name may come to mean something else."""
     touched = sorted({*verdict.entities, *verdict.effects})
     what: dict[str, object] = {"arguments": verdict.arguments, "touches": touched}

@@ -15,7 +15,7 @@ from assistant.tools.request import Refusal, Request, Way, not_run, row_of
 _log = logging.getLogger(__name__)
 
 
-class Journal(Protocol):
+class CallJournal(Protocol):
     """Where calls are kept (`assistant.journal.store.Store`)."""
 
     async def start_call(self, call: CallRecord) -> None:
@@ -30,7 +30,7 @@ class Journal(Protocol):
 class Books:
     """Writes calls down. A full disk is logged and leaves nobody in the dark."""
 
-    def __init__(self, journal: Journal, governance: CallGuards, clock: Clock) -> None:
+    def __init__(self, journal: CallJournal, governance: CallGuards, clock: Clock) -> None:
         self._journal = journal
         self._governance = governance
         self._clock = clock

@@ -13,7 +13,7 @@ from assistant.tools.deciding import asked, decide_call, decide_moves
 from assistant.tools.intents import BROADCAST, INTENTS, LATER, Action, Intent
 from assistant.tools.menu import MenuEntry
 from assistant.tools.resolve import domain_of, is_called, listed
-from assistant.tools.verdict import Ruling, Rulings, Verdict, stricter
+from assistant.tools.verdict import PolicyDecision, Ruling, Rulings, stricter
 from assistant.tools.weighing import PRIVATE, Caller, Risk
 from integrations.home_assistant.house import House
 
@@ -34,7 +34,7 @@ def judge_built_in(
     caller: Caller,
     heard: str | None = None,
     house: House = _NOWHERE,
-) -> Verdict:
+) -> PolicyDecision:
     """One of Hearth's own tools, by what it would switch in `house`, else by the tier that it gives
     itself. `heard`: the person's words."""
     moves = tool.moves(arguments) if tool.moves is not None else ()
@@ -49,7 +49,7 @@ def judge_built_in(
     return replace(question, ruling=ruling, values={"names": first.text})
 
 
-def _by_tier(tool: BuiltIn, arguments: Mapping[str, Any], caller: Caller) -> Verdict:
+def _by_tier(tool: BuiltIn, arguments: Mapping[str, Any], caller: Caller) -> PolicyDecision:
     if tool.stake is None:
         stake = Risk(tool.tier, "built-in")
         return decide_call(caller, stake, arguments, tool.name.replace("_", " "))
@@ -66,7 +66,7 @@ def _by_tier(tool: BuiltIn, arguments: Mapping[str, Any], caller: Caller) -> Ver
     return decide_call(caller, stake, arguments, tool.name.replace("_", " "))
 
 
-def judge_unknown(entry: MenuEntry, arguments: Mapping[str, Any], caller: Caller) -> Verdict:
+def judge_unknown(entry: MenuEntry, arguments: Mapping[str, Any], caller: Caller) -> PolicyDecision:
     """A tool whose effect nobody has told."""
     # One of the home's may do anything: `call_action` of `/api/mcp` opens whatever there is.
     tier = Tier.SECURE if entry.of_home else Tier.COSTLY
@@ -78,7 +78,7 @@ def judge_unknown(entry: MenuEntry, arguments: Mapping[str, Any], caller: Caller
 
 def without_target(
     intent: Intent, name: str, arguments: Mapping[str, Any], caller: Caller
-) -> Verdict:
+) -> PolicyDecision:
     """A timer, a list, a question. A timer that ends in a sentence could say anything."""
     if arguments.get(LATER):
         return decide_call(caller, Risk(Tier.SECURE, "later"), arguments, str(arguments[LATER]))

@@ -10,7 +10,7 @@ from assistant.tools.gates import entity_or_guess
 from assistant.tools.intents import Action, Intent, Move
 from assistant.tools.resolve import UNTOLD, consequences, domain_of, without_plans
 from assistant.tools.spoken_names import spoken_name, spoken_names
-from assistant.tools.verdict import Ruling, Verdict
+from assistant.tools.verdict import PolicyDecision, Ruling
 from assistant.tools.weighing import (
     CALLER,
     SECURE_RULES,
@@ -43,7 +43,7 @@ class Case:
 
 def decide(
     case: Case, arguments: Mapping[str, Any], touched: Sequence[str], judged: Sequence[str]
-) -> Verdict:
+) -> PolicyDecision:
     """The verdict by the strictest of `judged` and its effects; `touched` of it is told as such."""
     house, action = case.house, case.intent.action
     ruled: dict[str, Ruled] = {}
@@ -85,7 +85,7 @@ def decide_call(
     names: str,
     what: Iterable[str] = (),
     touched: Iterable[str] = (),
-) -> Verdict:
+) -> PolicyDecision:
     """The verdict on a call whose things are not known. `names`: of the tool, for a question;
     `what`: its arguments in short."""
     ruled = rule_call(stake, caller)
@@ -99,7 +99,7 @@ def decide_call(
 
 def decide_moves(
     caller: Caller, moves: Sequence[Move], arguments: Mapping[str, Any], house: House
-) -> Verdict:
+) -> PolicyDecision:
     """The verdict on several things that each go their own way, as when a change is undone.
 
     Each is ruled as a call of the same kind; whatever would open, unlock, disarm or sound by it is
@@ -161,9 +161,9 @@ def denied(
     arguments: Mapping[str, Any],
     values: Mapping[str, str],
     touched: Iterable[str] = (),
-) -> Verdict:
+) -> PolicyDecision:
     """It will not be, or not so: `policy.RULE` of the catalogue says why."""
-    return Verdict(
+    return PolicyDecision(
         Decision.DENIED,
         tier,
         rule,
@@ -175,9 +175,9 @@ def denied(
     )
 
 
-def asked(verdict: Verdict, rule: str, ask: str) -> Verdict:
+def asked(verdict: PolicyDecision, rule: str, ask: str) -> PolicyDecision:
     """An allowed call that is asked about first, whatever its tier."""
-    return Verdict(
+    return PolicyDecision(
         Decision.NEEDS_CONFIRMATION,
         verdict.tier,
         rule,
@@ -222,12 +222,12 @@ def _asked_about(ruled: Mapping[str, Ruled], worst: Ruled) -> list[str]:
 
 
 def _truly(
-    verdict: Verdict,
+    verdict: PolicyDecision,
     ruled: Mapping[str, Ruled],
     named: Sequence[str],
     touched: Sequence[str],
     case: Case,
-) -> Verdict:
+) -> PolicyDecision:
     """The verdict with words for what would really happen.
 
     Of a scene, script or button nobody knows which way it moves a door, and a thing that only
@@ -277,7 +277,9 @@ def _plan_for_doors(
     return f"plan_will_{rule}" if sure else f"plan_{rule}"
 
 
-def _worded(verdict: Verdict, ask: str, base: str, values: Mapping[str, str]) -> Verdict:
+def _worded(
+    verdict: PolicyDecision, ask: str, base: str, values: Mapping[str, str]
+) -> PolicyDecision:
     """The same verdict, asked or refused in other words."""
     if verdict.decision is Decision.DENIED:
         told = verdict.key in (*(f"policy.{rule}" for rule in SECURE_RULES), "policy.several")
@@ -311,15 +313,15 @@ def _verdict(
     values: Mapping[str, str],
     touched: tuple[str, ...],
     effects: tuple[str, ...],
-) -> Verdict:
+) -> PolicyDecision:
     """`base`: the rule that the sentences are about; `more`: something else would happen too."""
     ruling = ruled.ruling
     if ruling is Ruling.ALLOW:
-        return Verdict(Decision.ALLOWED, tier, ruled.rule, arguments, touched, effects)
+        return PolicyDecision(Decision.ALLOWED, tier, ruled.rule, arguments, touched, effects)
     if ruling is Ruling.DENY:
         key = ruled.rule if ruled.rule in ("guest", CALLER) else base
         key = "mixed" if more and touched else key
-        return Verdict(
+        return PolicyDecision(
             Decision.DENIED,
             tier,
             ruled.rule,
@@ -331,7 +333,7 @@ def _verdict(
             ruling=ruling,
         )
     ask = f"confirm.ask_{base}{WITH_MORE if more else ''}"
-    return Verdict(
+    return PolicyDecision(
         Decision.NEEDS_CONFIRMATION,
         tier,
         ruled.rule,

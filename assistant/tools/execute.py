@@ -15,7 +15,7 @@ from assistant.tools.nearest import nearest_in_house
 from assistant.tools.sentences import Sentences
 from assistant.tools.spoken_names import spoken_names
 from assistant.tools.spread import spread
-from assistant.tools.verdict import Verdict
+from assistant.tools.verdict import PolicyDecision
 from assistant.tools.verify import Finding, LivePicture, verify
 from integrations.errors import IntegrationError, Unavailable
 from integrations.home_assistant.house import House
@@ -41,7 +41,7 @@ class Executor:
     async def run(
         self,
         entry: MenuEntry,
-        verdict: Verdict,
+        verdict: PolicyDecision,
         outcome: ToolOutcome,
         sentences: Sentences,
         request: BuiltInRequest,
@@ -132,7 +132,7 @@ class Executor:
     async def _after(
         self,
         entry: MenuEntry,
-        verdict: Verdict,
+        verdict: PolicyDecision,
         outcome: ToolOutcome,
         sentences: Sentences,
         before: House,
@@ -180,7 +180,7 @@ class Executor:
     async def _look(
         self,
         entry: MenuEntry,
-        verdict: Verdict,
+        verdict: PolicyDecision,
         entity_ids: tuple[str, ...],
         *,
         wait_s: float,

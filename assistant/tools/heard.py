@@ -23,7 +23,7 @@ _SHORTEST = 3  # letters of a room's name that may begin a longer word: "Badlich
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class NamedPlace:
     """A room or floor that was named."""
 
     kind: Literal["area", "floor"]
@@ -42,7 +42,7 @@ class Words:
     """What was said, or the part of it that tells what to leave."""
 
     text: str  # small, without the names of places
-    places: tuple[Place, ...] = ()
+    places: tuple[NamedPlace, ...] = ()
     lacking: tuple[str, ...] = ()  # topics of rooms that were named and that the house lacks
 
     @property
@@ -57,7 +57,7 @@ class Words:
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class HeardWords:
     """The words for what is wanted, and those for what is to be left as it is."""
 
     wanted: Words
@@ -78,16 +78,16 @@ class Heard:
         return there and (not kinds or any(kind.holds(entity) for kind in kinds))
 
 
-def read(house: House, heard: str) -> Heard:
+def read(house: House, heard: str) -> HeardWords:
     """Take the words apart."""
     words = fold(heard, marks=True).split()
     text = " ".join(words)
     in_part = mentions("not_all", text)
     cut = find("except", text)
     if cut is None:
-        return Heard(_words(house, words), in_part=in_part)
+        return HeardWords(_words(house, words), in_part=in_part)
     rest, things = _without_things(house, words[cut[1] :])
-    return Heard(_words(house, words[: cut[0]]), _words(house, rest), things, in_part)
+    return HeardWords(_words(house, words[: cut[0]]), _words(house, rest), things, in_part)
 
 
 def clauses(house: House, heard: str) -> list[Words]:
@@ -120,12 +120,12 @@ def _words(house: House, words: list[str]) -> Words:
     for topic in _ROOMS:
         if mentions(topic, text):
             areas = _called(house.areas.values(), topic)
-            known = [Place("area", area) for area in areas]
+            known = [NamedPlace("area", area) for area in areas]
             places += known
             lacking += [] if known else [topic]
     for topic in _FLOORS:
         if mentions(topic, text):
-            floors = [Place("floor", floor) for floor in _called(house.floors.values(), topic)]
+            floors = [NamedPlace("floor", floor) for floor in _called(house.floors.values(), topic)]
             places += floors
             lacking += [] if floors else [topic]
     while (span := find("in_passing", text)) is not None:
@@ -134,7 +134,7 @@ def _words(house: House, words: list[str]) -> Words:
     return Words(text, _innermost(places), tuple(lacking))
 
 
-def _without_places(house: House, words: list[str]) -> tuple[list[str], list[Place]]:
+def _without_places(house: House, words: list[str]) -> tuple[list[str], list[NamedPlace]]:
     """Rooms and floors by the names that the house gives them, the longest name first."""
     plain = [fold(word) for word in words]
     rest, found = list(words), []
@@ -176,7 +176,7 @@ def _without_things(house: House, words: list[str]) -> tuple[list[str], frozense
     return rest, frozenset(things)
 
 
-def _is_other(words: list[str], place: Place) -> bool:
+def _is_other(words: list[str], place: NamedPlace) -> bool:
     """Whether the words are taken already, or are Vietnamese ones that only look like the name
     without their marks: "đèn" is a light, and no den."""
     if _TAKEN in words:
@@ -187,10 +187,10 @@ def _is_other(words: list[str], place: Place) -> bool:
     return " ".join(words) not in (fold(name, marks=True) for name in names)
 
 
-def _names(house: House) -> list[tuple[tuple[str, ...], Place]]:
+def _names(house: House) -> list[tuple[tuple[str, ...], NamedPlace]]:
     places = [
-        *(Place("area", area) for area in house.areas.values()),
-        *(Place("floor", floor) for floor in house.floors.values()),
+        *(NamedPlace("area", area) for area in house.areas.values()),
+        *(NamedPlace("floor", floor) for floor in house.floors.values()),
     ]
     named = [
         (tuple(fold(name).split()), place)
@@ -215,7 +215,7 @@ def _called(places: Iterable[Area | Floor], topic: str) -> list[Area | Floor]:
     return [place for place in places if _is_room(topic, (place.name, *place.aliases))]
 
 
-def _innermost(places: Iterable[Place]) -> tuple[Place, ...]:
+def _innermost(places: Iterable[NamedPlace]) -> tuple[NamedPlace, ...]:
     """Each once, and no floor of which a room was named."""
     once = list(dict.fromkeys(places))
     within = {one.found.floor_id for one in once if isinstance(one.found, Area)}
@@ -228,7 +228,7 @@ def _innermost(places: Iterable[Place]) -> tuple[Place, ...]:
 class Scope:
     """How far a call without a place reaches by the words: these places, or all of the house."""
 
-    places: tuple[Place, ...] = ()  # none: everywhere
+    places: tuple[NamedPlace, ...] = ()  # none: everywhere
 
 
 def scope(words: Words, own: Area | None) -> Scope | None:
@@ -239,4 +239,4 @@ def scope(words: Words, own: Area | None) -> Scope | None:
         return Scope(words.places)
     if words.everywhere and not words.here:
         return Scope()
-    return Scope((Place("area", own),)) if own is not None else None
+    return Scope((NamedPlace("area", own),)) if own is not None else None

@@ -11,12 +11,12 @@ from assistant.domain.outcome import Decision
 from assistant.domain.policy_context import PolicyContext
 from assistant.domain.rights import Program
 from assistant.tools.arguments import fit
-from assistant.tools.mend import Change
+from assistant.tools.mend import MendedArgument
 from assistant.tools.menu import Menu, MenuEntry
 from assistant.tools.policy import judge, judge_sentence
 from assistant.tools.script_tools import is_script_tool
 from assistant.tools.scripts import Taken, check_fields
-from assistant.tools.verdict import STRICT, Ruling, Rulings, Verdict
+from assistant.tools.verdict import STRICT, PolicyDecision, Ruling, Rulings
 from assistant.tools.verify import LivePicture
 from integrations.errors import IntegrationError
 
@@ -38,7 +38,7 @@ class Misfit:
     options: tuple[str, ...] = ()  # what would be right instead, the nearest first
 
 
-_Judged = TypeVar("_Judged", Verdict, Verdict | Misfit)
+_Judged = TypeVar("_Judged", PolicyDecision, PolicyDecision | Misfit)
 
 
 class Judge:
@@ -83,7 +83,7 @@ class Judge:
         try:
             async with asyncio.timeout(READ_S):
                 for _ in range(_MOST_READS):
-                    unread = verdict.unread if isinstance(verdict, Verdict) else ()
+                    unread = verdict.unread if isinstance(verdict, PolicyDecision) else ()
                     if not unread or not await self._is_told(frozenset(unread)):
                         break
                     verdict = judged()
@@ -103,14 +103,14 @@ class Judge:
         heard: str | None,
         program: Program | None = None,
         tainted: bool = False,
-    ) -> Verdict | Misfit:
+    ) -> PolicyDecision | Misfit:
         """Decide about one call. `heard`: the person's own words; `program`: that asks instead;
         `tainted`: text from outside may stand behind it."""
         fitted = fit(entry.tool.input_schema, arguments, entry.declaration.renamed)
         if fitted.problem:
             return Misfit(fitted.arguments, fitted.problem, fitted.options)
         house = self._home.house
-        mended: tuple[Change, ...] = ()
+        mended: tuple[MendedArgument, ...] = ()
         given: Mapping[str, Any] = fitted.arguments
         if self._is_script(entry):
             taken = self._scripts.get(entry.suffix, Taken())
@@ -139,7 +139,7 @@ class Judge:
         heard: str | None,
         program: Program | None = None,
         tainted: bool = False,
-    ) -> Verdict:
+    ) -> PolicyDecision:
         """Decide about a sentence for the home's own engine."""
         home = self._home
         verdict = judge_sentence(
@@ -153,7 +153,9 @@ class Judge:
         )
         return self._whole(self._within(match.intent, match.slots, verdict))
 
-    def _within(self, suffix: str, arguments: Mapping[str, Any], verdict: Verdict) -> Verdict:
+    def _within(
+        self, suffix: str, arguments: Mapping[str, Any], verdict: PolicyDecision
+    ) -> PolicyDecision:
         """Degrees beyond what a thermostat takes: Home Assistant's answer would not say so."""
         wanted = arguments.get("temperature")
         if suffix != _TEMPERATURE or not isinstance(wanted, int | float):
@@ -171,7 +173,7 @@ class Judge:
                 return _correction(verdict, "range", values)
         return verdict
 
-    def _whole(self, verdict: Verdict) -> Verdict:
+    def _whole(self, verdict: PolicyDecision) -> PolicyDecision:
         """No script is started by its name alone that must be told more: it would fail, and Home
         Assistant would say yes."""
         house = self._home.house
@@ -191,7 +193,7 @@ class Judge:
         return entry.of_home and is_script_tool(entry, self._home.house)
 
 
-def _correction(verdict: Verdict, rule: str, values: Mapping[str, str]) -> Verdict:
+def _correction(verdict: PolicyDecision, rule: str, values: Mapping[str, str]) -> PolicyDecision:
     """It cannot be so, whatever anybody says to it."""
     return replace(
         verdict,
@@ -205,9 +207,9 @@ def _correction(verdict: Verdict, rule: str, values: Mapping[str, str]) -> Verdi
     )
 
 
-def refused(misfit: Misfit, entry: MenuEntry) -> Verdict:
+def refused(misfit: Misfit, entry: MenuEntry) -> PolicyDecision:
     """A misfit as a verdict, for those who only look."""
-    return Verdict(
+    return PolicyDecision(
         Decision.DENIED,
         entry.tier,
         "bad_argument",

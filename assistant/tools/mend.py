@@ -39,7 +39,7 @@ _LONGEST = 80  # characters compared; a longer name is not a name
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class MendedArgument:
     """One argument that was mended."""
 
     key: str  # as given: "name", "area", "floor"
@@ -53,7 +53,7 @@ class Mended:
     """Arguments as to be sent. `options`: what may have been meant where nothing was mended."""
 
     arguments: Mapping[str, Any]
-    changes: tuple[Change, ...] = ()
+    changes: tuple[MendedArgument, ...] = ()
     options: tuple[str, ...] = ()
 
 
@@ -236,7 +236,7 @@ def _of_its_kind(intent: Intent, mended: Mended, house: House) -> Mended:
     if len(found) != 1 or not is_safe_to_guess(found[0], house):
         return mended
     domain = found[0].partition(".")[0]
-    change = Change("domain", ", ".join(listed(given)), domain, "domain")
+    change = MendedArgument("domain", ", ".join(listed(given)), domain, "domain")
     arguments = {**kept, "domain": [domain]}
     return replace(mended, arguments=arguments, changes=(*mended.changes, change))
 
@@ -310,7 +310,7 @@ def _changed(mended: Mended, key: str, given: str, reading: _Reading) -> Mended:
     """With one argument as it was meant."""
     arguments = {one: value for one, value in mended.arguments.items() if one != key}
     arguments[reading.key] = reading.text
-    change = Change(key, given, reading.text, reading.key)
+    change = MendedArgument(key, given, reading.text, reading.key)
     return replace(mended, arguments=arguments, changes=(*mended.changes, change))
 
 

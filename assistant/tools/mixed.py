@@ -12,7 +12,7 @@ from typing import Any
 
 from assistant.tools.deciding import Case, is_grave
 from assistant.tools.gates import entity_or_guess
-from assistant.tools.heard import Heard, is_called
+from assistant.tools.heard import HeardWords, is_called
 from assistant.tools.intents import Action
 from assistant.tools.kinds_heard import (
     BOILERS,
@@ -57,7 +57,9 @@ class Cut:
     judged: tuple[str, ...]
 
 
-def meant(case: Case, arguments: Mapping[str, Any], judged: Sequence[str], heard: Heard) -> Meant:
+def meant(
+    case: Case, arguments: Mapping[str, Any], judged: Sequence[str], heard: HeardWords
+) -> Meant:
     """What the words mean of what is reached."""
     things = [entity_or_guess(name, case.house) for name in judged]
     text = heard.wanted.text
@@ -166,7 +168,7 @@ def _must_run(case: Case, arguments: Mapping[str, Any], entity: Entity) -> bool:
     )
 
 
-def _is_left(case: Case, heard: Heard, entity: Entity) -> bool:
+def _is_left(case: Case, heard: HeardWords, entity: Entity) -> bool:
     """Whether the words leave it as it is, or something in it, if it is a group."""
     if heard.left is None:
         return False
@@ -187,7 +189,7 @@ def _has_kind(arguments: Mapping[str, Any]) -> bool:
     return any(arguments.get(key) for key in ("domain", "device_class"))
 
 
-def _tells(heard: Heard) -> bool:
+def _tells(heard: HeardWords) -> bool:
     """Whether the words tell what they leave out, if they leave something out."""
     left = heard.left
     if left is None or left.places or left.lacking:

@@ -7,7 +7,7 @@ from assistant.domain.call import ToolCall
 from assistant.domain.clock import Clock
 from assistant.domain.outcome import ToolOutcome
 from assistant.domain.question import Question
-from assistant.tools.verdict import Verdict
+from assistant.tools.verdict import PolicyDecision
 
 EXPIRES_S = 180.0  # longer than any question is waited for; who answers later answers nothing
 
@@ -18,11 +18,13 @@ class Frozen:
 
     question: Question
     call: ToolCall
-    verdict: Verdict
+    verdict: PolicyDecision
     kind: str  # the exact kind of call, for "always"
     left: str  # what is said where it is not done: "I left Front Door locked."
-    again: Callable[[], Verdict | None]  # judged anew, as the house is now; None: it fits no more
-    run: Callable[[Verdict, str], Awaitable[ToolOutcome]]  # told who confirmed it
+    again: Callable[
+        [], PolicyDecision | None
+    ]  # judged anew, as the house is now; None: it fits no more
+    run: Callable[[PolicyDecision, str], Awaitable[ToolOutcome]]  # told who confirmed it
     refuse: Callable[[str, str], Awaitable[ToolOutcome]]  # by a sentence and the rule's name
     loud: str  # what is said where the room was not quiet until the yes
     aloud: bool  # asked in a room, about something secure: nothing may sound meanwhile
@@ -62,6 +64,6 @@ class Pending:
         return frozen
 
 
-def _what(verdict: Verdict) -> tuple[object, ...]:
+def _what(verdict: PolicyDecision) -> tuple[object, ...]:
     touched = frozenset((*verdict.entities, *verdict.effects))
     return touched, dict(verdict.arguments), verdict.tier, verdict.ruling, verdict.moves

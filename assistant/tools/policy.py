@@ -22,7 +22,7 @@ from assistant.tools.calls import (
 )
 from assistant.tools.deciding import Case, asked, decide, decide_call, denied, told
 from assistant.tools.gates import UNREAD, entity_or_guess, is_harmless
-from assistant.tools.heard import Heard, read, scope
+from assistant.tools.heard import HeardWords, read, scope
 from assistant.tools.intents import BROADCAST, INTENTS, Action, Intent, suffix
 from assistant.tools.mend import Mended, mend
 from assistant.tools.menu import MenuEntry
@@ -45,7 +45,7 @@ from assistant.tools.saying import NAME, TRIGGER
 from assistant.tools.scoping import Scoped, bounded, is_in, is_of_room, resumed, widened
 from assistant.tools.script_tools import named_in, script_behind
 from assistant.tools.spoken_names import spoken_names
-from assistant.tools.verdict import STRICT, Rulings, Verdict
+from assistant.tools.verdict import STRICT, PolicyDecision, Rulings
 from assistant.tools.weighing import SENTENCE, Caller, Risk, barred
 from integrations.home_assistant.house import Area, Entity, House
 from integrations.home_assistant.related import SEARCHED
@@ -67,7 +67,7 @@ def judge(
     live: bool = True,
     rulings: Rulings = STRICT,
     moment: PolicyContext = PLAIN,
-) -> Verdict:
+) -> PolicyDecision:
     """Decide about one call. `heard`: the person's own words; `area`: this box's room, or "".
 
     `live`: whether `house` is up to date; an old picture may lack a door that the call would open.
@@ -105,7 +105,7 @@ def judge_sentence(
     live: bool = True,
     rulings: Rulings = STRICT,
     moment: PolicyContext = PLAIN,
-) -> Verdict:
+) -> PolicyDecision:
     """Decide about a sentence for Home Assistant's conversation engine, as about a tool call.
 
     `arguments` of the verdict are the sentence's slots and `narrowed` is always False: the words
@@ -157,7 +157,7 @@ def judge_sentence(
 
 
 def _leaves_some(
-    heard: Heard, slots: Mapping[str, Any], things: Sequence[Entity], house: House
+    heard: HeardWords, slots: Mapping[str, Any], things: Sequence[Entity], house: House
 ) -> str | None:
     """The rule by which a sentence for a place is not said to an engine that would leave nothing
     out, as its words do."""
@@ -165,7 +165,7 @@ def _leaves_some(
     return "which_thing" if some and not _is_named(slots) else None
 
 
-def _are_in(own: Area, things: Sequence[Entity], heard: Heard) -> bool:
+def _are_in(own: Area, things: Sequence[Entity], heard: HeardWords) -> bool:
     """Whether all of it is in this room, and no other room was said."""
     words = heard.wanted
     said = words.places or (words.lacking and not any(is_of_room(o, words.lacking) for o in things))
@@ -173,7 +173,7 @@ def _are_in(own: Area, things: Sequence[Entity], heard: Heard) -> bool:
 
 
 def _is_elsewhere(
-    heard: Heard, things: Sequence[Entity], house: House, *, many: bool
+    heard: HeardWords, things: Sequence[Entity], house: House, *, many: bool
 ) -> str | None:
     """The rule by which a sentence without a place does more than was said; `many`: it may reach
     more than one thing."""
@@ -205,7 +205,7 @@ def _judge_script(
     house: House,
     live: bool,
     caller: Caller,
-) -> Verdict:
+) -> PolicyDecision:
     """A script is judged by what it touches, and by what its fields name, either way."""
     if not live or script not in house.entities:
         # What it touches may have changed since; an `intent_script` never tells.
@@ -219,7 +219,7 @@ def _judge_script(
 
 def _judge_trigger(
     text: str, slots: Mapping[str, Any], house: House, live: bool, caller: Caller
-) -> Verdict:
+) -> PolicyDecision:
     """A sentence that automations wait for is judged by what they do, where all automations were
     read: Home Assistant does not tell which it sets off."""
     automations = {name for name in house.entities if domain_of(name) == "automation"}
@@ -237,7 +237,7 @@ def _judge_trigger(
     return decide(case, slots, (), set_off)
 
 
-def _judge_targets(case: Case, arguments: Mapping[str, Any]) -> Verdict:
+def _judge_targets(case: Case, arguments: Mapping[str, Any]) -> PolicyDecision:
     """A call that selects things of the house."""
     intent, house, live = case.intent, case.house, case.live
     own = find_area(house, case.area) if case.area else None
@@ -291,7 +291,7 @@ def _judge_targets(case: Case, arguments: Mapping[str, Any]) -> Verdict:
     return replace(verdict, narrowed=narrowed, mended=mended.changes)
 
 
-def _as_meant(case: Case, scoped: Scoped, heard: Heard) -> Verdict:
+def _as_meant(case: Case, scoped: Scoped, heard: HeardWords) -> PolicyDecision:
     """The verdict on what the words mean of a call by place, and on nothing else."""
     arguments, seen = scoped.arguments, scoped.seen
     judged = (*seen.touched, *seen.candidates)
@@ -321,7 +321,7 @@ def _as_meant(case: Case, scoped: Scoped, heard: Heard) -> Verdict:
     )
 
 
-def _not_meant(choice: Meant, arguments: Mapping[str, Any], house: House) -> Verdict:
+def _not_meant(choice: Meant, arguments: Mapping[str, Any], house: House) -> PolicyDecision:
     """Nothing of what the call reaches was meant."""
     if choice.left_on:
         names = spoken_names(one.name for one in choice.left_on)
@@ -332,7 +332,7 @@ def _not_meant(choice: Meant, arguments: Mapping[str, Any], house: House) -> Ver
     return replace(denied(Tier.COMFORT, "which_thing", arguments, {}), options=choice.options)
 
 
-def _denied_there(scoped: Scoped) -> Verdict:
+def _denied_there(scoped: Scoped) -> PolicyDecision:
     """It is not known where, or nothing of it is there; then what there is elsewhere."""
     values = {"names": scoped.place} if scoped.place else {}
     touched = () if scoped.place else scoped.seen.touched
@@ -349,7 +349,7 @@ def _reaches_many(seen: Reach, live: bool) -> bool:
 
 def _nothing_there(
     selector: Mapping[str, Any], arguments: Mapping[str, Any], house: House, live: bool
-) -> Verdict:
+) -> PolicyDecision:
     """The thing is not seen, or its room; or nothing of the kind is in a room that is."""
     area, floor = (str(selector.get(key) or "") for key in ("area", "floor"))
     places = find_areas(house, area) if area else find_floors(house, floor)
@@ -358,7 +358,7 @@ def _nothing_there(
     return denied(Tier.COMFORT, "unseen", arguments, {"names": told(selector)})
 
 
-def _about_whole_house(verdict: Verdict) -> str:
+def _about_whole_house(verdict: PolicyDecision) -> str:
     """The question about one kind of thing, or about all kinds."""
     domains = {domain_of(name) for name in verdict.entities}
     kind = domains.pop() if len(domains) == 1 else ""
@@ -366,8 +366,8 @@ def _about_whole_house(verdict: Verdict) -> str:
 
 
 def _which_one(
-    verdict: Verdict, intent: Intent, selector: Mapping[str, Any], seen: Reach, house: House
-) -> Verdict:
+    verdict: PolicyDecision, intent: Intent, selector: Mapping[str, Any], seen: Reach, house: House
+) -> PolicyDecision:
     """Several things are meant where one is wanted: Home Assistant would refuse, so we ask."""
     places = [
         area.name

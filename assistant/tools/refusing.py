@@ -11,7 +11,7 @@ from assistant.tools.judging import Misfit
 from assistant.tools.menu import Menu, MenuEntry
 from assistant.tools.nearest import nearest, nearest_in_house
 from assistant.tools.request import Refusal, Request, way_of
-from assistant.tools.verdict import Verdict
+from assistant.tools.verdict import PolicyDecision
 from assistant.tools.verify import LivePicture
 
 
@@ -68,7 +68,9 @@ class Refusing:
         )
         return await self.refuse(request, refusal)
 
-    async def denied(self, request: Request, entry: MenuEntry, verdict: Verdict) -> ToolOutcome:
+    async def denied(
+        self, request: Request, entry: MenuEntry, verdict: PolicyDecision
+    ) -> ToolOutcome:
         """What the policy does not let through, and what may have been meant instead."""
         meant = verdict.options
         if verdict.rule == "unseen" and not meant:

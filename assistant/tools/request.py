@@ -16,7 +16,7 @@ from assistant.tools.menu import MenuEntry
 from assistant.tools.resolve import domain_of
 from assistant.tools.saying import NAME
 from assistant.tools.sentences import Sentences
-from assistant.tools.verdict import Verdict
+from assistant.tools.verdict import PolicyDecision
 from integrations.mcp.servers import HOME_ASSISTANT
 
 
@@ -65,7 +65,7 @@ class Way:
     tier: Tier  # by itself, before anything is known of what it touches
     sounds: bool = True  # it may be heard in a room, for all that is known without its things
 
-    def may_sound(self, verdict: Verdict) -> bool:
+    def may_sound(self, verdict: PolicyDecision) -> bool:
         """Whether it may make a room loud, or speak into one."""
         if verdict.tier is Tier.READ:
             return False
@@ -96,7 +96,7 @@ def _sounds(entry: MenuEntry) -> bool:
     return entry.suffix == BROADCAST or not notes
 
 
-def begun(request: Request, way: Way, verdict: Verdict) -> ToolOutcome:
+def begun(request: Request, way: Way, verdict: PolicyDecision) -> ToolOutcome:
     """The outcome of a call that is about to be sent: nobody knows its end."""
     return ToolOutcome(
         id=request.call.id,
@@ -121,7 +121,7 @@ class Refusal:
     way: Way | None  # None: there is no such tool
     arguments: dict[str, Any]
     sentence: str
-    verdict: Verdict | None = None
+    verdict: PolicyDecision | None = None
     retryable: bool = False
     options: tuple[str, ...] = ()  # what may have been meant
     rule: str = ""  # by which, where there is no verdict
@@ -155,7 +155,7 @@ def unsent(request: Request, ms: float) -> ToolOutcome:
     return not_run(request, Refusal(way, dict(request.call.arguments), sentence), ms)
 
 
-def asked(request: Request, way: Way, verdict: Verdict, ms: float) -> ToolOutcome:
+def asked(request: Request, way: Way, verdict: PolicyDecision, ms: float) -> ToolOutcome:
     """The outcome of a call that waits for the person's yes: what the model is told of it."""
     sentence = request.sentences.say("tools.needs_confirmation")
     outcome = not_run(request, Refusal(way, dict(verdict.arguments), sentence, verdict), ms)

@@ -9,11 +9,11 @@ from assistant.domain.outcome import Status, Tier, ToolOutcome
 from assistant.tools.answer import Answer
 from assistant.tools.intents import BROADCAST
 from assistant.tools.sentences import Sentences
-from assistant.tools.verdict import Verdict
+from assistant.tools.verdict import PolicyDecision
 from assistant.tools.verify import GLANCE_S, LivePicture, verify
 from integrations.cleaning import one_line
 from integrations.errors import IntegrationError, Unavailable
-from integrations.home_assistant.conversation import Reply
+from integrations.home_assistant.conversation import EngineReply
 from integrations.home_assistant.house import House
 from integrations.home_assistant.refusals import CommandRefused, Unanswered
 
@@ -28,7 +28,7 @@ CheckAnswer = Callable[[SentenceMatch], Awaitable[str]]
 class Engine(Protocol):
     """The conversation engine (`integrations.home_assistant.conversation.Conversation`)."""
 
-    async def process(self, text: str, language: str, owner: str = "") -> Reply:
+    async def process(self, text: str, language: str, owner: str = "") -> EngineReply:
         """Say it, in the conversation of `owner`. Raises Unanswered where it may have been carried
         out, else IntegrationError."""
         ...
@@ -53,7 +53,7 @@ class Saying:
     async def run(
         self,
         match: SentenceMatch,
-        verdict: Verdict,
+        verdict: PolicyDecision,
         outcome: ToolOutcome,
         sentences: Sentences,
         owner: str = "",
@@ -99,8 +99,8 @@ class Saying:
     async def _look(
         self,
         match: SentenceMatch,
-        verdict: Verdict,
-        reply: Reply,
+        verdict: PolicyDecision,
+        reply: EngineReply,
         before: House,
         sentences: Sentences,
         outcome: ToolOutcome,

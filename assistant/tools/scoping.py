@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from assistant.tools.deciding import Case
-from assistant.tools.heard import Heard, Place, Scope, Words, clauses, scope
+from assistant.tools.heard import HeardWords, NamedPlace, Scope, Words, clauses, scope
 from assistant.tools.kinds_heard import kinds_in
 from assistant.tools.openers import is_opener
 from assistant.tools.resolve import Reach, reach
@@ -36,7 +36,7 @@ class Scoped:
 
 
 def bounded(
-    case: Case, arguments: Mapping[str, Any], seen: Reach, heard: Heard, own: Area | None
+    case: Case, arguments: Mapping[str, Any], seen: Reach, heard: HeardWords, own: Area | None
 ) -> Scoped:
     """The call, bounded by what was said."""
     words, house = heard.wanted, case.house
@@ -61,7 +61,7 @@ def bounded(
     return scoped
 
 
-def widened(case: Case, arguments: Mapping[str, Any], heard: Heard) -> Mapping[str, Any]:
+def widened(case: Case, arguments: Mapping[str, Any], heard: HeardWords) -> Mapping[str, Any]:
     """The call without its room or floor, where the words say all of its kind and no place: "turn
     off all the lights" is no wish for one room's, which a model would tell as all."""
     rest = {key: value for key, value in arguments.items() if key not in ("area", "floor")}
@@ -76,7 +76,7 @@ def widened(case: Case, arguments: Mapping[str, Any], heard: Heard) -> Mapping[s
 
 
 def resumed(
-    house: House, arguments: Mapping[str, Any], heard: Heard | None, own: Area | None
+    house: House, arguments: Mapping[str, Any], heard: HeardWords | None, own: Area | None
 ) -> list[str]:
     """The players that were paused last, of this room if there are some here.
 
@@ -143,7 +143,7 @@ def is_of_room(entity: Entity, topics: Sequence[str]) -> bool:
     return any(mentions(topic, entity.device_class or "", *entity.names) for topic in topics)
 
 
-def is_in(entity: Entity, places: Sequence[Place], house: House) -> bool:
+def is_in(entity: Entity, places: Sequence[NamedPlace], house: House) -> bool:
     return any(place.holds(entity, house) for place in places)
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from assistant.tools.gates import is_safe_to_guess
-from assistant.tools.mend import Change, are_near, folded, stemmed
+from assistant.tools.mend import MendedArgument, are_near, folded, stemmed
 from assistant.tools.nearest import nearest
 from assistant.tools.resolve import domain_of, find_areas, find_floors
 from integrations.home_assistant.house import Area, Entity, Floor, House
@@ -18,7 +18,7 @@ Selectors = Mapping[str, Mapping[str, Any]]  # field -> its selector: {"area": {
 _TARGETS = {"entity_id": "entity", "area_id": "area", "floor_id": "floor", "device_id": "device"}
 
 
-class Command(Protocol):
+class SendCommand(Protocol):
     """One websocket command (`integrations.home_assistant.client.HomeAssistant.command`)."""
 
     def __call__(self, kind: str, **fields: Any) -> Awaitable[Any]:
@@ -33,7 +33,7 @@ class Fields:
     arguments: Mapping[str, Any]
     problem: str = ""  # one phrase for the model; empty where all that is named exists
     options: tuple[str, ...] = ()  # what would be right instead, the nearest first
-    changes: tuple[Change, ...] = ()
+    changes: tuple[MendedArgument, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Taken:
     required: tuple[str, ...] = ()  # fields without which it is not what its owner meant
 
 
-async def ask_scripts(command: Command) -> dict[str, Taken]:
+async def ask_scripts(command: SendCommand) -> dict[str, Taken]:
     """What every script with fields takes, by the script's own name ("movie_night").
 
     Any user may ask. Raises what `command` raises.
@@ -117,7 +117,7 @@ def _check_value(
             problem = f"{key}: there is no {kind} {one}"
             return replace(checked, problem=problem, options=options)
         if name != one:
-            change = Change(key, one, name, key)
+            change = MendedArgument(key, one, name, key)
             checked = replace(checked, changes=(*checked.changes, change))
         meant.append(name)
     arguments = {**checked.arguments, key: meant if isinstance(value, list) else meant[0]}

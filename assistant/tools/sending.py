@@ -10,7 +10,7 @@ from assistant.tools.builtin.protocol import HEARTH
 from assistant.tools.governance import CallGuards
 from assistant.tools.ledger import Ledger
 from assistant.tools.request import Request, Way, begun
-from assistant.tools.verdict import Verdict
+from assistant.tools.verdict import PolicyDecision
 
 Run = Callable[[ToolOutcome], Awaitable[ToolOutcome]]  # fills in what is known before
 
@@ -26,7 +26,7 @@ class Sender:
         self.on_outcome: Callable[[ToolOutcome, str], None] = lambda outcome, language: None
 
     async def send(
-        self, request: Request, way: Way, verdict: Verdict, run: Run, confirmed_by: str = ""
+        self, request: Request, way: Way, verdict: PolicyDecision, run: Run, confirmed_by: str = ""
     ) -> ToolOutcome:
         """Send it once and look what happened."""
         if confirmed_by:

@@ -15,7 +15,7 @@ from assistant.domain.rights import Program, Programs, Rights
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.approvals import NOTHING_HELD
 from assistant.tools.asking import Asking
-from assistant.tools.books import Books, Journal
+from assistant.tools.books import Books, CallJournal
 from assistant.tools.builtin.date_and_time import date_and_time
 from assistant.tools.builtin.protocol import BuiltIn
 from assistant.tools.counting import Counting
@@ -31,7 +31,7 @@ from assistant.tools.request import SPOKEN, Refusal, Request, Way, unsent, way_o
 from assistant.tools.saying import NAME, CheckAnswer, Engine, Saying
 from assistant.tools.sending import Sender
 from assistant.tools.sentences import Sentences
-from assistant.tools.verdict import STRICT, Rulings, Verdict
+from assistant.tools.verdict import STRICT, PolicyDecision, Rulings
 from assistant.tools.verify import WAIT_S, LivePicture
 from assistant.tools.weighing import IN_TALK
 
@@ -46,7 +46,7 @@ class Toolbox:
         self,
         hub: Hub,
         home: LivePicture,
-        journal: Journal,
+        journal: CallJournal,
         catalogue: Catalogue,
         clock: Clock,
         *,
@@ -226,7 +226,7 @@ class Toolbox:
         heard: str | None = None,
         program: Program | None = None,
         turn_id: str = "",
-    ) -> tuple[MenuEntry, Verdict] | None:
+    ) -> tuple[MenuEntry, PolicyDecision] | None:
         """What would be decided about a call, of a program where one is given; nothing is run.
         None: there is no such tool, or the profile of that turn leaves it out."""
         entry = (self._menu or await self.menu()).find(name)
@@ -253,7 +253,7 @@ class Toolbox:
             return await self._refusing.left_out(request, dict(call.arguments))
         heard = self._asking.words(request, entry)
 
-        def judged() -> Verdict | Misfit:
+        def judged() -> PolicyDecision | Misfit:
             tainted = self._asking.has_read_outside(request)
             return self._judge.call(entry, call.arguments, heard, request.program, tainted)
 
@@ -265,11 +265,11 @@ class Toolbox:
                 self._asking.on_tainted()  # without that talk the next turn is the person's alone
             return await self._refusing.denied(request, entry, verdict)
 
-        def again() -> Verdict | None:
+        def again() -> PolicyDecision | None:
             now = judged()
             return None if isinstance(now, Misfit) else now
 
-        async def execute(allowed: Verdict, confirmed_by: str) -> ToolOutcome:
+        async def execute(allowed: PolicyDecision, confirmed_by: str) -> ToolOutcome:
             if not self._executor.admits(entry):
                 resting = request.sentences.say("guards.server_down", names=entry.server)
                 down = replace(allowed, rule="server_down")
@@ -293,15 +293,15 @@ class Toolbox:
         self,
         request: Request,
         way: Way,
-        verdict: Verdict,
-        again: Callable[[], Verdict | None],
-        execute: Callable[[Verdict, str], Awaitable[ToolOutcome]],
+        verdict: PolicyDecision,
+        again: Callable[[], PolicyDecision | None],
+        execute: Callable[[PolicyDecision, str], Awaitable[ToolOutcome]],
     ) -> ToolOutcome:
         """Run what is allowed; what is gated waits for the person, unless they said "always"."""
         program, gated = request.program, verdict.decision is not Decision.ALLOWED
         unasked = gated and program is not None and not program.rights.asks
 
-        async def run(allowed: Verdict, confirmed_by: str) -> ToolOutcome:
+        async def run(allowed: PolicyDecision, confirmed_by: str) -> ToolOutcome:
             held = await self._asking.silenced(request, way, allowed)
             return held if held is not None else await execute(allowed, confirmed_by)
 
@@ -328,7 +328,7 @@ class Toolbox:
         if not self._narrowing.allows(request.turn_id, (NAME, match.intent)):
             return await self._refusing.left_out(request, arguments)
 
-        def judged() -> Verdict:
+        def judged() -> PolicyDecision:
             tainted = self._asking.has_read_outside(request)
             by_words = self._judge.sentence(match, request.heard, request.program, tainted)
             return replace(by_words, arguments=arguments)
@@ -340,7 +340,7 @@ class Toolbox:
             refusal = Refusal(SPOKEN, arguments, sentence, verdict)
             return await self._refusing.refuse(request, refusal)
 
-        async def execute(allowed: Verdict, confirmed_by: str) -> ToolOutcome:
+        async def execute(allowed: PolicyDecision, confirmed_by: str) -> ToolOutcome:
             def run(outcome: ToolOutcome) -> Awaitable[ToolOutcome]:
                 return saying.run(match, allowed, outcome, request.sentences, request.caller)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from assistant.domain.outcome import Decision, Tier
 from assistant.domain.policy_context import Mode
 from assistant.tools.intents import Move
-from assistant.tools.mend import Change
+from assistant.tools.mend import MendedArgument
 
 if TYPE_CHECKING:
     from assistant.tools.rules import OwnerRule
@@ -64,7 +64,7 @@ STRICT = Rulings()
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class PolicyDecision:
     """What is decided about one call, and why."""
 
     decision: Decision
@@ -76,7 +76,7 @@ class Verdict:
     narrowed: bool = False
     key: str = ""  # of the sentence in the catalogue; empty where allowed
     values: Mapping[str, str] = field(default_factory=dict)  # its fields
-    mended: tuple[Change, ...] = ()  # arguments that were not as the house has them
+    mended: tuple[MendedArgument, ...] = ()  # arguments that were not as the house has them
     options: tuple[str, ...] = ()  # what may have been meant, where that is not known
     # CONFIRM, PIN or PHONE where the decision is NEEDS_CONFIRMATION; then also `ask` and `left`.
     ruling: Ruling = Ruling.ALLOW

@@ -53,7 +53,7 @@ _WORDS = {
 Announce = Callable[[str, str], None]  # text, language
 
 
-class Watch:
+class MovementWatch:
     """Follows movements until they end. Leaving its context gives up the rest."""
 
     def __init__(self, home: LivePicture, catalogue: Catalogue, announce: Announce) -> None:

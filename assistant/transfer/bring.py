@@ -54,7 +54,7 @@ class Here:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ImportPlan:
     """What is to be done, and a line for each part of it."""
 
     files: tuple[NewFile, ...]
@@ -67,7 +67,7 @@ class Change:
     lost: tuple[str, ...] = ()  # secrets of this box that do not stay (`settings.Restored`)
 
 
-def change_of(contents: Contents, here: Here, now: datetime) -> Change:
+def change_of(contents: Contents, here: Here, now: datetime) -> ImportPlan:
     """Pure. Raises ConfigError where it cannot be taken up."""
     files, lines, accepted, lost = _settings(contents, here)
     known = {fact.id for fact in here.memory}
@@ -99,7 +99,7 @@ def change_of(contents: Contents, here: Here, now: datetime) -> Change:
         record = json.dumps(asdict(contents.device), indent=1).encode()
         files.append(NewFile(here.settings.data_folder / DEVICE_FILE, record))
         lines.append("the registration with Home Assistant: the other box must not run any more")
-    return Change(
+    return ImportPlan(
         tuple(files),
         tuple(contents.memory),
         tuple(timers),
@@ -111,7 +111,7 @@ def change_of(contents: Contents, here: Here, now: datetime) -> Change:
     )
 
 
-async def bring(change: Change, here: Here, clock: Clock) -> None:
+async def bring(change: ImportPlan, here: Here, clock: Clock) -> None:
     """Do it, or change nothing. Raises ConfigError and StoreError.
 
     The folder must be locked: a `hearth run` would not see what came, and write over it.

@@ -86,7 +86,7 @@ _SOUND = b"SUBSYSTEM=sound\0"
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class StreamPlace:
     """Where the server has put our stream."""
 
     name: str  # of the source, or of the sink
@@ -154,7 +154,7 @@ class DeviceWatch:
             return False
         return True
 
-    async def place(self, kind: Kind = "input") -> Place | None:
+    async def place(self, kind: Kind = "input") -> StreamPlace | None:
         """Where our newest stream of that kind is; None where nobody can tell within 0.5 s."""
         try:
             device = await asyncio.to_thread(our_device, kind)
@@ -162,7 +162,9 @@ class DeviceWatch:
             return None
         if device is None:
             return None
-        return Place(device.name, device.monitor, device.suspended, device.muted, device.volume)
+        return StreamPlace(
+            device.name, device.monitor, device.suspended, device.muted, device.volume
+        )
 
     def _changed(self) -> None:
         """Something changed. Any thread."""

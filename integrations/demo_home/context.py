@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from integrations.demo_home.house import DemoHouse, Snapshot, Thing
-from integrations.demo_home.intents import Place
+from integrations.demo_home.intents import CallerPlace
 from integrations.demo_home.matching import MatchError, Reason, Target, match
 from integrations.demo_home.scripts import SCENES, SCRIPTS, Script
 from integrations.demo_home.surroundings import FEATURES
@@ -245,7 +245,7 @@ _NOT_TEXT = re.compile(
 )
 
 
-def prompt(house: DemoHouse, place: Place) -> str:
+def prompt(house: DemoHouse, place: CallerPlace) -> str:
     """Instructions for a model, with every exposed entity's names, domain and area."""
     lines = [
         "Ask for live context whenever the answer depends on the present state of the home;",

@@ -10,7 +10,7 @@ from typing import Any
 
 from integrations.demo_home.labels import Labels
 from integrations.demo_home.phones import Phones
-from integrations.demo_home.surroundings import Clock, Spawn, Timers
+from integrations.demo_home.surroundings import HouseClock, HouseTimers, Spawn
 from integrations.home_assistant.house import Area, Floor
 
 UNAVAILABLE = "unavailable"
@@ -66,7 +66,7 @@ class Snapshot:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class StateChange:
     """One entity went from one state to another."""
 
     old: Snapshot | None  # None: it is new
@@ -102,7 +102,7 @@ class TodoItem:
         return {"summary": self.summary, "uid": self.uid, "status": status}
 
 
-Listener = Callable[[Change], None]
+Listener = Callable[[StateChange], None]
 EventListener = Callable[[Event], None]
 
 
@@ -119,7 +119,7 @@ class DemoHouse:
         areas: tuple[Area, ...],
         things: tuple[Thing, ...],
         *,
-        clock: Clock,
+        clock: HouseClock,
         spawn: Spawn,
         settle_s: float,
     ) -> None:
@@ -134,7 +134,7 @@ class DemoHouse:
         self.scenes: dict[str, tuple[Snapshot, ...]] = {}  # made while running, by entity id
         self.labels = Labels()
         self.phones = Phones(clock, spawn)
-        self.timers = Timers(clock, spawn, self.phones.tell)
+        self.timers = HouseTimers(clock, spawn, self.phones.tell)
         self.failing: set[str] = set()  # entities whose next action fails
         self.jammed: set[str] = set()  # locks that never arrive
         self._spawn = spawn
@@ -190,14 +190,14 @@ class DemoHouse:
         old = self._states.get(thing.entity_id)
         self.things[thing.entity_id] = thing
         self._states[thing.entity_id] = self._first(thing)
-        self._tell(Change(old, self._states[thing.entity_id]))
+        self._tell(StateChange(old, self._states[thing.entity_id]))
         if thing.registered:
             self.changed_entry(thing.entity_id, "update" if old else "create")
 
     def remove(self, entity_id: str) -> None:
         """Take an entity away. An unknown id is a KeyError."""
         thing = self.things.pop(entity_id)
-        self._tell(Change(self._states.pop(entity_id), None))
+        self._tell(StateChange(self._states.pop(entity_id), None))
         if thing.registered:
             self.changed_entry(entity_id, "remove")
 
@@ -212,7 +212,7 @@ class DemoHouse:
         """Tell that the registry's entry is another one now."""
         self.fire("entity_registry_updated", action=action, entity_id=entity_id)
 
-    def _tell(self, change: Change) -> None:
+    def _tell(self, change: StateChange) -> None:
         for listener in tuple(self._listeners):
             listener(change)
 
@@ -229,7 +229,7 @@ class DemoHouse:
             entity_id, new_state, MappingProxyType(new_attributes), changed, now, _new_context()
         )
         self._states[entity_id] = new
-        self._tell(Change(old, new))
+        self._tell(StateChange(old, new))
 
     def travel(self, entity_id: str, via: str, to: str, **attributes: Any) -> None:
         """Go to `to` through `via`, which lasts `settle_s`. A new journey ends the one before."""

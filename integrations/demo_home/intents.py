@@ -16,7 +16,7 @@ class IntentError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class CallerPlace:
     """Where the caller stands: area and floor ids of the device that the call names."""
 
     area_id: str | None = None
@@ -24,11 +24,11 @@ class Place:
     device_id: str | None = None  # only of a device that takes timers
 
 
-NOWHERE = Place()
+NOWHERE = CallerPlace()
 
 
 @dataclass(frozen=True, slots=True)
-class Action:
+class ServiceTool:
     """A tool that calls one service on every entity that matches."""
 
     domain: str
@@ -38,7 +38,7 @@ class Action:
     features: int = 0
     states: tuple[str, ...] = ()
 
-    def __call__(self, house: DemoHouse, values: Values, place: Place) -> dict[str, Any]:
+    def __call__(self, house: DemoHouse, values: Values, place: CallerPlace) -> dict[str, Any]:
         """Act on the match and tell each success and failure. Raises IntentError, MatchError."""
         found = self._match(house, values, place)
         steps = [(state, *self._service(state)) for state in found.states]
@@ -59,7 +59,7 @@ class Action:
             raise IntentError(f"Failed to call {steps[-1][2]} for: {ids}")
         return done(success, failed)
 
-    def _match(self, house: DemoHouse, values: Values, place: Place) -> Match:
+    def _match(self, house: DemoHouse, values: Values, place: CallerPlace) -> Match:
         name = values.get("name")
         target = Target(
             # "all" in lower case means everything, even beside an entity of that name.
@@ -106,7 +106,7 @@ def done(success: list[dict[str, str]], failed: list[dict[str, str]]) -> dict[st
     }
 
 
-def set_temperature(house: DemoHouse, values: Values, place: Place) -> dict[str, Any]:
+def set_temperature(house: DemoHouse, values: Values, place: CallerPlace) -> dict[str, Any]:
     """Set one thermostat; the answer names it alone, also when it was found by its area."""
     found = match(
         house,
@@ -126,7 +126,7 @@ def set_temperature(house: DemoHouse, values: Values, place: Place) -> dict[str,
     return done([_entity(thermostat)], [])
 
 
-def change_volume(house: DemoHouse, values: Values, place: Place) -> dict[str, Any]:
+def change_volume(house: DemoHouse, values: Values, place: CallerPlace) -> dict[str, Any]:
     """Move the volume. The answer's success list stays empty though the volume moved."""
     found = match(
         house,
@@ -151,14 +151,14 @@ def change_volume(house: DemoHouse, values: Values, place: Place) -> dict[str, A
     return done([], [])
 
 
-def broadcast(house: DemoHouse, values: Values, place: Place) -> dict[str, Any]:
+def broadcast(house: DemoHouse, values: Values, place: CallerPlace) -> dict[str, Any]:
     """Success with nothing done: the house has no satellite, so nobody hears it."""
     if "message" not in values:
         raise IntentError("Error handling HassBroadcast")
     return done([], [])
 
 
-def clean_area(house: DemoHouse, values: Values, place: Place) -> dict[str, Any]:
+def clean_area(house: DemoHouse, values: Values, place: CallerPlace) -> dict[str, Any]:
     """Send the vacuum to an area; it may stand in another one."""
     place_meant = match(house, Target(area=values["area"]))
     found = match(house, Target(name=values.get("name"), domains=("vacuum",)))
@@ -169,7 +169,7 @@ def clean_area(house: DemoHouse, values: Values, place: Place) -> dict[str, Any]
     return done(success, [])
 
 
-def add_item(house: DemoHouse, values: Values, place: Place) -> dict[str, Any]:
+def add_item(house: DemoHouse, values: Values, place: CallerPlace) -> dict[str, Any]:
     """Put an item on a to-do list, its first letter made a capital."""
     todo = _todo_list(house, values["name"])
     item = values["item"].strip()
@@ -177,14 +177,14 @@ def add_item(house: DemoHouse, values: Values, place: Place) -> dict[str, Any]:
     return _todo_done(house, todo, values["name"])
 
 
-def complete_item(house: DemoHouse, values: Values, place: Place) -> dict[str, Any]:
+def complete_item(house: DemoHouse, values: Values, place: CallerPlace) -> dict[str, Any]:
     """Tick an item off."""
     todo = _todo_list(house, values["name"])
     _todo_item(house, todo, values["item"]).done = True
     return _todo_done(house, todo, values["name"])
 
 
-def remove_item(house: DemoHouse, values: Values, place: Place) -> dict[str, Any]:
+def remove_item(house: DemoHouse, values: Values, place: CallerPlace) -> dict[str, Any]:
     """Take an item off the list, ticked off or not."""
     todo = _todo_list(house, values["name"])
     item = _todo_item(house, todo, values["item"], ticked_too=True)

@@ -25,7 +25,7 @@ from starlette.responses import PlainTextResponse, Response
 
 from integrations.demo_home.context import prompt, shown, snapshot
 from integrations.demo_home.house import DemoHouse
-from integrations.demo_home.intents import NOWHERE, Place
+from integrations.demo_home.intents import NOWHERE, CallerPlace
 from integrations.demo_home.tool import Tool
 from integrations.demo_home.tools import ToolError, call_tool, menu
 
@@ -126,7 +126,7 @@ class McpEndpoint:
             return types.JSONRPCError(jsonrpc="2.0", id=message.id, error=data or unknown)
         return types.JSONRPCResponse(jsonrpc="2.0", id=message.id, result=result)
 
-    def _place(self, ctx: ServerRequestContext[Any, Any]) -> Place:
+    def _place(self, ctx: ServerRequestContext[Any, Any]) -> CallerPlace:
         """Where the device stands that the caller names; an unknown id is ignored."""
         device_id = (ctx.meta or {}).get(DEVICE_KEY)
         if device_id is not None and not isinstance(device_id, str):
@@ -136,11 +136,11 @@ class McpEndpoint:
         phone = self._house.phones.by_device(device_id)
         if phone is not None:
             found = self._house.areas.get(phone.area_id or "")
-            return Place(phone.area_id, found.floor_id if found else None, phone.id)
+            return CallerPlace(phone.area_id, found.floor_id if found else None, phone.id)
         for thing in self._house.things.values():
             area = self._house.area_of(thing.entity_id)
             if thing.device_id == device_id and area is not None:
-                return Place(area.area_id, area.floor_id)
+                return CallerPlace(area.area_id, area.floor_id)
         return NOWHERE
 
     async def _list_tools(

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
-from integrations.demo_home.surroundings import Clock, Spawn, Timer
+from integrations.demo_home.surroundings import HouseClock, Spawn, Timer
 
 CONFIRM_WITHIN_S = 10  # an unconfirmed push ends the channel
 # What a registration must say. `app_data`, `device_id` and `os_version` may be missing.
@@ -47,7 +47,7 @@ class Channel:
 
 
 @dataclass(slots=True)
-class Phone:
+class DemoPhone:
     """One registered device."""
 
     user_id: str
@@ -107,20 +107,20 @@ class Phone:
 class Phones:
     """All registered devices, by the ids of their webhooks."""
 
-    def __init__(self, clock: Clock, spawn: Spawn) -> None:
+    def __init__(self, clock: HouseClock, spawn: Spawn) -> None:
         self._clock = clock
         self._spawn = spawn
-        self._phones: dict[str, Phone] = {}
+        self._phones: dict[str, DemoPhone] = {}
         self._forgotten: dict[tuple[str, str], tuple[str, str | None]] = {}  # id and area, by key
 
-    def register(self, data: Mapping[str, Any], user_id: str) -> Phone:
+    def register(self, data: Mapping[str, Any], user_id: str) -> DemoPhone:
         """Take a device in. One that was forgotten comes back with its id and its area.
 
         One that is still here becomes another device without an area, as in Home Assistant, which
         makes the new device before it removes the old one.
         """
         own_id = data.get("device_id") or uuid.uuid4().hex
-        phone = Phone(user_id, {**data, "device_id": own_id})
+        phone = DemoPhone(user_id, {**data, "device_id": own_id})
         forgotten = self._forgotten.pop(phone.key, None)
         if forgotten is not None:
             phone.id, phone.area_id = forgotten
@@ -130,30 +130,30 @@ class Phones:
         self._phones[phone.webhook_id] = phone
         return phone
 
-    def forget(self, phone: Phone) -> None:
+    def forget(self, phone: DemoPhone) -> None:
         """Its webhook and channel end."""
         self.close(phone)
         del self._phones[phone.webhook_id]
         self._forgotten[phone.key] = (phone.id, phone.area_id)
 
-    def all(self) -> list[Phone]:
+    def all(self) -> list[DemoPhone]:
         """Every device, in the order of registration."""
         return list(self._phones.values())
 
-    def by_webhook(self, webhook_id: object) -> Phone | None:
+    def by_webhook(self, webhook_id: object) -> DemoPhone | None:
         """The device of that webhook."""
         return self._phones.get(webhook_id) if isinstance(webhook_id, str) else None
 
-    def by_device(self, device_id: object) -> Phone | None:
+    def by_device(self, device_id: object) -> DemoPhone | None:
         """The device of that device id."""
         return next((phone for phone in self._phones.values() if phone.id == device_id), None)
 
-    def open(self, phone: Phone, channel: Channel) -> None:
+    def open(self, phone: DemoPhone, channel: Channel) -> None:
         """Push by this channel from now on; one that was there before ends."""
         self.close(phone)
         phone.channel = channel
 
-    def close(self, phone: Phone, channel: Channel | None = None) -> None:
+    def close(self, phone: DemoPhone, channel: Channel | None = None) -> None:
         """End the channel; if one is given, only if it is still that one."""
         if phone.channel is None or (channel is not None and phone.channel is not channel):
             return
@@ -161,7 +161,7 @@ class Phones:
             task.cancel()
         phone.channel = None
 
-    def push(self, phone: Phone, message: Mapping[str, Any]) -> None:
+    def push(self, phone: DemoPhone, message: Mapping[str, Any]) -> None:
         """Send a message. Raises NotConnectedError.
 
         What the maker's service would be sent is kept in `sent`.
@@ -181,7 +181,7 @@ class Phones:
         channel.waiting[confirm_id] = self._spawn(self._expect(phone, channel, confirm_id, message))
         channel.send({**message, "hass_confirm_id": confirm_id})
 
-    def confirm(self, phone: Phone, confirm_id: object) -> bool:
+    def confirm(self, phone: DemoPhone, confirm_id: object) -> bool:
         """The push came through. False if it was not waited for."""
         waiting = phone.channel.waiting if phone.channel else {}
         task = waiting.pop(confirm_id, None) if isinstance(confirm_id, str) else None
@@ -201,7 +201,7 @@ class Phones:
             self.close(phone)
 
     async def _expect(
-        self, phone: Phone, channel: Channel, confirm_id: str, message: Mapping[str, Any]
+        self, phone: DemoPhone, channel: Channel, confirm_id: str, message: Mapping[str, Any]
     ) -> None:
         await self._clock.sleep(CONFIRM_WITHIN_S)
         del channel.waiting[confirm_id]

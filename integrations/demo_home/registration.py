@@ -5,7 +5,7 @@ from typing import Any
 
 from integrations.demo_home import shapes
 from integrations.demo_home.house import DemoHouse, Thing
-from integrations.demo_home.phones import REQUIRED, Phone
+from integrations.demo_home.phones import REQUIRED, DemoPhone
 
 _CHANGEABLE = ("app_data", "app_version", "device_name", "manufacturer", "model", "os_version")
 
@@ -14,7 +14,7 @@ _PHONE: Mapping[str, Any] = {
     "app_name": "Home Assistant",
     "app_version": "2026.11.1",
     "manufacturer": "Example",
-    "model": "Phone",
+    "model": "DemoPhone",
     "os_name": "Android",
     "os_version": "36",
     "app_data": {"push_token": "token", "push_url": "https://push.example.invalid/send"},
@@ -27,7 +27,7 @@ class WrongFormError(ValueError):
     """The registration is not whole. `str(error)` says what is missing."""
 
 
-def register(house: DemoHouse, given: Any, user_id: str) -> Phone:
+def register(house: DemoHouse, given: Any, user_id: str) -> DemoPhone:
     """Take a device in, with its notify entity. Raises WrongFormError."""
     if not isinstance(given, dict):
         raise WrongFormError("expected a mapping")
@@ -47,7 +47,7 @@ def register(house: DemoHouse, given: Any, user_id: str) -> Phone:
     return phone
 
 
-def add_phone(house: DemoHouse, name: str, person: str, user_id: str) -> Phone:
+def add_phone(house: DemoHouse, name: str, person: str, user_id: str) -> DemoPhone:
     """A phone with the companion app. `person`: who carries it, "" for nobody that is known."""
     phone = register(house, {**_PHONE, "device_name": name}, user_id)
     if person:
@@ -57,7 +57,7 @@ def add_phone(house: DemoHouse, name: str, person: str, user_id: str) -> Phone:
     return phone
 
 
-def press(house: DemoHouse, phone: Phone, title: str) -> None:
+def press(house: DemoHouse, phone: DemoPhone, title: str) -> None:
     """Press a button of the newest notification that has some, as the companion app tells it."""
     shown = next(one for one in reversed(phone.sent) if "actions" in one.get("data", {}))
     data = shown["data"]
@@ -78,12 +78,12 @@ def forget(house: DemoHouse, entry_id: str) -> bool:
     return False
 
 
-def _take_entities(house: DemoHouse, phone: Phone) -> None:
+def _take_entities(house: DemoHouse, phone: DemoPhone) -> None:
     for entity_id in [t.entity_id for t in house.things.values() if t.device == phone.id]:
         house.remove(entity_id)
 
 
-def webhook(house: DemoHouse, phone: Phone, message: Any) -> Mapping[str, Any]:
+def webhook(house: DemoHouse, phone: DemoPhone, message: Any) -> Mapping[str, Any]:
     """The answer to one message of a device; {} to what has none."""
     kind = message.get("type") if isinstance(message, dict) else None
     data = message.get("data") or {} if isinstance(message, dict) else {}

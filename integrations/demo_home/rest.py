@@ -23,7 +23,7 @@ from integrations.demo_home.house import UNAVAILABLE, DemoHouse, Snapshot, Thing
 from integrations.demo_home.mcp_endpoint import McpEndpoint
 from integrations.demo_home.registration import WrongFormError, forget, register, webhook
 from integrations.demo_home.scenes import describe
-from integrations.demo_home.surroundings import Clock, Person, SystemClock, picture, whose
+from integrations.demo_home.surroundings import HouseClock, Person, SystemClock, picture, whose
 from integrations.demo_home.websocket import Socket
 from integrations.home_assistant.house import Area, Floor
 from integrations.serving import serving
@@ -172,7 +172,7 @@ class DemoHome:
         areas: tuple[Area, ...] = AREAS,
         floors: tuple[Floor, ...] = FLOORS,
         settle_s: float = 0.3,
-        clock: Clock | None = None,
+        clock: HouseClock | None = None,
         token: str | None = None,
     ) -> None:
         self.token = token or secrets.token_urlsafe(24)

@@ -3,8 +3,8 @@
 from datetime import datetime
 from typing import Any
 
-from integrations.demo_home.house import Change, DemoHouse, Event, Snapshot, Thing
-from integrations.demo_home.phones import Phone
+from integrations.demo_home.house import DemoHouse, Event, Snapshot, StateChange, Thing
+from integrations.demo_home.phones import DemoPhone
 from integrations.demo_home.surroundings import Person
 
 Json = dict[str, Any]
@@ -57,7 +57,7 @@ def event(fired: Event, now: datetime) -> Json:
     }
 
 
-def state_changed(change: Change) -> Json:
+def state_changed(change: StateChange) -> Json:
     """The event of a change, as `subscribe_events` gives it."""
     last = change.new or change.old
     assert last is not None
@@ -87,7 +87,7 @@ def compressed_state(snapshot: Snapshot) -> Json:
     return short
 
 
-def compressed_change(change: Change) -> Json:
+def compressed_change(change: StateChange) -> Json:
     """A change as `subscribe_entities` gives it: added "a", removed "r" or changed "c"."""
     old, new = change.old, change.new
     if new is None:
@@ -200,7 +200,7 @@ def devices(house: DemoHouse, since: datetime) -> list[Json]:
     ] + [_phone(phone, house, since) for phone in house.phones.all()]
 
 
-def _phone(phone: Phone, house: DemoHouse, since: datetime) -> Json:
+def _phone(phone: DemoPhone, house: DemoHouse, since: datetime) -> Json:
     """A device that registered itself."""
     return {
         "area_id": phone.area_id,

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 Spawn = Callable[[Coroutine[Any, Any, None]], asyncio.Task[None]]
 
 
-class Clock(Protocol):
+class HouseClock(Protocol):
     """What the house reads and waits by."""
 
     def now(self) -> datetime:
@@ -177,10 +177,10 @@ class Timer:
 Finished = Callable[[Timer], None]
 
 
-class Timers:
+class HouseTimers:
     """All timers of the house. `finished` is told of each that was not cancelled before."""
 
-    def __init__(self, clock: Clock, spawn: Spawn, finished: Finished) -> None:
+    def __init__(self, clock: HouseClock, spawn: Spawn, finished: Finished) -> None:
         self._clock = clock
         self._spawn = spawn
         self._finished = finished

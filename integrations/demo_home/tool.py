@@ -7,10 +7,10 @@ from typing import Any
 from integrations.demo_home import actions as slots
 from integrations.demo_home import intents, schemas
 from integrations.demo_home.house import DemoHouse
-from integrations.demo_home.intents import Action, Place
+from integrations.demo_home.intents import CallerPlace, ServiceTool
 from integrations.demo_home.schemas import PERCENT, Schema, described
 
-Run = Callable[[DemoHouse, Mapping[str, Any], Place], dict[str, Any]]
+Run = Callable[[DemoHouse, Mapping[str, Any], CallerPlace], dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ def action_tool(
     title: str,
     description: str,
     hints: Hints,
-    action: Action,
+    action: ServiceTool,
     *,
     domain: str | None = None,
     device_classes: tuple[str, ...] = (),
@@ -106,7 +106,7 @@ def _player_tool(
         title,
         description,
         hints,
-        Action(
+        ServiceTool(
             "media_player",
             service,
             data,

@@ -5,7 +5,7 @@ from typing import Any
 
 from integrations.demo_home.actions import SlotError
 from integrations.demo_home.house import DemoHouse
-from integrations.demo_home.intents import NOWHERE, IntentError, Place
+from integrations.demo_home.intents import NOWHERE, CallerPlace, IntentError
 from integrations.demo_home.matching import MatchError
 from integrations.demo_home.services import ServiceError
 from integrations.demo_home.tool import PLAYER_TOOLS, Tool
@@ -22,7 +22,7 @@ class ToolError(Exception):
     """The call failed. `str(error)` is the sentence that the caller gets."""
 
 
-def menu(house: DemoHouse, place: Place = NOWHERE) -> list[Tool]:
+def menu(house: DemoHouse, place: CallerPlace = NOWHERE) -> list[Tool]:
     """The tools that the exposed entities and the caller's device call for, in their order."""
     exposed = {thing.domain for thing in house.exposed()}
     tools = (
@@ -38,7 +38,7 @@ def menu(house: DemoHouse, place: Place = NOWHERE) -> list[Tool]:
 
 
 def call_tool(
-    house: DemoHouse, name: str, arguments: Mapping[str, Any], place: Place
+    house: DemoHouse, name: str, arguments: Mapping[str, Any], place: CallerPlace
 ) -> dict[str, Any]:
     """Run a tool and give its answer, a JSON object. Raises ToolError."""
     tool = next((tool for tool in menu(house, place) if tool.name == name), None)

@@ -6,7 +6,7 @@ from integrations.demo_home import actions as slots
 from integrations.demo_home import intents, schemas
 from integrations.demo_home.context import live_context
 from integrations.demo_home.house import DemoHouse
-from integrations.demo_home.intents import Action, Place
+from integrations.demo_home.intents import CallerPlace, ServiceTool
 from integrations.demo_home.schemas import PERCENT, PERCENT_ALL_OF, TEXT, described
 from integrations.demo_home.tool import ADD, AGAIN, ONCE, READ, Tool, action_tool
 
@@ -20,11 +20,13 @@ def _light_data(values: intents.Values) -> intents.Values:
     return {names[key]: value for key, value in values.items() if key in names}
 
 
-def _read_live_context(house: DemoHouse, values: intents.Values, place: Place) -> dict[str, Any]:
+def _read_live_context(
+    house: DemoHouse, values: intents.Values, place: CallerPlace
+) -> dict[str, Any]:
     return live_context(house, values.get("name"), values.get("domain", ()), values.get("area"))
 
 
-def _date_and_time(house: DemoHouse, values: intents.Values, place: Place) -> dict[str, Any]:
+def _date_and_time(house: DemoHouse, values: intents.Values, place: CallerPlace) -> dict[str, Any]:
     now = house.clock.now()
     return {
         "date": now.strftime("%Y-%m-%d"),
@@ -69,7 +71,7 @@ DEVICE_TOOLS = (
         "Set fan speed",
         "Sets how fast a fan turns, in percent",
         AGAIN,
-        Action(
+        ServiceTool(
             "fan",
             "set_percentage",
             lambda values: {"percentage": values["percentage"]},
@@ -106,7 +108,7 @@ DEVICE_TOOLS = (
         "Turn on",
         "Switches on, opens or presses a device. A lock is locked by it.",
         ONCE,
-        Action("homeassistant", "turn_on"),
+        ServiceTool("homeassistant", "turn_on"),
         device_classes=schemas.ON_OFF,
     ),
     action_tool(
@@ -114,7 +116,7 @@ DEVICE_TOOLS = (
         "Turn off",
         "Switches off or closes a device. A lock is unlocked by it.",
         AGAIN,
-        Action("homeassistant", "turn_off"),
+        ServiceTool("homeassistant", "turn_off"),
         device_classes=schemas.ON_OFF,
     ),
     action_tool(
@@ -122,7 +124,7 @@ DEVICE_TOOLS = (
         "Set position",
         "Moves a cover or valve to a position in percent open",
         AGAIN,
-        Action("cover", "set_cover_position", lambda values: {"position": values["position"]}),
+        ServiceTool("cover", "set_cover_position", lambda values: {"position": values["position"]}),
         device_classes=schemas.MOVING,
         extra={"position": PERCENT_ALL_OF},
         checks={"position": slots.integer(0, 100)},
@@ -133,7 +135,7 @@ DEVICE_TOOLS = (
         "Stop moving",
         "Stops a cover or valve on its way",
         AGAIN,
-        Action("cover", "stop_cover"),
+        ServiceTool("cover", "stop_cover"),
         device_classes=schemas.MOVING,
     ),
 )
@@ -144,7 +146,7 @@ LIGHT_AND_TIME_TOOLS = (
         "Set light",
         "Sets how bright a light is, in percent, or its colour",
         AGAIN,
-        Action("light", "turn_on", _light_data, required_domains=("light",)),
+        ServiceTool("light", "turn_on", _light_data, required_domains=("light",)),
         domain="light",
         extra={
             "color": TEXT,
@@ -174,7 +176,7 @@ VACUUM_TOOLS = (
         "Start vacuum",
         "Lets a vacuum cleaner start",
         ONCE,
-        Action("vacuum", "start", required_domains=("vacuum",), features=8192),
+        ServiceTool("vacuum", "start", required_domains=("vacuum",), features=8192),
         domain="vacuum",
     ),
     action_tool(
@@ -182,7 +184,7 @@ VACUUM_TOOLS = (
         "Return vacuum to base",
         "Sends a vacuum cleaner back to its dock",
         ONCE,
-        Action("vacuum", "return_to_base", required_domains=("vacuum",), features=16),
+        ServiceTool("vacuum", "return_to_base", required_domains=("vacuum",), features=16),
         domain="vacuum",
     ),
     Tool(

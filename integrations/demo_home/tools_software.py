@@ -5,7 +5,7 @@ from typing import Any
 from integrations.demo_home import actions as slots
 from integrations.demo_home import intents, schemas, services
 from integrations.demo_home.house import DemoHouse
-from integrations.demo_home.intents import Place
+from integrations.demo_home.intents import CallerPlace
 from integrations.demo_home.schemas import TEXT, Schema, described
 from integrations.demo_home.scripts import SCRIPTS, run_script
 from integrations.demo_home.tool import ADD, ONCE, READ_LIST, Hints, Run, Tool
@@ -39,7 +39,7 @@ def _fields(entity_id: str) -> tuple[Schema, tuple[str, ...]]:
 
 
 def _script_runner(entity_id: str) -> Run:
-    def run(house: DemoHouse, values: intents.Values, place: Place) -> dict[str, Any]:
+    def run(house: DemoHouse, values: intents.Values, place: CallerPlace) -> dict[str, Any]:
         return {"result": run_script(house, entity_id, values, services.call) or {}}
 
     return run
@@ -109,7 +109,7 @@ def todo_tools(house: DemoHouse) -> list[Tool]:
 def _items_reader(lists: dict[str, str]) -> Run:
     """Reads the lists, given as entity ids by name."""
 
-    def get_items(house: DemoHouse, values: intents.Values, place: Place) -> dict[str, Any]:
+    def get_items(house: DemoHouse, values: intents.Values, place: CallerPlace) -> dict[str, Any]:
         status = values.get("status", "needs_action")
         items = [item.row() for item in house.todo[lists[values["todo_list"]]]]
         return {"items": [item for item in items if status in ("all", item["status"])]}

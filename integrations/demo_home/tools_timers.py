@@ -9,7 +9,7 @@ from typing import Any
 from integrations.demo_home import actions as slots
 from integrations.demo_home import schemas
 from integrations.demo_home.house import DemoHouse
-from integrations.demo_home.intents import IntentError, Place, Values, done
+from integrations.demo_home.intents import CallerPlace, IntentError, Values, done
 from integrations.demo_home.matching import same_name
 from integrations.demo_home.schemas import TEXT, Schema
 from integrations.demo_home.surroundings import PARTS, Timer, duration_s
@@ -24,7 +24,7 @@ def timer_tools(cancel_all_only: bool) -> list[Tool]:
     return [_CANCEL_ALL] if cancel_all_only else [_START_TIMER, _CANCEL, _CANCEL_ALL, *_OTHERS]
 
 
-def _start(house: DemoHouse, values: Values, place: Place) -> dict[str, Any]:
+def _start(house: DemoHouse, values: Values, place: CallerPlace) -> dict[str, Any]:
     if place.device_id is None or all(part not in values for part in PARTS):
         raise slots.SlotError
     if "conversation_command" in values:
@@ -37,32 +37,32 @@ def _start(house: DemoHouse, values: Values, place: Place) -> dict[str, Any]:
     return done([], [])
 
 
-def _cancel(house: DemoHouse, values: Values, place: Place) -> dict[str, Any]:
+def _cancel(house: DemoHouse, values: Values, place: CallerPlace) -> dict[str, Any]:
     house.timers.cancel(_find(house, values, place))
     return done([], [])
 
 
-def _increase(house: DemoHouse, values: Values, place: Place) -> dict[str, Any]:
+def _increase(house: DemoHouse, values: Values, place: CallerPlace) -> dict[str, Any]:
     house.timers.add(_find(house, values, place), duration_s(values))
     return done([], [])
 
 
-def _decrease(house: DemoHouse, values: Values, place: Place) -> dict[str, Any]:
+def _decrease(house: DemoHouse, values: Values, place: CallerPlace) -> dict[str, Any]:
     house.timers.add(_find(house, values, place), -duration_s(values))
     return done([], [])
 
 
-def _pause(house: DemoHouse, values: Values, place: Place) -> dict[str, Any]:
+def _pause(house: DemoHouse, values: Values, place: CallerPlace) -> dict[str, Any]:
     house.timers.pause(_find(house, values, place, running=True))
     return done([], [])
 
 
-def _resume(house: DemoHouse, values: Values, place: Place) -> dict[str, Any]:
+def _resume(house: DemoHouse, values: Values, place: CallerPlace) -> dict[str, Any]:
     house.timers.resume(_find(house, values, place, running=False))
     return done([], [])
 
 
-def _cancel_all(house: DemoHouse, values: Values, place: Place) -> dict[str, Any]:
+def _cancel_all(house: DemoHouse, values: Values, place: CallerPlace) -> dict[str, Any]:
     meant = _in_area(house, house.timers.all(), values)
     for timer in meant:
         house.timers.cancel(timer)
@@ -70,7 +70,7 @@ def _cancel_all(house: DemoHouse, values: Values, place: Place) -> dict[str, Any
     return done([], []) | {"speech_slots": {"canceled": len(meant), **area}}
 
 
-def _status(house: DemoHouse, values: Values, place: Place) -> dict[str, Any]:
+def _status(house: DemoHouse, values: Values, place: CallerPlace) -> dict[str, Any]:
     meant = _named(_in_area(house, house.timers.all(), values), values)
     rows = [_row(timer, house.timers.left_s(timer)) for timer in _begun(meant, values)]
     return done([], []) | {"speech_slots": {"timers": rows}}
@@ -91,7 +91,9 @@ def _row(timer: Timer, left_s: int) -> dict[str, Any]:
     }
 
 
-def _find(house: DemoHouse, values: Values, place: Place, running: bool | None = None) -> Timer:
+def _find(
+    house: DemoHouse, values: Values, place: CallerPlace, running: bool | None = None
+) -> Timer:
     """The timer meant: the first narrowing that leaves exactly one. Raises IntentError.
 
     So "pause the tea" pauses the only running timer, whatever its name is: Home Assistant looks at
@@ -162,7 +164,7 @@ def _tool(
     title: str,
     description: str,
     hints: Hints,
-    run: Callable[[DemoHouse, Mapping[str, Any], Place], dict[str, Any]],
+    run: Callable[[DemoHouse, Mapping[str, Any], CallerPlace], dict[str, Any]],
     properties: Schema,
 ) -> Tool:
     checks: dict[str, slots.Check] = {

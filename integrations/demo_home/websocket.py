@@ -8,8 +8,8 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from integrations.demo_home import shapes
 from integrations.demo_home.commands import CommandError, Commands, needed
-from integrations.demo_home.house import Change, DemoHouse, Event
-from integrations.demo_home.phones import Channel, Phone
+from integrations.demo_home.house import DemoHouse, Event, StateChange
+from integrations.demo_home.phones import Channel, DemoPhone
 from integrations.demo_home.surroundings import Person, whose
 
 MAX_PENDING = 4096  # Home Assistant drops a client that lets more messages pile up
@@ -151,7 +151,7 @@ class Socket:
         if wanted not in FOR_ANYONE and not self._person.is_admin:
             raise CommandError("unauthorized", "Unauthorized")
 
-        def tell_change(change: Change) -> None:
+        def tell_change(change: StateChange) -> None:
             self._event(id_, shapes.state_changed(change))
 
         def tell(event: Event) -> None:
@@ -173,7 +173,7 @@ class Socket:
         """Send all states, then what becomes different, until unsubscribed."""
         wanted = message.get("entity_ids")
 
-        def tell(change: Change) -> None:
+        def tell(change: StateChange) -> None:
             if wanted is None or change.entity_id in wanted:
                 self._event(id_, shapes.compressed_change(change))
 
@@ -200,7 +200,7 @@ class Socket:
             raise CommandError("not_found", "Push notification channel not found")
         self._succeed(id_)
 
-    def _own_phone(self, message: Json) -> Phone:
+    def _own_phone(self, message: Json) -> DemoPhone:
         """The device of that webhook, if this person registered it."""
         phone = self._house.phones.by_webhook(needed(message, "webhook_id"))
         if phone is None:

@@ -26,7 +26,7 @@ class Status(Enum):
     UNKNOWN = "unknown"  # not in this table
 
 
-class Thinking(Enum):
+class ThinkingSetting(Enum):
     """Which thinking setting a model takes; the wrong one is refused with 1007."""
 
     NONE = "none"  # any setting is refused
@@ -54,7 +54,7 @@ class ModelRow:
     status: Status
     source: str  # where capabilities and prices were read
     prices: tuple[Prices, ...]  # ascending by `since`
-    thinking: Thinking = Thinking.NONE
+    thinking: ThinkingSetting = ThinkingSetting.NONE
     levels: tuple[str, ...] = ()  # of thinking, ascending
     level_always: bool = False  # without one it is refused, or thinks longer than a command needs
     behaviors: tuple[Behavior, ...] = ()  # of a function; empty: the field must be omitted
@@ -116,7 +116,7 @@ _ROWS = (
             "gemini-3.8-live"
         ),
         prices=(_LIVE_PRICES,),
-        thinking=Thinking.LEVEL,
+        thinking=ThinkingSetting.LEVEL,
         levels=_LEVELS,
         level_always=True,
         behaviors=("NON_BLOCKING",),
@@ -134,7 +134,7 @@ _ROWS = (
             "sierra-research/tau2-bench #544; prices: a public log of September 2026"
         ),
         prices=(_LIVE_PRICES,),
-        thinking=Thinking.LEVEL,
+        thinking=ThinkingSetting.LEVEL,
         levels=("MINIMAL", *_LEVELS),
         language_codes=True,
         search=True,
@@ -150,7 +150,7 @@ _ROWS = (
             "BerriAI/litellm #32113"
         ),
         prices=(_NATIVE_25_PRICES,),
-        thinking=Thinking.BUDGET,
+        thinking=ThinkingSetting.BUDGET,
         behaviors=("BLOCKING", "NON_BLOCKING"),
         scheduling=True,
         search=True,
@@ -181,7 +181,7 @@ _ROWS = (
             "limits: Google's page as quoted in pydantic/genai-prices #678"
         ),
         prices=_FLASH_PRICES,
-        thinking=Thinking.LEVEL,
+        thinking=ThinkingSetting.LEVEL,
         levels=_LEVELS,
         level_always=True,  # by itself it thinks at MEDIUM
         search=True,
@@ -197,7 +197,7 @@ _ROWS = (
             "Portkey-AI/models #917; limits assumed as there"
         ),
         prices=_FLASH_PRICES,
-        thinking=Thinking.LEVEL,
+        thinking=ThinkingSetting.LEVEL,
         levels=_LEVELS,
         level_always=True,  # by itself it thinks at MEDIUM
         search=True,

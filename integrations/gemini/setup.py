@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from integrations.gemini.declarations import Declaration
-from integrations.gemini.models import ModelRow, Thinking
+from integrations.gemini.models import ModelRow, ThinkingSetting
 
 if TYPE_CHECKING:
     from google.genai import types
@@ -118,9 +118,9 @@ def thinking_of(row: ModelRow, wish: str) -> "types.ThinkingConfig | None":
     from google.genai import types
 
     wanted = wish.strip().upper()
-    if row.thinking is Thinking.BUDGET:
+    if row.thinking is ThinkingSetting.BUDGET:
         return types.ThinkingConfig(thinking_budget=_BUDGETS.get(wanted, 0))
-    if row.thinking is Thinking.NONE or (not wanted and not row.level_always):
+    if row.thinking is ThinkingSetting.NONE or (not wanted and not row.level_always):
         return None
     return types.ThinkingConfig(thinking_level=types.ThinkingLevel(_level(row.levels, wanted)))
 

@@ -11,7 +11,7 @@ class Commands(Protocol):
         ...
 
 
-class Live(Commands, Protocol):
+class LiveLink(Commands, Protocol):
     """One that may be gone for a while."""
 
     @property

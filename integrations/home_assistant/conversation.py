@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from integrations.errors import Unavailable
-from integrations.home_assistant.commands import Live
+from integrations.home_assistant.commands import LiveLink
 from integrations.home_assistant.refusals import CommandRefused
 from integrations.home_assistant.shapes import mapping, rows
 
@@ -37,7 +37,7 @@ class Recognized:
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class EngineReply:
     """What Home Assistant answered to a sentence. All text is data, never instructions."""
 
     speech: str
@@ -55,7 +55,7 @@ class Conversation:
 
     def __init__(
         self,
-        home: Live,
+        home: LiveLink,
         device_id: Callable[[], str | None] = lambda: None,
         *,
         monotonic: Callable[[], float] = time.monotonic,
@@ -95,7 +95,7 @@ class Conversation:
             raise Unavailable("Home Assistant tells of a sentence in an unknown form.") from None
         return next((one for one in found if one is not None), None)
 
-    async def process(self, text: str, language: str, owner: str = PEOPLE) -> Reply:
+    async def process(self, text: str, language: str, owner: str = PEOPLE) -> EngineReply:
         """Say it: it is carried out. Raises CommandRefused, Unanswered and Unavailable.
 
         `owner`: whose conversation it belongs to.
@@ -175,12 +175,12 @@ def _recognized(text: str, row: Mapping[str, Any] | None) -> Recognized | None:
     )
 
 
-def _reply(response: Any) -> Reply:
+def _reply(response: Any) -> EngineReply:
     """The reply, read with patience: the sentence was said, so an odd form is no failure."""
     response = response if isinstance(response, Mapping) else {}
     data = mapping(response.get("data"))
     speech = mapping(mapping(response.get("speech")).get("plain")).get("speech")
-    return Reply(
+    return EngineReply(
         speech=speech if isinstance(speech, str) else "",
         kind=str(response.get("response_type", "")),
         code=str(data.get("code", "")),

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from integrations.errors import IntegrationError, Refused, Unavailable, first_of
-from integrations.home_assistant.commands import Commands, Live
+from integrations.home_assistant.commands import Commands, LiveLink
 from integrations.home_assistant.shapes import mapping
 from integrations.home_assistant.websocket import Stream
 from integrations.owner import OwnedTasks
@@ -21,7 +21,7 @@ TRANSCRIPT_S = 10.0  # from the end of the sound to its text
 _NOTHING_SAID = "stt-no-text-recognized"
 
 
-class Streams(Live, Protocol):
+class Streams(LiveLink, Protocol):
     """A connection that carries sound too (`integrations.home_assistant.client.HomeAssistant`)."""
 
     def stream(self, kind: str, **fields: Any) -> AbstractAsyncContextManager[Stream]:

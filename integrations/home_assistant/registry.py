@@ -11,7 +11,7 @@ Json = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Device:
+class DeviceRow:
     """What the picture needs of one device."""
 
     area_id: str | None  # its own, else that of the device it is a part of
@@ -26,7 +26,7 @@ class Registries:
     floors: Mapping[str, Floor] = field(default_factory=dict)
     areas: Mapping[str, Area] = field(default_factory=dict)
     area_labels: Mapping[str, frozenset[str]] = field(default_factory=dict)  # by area id
-    devices: Mapping[str, Device] = field(default_factory=dict)
+    devices: Mapping[str, DeviceRow] = field(default_factory=dict)
     entities: Mapping[str, Json] = field(default_factory=dict)  # entity id -> registry entry
     labels: Mapping[str, str] = field(default_factory=dict)  # names by label id
     listed: Mapping[str, bool] = field(default_factory=dict)  # exposure by id, told to admins
@@ -63,12 +63,12 @@ def read_area_labels(rows: Iterable[Json]) -> dict[str, frozenset[str]]:
     return {area_id: has for area_id, has in labels.items() if has}
 
 
-def read_devices(rows: Iterable[Json]) -> dict[str, Device]:
+def read_devices(rows: Iterable[Json]) -> dict[str, DeviceRow]:
     """From `config/device_registry/list`. A part without an area stands where its whole does."""
     known = keyed(rows, "id")
     places = {device_id: text(row.get("area_id")) for device_id, row in known.items()}
     return {
-        device_id: Device(
+        device_id: DeviceRow(
             places[device_id] or places.get(text(row.get("parent_device_id"))) or None,
             read_labels(row),
             text(row.get("name_by_user")) or text(row.get("name")),
@@ -183,7 +183,7 @@ def _exposed(entity_id: str, entry: Json, registries: Registries) -> bool:
 
 
 def _labels(
-    entry: Json, device: Device | None, area_id: str | None, registries: Registries
+    entry: Json, device: DeviceRow | None, area_id: str | None, registries: Registries
 ) -> tuple[str, ...]:
     """Ids and names of all labels that count for an entity."""
     ids = read_labels(entry) | registries.area_labels.get(area_id or "", frozenset())

@@ -11,7 +11,7 @@ from integrations.errors import IntegrationError, Misconfigured, Unavailable
 from integrations.home_assistant.snapshots import without_snapshots
 from integrations.mcp.listing import Hidden
 from integrations.mcp.servers import HomeAside, McpResult, McpTool, ServerSpec, ServerState
-from integrations.mcp.session import Session
+from integrations.mcp.session import McpSession
 from integrations.owner import OwnedTasks
 
 _log = logging.getLogger(__name__)
@@ -32,7 +32,7 @@ class McpHub:
         if len({spec.name for spec in servers}) < len(servers):
             raise ValueError("two servers have the same name")
         self._sessions = {
-            spec.name: Session(spec, home if spec.home_assistant else None) for spec in servers
+            spec.name: McpSession(spec, home if spec.home_assistant else None) for spec in servers
         }
         self._home = home
         self._hidden = {spec.name: Hidden(spec) for spec in servers}
@@ -112,7 +112,7 @@ class McpHub:
             return False
         return time.monotonic() - self._failed_s.get(name, -AGAIN_S) < AGAIN_S
 
-    async def _list(self, session: Session) -> None:
+    async def _list(self, session: McpSession) -> None:
         """Keep this server's tools, or none: its state then says why."""
         name = session.spec.name
         try:
@@ -159,7 +159,7 @@ class McpHub:
         """The text of one of the server's resources, read anew. Raises IntegrationError."""
         return self._hidden[server].text(await self._session(server).read(uri))
 
-    def _session(self, server: str) -> Session:
+    def _session(self, server: str) -> McpSession:
         if server not in self._sessions:
             raise Misconfigured(f'There is no MCP server "{server}" in mcp.servers.')
         return self._sessions[server]

@@ -15,7 +15,7 @@ _CHUNK = 64 * 1024  # bytes that wait in a pipe's reader before the program is m
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
+class ProgramCommand:
     """What is started."""
 
     words: tuple[str, ...]
@@ -31,7 +31,7 @@ class Running:
     transport: asyncio.SubprocessTransport
 
 
-def command(spec: ServerSpec) -> Command:
+def command(spec: ServerSpec) -> ProgramCommand:
     """The program with `env` plus PATH, HOME and LANG, nothing else. Raises Misconfigured."""
     own = {name: os.environ[name] for name in _INHERITED if name in os.environ}
     env = {"LANG": "C.UTF-8", **own, **spec.env}
@@ -43,10 +43,10 @@ def command(spec: ServerSpec) -> Command:
             f"There is no program {spec.command!r}: check {spec.key('command')}, "
             "or install the program."
         )
-    return Command((found, *spec.args), env, spec.cwd)
+    return ProgramCommand((found, *spec.args), env, spec.cwd)
 
 
-async def start(made: Command) -> Running:
+async def start(made: ProgramCommand) -> Running:
     """Start it with three pipes. Raises OSError and ValueError (a zero character in an argument).
 
     Not `asyncio.create_subprocess_exec`, which does the same: it keeps the transport, without which

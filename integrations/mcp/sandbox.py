@@ -18,7 +18,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from integrations.mcp import confine
-from integrations.mcp.program import Command
+from integrations.mcp.program import ProgramCommand
 from integrations.mcp.servers import ServerSpec
 
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/proc", "/sys")
@@ -70,7 +70,7 @@ def holds(spec: ServerSpec) -> bool:
     return spec.transport == "stdio" and spec.sandbox and landlock_abi() > 0
 
 
-def confined(spec: ServerSpec, made: Command) -> Command:
+def confined(spec: ServerSpec, made: ProgramCommand) -> ProgramCommand:
     """Return the command that starts the program in its sandbox; itself where there is none.
 
     The program gets a temporary folder of its own as TMPDIR. Raises OSError where it cannot.
@@ -85,7 +85,7 @@ def confined(spec: ServerSpec, made: Command) -> Command:
     return replace(made, words=(*launcher, *made.words))
 
 
-def grants(made: Command, spec: ServerSpec, temporary: str = "") -> Grants:
+def grants(made: ProgramCommand, spec: ServerSpec, temporary: str = "") -> Grants:
     """Return what the program may open. Looks at the file system and changes caches alone.
 
     `spec.closed` holds Hearth's own files: they stay shut even where a wider folder is named.

@@ -60,7 +60,7 @@ REDISCOVER_S = 300.0
 Result = TypeVar("Result")
 
 
-class Session:
+class McpSession:
     """The owner and its client. `run` is the owner's whole life; the rest is for everyone."""
 
     def __init__(self, spec: ServerSpec, aside: HomeAside | None = None) -> None:

@@ -27,7 +27,7 @@ from starlette.types import ASGIApp, Receive, Send
 from starlette.types import Scope as Asgi
 
 from integrations.errors import where_raised
-from integrations.mcp_server.tools import Offered, Reply, offered
+from integrations.mcp_server.tools import Offered, ToolReply, offered
 from integrations.web.box import Box, NotAnnounced, NotKept, NotPossible, Unknown
 from integrations.web.guard import Guard
 from integrations.web.problems import (
@@ -238,7 +238,7 @@ class McpServer:
             content=[content], structured_content=reply.data or None, is_error=reply.failed
         )
 
-    async def _reply(self, name: str, arguments: dict[str, Any], caller: Caller) -> Reply:
+    async def _reply(self, name: str, arguments: dict[str, Any], caller: Caller) -> ToolReply:
         """What the tool gives, or one sentence on why not."""
         tool = self._tools.get(name)
         if tool is None:
@@ -292,5 +292,5 @@ def _as_mcp(tool: Offered) -> types.Tool:
     )
 
 
-def _refused(sentence: str) -> Reply:
-    return Reply(sentence, {}, failed=True)
+def _refused(sentence: str) -> ToolReply:
+    return ToolReply(sentence, {}, failed=True)

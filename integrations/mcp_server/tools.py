@@ -81,7 +81,7 @@ _OF_A_TURN = ("turn_id", "started_at", "source", "caller", "language", "heard", 
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class ToolReply:
     """What a tool gives: words for a model, and the same for a program."""
 
     text: str
@@ -99,7 +99,9 @@ class Offered:
     scope: Scope
     takes: type[BaseModel]
     schema: dict[str, Any]
-    run: Callable[[Any, Caller], Awaitable[Reply]]  # gets what `takes` has made of the arguments
+    run: Callable[
+        [Any, Caller], Awaitable[ToolReply]
+    ]  # gets what `takes` has made of the arguments
     reads_only: bool = False
 
 
@@ -115,32 +117,32 @@ class _Doing:
     def __init__(self, box: Box) -> None:
         self._box = box
 
-    async def ask(self, wanted: AskRequest, caller: Caller) -> Reply:
+    async def ask(self, wanted: AskRequest, caller: Caller) -> ToolReply:
         turn = await self._box.ask(wanted, caller)
         error: Mapping[str, Any] | None = turn.get("error")
         keys = ("turn_id", "answer", "tool_calls", "not_done", "error")
         data = {key: turn.get(key) for key in keys}
         text = turn.get("answer") or (error or {}).get("message") or "There is no answer."
-        return Reply(str(text), data, failed=error is not None)
+        return ToolReply(str(text), data, failed=error is not None)
 
-    async def announce(self, wanted: AnnounceRequest, caller: Caller) -> Reply:
+    async def announce(self, wanted: AnnounceRequest, caller: Caller) -> ToolReply:
         name = await self._box.announce(wanted, caller)
-        return Reply("It is said as soon as the conversation rests.", {"id": name})
+        return ToolReply("It is said as soon as the conversation rests.", {"id": name})
 
-    async def question(self, wanted: QuestionRequest, caller: Caller) -> Reply:
+    async def question(self, wanted: QuestionRequest, caller: Caller) -> ToolReply:
         answer = await self._box.question(wanted, caller)
         return _told(answer.model_dump(mode="json"))
 
-    async def timer(self, wanted: TimerRequest, caller: Caller) -> Reply:
+    async def timer(self, wanted: TimerRequest, caller: Caller) -> ToolReply:
         return _told(dict(await self._box.set_timer(wanted, caller)))
 
-    async def turns(self, wanted: LastTurnsRequest, caller: Caller) -> Reply:
+    async def turns(self, wanted: LastTurnsRequest, caller: Caller) -> ToolReply:
         turns = await self._box.turns(wanted.limit)
         return _told({"turns": [{key: turn.get(key) for key in _OF_A_TURN} for turn in turns]})
 
 
-def _told(data: dict[str, Any]) -> Reply:
-    return Reply(json.dumps(data, ensure_ascii=False), data)
+def _told(data: dict[str, Any]) -> ToolReply:
+    return ToolReply(json.dumps(data, ensure_ascii=False), data)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +155,7 @@ class _Tool:
     scope: Scope
     takes: type[BaseModel]
     words: Mapping[str, str]  # on what it takes
-    run: Callable[[_Doing, Any, Caller], Awaitable[Reply]]
+    run: Callable[[_Doing, Any, Caller], Awaitable[ToolReply]]
     reads_only: bool = False
 
 

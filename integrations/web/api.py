@@ -24,7 +24,7 @@ from integrations.web.paths import Call, Path, routes_of
 from integrations.web.problems import Refused, http_problem, own_fault
 from integrations.web.replies import SessionReply
 from integrations.web.requests import SignInRequest
-from integrations.web.routes import Buttons, Keeping, Looking
+from integrations.web.routes import Buttons, ListRoutes, Looking
 from integrations.web.sessions import Scope, SignedIn, clear_cookie, sent_session, set_cookie
 from integrations.web.stream import Speaking
 
@@ -42,7 +42,7 @@ def api_paths(box: Box, guard: Guard, version: str) -> Sequence[Path]:
     rows = (
         *Buttons(box, guard).paths(),
         *Speaking(box).paths(),
-        *Keeping(box).paths(),
+        *ListRoutes(box).paths(),
         *Looking(box).paths(),
         *SigningIn(guard).paths(),
         Path(

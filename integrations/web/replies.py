@@ -11,26 +11,26 @@ from integrations.web.requests import Mode
 from integrations.web.sessions import Scope
 
 
-class Reply(BaseModel):
+class HttpReply(BaseModel):
     """An answer. A key with a default may be left out."""
 
     model_config = ConfigDict(extra="allow")
 
 
-class Fault(Reply):
+class Fault(HttpReply):
     """What went wrong."""
 
     kind: str  # one word for programs
     message: str  # one sentence for people
 
 
-class ErrorReply(Reply):
+class ErrorReply(HttpReply):
     """Every answer from 400 on."""
 
     error: Fault
 
 
-class StateReply(Reply):
+class StateReply(HttpReply):
     """How the box stands."""
 
     state: Literal[
@@ -56,20 +56,20 @@ class StateReply(Reply):
     settings: dict[str, Any] = {}
 
 
-class SessionReply(Reply):
+class SessionReply(HttpReply):
     """Who asks."""
 
     name: str  # as the journal names them, such as "http:admin"
     scopes: list[Scope]  # all that they may; an administrator has every one
 
 
-class NamedReply(Reply):
+class NamedReply(HttpReply):
     """What was taken, by the name it got."""
 
     id: str
 
 
-class QuestionReply(Reply):
+class QuestionReply(HttpReply):
     """What came of a question."""
 
     result: Literal["answered", "no_answer", "unclear", "busy"]
@@ -79,14 +79,14 @@ class QuestionReply(Reply):
     turn_id: str  # in which it was asked last; "" where it was not
 
 
-class SpokenReply(Reply):
+class SpokenReply(HttpReply):
     """What was given to the voice."""
 
     clauses: list[str]
     audio_ms: float
 
 
-class ToolCallReply(Reply):
+class ToolCallReply(HttpReply):
     """One call of a turn."""
 
     id: str
@@ -103,7 +103,7 @@ class ToolCallReply(Reply):
     confirmed_by: str
 
 
-class NotDoneReply(Reply):
+class NotDoneReply(HttpReply):
     """A change that did not come about, or is not known to have."""
 
     id: str
@@ -113,7 +113,7 @@ class NotDoneReply(Reply):
     sentence: str  # why, in the turn's language
 
 
-class TurnReply(Reply):
+class TurnReply(HttpReply):
     """A typed turn, as `hearth ask --json` gives it."""
 
     turn_id: str | None
@@ -131,7 +131,7 @@ class TurnReply(Reply):
     error: dict[str, Any] | None
 
 
-class KeptTurnReply(Reply):
+class KeptTurnReply(HttpReply):
     """A turn of the journal."""
 
     turn_id: str
@@ -158,7 +158,7 @@ class TraceReply(SoundTurnReply):
     tool_calls: list[ToolCallReply]
 
 
-class TimerReply(Reply):
+class TimerReply(HttpReply):
     """A timer, alarm, reminder, request or command."""
 
     id: str
@@ -173,26 +173,26 @@ class TimerReply(Reply):
     caller: str  # the program that set it, "" where a person did
 
 
-class NumberSetting(Reply):
+class NumberSetting(HttpReply):
     """A number that can be changed while it runs."""
 
     value: float
 
 
-class ChoiceSetting(Reply):
+class ChoiceSetting(HttpReply):
     """A choice that can be."""
 
     value: str
     options: list[str]
 
 
-class TextSetting(Reply):
+class TextSetting(HttpReply):
     """A text that can be: of quiet hours such as "22:30-07:00", or "off"."""
 
     value: str
 
 
-class SettingsReply(Reply):
+class SettingsReply(HttpReply):
     """What can be changed while it runs."""
 
     volume: NumberSetting
@@ -204,7 +204,7 @@ class SettingsReply(Reply):
     quiet_hours: TextSetting
 
 
-class ConfirmationReply(Reply):
+class ConfirmationReply(HttpReply):
     """A call that waits for a person's yes."""
 
     id: str
@@ -215,14 +215,14 @@ class ConfirmationReply(Reply):
     turn_id: str
 
 
-class VerdictReply(Reply):
+class VerdictReply(HttpReply):
     """What became of it."""
 
     id: str
     verdict: Literal["yes", "no", "silence", "unclear", "new_command"]
 
 
-class OpenerReply(Reply):
+class OpenerReply(HttpReply):
     """What may open something or silence an alarm, as far as nobody knows."""
 
     entity_id: str
@@ -232,7 +232,7 @@ class OpenerReply(Reply):
     seen_opening: list[str]  # ids of what it was seen to open, unlock or disarm
 
 
-class MemoryReply(Reply):
+class MemoryReply(HttpReply):
     """What somebody asked to remember."""
 
     id: str
@@ -243,13 +243,13 @@ class MemoryReply(Reply):
     created_at: str  # ISO 8601
 
 
-class ForgottenReply(Reply):
+class ForgottenReply(HttpReply):
     """How many memories there were."""
 
     forgotten: Annotated[int, Field(ge=0)]
 
 
-class CostReply(Reply):
+class CostReply(HttpReply):
     """What one brain with one model has cost on one day."""
 
     day: str  # ISO 8601, in the box's time zone
@@ -262,7 +262,7 @@ class CostReply(Reply):
     by_modality: dict[str, int] = {}  # tokens, such as of "input_audio"
 
 
-class CostsReply(Reply):
+class CostsReply(HttpReply):
     """What the cloud has cost."""
 
     days: list[CostReply]  # the newest first
@@ -270,7 +270,7 @@ class CostsReply(Reply):
     cap_usd: float  # that a day may cost
 
 
-class SharesReply(Reply):
+class SharesReply(HttpReply):
     """How the commands of people went; `turns` is the sum of the others."""
 
     turns: int
@@ -281,7 +281,7 @@ class SharesReply(Reply):
     failed: int
 
 
-class FaultReply(Reply):
+class FaultReply(HttpReply):
     """Something that did not work for more than a few seconds."""
 
     what: str  # "microphone", "home_assistant", ...
@@ -291,7 +291,7 @@ class FaultReply(Reply):
     settled: bool  # Hearth ended meanwhile: nobody knows when it was over
 
 
-class LevelReply(Reply):
+class LevelReply(HttpReply):
     """How loud it was at the microphone in the last second; all null where it gives nothing."""
 
     rms_db: float | None  # dB of full scale, at most 0
@@ -301,7 +301,7 @@ class LevelReply(Reply):
     at_ms: float | None  # the newest sample, counted from the first
 
 
-class ServerReply(Reply):
+class ServerReply(HttpReply):
     """A tool server."""
 
     name: str
@@ -309,7 +309,7 @@ class ServerReply(Reply):
     reason: str | None  # why not
 
 
-class ToolReply(Reply):
+class ToolReply(HttpReply):
     """A tool, as a model sees it."""
 
     name: str
@@ -323,14 +323,14 @@ class ToolReply(Reply):
     losses: list[str]  # what its declaration has lost on the way to the model
 
 
-class ToolsReply(Reply):
+class ToolsReply(HttpReply):
     """The menu, as `hearth tools --json` gives it."""
 
     servers: list[ServerReply]
     tools: list[ToolReply]
 
 
-class CheckReply(Reply):
+class CheckReply(HttpReply):
     """A check of `hearth doctor`."""
 
     check: str

@@ -57,7 +57,7 @@ class Wish(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
-class Spoken(Wish):
+class SpokenRequest(Wish):
     """What all that is said has in common."""
 
     preannounce: bool = True  # a tone goes before
@@ -73,7 +73,7 @@ def _either(given: str, left_out: str) -> JsonDict:
     return {"required": [given], "properties": kinds}
 
 
-class AnnounceRequest(Spoken):
+class AnnounceRequest(SpokenRequest):
     """Body of `POST /v1/announce`: a text, or a sound."""
 
     model_config = ConfigDict(
@@ -101,7 +101,7 @@ class Choice(Wish):
     ]  # hassil templates
 
 
-class QuestionRequest(Spoken):
+class QuestionRequest(SpokenRequest):
     """Body of `POST /v1/question`. Without answers any words are taken; with a `schema` of an
     object a model makes its values of them."""
 
@@ -124,7 +124,7 @@ class QuestionAnswer(BaseModel):
     turn_id: str = ""  # in which it was asked last; "" where it was not
 
 
-class ConverseRequest(Spoken):
+class ConverseRequest(SpokenRequest):
     """Body of `POST /v1/converse`: an opening line, then the person has the word."""
 
     text: Said

@@ -41,7 +41,7 @@ from integrations.web.requests import (
 from integrations.web.stream import EventStreams
 
 
-class Keeping:
+class ListRoutes:
     """Lists, and what is done with their rows."""
 
     def __init__(self, box: Box) -> None:

@@ -12,7 +12,7 @@ from wyoming.event import Event, async_write_event
 
 from integrations.errors import Misconfigured
 from integrations.owner import OwnedTasks
-from integrations.places import Room, place_of
+from integrations.places import ConnectionRoom, place_of
 from integrations.wyoming_face.session import MOST_DATA, BadEvent, read_event
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ def _address(host: str) -> str:
 
 
 MOST_CONNECTIONS = 12  # Home Assistant keeps one, and opens one now and then to look
-ROOM = Room(MOST_CONNECTIONS, of_one=6, few=2, kept_for_few=3, kept_for_loopback=2)
+ROOM = ConnectionRoom(MOST_CONNECTIONS, of_one=6, few=2, kept_for_few=3, kept_for_loopback=2)
 # A satellite's connection carries a ping every two seconds; others ask one thing and go.
 SILENT_S = 60.0
 TAKEN_WITHIN_S = 10.0  # an answer; whoever reads none would keep a place for ever
@@ -143,7 +143,7 @@ CLOSE_S = 1.0  # for what is still to be sent
 Send = Callable[[Event], Awaitable[None]]  # raises OSError
 
 
-class Session(Protocol):
+class WyomingSession(Protocol):
     """What is known of one connection. Entered before the first event, left after the last."""
 
     async def __aenter__(self) -> Self:
@@ -171,7 +171,7 @@ class WyomingServer:
         self,
         host: str,
         port: int,
-        session: Callable[[Send], Session],
+        session: Callable[[Send], WyomingSession],
         setting: str,
         silent_s: float = SILENT_S,
         taken_within_s: float = TAKEN_WITHIN_S,

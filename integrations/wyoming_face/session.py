@@ -129,7 +129,7 @@ _LONGEST_NAME = 60
 _log = logging.getLogger(__name__)
 
 
-class Room(Protocol):
+class SoundRoom(Protocol):
     """Where it sounds."""
 
     async def play(self, pcm: bytes, rate: int) -> None:
@@ -147,7 +147,9 @@ class Room(Protocol):
 class SatelliteSession(DescribedSession):
     """One connection of Home Assistant's."""
 
-    def __init__(self, send: Callable[[Event], Awaitable[None]], info: Event, room: Room) -> None:
+    def __init__(
+        self, send: Callable[[Event], Awaitable[None]], info: Event, room: SoundRoom
+    ) -> None:
         super().__init__(send, info)
         self._room = room
         self._sound: bytearray | None = None  # what came since `audio-start`

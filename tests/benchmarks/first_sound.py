@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from assistant.conversation.reply import Reply
+from assistant.conversation.reply import SpokenReply
 from assistant.speech.clauses import ClauseCutter
 from assistant.speech.identify import Languages, TurnLanguage
 from assistant.speech.output import SpeechOutput
@@ -63,7 +63,7 @@ def _until_cut(text: str) -> int:
 async def _one(mouth: SpeechOutput, player: NotingPlayer, text: str) -> float:
     """Milliseconds from the first clause's last character to its sound at the player."""
     player.clear()
-    reply = Reply(TurnLanguage(Languages(("en", "es"))))
+    reply = SpokenReply(TurnLanguage(Languages(("en", "es"))))
     whole = _until_cut(text)
     complete: list[float] = []
 

@@ -15,13 +15,13 @@ from typing import Any
 
 from playwright.sync_api import Browser, expect
 
-from assistant.demo.scenes import Spoken, make_clip
+from assistant.demo.scenes import SpokenCommand, make_clip
 from tests.console.browser import DESKTOP, PHONE, Console, browsing, window
 from tests.console.house import House, running
 from tests.console.household import fill
 
 _FOLDER = Path(__file__).parents[2] / "docs" / "pictures"
-_REAL = Spoken("real", "turn off the dining room light", "rms")
+_REAL = SpokenCommand("real", "turn off the dining room light", "rms")
 _TURNS = 1_000  # of a month: 35 a day
 _WIDE = {"viewport": {**DESKTOP, "height": 900}}
 _SMALL = {"viewport": PHONE, "device_scale_factor": 2, "is_mobile": True, "has_touch": True}

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from audio.devices.watch import DeviceWatch, Place
+from audio.devices.watch import DeviceWatch, StreamPlace
 from audio.microphone import Microphone
 from tests.benchmarks.figures import how_many
 from tests.devices.pulse import SoundServer, pactl
@@ -52,7 +52,7 @@ async def test_a_microphone_that_comes_and_goes_is_told() -> None:
 
 async def test_where_our_stream_is_and_that_it_was_moved(listening: None) -> None:
     async with DeviceWatch() as watch:
-        assert await watch.place() == Place("mic", False, False, False, 1.0)
+        assert await watch.place() == StreamPlace("mic", False, False, False, 1.0)
         await pactl("set-source-mute", "mic", "1")
         place = await watch.place()
         assert place is not None
@@ -63,7 +63,7 @@ async def test_where_our_stream_is_and_that_it_was_moved(listening: None) -> Non
         seen = watch.changes
         await pactl("move-source-output", ours, "speaker.monitor")
         assert await watch.wait_change(seen, LIMIT_S)
-        assert await watch.place() == Place("speaker.monitor", True, False, False, 1.0)
+        assert await watch.place() == StreamPlace("speaker.monitor", True, False, False, 1.0)
         await pactl("move-source-output", ours, "mic")
 
 

@@ -54,7 +54,7 @@ class Room:
             self.say(sound)
 
     def pause(self, on: bool) -> None:
-        """See `assistant.sound.mute.Device`."""
+        """See `assistant.sound.mute.MutableMicrophone`."""
         if on:
             self._open.clear()
         else:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from assistant.demo.scenes import Spoken, make_clip
+from assistant.demo.scenes import SpokenCommand, make_clip
 from assistant.tools.saying import TRIGGER
 from audio.wav import read_wav
 from tests.home_assistant.admin import Admin
@@ -70,7 +70,7 @@ async def stage(
 ) -> AsyncIterator[Stage]:
     """The box of the page, in a house with or without a broker that it knows."""
     port = free_port()
-    clip = read_wav(make_clip(Spoken("spoken", HEARD, "rms"), folder))
+    clip = read_wav(make_clip(SpokenCommand("spoken", HEARD, "rms"), folder))
     async with WyomingStt(lambda _: box.room.words, "en") as recogniser:
         settings = settings_of(
             house,

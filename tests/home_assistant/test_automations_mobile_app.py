@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from assistant.demo.scenes import Spoken, make_clip
+from assistant.demo.scenes import SpokenCommand, make_clip
 from audio.wav import read_wav
 from tests.home_assistant.admin import Admin
 from tests.home_assistant.automations import automation, until
@@ -145,7 +145,7 @@ async def asks_and_acts(box: OpenBox, admin: Admin) -> None:
 
 async def hears(box: OpenBox, admin: Admin, folder: Path) -> None:
     """Somebody's sentence sets an automation off, and the sensors show the turn."""
-    clip = await asyncio.to_thread(make_clip, Spoken("spoken", HEARD, "rms"), folder)
+    clip = await asyncio.to_thread(make_clip, SpokenCommand("spoken", HEARD, "rms"), folder)
     trigger = {
         "triggers": [{"trigger": "event", "event_type": "hearth_heard"}],
         "conditions": [

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from assistant.demo.scenes import Spoken, make_clip
+from assistant.demo.scenes import SpokenCommand, make_clip
 from audio.wav import read_wav
 from tests.home_assistant.admin import Admin
 from tests.home_assistant.automations import automation, until
@@ -158,7 +158,7 @@ async def asks_and_acts(box: OpenBox, admin: Admin) -> None:
 
 async def hears(box: OpenBox, admin: Admin, folder: Path) -> None:
     """Somebody's sentence sets an automation off, and the sensors show the turn."""
-    clip = await asyncio.to_thread(make_clip, Spoken("spoken", HEARD, "rms"), folder)
+    clip = await asyncio.to_thread(make_clip, SpokenCommand("spoken", HEARD, "rms"), folder)
     config = {
         "triggers": [{"trigger": "state", "entity_id": EVENTS, "not_from": "unavailable"}],
         "conditions": [

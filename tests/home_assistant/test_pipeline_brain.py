@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from assistant.demo.scenes import Spoken, make_clip
+from assistant.demo.scenes import SpokenCommand, make_clip
 from assistant.tools.saying import NAME, TRIGGER
 from integrations.errors import Refused, Unavailable
 from integrations.home_assistant.client import HomeAssistant
@@ -93,7 +93,7 @@ def hearth(house: Address, tmp_path: Path) -> Hearth:
 
 
 def clip(words: str, folder: Path) -> str:
-    return str(make_clip(Spoken("clip", words, "rms"), folder))
+    return str(make_clip(SpokenCommand("clip", words, "rms"), folder))
 
 
 async def sound() -> AsyncIterator[bytes]:

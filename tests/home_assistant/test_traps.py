@@ -17,7 +17,7 @@ from assistant.domain.records import CallRecord
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.scripts import ask_scripts
 from assistant.tools.toolbox import Toolbox
-from assistant.tools.watch import Watch
+from assistant.tools.watch import MovementWatch
 from integrations.home_assistant.client import HomeAssistant
 from integrations.home_assistant.context import read_context
 from integrations.home_assistant.house import Entity
@@ -233,7 +233,9 @@ async def test_a_lock_that_jams_on_its_way_is_told_afterwards(
     told: asyncio.Queue[str] = asyncio.Queue()
     await admin.call("lock.unlock", entity_id=JAMMING)
     await hands.sees(JAMMING, _is("unlocked"))
-    async with Watch(hands.home, Catalogue(), lambda text, _: told.put_nowait(text)) as watch:
+    async with MovementWatch(
+        hands.home, Catalogue(), lambda text, _: told.put_nowait(text)
+    ) as watch:
         hands.box.tell(watch.follow)
         outcome = await hands.do("HassTurnOn", name="Poorly Installed Door")
         assert outcome.sentence == "Done. Poorly Installed Door: locking."
@@ -250,7 +252,7 @@ async def test_a_slow_lock_is_done_once_it_moves_and_its_end_is_told(
     await admin.call("lock.unlock", entity_id=front)
     await hands.sees(front, _is("unlocked"))
     told: list[str] = []
-    async with Watch(hands.home, Catalogue(), lambda text, _: told.append(text)) as watch:
+    async with MovementWatch(hands.home, Catalogue(), lambda text, _: told.append(text)) as watch:
         hands.box.tell(watch.follow)
         outcome = await hands.do("HassTurnOn", name="Front Door")
         assert outcome.sentence == "Done. Front Door: locking."

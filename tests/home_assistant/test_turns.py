@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from assistant.demo.scenes import Spoken, make_clip
+from assistant.demo.scenes import SpokenCommand, make_clip
 from tests.home_assistant.admin import Admin
 from tests.home_assistant.asked import ENGLISH, SPANISH, Asked
 from tests.home_assistant.conftest import Address, real_only
@@ -93,7 +93,7 @@ async def test_hear(home: Home, brain: str, tmp_path: Path) -> None:
     asked = ENGLISH[0]
     only(home, asked.house)
     await home.prepare(asked)
-    spoken = Spoken("clip", asked.text, "rms")
+    spoken = SpokenCommand("clip", asked.text, "rms")
     clip = str(await asyncio.to_thread(make_clip, spoken, tmp_path))
     if brain == "offline":
         turn = await home.hearth.json("hear", clip, "--fast")

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from assistant.config.schema import Settings
-from assistant.interfaces.wyoming import HouseVoice, Room, WyomingInterface
+from assistant.interfaces.wyoming import HouseVoice, SatelliteRoom, WyomingInterface
 from assistant.speech.catalogue import Catalogue
 from assistant.speech.synthesis import Synthesis
 from audio.tts import Chunk, EspeakVoice
@@ -87,7 +87,7 @@ async def satellite(admin: Admin) -> AsyncIterator[Satellite]:
             "wyoming": {"enabled": True, "port": port, "tts_port": tts_port},
         }
     )
-    room = Room(desk, Catalogue(), "en")
+    room = SatelliteRoom(desk, Catalogue(), "en")
     before = set(await admin.states())
     ours = HouseVoice(voice, ("en", "es"), lambda text: "en")
     async with (

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from assistant.demo.scenes import Spoken, make_clip
+from assistant.demo.scenes import SpokenCommand, make_clip
 
 PATIENCE_S = 60.0
 # How long the program waits for a recogniser of its own box before it does without its words.
@@ -23,7 +23,7 @@ HEARING = (
 def command(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A recording: the wake word and "turn on the office lights" in one breath."""
     folder = tmp_path_factory.mktemp("command")
-    return make_clip(Spoken("command", "turn on the office lights", "rms"), folder)
+    return make_clip(SpokenCommand("command", "turn on the office lights", "rms"), folder)
 
 
 @pytest.fixture(autouse=True)

@@ -3,7 +3,7 @@
 import subprocess
 from pathlib import Path
 
-from assistant.demo.scenes import Spoken, make_clip
+from assistant.demo.scenes import SpokenCommand, make_clip
 from audio.frames import SAMPLE_RATE
 from audio.wav import read_wav, write_wav
 
@@ -33,7 +33,7 @@ def dialogue(
     room_s: float = LONG_S,
 ) -> Path:
     """The request after the wake word, the answers one after the other, and `room_s` of silence."""
-    sound = read_wav(make_clip(Spoken("request", request, voice), folder))
+    sound = read_wav(make_clip(SpokenCommand("request", request, voice), folder))
     for answer in answers:
         sound += silence(1.0) + speech(answer, folder, voice) + silence(2.0)
     path = folder / "dialogue.wav"

@@ -9,7 +9,7 @@ import pytest
 
 from assistant.app.build import App
 from assistant.conversation.log import FinishedTurn
-from assistant.demo.scenes import Spoken, make_clip
+from assistant.demo.scenes import SpokenCommand, make_clip
 from assistant.domain.clock import SystemClock
 from assistant.domain.outcome import Status
 from assistant.journal.store import Store
@@ -109,14 +109,14 @@ async def test_the_room_decides(
 async def test_a_reading_and_what_is_on_its_way_are_told_in_words(
     sentence: str, calls: list[Status], tmp_path: Path
 ) -> None:
-    clip = make_clip(Spoken("clip", sentence, "rms"), tmp_path)
+    clip = make_clip(SpokenCommand("clip", sentence, "rms"), tmp_path)
     turn, player, _ = await _offline(tmp_path, clip, here(tmp_path, "Office", "sound"))
     assert (turn.record.heard, [one.status for one in turn.outcomes]) == (sentence, calls)
     assert_told(turn, player)
 
 
 async def test_what_is_not_understood_is_told_in_words(tmp_path: Path, command: Path) -> None:
-    clip = make_clip(Spoken("clip", "tell me a story about dragons", "rms"), tmp_path)
+    clip = make_clip(SpokenCommand("clip", "tell me a story about dragons", "rms"), tmp_path)
     turn, player, _ = await _offline(tmp_path, clip, here(tmp_path, "Office", "sound"))
     assert_told(turn, player)
 
@@ -145,7 +145,7 @@ async def test_what_was_not_seen_is_told_in_words(command: Path, tmp_path: Path)
 async def test_two_turns_in_one_conversation(command: Path, tmp_path: Path) -> None:
     player = NullPlayer(paced=False)
     settings = offline_settings(tmp_path, **here(tmp_path, "Office", "auto"))
-    kitchen = make_clip(Spoken("kitchen", "turn on the kitchen light", "rms"), tmp_path)
+    kitchen = make_clip(SpokenCommand("kitchen", "turn on the kitchen light", "rms"), tmp_path)
     both = splice(tmp_path / "both.wav", command, 1.0, kitchen, 1.0)
     async with pipeline(settings, player) as app:
         await app.runner.listen(WavSource(both, realtime=False))

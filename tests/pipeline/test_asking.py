@@ -10,7 +10,7 @@ import pytest
 
 from assistant.app.build import App
 from assistant.conversation.line import Line
-from assistant.conversation.program_questions.questions import House, Questions
+from assistant.conversation.program_questions.questions import ProgramQuestions, QuestionHouse
 from assistant.conversation.state import State
 from assistant.domain.clock import SystemClock
 from assistant.domain.events import EventBus
@@ -51,12 +51,12 @@ class RoomSound:
 
 async def ask(app: App, sound: bytes, **wanted: Any) -> QuestionAnswer:
     """Have a program ask, with that sound in the room afterwards."""
-    house = House(app.bridge.catalogue, lambda text: "en", ("okay nabu",))
+    house = QuestionHouse(app.bridge.catalogue, lambda text: "en", ("okay nabu",))
     happenings, clock = EventBus(), SystemClock()
     room = RoomSound(app, sound)
     given = {"question": BLINDS, "answers": ANSWERS, "preannounce": False, "timeout_s": 5}
     request = QuestionRequest.model_validate({**given, **wanted})
-    async with Questions(app.runner, Line(clock), house, happenings, clock) as questions:
+    async with ProgramQuestions(app.runner, Line(clock), house, happenings, clock) as questions:
         listening = asyncio.create_task(app.runner.listen(room))
         await room.asks.wait()
         async with asyncio.timeout(60):

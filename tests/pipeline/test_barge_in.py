@@ -11,7 +11,7 @@ import pytest
 
 from assistant.app.build import App
 from assistant.conversation.machine import State
-from assistant.demo.scenes import WAKE_PHRASE, Spoken, make_clip
+from assistant.demo.scenes import WAKE_PHRASE, SpokenCommand, make_clip
 from assistant.domain.clock import VirtualClock
 from assistant.domain.records import TurnRecord
 from audio.frames import FRAME_BYTES, FRAME_SAMPLES, SAMPLES_PER_MS, Frame
@@ -93,7 +93,7 @@ class Room:
 
 def clip(words: str, voice: str, folder: Path) -> bytes:
     """The words without the wake word, from their first loud sample on."""
-    whole = read_wav(make_clip(Spoken("whole", words, voice), folder))
+    whole = read_wav(make_clip(SpokenCommand("whole", words, voice), folder))
     return whole[2 * first_loud(whole) :]
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from assistant.app.build import open_app
 from assistant.cli.main import main
-from assistant.demo.scenes import Spoken, make_clip
+from assistant.demo.scenes import SpokenCommand, make_clip
 from tests.pipeline.rig import splice
 
 KEYS = {
@@ -42,7 +42,7 @@ def surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def clip(tmp_path: Path) -> Path:
     """One breath: the wake word and a command, spoken by flite."""
-    return make_clip(Spoken("clip", "turn off the dining room light", "rms"), tmp_path)
+    return make_clip(SpokenCommand("clip", "turn off the dining room light", "rms"), tmp_path)
 
 
 def _one_value(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:

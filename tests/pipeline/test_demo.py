@@ -7,7 +7,7 @@ import pytest
 
 from assistant.cli import demo
 from assistant.cli.main import main
-from assistant.demo.scenes import SCENES, Spoken, Typed
+from assistant.demo.scenes import SCENES, SpokenCommand, Typed
 
 
 @pytest.fixture(autouse=True)
@@ -30,18 +30,18 @@ def test_all_scenes_go_as_they_should(tmp_path: Path, capsys: pytest.CaptureFixt
         assert scene.words in scenes[number]
         assert (tmp_path / "demo" / f"{scene.name}.answer.wav").stat().st_size > 1_000
     kinds = [type(scene) for scene in SCENES]
-    assert (kinds.count(Spoken), kinds.count(Typed)) == (4, 2)
+    assert (kinds.count(SpokenCommand), kinds.count(Typed)) == (4, 2)
 
 
 @pytest.mark.parametrize(
     "scene",
     [
-        Spoken("deaf", "mumble", "rms", {"light.kitchen": "on 100 %"}),
+        SpokenCommand("deaf", "mumble", "rms", {"light.kitchen": "on 100 %"}),
         Typed("wrong", "turn on the kitchen light", {"light.hall": "on"}),
     ],
 )
 def test_it_fails_where_the_house_did_not_change(
-    scene: Spoken | Typed,
+    scene: SpokenCommand | Typed,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from assistant.conversation.events import StopAsked
-from assistant.demo.scenes import Spoken, make_clip
+from assistant.demo.scenes import SpokenCommand, make_clip
 from assistant.domain.outcome import Decision
 from audio.frames import SAMPLE_RATE, Frame
 from audio.wav import WavSource, read_wav, write_wav
@@ -42,7 +42,7 @@ def state(on: Scene, entity_id: str) -> str:
 
 def spoken(folder: Path, *pieces: str | float) -> Path:
     """The request, and then what is said and how long nothing is."""
-    sound = read_wav(make_clip(Spoken("request", UNLOCK, "rms"), folder))
+    sound = read_wav(make_clip(SpokenCommand("request", UNLOCK, "rms"), folder))
     for piece in pieces:
         sound += silence(piece) if isinstance(piece, float) else speech(piece, folder)
     path = folder / "spoken.wav"

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from assistant.demo.scenes import Spoken, make_clip
+from assistant.demo.scenes import SpokenCommand, make_clip
 from assistant.domain.outcome import Decision
 from audio.frames import SAMPLE_RATE
 from audio.wav import WavSource, read_wav, write_wav
@@ -38,7 +38,7 @@ def silence(seconds: float) -> bytes:
 
 def dialogue(folder: Path, *answers: str, request: str = "unlock the front door") -> Path:
     """The request after the wake word, then what is said to the question, and silence."""
-    sound = read_wav(make_clip(Spoken("request", request, "rms"), folder))
+    sound = read_wav(make_clip(SpokenCommand("request", request, "rms"), folder))
     for answer in answers:
         sound += silence(1.0) + speech(answer, folder) + silence(2.0)
     path = folder / "dialogue.wav"

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from assistant.cli.main import main
-from assistant.demo.scenes import Spoken, make_clip
+from assistant.demo.scenes import SpokenCommand, make_clip
 from audio.earcons import earcon
 from audio.wav import read_wav
 from tests.benchmarks.sound import voiced
@@ -159,7 +159,7 @@ def test_a_clip_of_our_own_in_another_process(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nothing but this repository and flite is needed."""
-    made = make_clip(Spoken("made", "turn on the office lights", "rms"), tmp_path)
+    made = make_clip(SpokenCommand("made", "turn on the office lights", "rms"), tmp_path)
     clip = clip_of(tmp_path / "clip.wav", 0.5, made, 1.0)
     answer = tmp_path / "answer.wav"
     program = [*HEARTH, "hear"]

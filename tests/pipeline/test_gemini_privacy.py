@@ -16,7 +16,7 @@ from assistant.app.brains import NO_CONSENT
 from assistant.app.build import App
 from assistant.cli.main import main
 from assistant.config.schema import Settings
-from assistant.demo.scenes import Spoken, make_clip
+from assistant.demo.scenes import SpokenCommand, make_clip
 from audio.frames import FRAME_SAMPLES, SAMPLES_PER_MS, Frame, Framer
 from audio.wake.micro import LEAD_MS
 from audio.wav import WavSource, read_wav
@@ -276,7 +276,7 @@ def untouched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[pytes
 def test_without_consent_not_a_byte(
     command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    clip = make_clip(Spoken("clip", "turn off the dining room light", "rms"), tmp_path)
+    clip = make_clip(SpokenCommand("clip", "turn off the dining room light", "rms"), tmp_path)
     given = [str(clip), "--fast"] if command == "hear" else ["turn off the dining room light"]
     assert main([command, *given, "--json"]) == 0
     captured = capsys.readouterr()
@@ -289,7 +289,7 @@ def test_without_consent_not_a_byte(
 def test_without_consent_a_process_that_stays_says_so_once(
     untouched: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    clip = make_clip(Spoken("clip", "turn off the dining room light", "rms"), tmp_path)
+    clip = make_clip(SpokenCommand("clip", "turn off the dining room light", "rms"), tmp_path)
     twice = clip_of(tmp_path / "twice.wav", clip, 4.0, clip, 0.5)
     # The second time waits for the end of the first turn, however long that takes here.
     untouched.setattr(

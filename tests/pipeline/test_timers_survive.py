@@ -16,7 +16,7 @@ import httpx
 import pytest
 
 from assistant.cli.main import main
-from assistant.demo.scenes import Spoken, make_clip
+from assistant.demo.scenes import SpokenCommand, make_clip
 from assistant.domain.clock import SystemClock
 from assistant.domain.records import TimerRecord, TurnRecord
 from assistant.interfaces.http_tokens import AdminToken
@@ -118,7 +118,7 @@ def seconds_until(moment: datetime) -> float:
 def test_killed_and_started_again_it_tells_what_it_missed_and_rings_on_time(
     data: Path, port: int, tmp_path: Path
 ) -> None:
-    clip = make_clip(Spoken("pasta", "set a pasta timer for ten minutes", "slt"), tmp_path)
+    clip = make_clip(SpokenCommand("pasta", "set a pasta timer for ten minutes", "slt"), tmp_path)
     with running(tmp_path / "first.log", port) as start_s:
         assert main(["hear", str(clip), "--fast"]) == 0
         assert main(["ask", "set a bread timer for five minutes"]) == 0

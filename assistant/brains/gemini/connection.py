@@ -17,7 +17,7 @@ from assistant.brains.gemini.calls import (
     response_to,
     unknown_response,
 )
-from assistant.brains.gemini.ports import LiveTimeouts, Session, within
+from assistant.brains.gemini.ports import LiveTimeouts, OpenSession, within
 from assistant.domain.clock import Clock
 from assistant.domain.outcome import ToolOutcome
 from integrations.errors import IntegrationError, Refused, Unavailable
@@ -98,7 +98,7 @@ class LiveConnection:
         self._meter = meter
         self._clock = clock
         self._habits = habits
-        self._session: Session | None = None
+        self._session: OpenSession | None = None
         self._calls = OpenCalls()
         self._unsent: dict[str, ToolOutcome] = {}  # results that wait for others of their batch
         self._given: list[ToolOutcome] = []  # results to which the model's answer has not ended
@@ -108,7 +108,7 @@ class LiveConnection:
         self._paid = False  # that answer has just ended; its token counts may follow
         self._strays = 0  # calls of an answer that nobody waits for
 
-    def begin(self, session: Session) -> None:
+    def begin(self, session: OpenSession) -> None:
         """The connection stands."""
         self._session = session
 
@@ -231,7 +231,7 @@ class LiveConnection:
         self._end(None)
 
     @property
-    def _open(self) -> Session:
+    def _open(self) -> OpenSession:
         assert self._session is not None  # a link is given out once it is connected
         return self._session
 

@@ -98,7 +98,7 @@ def fault_from(error: IntegrationError) -> BrainFault:
     return BrainFault("broken", str(error), retryable=False)
 
 
-class Session(Protocol):
+class OpenSession(Protocol):
     """One open connection. Everything that sends raises IntegrationError where it cannot."""
 
     @property
@@ -140,12 +140,12 @@ class Session(Protocol):
         ...
 
 
-class Client(Protocol):
+class LiveOpener(Protocol):
     """Opens sessions."""
 
     async def connect(
         self, setup: LiveSetup, on_event: Callable[[LiveEvent], None], timeout_s: float = 5.0
-    ) -> Session:
+    ) -> OpenSession:
         """A session whose events go to `on_event`, in order. Raises IntegrationError."""
         ...
 

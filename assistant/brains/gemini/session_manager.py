@@ -13,7 +13,7 @@ from assistant.brains.briefing import MAX_EXCHANGES, Briefing, Exchange, bounded
 from assistant.brains.gemini.calls import UsageMeter, note_of_cut
 from assistant.brains.gemini.connection import Listener, LiveConnection
 from assistant.brains.gemini.lifecycle import SessionLifecycle, Step
-from assistant.brains.gemini.ports import Briefer, Client, LiveTimeouts, within
+from assistant.brains.gemini.ports import Briefer, LiveOpener, LiveTimeouts, within
 from assistant.domain.brain import PEOPLE, ConversationOwner
 from assistant.domain.clock import Clock
 from integrations.errors import (
@@ -48,7 +48,7 @@ class LiveSessionManager:
 
     def __init__(
         self,
-        client: Client,
+        client: LiveOpener,
         briefer: Briefer,
         make_setup: Callable[[Briefing], LiveSetup],
         tasks: OwnedTasks,

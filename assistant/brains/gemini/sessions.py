@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from assistant.brains.briefing import Briefing
-from assistant.brains.gemini.ports import Briefer, Client, LiveTimeouts
+from assistant.brains.gemini.ports import Briefer, LiveOpener, LiveTimeouts
 from assistant.brains.gemini.session_manager import LiveSessionManager
 from assistant.domain.brain import PEOPLE, ConversationOwner
 from assistant.domain.clock import Clock
@@ -26,7 +26,7 @@ WARM_S = 30.0  # a program's session is closed so long after its last use
 class Making:
     """What every keeper is made with."""
 
-    client: Client
+    client: LiveOpener
     briefer: Briefer
     make_setup: Callable[[Briefing], LiveSetup]
     tasks: OwnedTasks

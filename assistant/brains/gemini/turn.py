@@ -119,7 +119,7 @@ _MAX_WAITING = 4_000  # items that nobody has taken yet; beyond, sound is droppe
 
 
 @dataclass(frozen=True, slots=True)
-class Means:
+class TurnMeans:
     """What every turn of the brain works with."""
 
     keepers: LiveSessions
@@ -136,7 +136,7 @@ class GeminiLiveTurn:
     """A BrainTurn. It has the session from its first event to its last."""
 
     def __init__(
-        self, request: TurnRequest, means: Means, as_text: bool, on_empty: Callable[[str], None]
+        self, request: TurnRequest, means: TurnMeans, as_text: bool, on_empty: Callable[[str], None]
     ) -> None:
         """`on_empty` is given the turn's id when it ended without an answer."""
         self._request = request

@@ -19,7 +19,7 @@ from assistant.tools.states import UNKNOWN
 from integrations.home_assistant.house import House
 
 if TYPE_CHECKING:  # templates and their library take long to load, and a command needs none
-    from assistant.brains.offline.parse import Command, Parser
+    from assistant.brains.offline.parse import ParsedCommand, Parser
 
 _STATE, _TEMPERATURE = "HassGetState", "HassClimateGetTemperature"
 
@@ -59,7 +59,7 @@ class StateCheck:
             return self._of_targets(match, house)
         return self._of_command(command, match, house)
 
-    def _read(self, match: SentenceMatch, house: House, here: str) -> "Command | None":
+    def _read(self, match: SentenceMatch, house: House, here: str) -> "ParsedCommand | None":
         """The question as Hearth understands it; None where it does not, or where it is not sure
         what is meant."""
         from assistant.brains.offline.calls import Problem, settle_target
@@ -75,7 +75,7 @@ class StateCheck:
         settled = settle_target(command, house, here)
         return None if isinstance(settled, Problem) else settled
 
-    def _of_command(self, command: "Command", match: SentenceMatch, house: House) -> str:
+    def _of_command(self, command: "ParsedCommand", match: SentenceMatch, house: House) -> str:
         from assistant.brains.offline.questions import answer_state, question_of, room_of
 
         room = room_of(command, house)

@@ -14,7 +14,7 @@ from assistant.brains.offline.alarm_sentences import (
     WEEKEND,
     WORKDAYS,
 )
-from assistant.brains.offline.parse import Command
+from assistant.brains.offline.parse import ParsedCommand
 from assistant.timers.recurrence import WEEKDAYS
 from assistant.timers.tools import CANCEL_TIMER, CHANGE_TIMER, LIST_TIMERS, SET_ALARM
 from assistant.timers.tools import SNOOZE as SNOOZE_ACTION
@@ -34,7 +34,7 @@ _DAYS: Mapping[str, list[str]] = {
 _LENGTHS = ("hours", "minutes", "seconds")
 
 
-def alarm_arguments(command: Command, now: datetime) -> dict[str, Any]:
+def alarm_arguments(command: ParsedCommand, now: datetime) -> dict[str, Any]:
     """The arguments of the tool that the command leads to; `now` on the clock of the house."""
     slots = command.slots
     given: dict[str, Any] = {key: slots[key] for key in ("kind", "all") if key in slots}
@@ -58,7 +58,7 @@ def alarm_arguments(command: Command, now: datetime) -> dict[str, Any]:
     return given | ({"text": text} if text else {})
 
 
-def _time(command: Command, now: datetime | None) -> str:
+def _time(command: ParsedCommand, now: datetime | None) -> str:
     """In 24 hours. With `now`, what names no half of the day is the nearer of the two."""
     hour, minute = (int(part) for part in str(command.slots["time"]).split(":"))
     half = command.slots.get("half")

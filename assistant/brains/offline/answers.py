@@ -4,7 +4,7 @@ from assistant.brains.offline.alarms import TOOLS as ALARM_TOOLS
 from assistant.brains.offline.calls import Problem
 from assistant.brains.offline.memory_sentences import TOOLS as MEMORY_TOOLS
 from assistant.brains.offline.own import OWN_TOOLS
-from assistant.brains.offline.parse import Command
+from assistant.brains.offline.parse import ParsedCommand
 from assistant.brains.offline.profile_sentences import INTENT as PROFILE
 from assistant.brains.offline.timers import TOOLS as TIMER_TOOLS
 from assistant.brains.offline.undoing import TOOLS as UNDO_TOOLS
@@ -41,7 +41,7 @@ _PERCENT_SLOTS = ("position", "percentage", "volume_level", "brightness")
 
 
 def answer_outcome(
-    command: Command, outcome: ToolOutcome, house: House, say: Catalogue, language: str
+    command: ParsedCommand, outcome: ToolOutcome, house: House, say: Catalogue, language: str
 ) -> str:
     """One sentence about what became of a command's call."""
     if outcome.decision in (Decision.DENIED, Decision.NEEDS_CONFIRMATION):
@@ -69,7 +69,7 @@ def answer_problem(problem: Problem, say: Catalogue, language: str) -> str:
     return say.say(problem.key, language, **problem.values)
 
 
-def target_words(command: Command, house: House, say: Catalogue, language: str) -> str:
+def target_words(command: ParsedCommand, house: House, say: Catalogue, language: str) -> str:
     """What was acted on, in the person's own words where they named it."""
     if command.called:
         return command.called
@@ -86,7 +86,9 @@ def _things_key(domain: str, place: object) -> str:
     return f"offline.{kind}_here" if place is not None else f"offline.{kind}_all"
 
 
-def _done(command: Command, outcome: ToolOutcome, what: str, say: Catalogue, language: str) -> str:
+def _done(
+    command: ParsedCommand, outcome: ToolOutcome, what: str, say: Catalogue, language: str
+) -> str:
     # "closing", or "closing 70 %" where it has a position
     states = {(seen.after or "").partition(" ")[0] for seen in outcome.observed}
     moving = states.intersection(ON_THE_WAY)
@@ -104,7 +106,7 @@ def _done(command: Command, outcome: ToolOutcome, what: str, say: Catalogue, lan
     return _sentence(say.say(f"offline.done_{end}" if end else "offline.done", language, **values))
 
 
-def _light_done(command: Command, values: dict[str, object]) -> tuple[str, dict[str, object]]:
+def _light_done(command: ParsedCommand, values: dict[str, object]) -> tuple[str, dict[str, object]]:
     if "color" in command.slots:
         return "colour", values | {"colour": command.colour or command.slots["color"]}
     if "brightness" in command.slots:
@@ -112,7 +114,7 @@ def _light_done(command: Command, values: dict[str, object]) -> tuple[str, dict[
     return "", values
 
 
-def _percent(command: Command) -> str:
+def _percent(command: ParsedCommand) -> str:
     value = next(command.slots[key] for key in _PERCENT_SLOTS if key in command.slots)
     return f"{float(value):g}"
 

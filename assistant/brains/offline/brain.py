@@ -14,8 +14,8 @@ from assistant.brains.offline.calls import (
     settle_target,
 )
 from assistant.brains.offline.listen import Listener, Understood
-from assistant.brains.offline.parse import Command
-from assistant.brains.offline.questions import ABOUT_STATES, Questions
+from assistant.brains.offline.parse import ParsedCommand
+from assistant.brains.offline.questions import ABOUT_STATES, StateAnswers
 from assistant.domain.brain import BrainEvent, BrainFault, Heard, ReplyText, TurnDone, TurnRequest
 from assistant.domain.call import ToolCall
 from assistant.domain.clock import Clock
@@ -72,7 +72,7 @@ class OfflineBrain:
         self.expected = expected
         self.connected = connected
         self.look = look
-        self.questions = Questions(catalogue, clock)
+        self.questions = StateAnswers(catalogue, clock)
         self._area = area.casefold()
 
     @property
@@ -214,17 +214,17 @@ class OfflineTurn:
 
     def _plan(
         self,
-        commands: tuple[Command, ...],
+        commands: tuple[ParsedCommand, ...],
         house: House,
         menu: Menu,
         language: str,
         age_s: float | None,
-    ) -> list[tuple[Command, Call | str]] | Problem:
+    ) -> list[tuple[ParsedCommand, Call | str]] | Problem:
         """A call or an answer for every command, or the first thing that stands in the way.
 
         All is settled before the first call: half a sentence is never carried out.
         """
-        steps: list[tuple[Command, Call | str]] = []
+        steps: list[tuple[ParsedCommand, Call | str]] = []
         for said in commands:
             command = settle_target(said, house, self._brain.area_id(house))
             if isinstance(command, Problem):

@@ -10,7 +10,7 @@ from assistant.brains.offline.alarms import TOOLS as ALARM_TOOLS
 from assistant.brains.offline.alarms import alarm_arguments
 from assistant.brains.offline.memory_sentences import TOOLS as MEMORY_TOOLS
 from assistant.brains.offline.own import OWN_ARGUMENTS, OWN_TOOLS
-from assistant.brains.offline.parse import Command
+from assistant.brains.offline.parse import ParsedCommand
 from assistant.brains.offline.profile_sentences import INTENT as PROFILE
 from assistant.brains.offline.profile_sentences import profile_of
 from assistant.brains.offline.timers import TOOLS as TIMER_TOOLS
@@ -52,7 +52,7 @@ _SAME_TOOL = {
 }
 
 
-def settle_target(command: Command, house: House, here: str) -> Command | Problem:
+def settle_target(command: ParsedCommand, house: House, here: str) -> ParsedCommand | Problem:
     """The command with one meaning of its name, or the question that the person must answer.
 
     `here` is the area in which the assistant stands, "" where none is set.
@@ -76,7 +76,7 @@ def settle_target(command: Command, house: House, here: str) -> Command | Proble
     return Problem("offline.ambiguous", {"name": command.name, "count": len(there or entities)})
 
 
-def _says_a_kind(command: Command) -> bool:
+def _says_a_kind(command: ParsedCommand) -> bool:
     """Whether the name that was said is the plain word for lamps, and not one lamp's own name."""
     if command.slots.get("domain") != "light" or command.intent not in _OF_LIGHTS:
         return False
@@ -97,7 +97,7 @@ def _lamp_words() -> frozenset[str]:
 _OF_LIGHTS = ("HassLightSet", "HassTurnOff", "HassTurnOn")
 
 
-def make_call(command: Command, house: House, menu: Menu, now: datetime) -> Call | Problem:
+def make_call(command: ParsedCommand, house: House, menu: Menu, now: datetime) -> Call | Problem:
     """The call for a command whose target is settled. `now`: on the clock of the house."""
     if wants_command(command):
         return _later_call(command, house, menu, now)
@@ -152,7 +152,7 @@ def call_remember(arguments: Mapping[str, Any], menu: Menu) -> Call | None:
     return call if isinstance(call, Call) else None
 
 
-def _later_call(command: Command, house: House, menu: Menu, now: datetime) -> Call | Problem:
+def _later_call(command: ParsedCommand, house: House, menu: Menu, now: datetime) -> Call | Problem:
     """The call of what is to be done, given to whoever keeps it until then."""
     wanted = command.later
     if wanted is None or wants_command(wanted):
@@ -164,7 +164,7 @@ def _later_call(command: Command, house: House, menu: Menu, now: datetime) -> Ca
     return _own_call(DO_LATER, length_arguments(command) | given, menu)
 
 
-def _target(command: Command, house: House) -> dict[str, Any]:
+def _target(command: ParsedCommand, house: House) -> dict[str, Any]:
     """Name and domain, with the area where the name alone is not enough; else area or floor."""
     target: dict[str, Any] = {}
     if command.entity_ids:
@@ -191,7 +191,7 @@ def _is_shared(entity: Entity, house: House) -> bool:
     )
 
 
-def _values(command: Command) -> dict[str, Any]:
+def _values(command: ParsedCommand) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for key, value in command.slots.items():
         if key in ("domain", "device_class"):
@@ -203,7 +203,7 @@ def _values(command: Command) -> dict[str, Any]:
     return values
 
 
-def _is_whole(command: Command, key: str, value: float) -> bool:
+def _is_whole(command: ParsedCommand, key: str, value: float) -> bool:
     """Half degrees stay as they are; everything else is a whole number of percent or kelvin."""
     return value.is_integer() or not (key == "temperature" and command.intent == _CLIMATE)
 

@@ -3,17 +3,17 @@
 import re
 from collections.abc import Callable
 
-from assistant.brains.offline.parse import Command
+from assistant.brains.offline.parse import ParsedCommand
 
 _AND = re.compile(r"(?:\s*,\s*|\s+)(?:and then|and|then|y luego|y)\s+|\s*,\s+")
 _FINAL_WORDS = ("on", "off")
 _BARE_INTENTS = ("HassTurnOn",)  # a name alone reads as "turn it on"
 MAX_PARTS = 8
 
-Parse = Callable[[str], Command | None]
+Parse = Callable[[str], ParsedCommand | None]
 
 
-def parse_all(text: str, parse: Parse) -> list[Command]:
+def parse_all(text: str, parse: Parse) -> list[ParsedCommand]:
     """Every command of the sentence in order; empty unless all parts are complete."""
     whole = parse(text)
     if whole is not None:
@@ -21,7 +21,7 @@ def parse_all(text: str, parse: Parse) -> list[Command]:
     parts = [part for part in _AND.split(text.strip()) if part]
     if not 1 < len(parts) <= MAX_PARTS:
         return []
-    commands: list[Command] = []
+    commands: list[ParsedCommand] = []
     for part in parts:
         command = _part(part, parts[-1], commands[-1] if commands else None, parse)
         if command is None:
@@ -30,7 +30,7 @@ def parse_all(text: str, parse: Parse) -> list[Command]:
     return commands
 
 
-def _part(part: str, last: str, before: Command | None, parse: Parse) -> Command | None:
+def _part(part: str, last: str, before: ParsedCommand | None, parse: Parse) -> ParsedCommand | None:
     """One part by itself, or completed with what its neighbours say."""
     if before is not None:
         carried = _carried(part, before)
@@ -49,7 +49,7 @@ def _part(part: str, last: str, before: Command | None, parse: Parse) -> Command
     return command
 
 
-def _carried(part: str, before: Command) -> list[str]:
+def _carried(part: str, before: ParsedCommand) -> list[str]:
     """The part behind the words that the command before it began with, longest first.
 
     "turn on the kitchen light" + "the hall light" -> "turn on the hall light"; one that ends with
@@ -63,6 +63,6 @@ def _carried(part: str, before: Command) -> list[str]:
     return candidates
 
 
-def _is_bare(part: str, command: Command) -> bool:
+def _is_bare(part: str, command: ParsedCommand) -> bool:
     """Is the part only a name, so that its verb stands in front of another part?"""
     return command.intent in _BARE_INTENTS and command.called.strip() == part.strip().lower()

@@ -10,7 +10,7 @@ from typing import TypeVar
 from assistant.brains.offline.compound import parse_all
 from assistant.brains.offline.grammar import WAKE, is_talk
 from assistant.brains.offline.names import Names, house_names, naming
-from assistant.brains.offline.parse import Command, Parser
+from assistant.brains.offline.parse import ParsedCommand, Parser
 from assistant.brains.offline.reject import hopeless, weigh
 from assistant.brains.offline.sayable import sayable
 from audio.errors import TookTooLong
@@ -40,7 +40,7 @@ class Understood:
 
     text: str  # what was said, as well as it is known; "" for nothing
     language: str  # of the text
-    commands: tuple[Command, ...] = ()  # empty: no command
+    commands: tuple[ParsedCommand, ...] = ()  # empty: no command
 
 
 class Listener:

@@ -217,7 +217,7 @@ _MORE_SENTENCES: Mapping[str, Mapping[str, list[dict[str, Any]]]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
+class ParsedCommand:
     """One complete thing that was asked for."""
 
     intent: str  # "HassTurnOn"
@@ -232,7 +232,7 @@ class Command:
     area_said: bool = False  # False: the area is where the assistant stands
     response: str = ""  # which kind of answer the template expects: "one_yesno", "how_many"
     colour: str = ""  # as the person said it; the slot has Home Assistant's English word
-    later: "Command | None" = None  # what is to be done when the time is over
+    later: "ParsedCommand | None" = None  # what is to be done when the time is over
 
 
 def languages() -> frozenset[str]:
@@ -252,14 +252,14 @@ class Parser:
             "floor": TextSlotList.from_tuples(place_values(names.floors), allow_template=False),
         }
 
-    def parse(self, text: str, language: str, area_id: str = "") -> Command | None:
+    def parse(self, text: str, language: str, area_id: str = "") -> ParsedCommand | None:
         """The one command that the whole text is, or None. `area_id`: where the assistant is."""
         if (found := self._parse(text, language, area_id)) is not None:
             return found
         others = (self._parse(o, language, area_id) for o in reworded(text.lower(), self._areas))
         return next((one for one in others if one is not None and one.entity_ids), None)
 
-    def _parse(self, text: str, language: str, area_id: str) -> Command | None:
+    def _parse(self, text: str, language: str, area_id: str) -> ParsedCommand | None:
         intents = _intents(language)
         if intents is None:
             return None
@@ -305,7 +305,7 @@ def _asks_about_the_world(result: RecognizeResult) -> bool:
     return state is not None and state.is_wildcard
 
 
-def _command(result: RecognizeResult, said: str, here: str) -> Command:
+def _command(result: RecognizeResult, said: str, here: str) -> ParsedCommand:
     slots = {key: entity.value for key, entity in result.entities.items()}
     name = result.entities.get("name")
     area = result.entities.get("area")
@@ -317,7 +317,7 @@ def _command(result: RecognizeResult, said: str, here: str) -> Command:
         slots["domain"] = name.metadata["domain"]
     if isinstance(item := slots.get("item"), str):
         slots["item"] = as_said(item, said)
-    return Command(
+    return ParsedCommand(
         intent=result.intent.name,
         text=said,
         entity_ids=tuple(name.metadata["ids"]) if named and name and name.metadata else (),

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from assistant.brains.offline.parse import Command
+from assistant.brains.offline.parse import ParsedCommand
 from assistant.brains.offline.state_sentences import DEFINITE, ROOM
 from assistant.domain.clock import Clock
 from assistant.speech.catalogue import Catalogue
@@ -16,14 +16,14 @@ from integrations.home_assistant.house import Entity, House
 ABOUT_STATES = frozenset({"HassGetState", "HassClimateGetTemperature"})
 
 
-class Questions:
+class StateAnswers:
     """Answers one question; None means that the intent is no question."""
 
     def __init__(self, say: Catalogue, clock: Clock) -> None:
         self._say = say
         self._clock = clock
         self._states = HouseAnswers(say)
-        self._answers: dict[str, Callable[[Command, str], str]] = {
+        self._answers: dict[str, Callable[[ParsedCommand, str], str]] = {
             "HassGetCurrentTime": self._time,
             "HassGetCurrentDate": self._date,
             "HassNevermind": self._never_mind,
@@ -31,7 +31,7 @@ class Questions:
         }
 
     def answer(
-        self, command: Command, house: House, language: str, age_s: float | None = 0.0
+        self, command: ParsedCommand, house: House, language: str, age_s: float | None = 0.0
     ) -> str | None:
         """One sentence, or None where the command is to be done and not answered.
 
@@ -42,10 +42,10 @@ class Questions:
         found = self._answers.get(command.intent)
         return None if found is None else found(command, language)
 
-    def _time(self, command: Command, language: str) -> str:
+    def _time(self, command: ParsedCommand, language: str) -> str:
         return self._say.say("offline.time", language, time=f"{self._clock.now():%H:%M}")
 
-    def _date(self, command: Command, language: str) -> str:
+    def _date(self, command: ParsedCommand, language: str) -> str:
         now = self._clock.now()
         return self._say.say(
             "offline.date",
@@ -55,16 +55,16 @@ class Questions:
             month=self._say.say(f"offline.month_{now.month}", language),
         )
 
-    def _never_mind(self, command: Command, language: str) -> str:
+    def _never_mind(self, command: ParsedCommand, language: str) -> str:
         return self._say.say("offline.never_mind", language)
 
-    def _greeting(self, command: Command, language: str) -> str:
+    def _greeting(self, command: ParsedCommand, language: str) -> str:
         key = "offline.hello" if command.response == "hello" else "offline.what_i_can"
         return self._say.say(key, language)
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
+class RoomQuestion:
     """A question about the air of a room, or about what one thermostat measures."""
 
     measured: str  # "temperature" or "humidity"
@@ -73,7 +73,7 @@ class Room:
 
 
 def answer_state(
-    answers: HouseAnswers, command: Command, house: House, language: str, age_s: float | None
+    answers: HouseAnswers, command: ParsedCommand, house: House, language: str, age_s: float | None
 ) -> str:
     """Answer a question about states or a room's air.
 
@@ -87,7 +87,7 @@ def answer_state(
     return answers.answer(question_of(command), house, language, age_s, what)
 
 
-def room_of(command: Command, house: House) -> Room | None:
+def room_of(command: ParsedCommand, house: House) -> RoomQuestion | None:
     """The room and its sensors, or None where the question is about something else."""
     if command.intent == "HassClimateGetTemperature":
         measured = "temperature"
@@ -97,7 +97,7 @@ def room_of(command: Command, house: House) -> Room | None:
         return None
     if command.entity_ids:
         named = tuple(house.entities[one] for one in command.entity_ids)
-        return Room(measured, named, command.called)
+        return RoomQuestion(measured, named, command.called)
     places = [
         area
         for area in house.areas.values()
@@ -106,10 +106,10 @@ def room_of(command: Command, house: House) -> Room | None:
     ]
     sensors = (one for area in places for one in room_sensors(house, area.area_id, measured))
     place = command.place or (places[0].name.lower() if places else "")
-    return Room(measured, tuple(sensors), place)
+    return RoomQuestion(measured, tuple(sensors), place)
 
 
-def question_of(command: Command) -> Question:
+def question_of(command: ParsedCommand) -> Question:
     """The question about states that a `HassGetState` is."""
     slots = command.slots
     state = str(slots.get("state") or "")
@@ -135,7 +135,7 @@ def question_of(command: Command) -> Question:
     )
 
 
-def _is_of_windows(command: Command) -> bool:
+def _is_of_windows(command: ParsedCommand) -> bool:
     """Of locks it is not told whether doors or windows were asked about."""
     return mentions("asked_windows", command.text) and not mentions("asked_doors", command.text)
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from assistant.brains.offline.parse import Command
+from assistant.brains.offline.parse import ParsedCommand
 from assistant.timers.tools import (
     ADD,
     CANCEL_TIMER,
@@ -30,17 +30,17 @@ TOOLS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
 _LENGTHS = ("hours", "minutes", "seconds", "start_hours", "start_minutes", "start_seconds")
 
 
-def wants_command(command: Command) -> bool:
+def wants_command(command: ParsedCommand) -> bool:
     """Is it to do something when it ends, as in "turn off the light in five minutes"?"""
     return LATER in command.slots
 
 
-def length_arguments(command: Command) -> dict[str, int]:
+def length_arguments(command: ParsedCommand) -> dict[str, int]:
     """After how long."""
     return {key: int(command.slots[key]) for key in _LENGTHS if key in command.slots}
 
 
-def timer_arguments(command: Command) -> dict[str, Any]:
+def timer_arguments(command: ParsedCommand) -> dict[str, Any]:
     """The arguments of the tool that the command leads to.
 
     A room that was said is a timer's name here: all timers of this box are in one room.

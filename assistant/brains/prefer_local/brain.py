@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Literal, Self
 
 from assistant.brains.home_assistant.brain import DryRun, answer, call_for, call_id
-from assistant.brains.prefer_local.choice import HOLD_S, Choice, Side
+from assistant.brains.prefer_local.choice import HOLD_S, LocalChoice, Side
 from assistant.domain.brain import (
     Brain,
     BrainEvent,
@@ -141,7 +141,7 @@ class PreferLocalTurn:
         self._request = request
         self._inner = brain.brain.begin(request)
         self._inbox: asyncio.Queue[_Item] = asyncio.Queue(_WAITING)
-        self._choice = Choice()
+        self._choice = LocalChoice()
         self._match: SentenceMatch | None = None  # of the newest transcript
         self._trying: asyncio.Task[None] | None = None
         # What the model has done until it is known who acts, and its calls while the home does.

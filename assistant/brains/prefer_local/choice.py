@@ -23,7 +23,7 @@ class Side(Enum):
     MODEL = "model"  # for good: a later match is dropped
 
 
-class Choice:
+class LocalChoice:
     """One turn's. Tell it what happens; `side` is what follows."""
 
     def __init__(self) -> None:

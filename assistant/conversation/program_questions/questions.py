@@ -8,7 +8,7 @@ from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from assistant.confirmation.forms import Forms, Reply
+from assistant.confirmation.forms import AnswerKind, Forms
 from assistant.conversation.line import Line, done_within
 from assistant.conversation.program_questions.inquiry import Inquiry, Mapper
 from assistant.conversation.program_questions.mapping import BadSchema, check_schema
@@ -24,7 +24,7 @@ from assistant.speech.manner import Manner
 from audio.steady import MicrophoneStatus
 from integrations.web.box import NotPossible
 from integrations.web.problems import Busy
-from integrations.web.requests import QuestionAnswer, QuestionRequest, Spoken
+from integrations.web.requests import QuestionAnswer, QuestionRequest, SpokenRequest
 from integrations.web.sessions import Caller
 
 if TYPE_CHECKING:
@@ -35,12 +35,12 @@ _log = logging.getLogger(__name__)
 EXPIRE_S = 60.0  # that a question waits to be asked, where the program says nothing else
 TRIES = 2  # once more where a person had something else to say before they answered
 PREANNOUNCE = "announce"
-_PLAIN = {Reply.YES: "yes", Reply.ALWAYS: "yes", Reply.NO: "no"}
+_PLAIN = {AnswerKind.YES: "yes", AnswerKind.ALWAYS: "yes", AnswerKind.NO: "no"}
 _DEAF = (MicrophoneStatus.MISSING, MicrophoneStatus.ELSEWHERE, MicrophoneStatus.CLOSED)
 
 
 @dataclass(frozen=True, slots=True)
-class House:
+class QuestionHouse:
     """What questions go by, whoever asks them."""
 
     catalogue: Catalogue
@@ -50,14 +50,14 @@ class House:
     keeps_words: Callable[[], bool] = lambda: True  # not of guests
 
 
-class Questions:
+class ProgramQuestions:
     """Enter it for as long as the process asks."""
 
     def __init__(
         self,
         speaker: "Runner",
         line: Line,
-        house: House,
+        house: QuestionHouse,
         happenings: EventBus,
         clock: Clock,
         mapper: Mapper | None = None,
@@ -221,6 +221,6 @@ def why_deaf(standing: Standing) -> str | None:
     return None
 
 
-def manner_of(wanted: Spoken) -> Manner:
+def manner_of(wanted: SpokenRequest) -> Manner:
     """How it is said."""
     return Manner(PREANNOUNCE if wanted.preannounce else "", wanted.volume)

@@ -25,7 +25,7 @@ _APOSTROPHES = str.maketrans("’ʼ‘´`", "'''''")
 _PUNCTUATION = re.compile(r"[^\w\s'%°€$£+.,:/-]|(?<!\d)[.,:/-]|[.,:/-](?!\d)")
 
 
-class Choice(Protocol):
+class ExpectedAnswer(Protocol):
     """One answer (`integrations.web.requests.Choice`)."""
 
     @property
@@ -66,7 +66,11 @@ class Templates:
     """The answers of one question, in one language."""
 
     def __init__(
-        self, choices: Iterable[Choice], language: str, question: str, names: Sequence[str] = ()
+        self,
+        choices: Iterable[ExpectedAnswer],
+        language: str,
+        question: str,
+        names: Sequence[str] = (),
     ) -> None:
         """`question`: as it is asked; `names`: how the box is called, which may stand in front of
         an answer. Raises BadTemplate."""
@@ -230,7 +234,7 @@ def _parts(expression: Expression) -> Iterator[Expression]:
             yield from _parts(item)
 
 
-def _joined(choices: Iterable[Choice]) -> Iterator["_Joined"]:
+def _joined(choices: Iterable[ExpectedAnswer]) -> Iterator["_Joined"]:
     """Two choices of one id are one."""
     together: dict[str, list[tuple[str, str]]] = {}
     for number, choice in enumerate(choices, 1):

@@ -54,7 +54,7 @@ class Openers:
         await self._ratings.rate({entity_id: tier})
 
 
-class Conversation(Protocol):
+class RunningConversation(Protocol):
     """What is needed of the turn's `Runner`."""
 
     @property
@@ -107,8 +107,8 @@ class Modes(Protocol):
         ...
 
 
-class Questions(Protocol):
-    """Who asks people (`assistant.conversation.program_questions.questions.Questions`)."""
+class AsksPeople(Protocol):
+    """Who asks people (`assistant.conversation.program_questions.questions.ProgramQuestions`)."""
 
     async def ask(self, wanted: QuestionRequest, caller: Caller) -> QuestionAnswer:
         """Ask, and wait for the answer."""
@@ -123,7 +123,7 @@ class Talks(Protocol):
         ...
 
 
-class Timers(Protocol):
+class BoxTimers(Protocol):
     """Timers and the like (`assistant.timers.desk.TimerDesk`)."""
 
     async def rows(self) -> Sequence[Mapping[str, Any]]:
@@ -139,7 +139,7 @@ class Timers(Protocol):
         ...
 
 
-class Live(Protocol):
+class LiveChanges(Protocol):
     """What may be changed while it runs (`assistant.interfaces.live_settings.LiveSettings`)."""
 
     def as_json(self) -> Mapping[str, Any]:
@@ -228,14 +228,14 @@ class Records(Protocol):
 class Parts:
     """All of them."""
 
-    conversation: Conversation
+    conversation: RunningConversation
     mute: Muting
     modes: Modes
     announcing: Announcing
-    questions: Questions
+    questions: AsksPeople
     talks: Talks
-    timers: Timers
-    live: Live
+    timers: BoxTimers
+    live: LiveChanges
     confirmations: Confirmations
     records: Records
     openers: Openers

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal
 
-from assistant.confirmation.forms import FALLBACK, Forms, Reply
+from assistant.confirmation.forms import FALLBACK, AnswerKind, Forms
 from assistant.confirmation.wording import FOLDER, languages
 from assistant.interfaces.device.messages import Words, plain
 from assistant.interfaces.device.wishes import checked, manner_of, number
@@ -97,9 +97,9 @@ def _meaning(forms: Forms, title: str, question: str) -> YesNo | None:
     """Whether a title is a yes or a no: "OK", "Yes, close it", "No, thanks"."""
     for said in (title, title.partition(",")[0]):
         match forms.read(said, asked=question):
-            case Reply.YES | Reply.ALWAYS:
+            case AnswerKind.YES | AnswerKind.ALWAYS:
                 return "yes"
-            case Reply.NO:
+            case AnswerKind.NO:
                 return "no"
     return None
 

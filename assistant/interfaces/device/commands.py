@@ -32,7 +32,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
+class MessageCommand:
     """One, with what was given to it."""
 
     what: str  # "mute", "volume", …; what is none is refused
@@ -63,12 +63,12 @@ class Buttons(Protocol):
         ...
 
 
-def command_of(push: Push) -> Command | None:
+def command_of(push: Push) -> MessageCommand | None:
     """The order that a message carries in its data, None where it carries none."""
     mark = push.data.get(MARK)
     if mark is None:
         return None
-    return Command(plain(mark).lower() if isinstance(mark, str) else "", push.data)
+    return MessageCommand(plain(mark).lower() if isinstance(mark, str) else "", push.data)
 
 
 def old_command_of(push: Push) -> str:
@@ -89,7 +89,7 @@ class Commander:
         self._store = store
         self._clock = clock
 
-    async def obey(self, command: Command) -> None:
+    async def obey(self, command: MessageCommand) -> None:
         """Return once it holds. Never raises for what cannot be."""
         try:
             await self._act(command)
@@ -110,7 +110,7 @@ class Commander:
         _log.warning("%s: %s", what, problem)
         self._happenings.tell("fault", what=what, caller=CALLER.name, problem=problem)
 
-    async def _act(self, command: Command) -> None:
+    async def _act(self, command: MessageCommand) -> None:
         match command.what:
             case "mute" | "unmute":
                 await self._box.mute(command.what == "mute", CALLER)
@@ -128,7 +128,7 @@ class Commander:
                 raise NotPossible(f"There is no such order: {MARK} is one of {_either()}.")
 
 
-def _setting(command: Command) -> LiveRequest:
+def _setting(command: MessageCommand) -> LiveRequest:
     """Of the volume or the profile. Raises NotPossible."""
     name, forms = command.what, {"volume": "0 to 1", "profile": "the profile's name"}
     value = command.data.get(name)
@@ -139,7 +139,7 @@ def _setting(command: Command) -> LiveRequest:
     return wanted
 
 
-def _mode(command: Command) -> ModeRequest:
+def _mode(command: MessageCommand) -> ModeRequest:
     """Raises NotPossible."""
     mode, length = command.data.get("mode"), number(command.data.get("minutes"))
     whole = int(length) if isinstance(length, float) and length == length // 1 else length

@@ -13,7 +13,7 @@ from assistant.domain.events import Happening
 from assistant.interfaces.controls import Intents
 from assistant.interfaces.device.commands import CALLER
 from integrations.errors import IntegrationError
-from integrations.home_assistant.commands import Live
+from integrations.home_assistant.commands import LiveLink
 from integrations.home_assistant.mobile_app import fire_event
 from integrations.owner import OwnedTasks
 
@@ -47,7 +47,7 @@ class DeviceEvents:
 
     def __init__(
         self,
-        home: Live,
+        home: LiveLink,
         device_id: Callable[[], str],
         device_name: str,
         clock: Clock,

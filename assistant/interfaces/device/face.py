@@ -14,15 +14,15 @@ from assistant.domain.records import SmallValues
 from assistant.interfaces.device.commands import Buttons, Commander
 from assistant.interfaces.device.events import DeviceEvents
 from assistant.interfaces.device.house_device import HouseDevice
-from assistant.interfaces.device.inbox import Asking, Inbox, Kept
-from assistant.interfaces.device.keeper import DeviceKeeper, House
+from assistant.interfaces.device.inbox import Inbox, Kept, QuestionBox
+from assistant.interfaces.device.keeper import DeviceHouse, DeviceKeeper
 from assistant.interfaces.device.register import Register, appearance
 from assistant.interfaces.device.sensors import DeviceSensors
 from assistant.interfaces.status import (
-    Conversation,
+    ConversationStatus,
     Figures,
     StatusSnapshot,
-    Timers,
+    TimerStatus,
     Troubles,
     facts_of,
 )
@@ -30,7 +30,7 @@ from assistant.speech.catalogue import Catalogue
 from integrations.home_assistant import mobile_app
 
 
-class Box(Buttons, Asking, Protocol):
+class DeviceBox(Buttons, QuestionBox, Protocol):
     """What messages need of the box (`integrations.web.box.Box`)."""
 
 
@@ -38,9 +38,9 @@ class Box(Buttons, Asking, Protocol):
 class Sources:
     """Where all comes from that Home Assistant sees of us."""
 
-    conversation: Conversation
+    conversation: ConversationStatus
     figures: Figures
-    timers: Timers
+    timers: TimerStatus
     troubles: Troubles
     happenings: EventBus
     keeps_words: Callable[[], bool]  # whether what people say is kept: guests' words are not
@@ -54,7 +54,7 @@ class Sources:
 class Reach:
     """What messages act on."""
 
-    box: Box
+    box: DeviceBox
     desk: Announcing
     announcements: Kept
     catalogue: Catalogue
@@ -70,7 +70,7 @@ class DeviceInterface:
         self,
         settings: Settings,
         device: HouseDevice,
-        home: House,
+        home: DeviceHouse,
         sources: Sources,
         reach: Reach,
         clock: Clock,

@@ -37,7 +37,7 @@ class Kept(Protocol):
         ...
 
 
-class Asking(Protocol):
+class QuestionBox(Protocol):
     """What questions need of the box (`integrations.web.box.Box`)."""
 
     async def question(self, wanted: QuestionRequest, caller: Caller) -> QuestionAnswer:
@@ -45,7 +45,7 @@ class Asking(Protocol):
         ...
 
 
-class Telling(Protocol):
+class EventTelling(Protocol):
     """Who tells Home Assistant (`assistant.interfaces.device.events.DeviceEvents`)."""
 
     def fire(self, kind: str, data: Mapping[str, Any]) -> None:
@@ -69,9 +69,9 @@ class Inbox:
         self,
         desk: Announcing,
         kept: Kept,
-        asking: Asking,
+        asking: QuestionBox,
         commander: Commander,
-        events: Telling,
+        events: EventTelling,
         catalogue: Catalogue,
         clock: Clock,
         languages: Sequence[str],

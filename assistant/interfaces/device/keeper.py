@@ -16,7 +16,7 @@ from assistant.interfaces.device.record import DeviceRecord
 from assistant.interfaces.device.register import Register, address_of, appearance, ensure_registered
 from integrations.errors import IntegrationError, Unavailable
 from integrations.home_assistant import mobile_app
-from integrations.home_assistant.commands import Live
+from integrations.home_assistant.commands import LiveLink
 from integrations.home_assistant.push import CHANNEL, Push, confirm, read_push
 from integrations.owner import OwnedTasks
 from integrations.web.box import NotKept
@@ -31,7 +31,7 @@ _PAUSE_S = (1.0, 300.0)  # after a failure: the least and the longest
 _SOON_S = 5.0  # the longest while Home Assistant is away or starting
 
 
-class House(Live, Protocol):
+class DeviceHouse(LiveLink, Protocol):
     """What is needed of `HomeAssistant`."""
 
     def follow(
@@ -55,7 +55,7 @@ class DeviceKeeper:
         self,
         device: HouseDevice,
         settings: Settings,
-        home: House,
+        home: DeviceHouse,
         take: Take,
         clock: Clock,
         register: Register = mobile_app.register,

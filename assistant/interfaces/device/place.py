@@ -18,7 +18,7 @@ AREAS_NAMED = 8  # of a house that has more rooms than fit into one sentence
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class DevicePlace:
     """Where the device is, and where it should be."""
 
     wanted: Area | None  # `assistant.area`, None where the house has no such area
@@ -44,7 +44,7 @@ def find_area(areas: Iterable[Area], name: str) -> Area | None:
     return None
 
 
-async def look_up(home: Commands, record: DeviceRecord | None, name: str) -> Place:
+async def look_up(home: Commands, record: DeviceRecord | None, name: str) -> DevicePlace:
     """Ask Home Assistant. `name`: `assistant.area`. Raises IntegrationError."""
     try:
         areas = read_areas(await home.command("config/area_registry/list"))
@@ -52,12 +52,12 @@ async def look_up(home: Commands, record: DeviceRecord | None, name: str) -> Pla
         raise Unavailable("Home Assistant lists its areas in an unknown form.") from None
     device = await mobile_app.find_device(home, record.identifier) if record else None
     present = areas.get(device.area_id or "") if device else None
-    return Place(
+    return DevicePlace(
         find_area(areas.values(), name), present, tuple(areas.values()), device is not None
     )
 
 
-def no_such_area(name: str, place: Place) -> str:
+def no_such_area(name: str, place: DevicePlace) -> str:
     """What to say of an `assistant.area` that the house does not have."""
     names = [one for area in place.areas for one in (area.name, *area.aliases)]
     near = nearest(name, names)

@@ -11,7 +11,7 @@ from assistant.interfaces.device.entities import WORDS, every_one, gone, name_ke
 from assistant.interfaces.status import StatusSnapshot
 from assistant.speech.catalogue import Catalogue
 from integrations.errors import IntegrationError, Stale, Unavailable
-from integrations.home_assistant.commands import Live
+from integrations.home_assistant.commands import LiveLink
 from integrations.home_assistant.mobile_app import Sensor, register_sensor, update_sensors
 from integrations.owner import OwnedTasks
 
@@ -34,7 +34,7 @@ class DeviceSensors:
 
     def __init__(
         self,
-        home: Live,
+        home: LiveLink,
         catalogue: Catalogue,
         language: str,
         clock: Clock,

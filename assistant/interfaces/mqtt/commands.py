@@ -74,7 +74,7 @@ class FollowUp:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class SettingChange:
     """Another value of one setting."""
 
     wanted: LiveRequest
@@ -103,7 +103,7 @@ class Late:
     name: str = ""  # of a question
 
 
-Order = Say | Ask | Mute | FollowUp | Change | Press | Refusal | Late
+Order = Say | Ask | Mute | FollowUp | SettingChange | Press | Refusal | Late
 
 
 def read(topics: Topics, message: Arrival, now: datetime) -> Order | None:
@@ -174,7 +174,7 @@ def _changed(what: str, text: str) -> Order:
             value = float(text) / (100 if what == "volume" else 1)
         elif what == "profile":
             value = named_profile(text)
-        return Change(LiveRequest.model_validate({what: value}))
+        return SettingChange(LiveRequest.model_validate({what: value}))
     except (ValidationError, ValueError):
         return Refusal(what, f"Send {_VALUES.get(what, 'one of its options')}.")
 
@@ -312,7 +312,7 @@ class Orders:
             case FollowUp(on):
                 wanted = LiveRequest(follow_up=self._follow_up if on else "never")
                 await box.set_live(wanted, self._caller)
-            case Change(wanted):
+            case SettingChange(wanted):
                 await self._change(wanted)
             case Press("listen"):
                 if not box.listen(self._caller):

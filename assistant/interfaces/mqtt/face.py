@@ -15,7 +15,7 @@ from assistant.interfaces.controls import Intents
 from assistant.interfaces.mqtt.commands import Orders
 from assistant.interfaces.mqtt.entities import Looks, Say, discovery, offered
 from assistant.interfaces.mqtt.events import answered, event
-from assistant.interfaces.mqtt.publishing import OFFLINE, ONLINE, Client, Parts, Topics
+from assistant.interfaces.mqtt.publishing import OFFLINE, ONLINE, BrokerConnection, Parts, Topics
 from assistant.interfaces.mqtt.states import Settings, states
 from assistant.interfaces.status import facts_of
 from integrations.errors import IntegrationError
@@ -44,7 +44,7 @@ class Dial(Protocol):
     ) -> "Entered": ...
 
 
-class Entered(Client, AbstractAsyncContextManager["Entered"], Protocol):
+class Entered(BrokerConnection, AbstractAsyncContextManager["Entered"], Protocol):
     """A client that is entered."""
 
 

@@ -7,8 +7,8 @@ from typing import Protocol
 from assistant.announcements.desk import Announcing
 from assistant.config.schema import Mqtt
 from assistant.domain.events import EventBus
-from assistant.interfaces.mqtt.taken import Store
-from assistant.interfaces.status import Conversation, Figures, Leave, Timers, Troubles
+from assistant.interfaces.mqtt.taken import TakenStore
+from assistant.interfaces.status import ConversationStatus, Figures, Leave, TimerStatus, Troubles
 from integrations.errors import IntegrationError
 from integrations.mqtt.messages import Publication, Subscription
 from integrations.web.requests import LiveRequest, QuestionAnswer, QuestionRequest
@@ -91,7 +91,7 @@ def topics_of(mqtt: Mqtt, identifier: str) -> Topics:
 # What the face stands on: the parts of a process that stays, as far as it has to do with them.
 
 
-class Box(Protocol):
+class MqttBox(Protocol):
     """What is done (`assistant.interfaces.api.box.Box`); errors as in `integrations.web.box`."""
 
     async def mute(self, on: bool, caller: Caller) -> None:
@@ -115,7 +115,7 @@ class Box(Protocol):
         ...
 
 
-class Live(Protocol):
+class MqttChanges(Protocol):
     """What may be changed while it runs (`assistant.interfaces.live_settings.LiveSettings`)."""
 
     @property
@@ -148,7 +148,7 @@ class Live(Protocol):
         ...
 
 
-class Client(Protocol):
+class BrokerConnection(Protocol):
     """The connection (`integrations.mqtt.MqttClient`)."""
 
     on_connected: Callable[[], None]
@@ -173,12 +173,12 @@ class Client(Protocol):
 class Parts:
     """All of them."""
 
-    box: Box
+    box: MqttBox
     desk: Announcing
-    live: Live
+    live: MqttChanges
     figures: Figures
-    timers: Timers
-    conversation: Conversation
+    timers: TimerStatus
+    conversation: ConversationStatus
     troubles: Troubles
     happenings: EventBus
-    store: Store
+    store: TakenStore

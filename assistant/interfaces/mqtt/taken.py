@@ -16,7 +16,7 @@ KEPT = "mqtt_taken"  # the name under which the store keeps it
 _REMEMBERED = 32  # the broker has half as many under way at once
 
 
-class Store(Protocol):
+class TakenStore(Protocol):
     """Where it is kept (`assistant.journal.store.Store`). Each raises StoreError."""
 
     async def keep(self, name: str, value: Any) -> None:
@@ -31,7 +31,7 @@ class Store(Protocol):
 class Taken:
     """Names messages. Belongs to one task."""
 
-    def __init__(self, store: Store, clock: Clock) -> None:
+    def __init__(self, store: TakenStore, clock: Clock) -> None:
         self._store = store
         self._clock = clock
         self._names: dict[str, str] | None = None  # number and digest -> name; None: not read yet

@@ -5,7 +5,7 @@ from assistant.speech.language.french import FRENCH
 from assistant.speech.language.german import GERMAN
 from assistant.speech.language.portuguese import PORTUGUESE
 from assistant.speech.language.spanish import SPANISH
-from assistant.speech.language.table import Spoken
+from assistant.speech.language.table import LanguageTable
 from assistant.speech.language.vietnamese import VIETNAMESE
 
 _TABLES = {
@@ -18,6 +18,6 @@ _TABLES = {
 }
 
 
-def spoken_language(language: str) -> Spoken | None:
+def spoken_language(language: str) -> LanguageTable | None:
     """The table for a code such as "en" or "es-MX"; None where there is none."""
     return _TABLES.get(language.lower().replace("_", "-").split("-")[0])

@@ -1,6 +1,6 @@
 """English, as spoken."""
 
-from assistant.speech.language.table import Calendar, Numbers, Spoken, Unit
+from assistant.speech.language.table import Calendar, LanguageTable, Numbers, Unit
 
 _ONES = """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen
 fifteen sixteen seventeen eighteen nineteen""".split()
@@ -203,7 +203,7 @@ _UNITS = _regular(
     "W/m²": Unit("watt per square meter", "watts per square meter"),
 }
 
-ENGLISH = Spoken(
+ENGLISH = LanguageTable(
     numbers=Numbers(
         thousands=",",
         decimal_mark=".",

@@ -1,7 +1,7 @@
 """French, as spoken; its numbers are left to the voice."""
 
 from assistant.speech.language import digits
-from assistant.speech.language.table import Calendar, Spoken, Unit
+from assistant.speech.language.table import Calendar, LanguageTable, Unit
 
 _MONTHS = (
     "janvier février mars avril mai juin juillet août septembre octobre novembre décembre".split()
@@ -21,7 +21,7 @@ def seconds(number: int) -> str:
     return f"et {number} {'seconde' if number == 1 else 'secondes'}"
 
 
-FRENCH = Spoken(
+FRENCH = LanguageTable(
     numbers=digits.numbers(thousands=" .", minus="moins", plus="plus"),
     calendar=Calendar(
         clock=digits.clock("heures"),

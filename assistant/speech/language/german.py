@@ -1,7 +1,7 @@
 """German, as spoken; its numbers are left to the voice."""
 
 from assistant.speech.language import digits
-from assistant.speech.language.table import Calendar, Spoken, Unit
+from assistant.speech.language.table import Calendar, LanguageTable, Unit
 
 _MONTHS = (
     "Januar Februar März April Mai Juni Juli August September Oktober November Dezember".split()
@@ -42,7 +42,7 @@ def seconds(number: int) -> str:
     return f"und {number} {'Sekunde' if number == 1 else 'Sekunden'}"
 
 
-GERMAN = Spoken(
+GERMAN = LanguageTable(
     numbers=digits.numbers(thousands=".", minus="minus", plus="plus"),
     calendar=Calendar(
         clock=digits.clock("Uhr"),

@@ -1,7 +1,7 @@
 """Portuguese, as spoken; its numbers are left to the voice."""
 
 from assistant.speech.language import digits
-from assistant.speech.language.table import Calendar, Spoken, Unit
+from assistant.speech.language.table import Calendar, LanguageTable, Unit
 
 _MONTHS = """janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro
 dezembro""".split()
@@ -20,7 +20,7 @@ def seconds(number: int) -> str:
     return f"e {number} {'segundo' if number == 1 else 'segundos'}"
 
 
-PORTUGUESE = Spoken(
+PORTUGUESE = LanguageTable(
     numbers=digits.numbers(thousands=".", minus="menos", plus="mais"),
     calendar=Calendar(
         clock=digits.clock("horas e", "horas"),

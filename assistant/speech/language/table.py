@@ -51,7 +51,7 @@ class Calendar:
 
 
 @dataclass(frozen=True, slots=True, eq=False)  # one object per language, known by identity
-class Spoken:
+class LanguageTable:
     """One language's rows. Texts are lower case, but for names, and without digits."""
 
     numbers: Numbers

@@ -1,7 +1,7 @@
 """Vietnamese, as spoken; its numbers are left to the voice."""
 
 from assistant.speech.language import digits
-from assistant.speech.language.table import Calendar, Spoken, Unit
+from assistant.speech.language.table import Calendar, LanguageTable, Unit
 
 
 def date(year: int | None, month: int, day: int | None, before: str = "") -> str:
@@ -15,7 +15,7 @@ def seconds(number: int) -> str:
     return f"{number} giây"
 
 
-VIETNAMESE = Spoken(
+VIETNAMESE = LanguageTable(
     numbers=digits.numbers(thousands=".", minus="âm", plus="cộng"),
     calendar=Calendar(
         clock=digits.clock("giờ"),

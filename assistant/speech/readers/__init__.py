@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable
 from functools import cache
 
-from assistant.speech.language.table import Spoken
+from assistant.speech.language.table import LanguageTable
 from assistant.speech.readers.dates import ClockReader, DateReader
 from assistant.speech.readers.measures import Amounts, MeasureReader
 from assistant.speech.readers.short import DigitReader, ShortReader, SignReader
@@ -18,7 +18,7 @@ Reader = Callable[[str], str]
 _ENDLESS = re.compile(r"(\d{31,})")  # no amount of anything: left to the voice
 
 
-def read_aloud(text: str, spoken: Spoken) -> str:
+def read_aloud(text: str, spoken: LanguageTable) -> str:
     """The text with all that the table knows written out. Plain whole numbers stay digits."""
     parts = _ENDLESS.split(text)
     for read in _readers(spoken):
@@ -27,7 +27,7 @@ def read_aloud(text: str, spoken: Spoken) -> str:
 
 
 @cache
-def _readers(spoken: Spoken) -> tuple[Reader, ...]:
+def _readers(spoken: LanguageTable) -> tuple[Reader, ...]:
     amounts = Amounts(spoken.numbers)
     short, signs = ShortReader(spoken), SignReader(spoken)
     dates, digits = DateReader(spoken), DigitReader(spoken)

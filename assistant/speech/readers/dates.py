@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from datetime import date
 
-from assistant.speech.language.table import Spoken, Unit
+from assistant.speech.language.table import LanguageTable, Unit
 from assistant.speech.readers.short import DASH, any_of, folded, full_stop
 
 # Times of day and durations.
@@ -20,7 +20,7 @@ _ISO_DURATION = re.compile(
 class ClockReader:
     """Says times and durations of one language."""
 
-    def __init__(self, spoken: Spoken) -> None:
+    def __init__(self, spoken: LanguageTable) -> None:
         self._calendar = spoken.calendar
         self._numbers = spoken.numbers
         self._to = spoken.to
@@ -132,7 +132,7 @@ _SLASHED = re.compile(r"(?<![\w/.-])(\d{1,2})([/.-])(\d{1,2})\2(\d{4})(?![\w/-]|
 class DateReader:
     """Says dates of one language; what is no day of the calendar stays as it is."""
 
-    def __init__(self, spoken: Spoken) -> None:
+    def __init__(self, spoken: LanguageTable) -> None:
         self._calendar = spoken.calendar
         self._to = spoken.to
         self._months = {folded(name): number for name, number in spoken.calendar.months.items()}

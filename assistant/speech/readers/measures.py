@@ -2,7 +2,7 @@
 
 import re
 
-from assistant.speech.language.table import Numbers, Spoken, Unit
+from assistant.speech.language.table import LanguageTable, Numbers, Unit
 from assistant.speech.readers.short import DASH, MINUS, any_of, full_stop
 
 # A number, with its sign and decimals, in words.
@@ -68,7 +68,7 @@ _DECADE = re.compile(r"\d{4}s")  # "the 1980s" are no seconds
 class MeasureReader:
     """Says amounts of one language."""
 
-    def __init__(self, spoken: Spoken, amounts: Amounts) -> None:
+    def __init__(self, spoken: LanguageTable, amounts: Amounts) -> None:
         self._spoken = spoken
         self._amounts = amounts
         number, begin, sign = amounts.pattern, amounts.begin, amounts.sign

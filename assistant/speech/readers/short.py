@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping
 
-from assistant.speech.language.table import Spoken
+from assistant.speech.language.table import LanguageTable
 
 # Small parts of the readers' patterns.
 
@@ -65,7 +65,7 @@ _MINUS = re.compile(r"(?<=\d)\s-\s(?=\d+\s?=)|(?<=[\w)])\s−\s(?=[\w(])")
 class SignReader:
     """Says signs in one language."""
 
-    def __init__(self, spoken: Spoken) -> None:
+    def __init__(self, spoken: LanguageTable) -> None:
         self._spoken = spoken
         self._symbol = re.compile(any_of(spoken.symbols))
 
@@ -95,7 +95,7 @@ _INITIALS = re.compile(r"(?<![\w.])(?![AP]\.M\.)(?:[A-Z]\.){2,}(?!\w)")
 class ShortReader:
     """Says what is written short, by the table's rows."""
 
-    def __init__(self, spoken: Spoken) -> None:
+    def __init__(self, spoken: LanguageTable) -> None:
         self._rewrites = [(re.compile(short), words) for short, words in spoken.rewrites]
         self._words = _cased(spoken.abbreviations)
         self._inner = _cased(spoken.inner)
@@ -176,7 +176,7 @@ _MAC = re.compile(r"(?<![\w:])(?:[0-9A-Fa-f]{2}:){5}[0-9A-Fa-f]{2}(?![\w:])")
 class DigitReader:
     """Says such digits of one language."""
 
-    def __init__(self, spoken: Spoken) -> None:
+    def __init__(self, spoken: LanguageTable) -> None:
         self._numbers = spoken.numbers
         self._to = spoken.to
         self._own_phone = re.compile(rf"(?<![\w.,/+-])(?:{spoken.phones})(?![\w/-]|[.,]\d)")

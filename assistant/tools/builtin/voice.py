@@ -18,7 +18,7 @@ MAX_ANSWER = 4_000  # characters that are said again
 _log = logging.getLogger(__name__)
 
 
-class Voice(Protocol):
+class VoiceControls(Protocol):
     """What may be changed of the voice (`assistant.interfaces.controls.Controls`)."""
 
     @property
@@ -57,7 +57,9 @@ class Voice(Protocol):
 class VoiceTools:
     """The three tools."""
 
-    def __init__(self, voice: Voice, catalogue: Catalogue, *, own_voice: bool = True) -> None:
+    def __init__(
+        self, voice: VoiceControls, catalogue: Catalogue, *, own_voice: bool = True
+    ) -> None:
         """`own_voice`: False where the model's own voice speaks, whose pace nobody can change."""
         self._voice = voice
         self._catalogue = catalogue

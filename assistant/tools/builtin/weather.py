@@ -11,7 +11,7 @@ from assistant.domain.outcome import Tier
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest, BuiltInResult
 from assistant.tools.resolve import is_called
-from integrations.home_assistant.commands import Live
+from integrations.home_assistant.commands import LiveLink
 from integrations.home_assistant.house import Entity, House
 from integrations.home_assistant.weather import Forecast, forecasts
 
@@ -35,7 +35,7 @@ class Weather:
     """Answers from the home's weather entity; the picture says how it is now."""
 
     def __init__(
-        self, home: Live, house: Callable[[], House], catalogue: Catalogue, clock: Clock
+        self, home: LiveLink, house: Callable[[], House], catalogue: Catalogue, clock: Clock
     ) -> None:
         """`house`: the newest picture."""
         self._home = home

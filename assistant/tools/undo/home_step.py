@@ -49,7 +49,7 @@ class Keeper(Protocol):
         ...
 
 
-class Services(Protocol):
+class UndoActions(Protocol):
     """Home Assistant's actions (`integrations.home_assistant.services.Services`)."""
 
     async def call(
@@ -71,7 +71,7 @@ class HomeStep:
         self,
         home: LivePicture,
         keeper: Keeper,
-        services: Services,
+        services: UndoActions,
         *,
         was: Mapping[str, Entity],
         number: int | None,

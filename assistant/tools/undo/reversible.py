@@ -33,7 +33,7 @@ _AWAY = ("unavailable", "unknown")
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class ReversibleThings:
     """The things of one call, by entity id, each once."""
 
     by_scene: tuple[str, ...] = ()
@@ -46,23 +46,25 @@ class Choice:
         """Every one of them."""
         return frozenset((*self.by_scene, *self.players, *self.away, *self.never))
 
-    def without(self, known: Collection[str]) -> "Choice":
+    def without(self, known: Collection[str]) -> "ReversibleThings":
         """Those that are not among `known`."""
 
         def kept(names: tuple[str, ...]) -> tuple[str, ...]:
             return tuple(name for name in names if name not in known)
 
-        return Choice(kept(self.by_scene), kept(self.players), kept(self.away), kept(self.never))
+        return ReversibleThings(
+            kept(self.by_scene), kept(self.players), kept(self.away), kept(self.never)
+        )
 
 
-def choose(entity_ids: Iterable[str], house: House, tiers: Tiers) -> Choice:
+def choose(entity_ids: Iterable[str], house: House, tiers: Tiers) -> ReversibleThings:
     """Sort what a call touches; in the place of groups, scenes and scripts stand their members."""
     found: dict[str, list[str]] = {"scene": [], "player": [], "away": [], "never": []}
     for entity_id in _leaves(entity_ids, house):
         kind = _kind(entity_id, house, tiers)
         if kind:
             found[kind].append(entity_id)
-    return Choice(*(tuple(found[kind]) for kind in ("scene", "player", "away", "never")))
+    return ReversibleThings(*(tuple(found[kind]) for kind in ("scene", "player", "away", "never")))
 
 
 def is_reversible(entity: Entity, house: House, tiers: Tiers) -> bool:

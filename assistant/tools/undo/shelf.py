@@ -39,7 +39,7 @@ class Snapshots(Protocol):
         ...
 
 
-class Shelf:
+class SnapshotShelf:
     """Takes snapshots and gets rid of them, whether the home is there at that moment or not."""
 
     def __init__(

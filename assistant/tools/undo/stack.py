@@ -12,9 +12,9 @@ from assistant.domain.clock import Clock
 from assistant.domain.outcome import Status, Tier, ToolOutcome
 from assistant.tools.builtin.protocol import HEARTH
 from assistant.tools.intents import Move, suffix
-from assistant.tools.undo.home_step import HomeStep, Services, reasons
-from assistant.tools.undo.reversible import AskTiers, Choice, choose
-from assistant.tools.undo.shelf import Shelf, Snapshots
+from assistant.tools.undo.home_step import HomeStep, UndoActions, reasons
+from assistant.tools.undo.reversible import AskTiers, ReversibleThings, choose
+from assistant.tools.undo.shelf import Snapshots, SnapshotShelf
 from assistant.tools.undo.step import UNKNOWN, UndoneReport, UndoStep, forgotten, ran
 from assistant.tools.undo.stored import (
     Kept,
@@ -94,7 +94,7 @@ class UndoStack:
         self,
         home: LivePicture,
         snapshots: Snapshots,
-        services: Services,
+        services: UndoActions,
         clock: Clock,
         *,
         alone: bool,
@@ -110,7 +110,7 @@ class UndoStack:
         self._tiers = tiers
         self._clock = clock
         self._tasks = OwnedTasks()
-        self._shelf = Shelf(snapshots, clock, self._tasks, alone=alone)
+        self._shelf = SnapshotShelf(snapshots, clock, self._tasks, alone=alone)
         self._levels: list[_Level] = []  # the newest is the last
         self._open: dict[str, str] = {}  # calls under way, and their turns
         self._lock = asyncio.Lock()
@@ -271,7 +271,7 @@ class UndoStack:
         recent = self._clock.since_boot() - level.calls[-1].at_s <= within_s
         return tuple(level.calls) if recent else ()
 
-    async def _keep(self, key: str, choice: Choice, turn_id: str) -> None:
+    async def _keep(self, key: str, choice: ReversibleThings, turn_id: str) -> None:
         """Make a step of what this turn has not touched yet. Raises IntegrationError."""
         fresh = self._fresh(key, choice, turn_id)
         known = self._home.house.entities
@@ -281,7 +281,7 @@ class UndoStack:
         was = {name: newest[name] for name in (*fresh.by_scene, *fresh.players)}
         self._add(key, turn_id, was, number, reasons(fresh.never, fresh.away))
 
-    def _fresh(self, key: str, choice: Choice, turn_id: str) -> Choice:
+    def _fresh(self, key: str, choice: ReversibleThings, turn_id: str) -> ReversibleThings:
         """What of it this turn has no step for yet; the call leans on the steps that there are."""
         level = self._levels[-1] if self._levels else None
         known: set[str] = set()

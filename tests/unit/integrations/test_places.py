@@ -2,9 +2,9 @@
 
 import pytest
 
-from integrations.places import LOOPBACK, Room, place_of
+from integrations.places import LOOPBACK, ConnectionRoom, place_of
 
-ROOM = Room(10, of_one=5, few=2, kept_for_few=3, kept_for_loopback=2)
+ROOM = ConnectionRoom(10, of_one=5, few=2, kept_for_few=3, kept_for_loopback=2)
 
 
 @pytest.mark.parametrize(

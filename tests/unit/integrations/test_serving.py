@@ -21,11 +21,11 @@ from websockets.exceptions import InvalidStatus
 
 from integrations import serving as served
 from integrations.errors import Misconfigured
-from integrations.places import LOOPBACK, Room
+from integrations.places import LOOPBACK, ConnectionRoom
 from integrations.serving import serving
 from tests.simulators.certificate import make_certificate
 
-ROOM_FOR_3 = Room(3, of_one=3, few=3, kept_for_few=0, kept_for_loopback=0)
+ROOM_FOR_3 = ConnectionRoom(3, of_one=3, few=3, kept_for_few=0, kept_for_loopback=0)
 
 
 async def hello(request: Request) -> PlainTextResponse:
@@ -269,7 +269,7 @@ async def test_one_address_leaves_room_for_others_and_many_for_this_machine(
 ) -> None:
     _from_each_address(monkeypatch)
     monkeypatch.setattr(
-        served, "ROOM", Room(10, of_one=5, few=2, kept_for_few=3, kept_for_loopback=2)
+        served, "ROOM", ConnectionRoom(10, of_one=5, few=2, kept_for_few=3, kept_for_loopback=2)
     )
     with contextlib.ExitStack() as stack:
         async with asyncio.timeout(30), serving(APP, "127.0.0.1", 0) as port:
@@ -313,7 +313,7 @@ async def test_beyond_the_room_there_is_no_websocket(monkeypatch: pytest.MonkeyP
     async def echo(websocket: WebSocket) -> None:
         await websocket.accept()
 
-    monkeypatch.setattr(served, "ROOM", Room(1, 1, 1, 0, 0))
+    monkeypatch.setattr(served, "ROOM", ConnectionRoom(1, 1, 1, 0, 0))
     app = Starlette(routes=[WebSocketRoute("/well", echo)])
     with contextlib.ExitStack() as stack:
         async with (
@@ -331,7 +331,7 @@ async def test_a_websocket_counts_where_it_comes_from(monkeypatch: pytest.Monkey
         await websocket.receive_text()
 
     monkeypatch.setattr(
-        served, "ROOM", Room(9, of_one=1, few=1, kept_for_few=0, kept_for_loopback=0)
+        served, "ROOM", ConnectionRoom(9, of_one=1, few=1, kept_for_few=0, kept_for_loopback=0)
     )
     app = Starlette(routes=[WebSocketRoute("/", hold), Route("/hello", hello)])
     async with asyncio.timeout(20), serving(app, "127.0.0.1", 0) as port:

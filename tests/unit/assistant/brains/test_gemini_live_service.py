@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from assistant.brains.briefing import STAY_SILENT
-from assistant.brains.gemini.ports import Client
+from assistant.brains.gemini.ports import LiveOpener
 from assistant.domain.brain import (
     Heard,
     NotMeant,
@@ -48,7 +48,7 @@ from tests.unit.assistant.brains.gemini.talk import (
 
 
 def test_the_real_client_is_what_the_brain_needs() -> None:
-    client: Client = LiveClient(Access("k"))  # judged by the type checker
+    client: LiveOpener = LiveClient(Access("k"))  # judged by the type checker
     assert client is not None
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from assistant.confirmation.forms import MAX_WORDS, Forms, Reply, is_command_like, read_answer
+from assistant.confirmation.forms import MAX_WORDS, AnswerKind, Forms, is_command_like, read_answer
 from assistant.confirmation.wording import languages, wording, words_of
 
 TABLE = Path(__file__).with_name("answers.tsv")
@@ -42,14 +42,14 @@ def test_reads_the_whole_answer(text: str, things: str, asked: str, reply: str, 
     ],
 )
 def test_invisible_characters_are_no_yes(text: str) -> None:
-    assert read_answer(text) is Reply.OTHER
+    assert read_answer(text) is AnswerKind.OTHER
 
 
 @pytest.mark.parametrize(("language", "kind", "text"), FORMS)
 def test_each_form_is_read_so_in_its_language_and_with_all_others(
     language: str, kind: str, text: str
 ) -> None:
-    wanted = Reply.YES if kind == "yes" else Reply.NO
+    wanted = AnswerKind.YES if kind == "yes" else AnswerKind.NO
     assert Forms([language]).read(text) is wanted
     assert ALL.read(text) is wanted
     assert not is_command_like(text)
@@ -71,28 +71,28 @@ def test_the_six_languages_are_there() -> None:
 
 @pytest.mark.parametrize("codes", [(), ("it",), ("nl-BE", "it")])
 def test_english_stands_in_where_no_language_has_forms(codes: tuple[str, ...]) -> None:
-    assert Forms(codes).read("yes") is Reply.YES
-    assert Forms(codes).read("sí") is Reply.OTHER
+    assert Forms(codes).read("yes") is AnswerKind.YES
+    assert Forms(codes).read("sí") is AnswerKind.OTHER
 
 
 def test_the_box_may_be_called_by_its_name() -> None:
     forms = Forms(["en"], names=["Hearth", "okay nabu"])
-    assert forms.read("yes, Hearth") is Reply.YES
-    assert forms.read("Okay Nabu, yes please") is Reply.YES
-    assert forms.read("Hearth") is Reply.NOTHING
-    assert Forms(["en"]).read("yes, Hearth") is Reply.OTHER
+    assert forms.read("yes, Hearth") is AnswerKind.YES
+    assert forms.read("Okay Nabu, yes please") is AnswerKind.YES
+    assert forms.read("Hearth") is AnswerKind.NOTHING
+    assert Forms(["en"]).read("yes, Hearth") is AnswerKind.OTHER
 
 
 def test_a_long_answer_is_no_yes() -> None:
-    assert read_answer("yes " * MAX_WORDS) is Reply.YES
-    assert read_answer("yes " * (MAX_WORDS + 1)) is Reply.OTHER
-    assert read_answer("yes the door " * 10_000, ["Front Door"]) is Reply.OTHER
+    assert read_answer("yes " * MAX_WORDS) is AnswerKind.YES
+    assert read_answer("yes " * (MAX_WORDS + 1)) is AnswerKind.OTHER
+    assert read_answer("yes the door " * 10_000, ["Front Door"]) is AnswerKind.OTHER
 
 
 @pytest.mark.parametrize("things", [(), ("",), ("?!",), ("the",)])
 def test_things_without_words_are_echoed_by_pronouns_alone(things: tuple[str, ...]) -> None:
-    assert read_answer("yes, it", things) is Reply.YES
-    assert read_answer("yes, the door", things) is Reply.OTHER
+    assert read_answer("yes, it", things) is AnswerKind.YES
+    assert read_answer("yes, the door", things) is AnswerKind.OTHER
 
 
 @pytest.mark.parametrize(

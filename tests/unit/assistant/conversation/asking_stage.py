@@ -7,7 +7,7 @@ from typing import Literal
 
 from assistant.confirmation.witness import Hears, Witness
 from assistant.conversation.audio_front_end import EarEvent
-from assistant.conversation.confirmation_dialog import Means, Phone, Prompter
+from assistant.conversation.confirmation_dialog import AskedPhone, AskingServices, Prompter
 from assistant.conversation.events import SpeechEnded, SpeechStarted
 from assistant.conversation.live import LiveTurn
 from assistant.conversation.machine import State
@@ -142,9 +142,9 @@ def means(
     learned: list[str] | None = None,
     keys: Prompter | None = None,
     *,
-    phone: Phone | None = None,
+    phone: AskedPhone | None = None,
     pin: Pin | None = None,
-) -> Means:
+) -> AskingServices:
     """`ear`: None where this machine has no recogniser; `learned` gets what a model is told."""
 
     async def recogniser() -> Ear | None:
@@ -154,7 +154,7 @@ def means(
     hears = Hears(languages, languages)
     witness = Witness(("en",), pin or Pin(), recogniser, hears, ("okay nabu",))
     told = learned if learned is not None else []
-    return Means(witness, keys, phone, told.append)
+    return AskingServices(witness, keys, phone, told.append)
 
 
 async def unlocks(turn: ScriptedTurn) -> AsyncGenerator[BrainEvent]:
@@ -191,7 +191,7 @@ def replies(*events: BrainEvent, after: Callable[[], Awaitable[object]] | None =
 async def played(
     brain: ScriptedBrain,
     tools: GatedTools,
-    asking: Means | None,
+    asking: AskingServices | None,
     script: dict[int, Sequence[EarEvent]] = ANSWER,
     seconds: float = 30.0,
 ) -> list[LiveTurn]:

@@ -12,7 +12,7 @@ from assistant.conversation.effects import (
     WatchThinking,
 )
 from assistant.conversation.events import Event, WakeHeard
-from assistant.conversation.machine import Machine, Microphone, State, reduce
+from assistant.conversation.machine import Machine, MicrophoneState, State, reduce
 
 Row = tuple[str, Machine, Event, State, list[Effect]]  # what, before, event, after, effects
 WAKE = WakeHeard("okay_nabu", 0.9, at_ms=1_000, mark_ms=700)
@@ -24,8 +24,8 @@ LISTENING = replace(WAKING, state=State.LISTENING, now_ms=2_000)
 THINKING = replace(LISTENING, state=State.THINKING, now_ms=3_000)
 SPEAKING = replace(THINKING, state=State.SPEAKING)
 FOLLOW_UP = replace(SPEAKING, state=State.FOLLOW_UP, since_ms=6_000, now_ms=6_000)
-FAULT = replace(IDLE, state=State.FAULT, microphone=Microphone.LOST)
-ENDED = Microphone.ENDED
+FAULT = replace(IDLE, state=State.FAULT, microphone=MicrophoneState.LOST)
+ENDED = MicrophoneState.ENDED
 BARGED_IN = "A new sentence interrupted this one."
 CUT_OFF: list[Effect] = [CancelTurn(1, "barge_in"), CloseTurn(1, "interrupted", BARGED_IN)]
 

@@ -7,12 +7,12 @@ from contextlib import asynccontextmanager
 from assistant.config.sections import SoundChoice
 from assistant.conversation.acknowledging import IN_WORDS, Acknowledging
 from assistant.conversation.audio_front_end import AudioFrontEnd, EarEvent
-from assistant.conversation.confirmation_dialog import Means
+from assistant.conversation.confirmation_dialog import AskingServices
 from assistant.conversation.effects import CloseTurn
 from assistant.conversation.events import SpeechEnded, SpeechStarted, WakeHeard
 from assistant.conversation.live import LiveTurn
 from assistant.conversation.runner import Runner
-from assistant.conversation.turn_services import Limits, Profiles, TurnServices
+from assistant.conversation.turn_services import Profiles, ProgramLimits, TurnServices
 from assistant.domain.brain import BrainEvent, Heard, ReplyText, TurnDone
 from assistant.domain.call import ToolCall
 from assistant.domain.clock import VirtualClock
@@ -42,10 +42,10 @@ async def runner_with(
     languages: Languages | None = None,
     voices: Voices = lambda _: ToneVoice(),
     profiles: dict[str, str] | None = None,
-    asking: Means | None = None,
+    asking: AskingServices | None = None,
     acknowledging: Acknowledging = IN_WORDS,
     off: Collection[str] = SoundChoice().off,
-    limits: Limits | None = None,
+    limits: ProgramLimits | None = None,
     manners: Profiles | None = None,
     volume: float = 1.0,
 ) -> AsyncIterator[tuple[Runner, Closed]]:

@@ -9,7 +9,7 @@ import pytest
 
 from assistant.conversation import transcript
 from assistant.conversation.audio_front_end import EarEvent
-from assistant.conversation.confirmation_dialog import Means
+from assistant.conversation.confirmation_dialog import AskingServices
 from assistant.conversation.events import Event, Muted, SourceLost
 from assistant.conversation.live import LiveTurn
 from assistant.conversation.machine import State
@@ -62,7 +62,7 @@ QUESTION, OPENED, LEFT = (
 
 
 async def meanwhile(
-    asking: Means, tools: GatedTools, script: Scripted, event: Event, *brains: Script
+    asking: AskingServices, tools: GatedTools, script: Scripted, event: Event, *brains: Script
 ) -> LiveTurn:
     """One turn in which this happens 5.5 s after the recording's beginning."""
 

@@ -5,14 +5,14 @@ import pytest
 from assistant.conversation.endpointing import (
     HANG_OVER_MS,
     FixedEndings,
+    PauseVerdict,
     PlainEndings,
-    Verdict,
     hang_over,
     judge_path,
 )
 
 COMMANDS = ("turn on the light", "never mind", "turn on the fan")
-C, N, U = Verdict.COMPLETE, Verdict.UNFINISHED, Verdict.UNKNOWN
+C, N, U = PauseVerdict.COMPLETE, PauseVerdict.UNFINISHED, PauseVerdict.UNKNOWN
 
 
 def is_command(text: str) -> bool:
@@ -31,7 +31,7 @@ def is_command(text: str) -> bool:
         ("never mind", U),  # too short to be believed
     ],
 )
-def test_a_path_of_the_grammar(words: str, verdict: Verdict) -> None:
+def test_a_path_of_the_grammar(words: str, verdict: PauseVerdict) -> None:
     assert judge_path(words.split(), is_command) is verdict
 
 
@@ -44,7 +44,7 @@ def test_every_pause_is_within_bounds_and_in_order() -> None:
     [(U, 1499, True), (U, 1500, False), (C, 500, False), (N, 500, False)],
 )
 def test_who_has_said_little_may_pause_longer(
-    verdict: Verdict, said_ms: float, longer: bool
+    verdict: PauseVerdict, said_ms: float, longer: bool
 ) -> None:
     found = hang_over(verdict, said_ms)
     assert found <= HANG_OVER_MS[N]

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from assistant.conversation.endpointing import HANG_OVER_MS, Verdict, hang_over
+from assistant.conversation.endpointing import HANG_OVER_MS, PauseVerdict, hang_over
 from assistant.conversation.grammar_endpointer import GrammarEndpointer
 from audio.errors import InputUnusable
 from audio.recognize.protocol import Grammar
@@ -16,9 +16,10 @@ from tests.benchmarks.scale.houses import picture
 from tests.corpus.house import corpus_house
 
 COMPLETE, UNFINISHED, UNKNOWN = (
-    HANG_OVER_MS[one] for one in (Verdict.COMPLETE, Verdict.UNFINISHED, Verdict.UNKNOWN)
+    HANG_OVER_MS[one]
+    for one in (PauseVerdict.COMPLETE, PauseVerdict.UNFINISHED, PauseVerdict.UNKNOWN)
 )
-LITTLE = hang_over(Verdict.UNKNOWN, 0)  # was said, of which nothing is known
+LITTLE = hang_over(PauseVerdict.UNKNOWN, 0)  # was said, of which nothing is known
 FRAME = bytes(640)
 MS = 16
 

@@ -34,7 +34,7 @@ from assistant.conversation.events import (
     Tick,
     Typed,
 )
-from assistant.conversation.machine import Machine, Microphone, Rules, State, reduce
+from assistant.conversation.machine import Machine, MicrophoneState, Rules, State, reduce
 from tests.unit.assistant.conversation.situations import (
     CUT_OFF,
     ENDED,
@@ -337,7 +337,7 @@ ROWS: list[Row] = [
     ("loss in the answer: it is still given", SPEAKING, SourceLost(), State.SPEAKING, []),
     (
         "and afterwards the fault shows",
-        replace(SPEAKING, microphone=Microphone.LOST),
+        replace(SPEAKING, microphone=MicrophoneState.LOST),
         PlaybackEnded(1),
         State.FAULT,
         [CloseTurn(1)],

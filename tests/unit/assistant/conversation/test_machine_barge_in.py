@@ -40,7 +40,7 @@ from assistant.conversation.events import (
     Typed,
     WakeHeard,
 )
-from assistant.conversation.machine import Machine, Microphone, Rules, State, reduce
+from assistant.conversation.machine import Machine, MicrophoneState, Rules, State, reduce
 from assistant.speech.manner import PLAIN
 from tests.unit.assistant.conversation.situations import (
     CUT_OFF,
@@ -97,7 +97,7 @@ ROWS: list[Row] = [
     ),
     (
         "not where nobody can be heard",
-        replace(THINKING, rules=DUPLEX, microphone=Microphone.LOST),
+        replace(THINKING, rules=DUPLEX, microphone=MicrophoneState.LOST),
         PlaybackStarted(1),
         State.SPEAKING,
         [],

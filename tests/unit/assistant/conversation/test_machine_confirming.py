@@ -36,7 +36,7 @@ from assistant.conversation.events import (
     Typed,
     WakeHeard,
 )
-from assistant.conversation.machine import Machine, Microphone, State, reduce
+from assistant.conversation.machine import Machine, MicrophoneState, State, reduce
 from tests.unit.assistant.conversation.situations import (
     IDLE,
     LISTENING,
@@ -94,7 +94,7 @@ ROWS: list[Row] = [
     ),
     (
         "without a microphone nobody can answer",
-        replace(ASKING, microphone=Microphone.ENDED),
+        replace(ASKING, microphone=MicrophoneState.ENDED),
         PlaybackEnded(1),
         State.THINKING,
         [NoAnswer(1, waited=False)],

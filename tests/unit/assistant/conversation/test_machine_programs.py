@@ -42,7 +42,7 @@ from assistant.conversation.events import (
     WakeHeard,
     Withdrawn,
 )
-from assistant.conversation.machine import Machine, Microphone, Rules, State, reduce
+from assistant.conversation.machine import Machine, MicrophoneState, Rules, State, reduce
 from assistant.conversation.programs import Ended, ForAnswer, ForTalk, Weighed
 from tests.unit.assistant.conversation.situations import (
     CUT_OFF,
@@ -133,7 +133,7 @@ ROWS: list[Row] = [
     ),
     (
         "a microphone that has gone needs no tone",
-        replace(ASKING, microphone=Microphone.LOST),
+        replace(ASKING, microphone=MicrophoneState.LOST),
         PlaybackEnded(1),
         State.THINKING,
         [NoAnswer(1, waited=False)],

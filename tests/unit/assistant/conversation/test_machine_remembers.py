@@ -24,7 +24,7 @@ from assistant.conversation.events import (
     Tick,
     Typed,
 )
-from assistant.conversation.machine import Machine, Microphone, Rules, State, reduce
+from assistant.conversation.machine import Machine, MicrophoneState, Rules, State, reduce
 from tests.unit.assistant.conversation.situations import (
     FOLLOW_UP,
     IDLE,
@@ -84,13 +84,13 @@ REMEMBERED: list[tuple[str, Machine, Event, Machine]] = [
         "the end of the file",
         LISTENING,
         SourceEnded(4_000),
-        replace(LISTENING, state=State.THINKING, microphone=Microphone.ENDED, now_ms=4_000),
+        replace(LISTENING, state=State.THINKING, microphone=MicrophoneState.ENDED, now_ms=4_000),
     ),
     (
         "a typed sentence",
-        replace(IDLE, microphone=Microphone.LOST, state=State.FAULT),
+        replace(IDLE, microphone=MicrophoneState.LOST, state=State.FAULT),
         Typed("what time is it"),
-        replace(IDLE, microphone=Microphone.LOST, state=State.THINKING, turn=1, source="text"),
+        replace(IDLE, microphone=MicrophoneState.LOST, state=State.THINKING, turn=1, source="text"),
     ),
     (
         "a program's sentence: nothing of it sounds",
@@ -148,12 +148,12 @@ REMEMBERED: list[tuple[str, Machine, Event, Machine]] = [
     ),
     (
         "the end of our voice",
-        replace(SPEAKING, now_ms=5_500, microphone=Microphone.ENDED),
+        replace(SPEAKING, now_ms=5_500, microphone=MicrophoneState.ENDED),
         PlaybackEnded(1),
         replace(
             SPEAKING,
             now_ms=5_500,
-            microphone=Microphone.ENDED,
+            microphone=MicrophoneState.ENDED,
             state=State.IDLE,
             silent_since_ms=5_500,
         ),

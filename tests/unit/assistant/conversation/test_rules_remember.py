@@ -28,7 +28,7 @@ from assistant.conversation.events import (
     StopAsked,
     Withdrawn,
 )
-from assistant.conversation.machine import Machine, Microphone, Rules, State, reduce
+from assistant.conversation.machine import Machine, MicrophoneState, Rules, State, reduce
 from assistant.conversation.programs import ForAnswer
 from tests.unit.assistant.conversation.situations import (
     FAULT,
@@ -136,7 +136,7 @@ REMEMBERED: list[tuple[str, Machine, Event, Machine]] = [
         "the microphone goes",
         IDLE,
         SourceLost(),
-        replace(IDLE, state=State.FAULT, microphone=Microphone.LOST),
+        replace(IDLE, state=State.FAULT, microphone=MicrophoneState.LOST),
     ),
     (
         "it comes back, in the same time",
@@ -145,7 +145,7 @@ REMEMBERED: list[tuple[str, Machine, Event, Machine]] = [
         replace(
             FAULT,
             state=State.IDLE,
-            microphone=Microphone.OPEN,
+            microphone=MicrophoneState.OPEN,
             now_ms=5_000,
             since_ms=3_000,
             silent_since_ms=4_000,
@@ -155,7 +155,7 @@ REMEMBERED: list[tuple[str, Machine, Event, Machine]] = [
         "it comes back, in another time",
         replace(FAULT, now_ms=5_000, since_ms=3_000, silent_since_ms=4_000),
         SourceBack(100),
-        replace(FAULT, state=State.IDLE, microphone=Microphone.OPEN, now_ms=100, since_ms=100),
+        replace(FAULT, state=State.IDLE, microphone=MicrophoneState.OPEN, now_ms=100, since_ms=100),
     ),
     (
         "somebody has cut our voice",
@@ -280,7 +280,7 @@ def test_silence_ends_what_rings_too() -> None:
 def test_speech_over_a_microphone_that_has_gone_is_no_speech() -> None:
     after, _ = reduce(TALKED_OVER, SourceLost())
     assert after.over_ms is None
-    assert after.microphone is Microphone.LOST
+    assert after.microphone is MicrophoneState.LOST
 
 
 def test_the_longest_sentence_counts_from_the_opening() -> None:

@@ -9,7 +9,7 @@ from assistant.conversation.effects import CloseTurn
 from assistant.conversation.live import LiveTurn
 from assistant.conversation.log import FinishedTurn
 from assistant.conversation.record import record_of
-from assistant.conversation.telling import Telling
+from assistant.conversation.telling import TurnTelling
 from assistant.domain.brain import BrainEvent, BrainFault, Heard, ReplyText, TurnDone
 from assistant.domain.events import EventBus, Happening
 from assistant.domain.records import TurnRecord
@@ -37,7 +37,7 @@ class Told:
         self.all: list[Happening] = []
         happenings = EventBus(lambda: keeps_words)
         happenings.follow(self.all.append)
-        self.telling = Telling(happenings)
+        self.telling = TurnTelling(happenings)
 
     def close(self, turns: list[tuple[LiveTurn, CloseTurn]]) -> None:
         for turn, closing in turns:

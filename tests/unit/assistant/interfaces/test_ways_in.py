@@ -32,7 +32,7 @@ from assistant.speech.catalogue import Catalogue
 from assistant.timers.book import TimerBook
 from assistant.timers.later import FrozenCalls
 from assistant.timers.later_tool import LaterTool
-from assistant.timers.telling import Telling
+from assistant.timers.telling import TimerTelling
 from assistant.tools.builtin.undo import Undoing, through
 from assistant.tools.governance import CallGuards
 from assistant.tools.toolbox import Toolbox
@@ -182,7 +182,7 @@ async def living(mood: str) -> AsyncIterator[Rig]:
         shelf = Shelf()
         book = TimerBook(shelf, clock, an_almanac(shelf))
         later = FrozenCalls(tools, lambda: True, lambda: "due", catalogue)
-        telling = Telling(lambda: True, catalogue, clock, UTC)
+        telling = TimerTelling(lambda: True, catalogue, clock, UTC)
         undoing = Undoing(
             stack, through(tools), lambda: tools.current_menu, lambda: home.house, catalogue
         )

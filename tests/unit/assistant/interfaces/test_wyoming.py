@@ -13,7 +13,7 @@ from wyoming.tts import Synthesize, SynthesizeVoice
 from assistant.config.errors import ConfigError
 from assistant.config.load import load_settings
 from assistant.config.schema import Settings
-from assistant.interfaces.wyoming import HouseVoice, Room, WyomingInterface
+from assistant.interfaces.wyoming import HouseVoice, SatelliteRoom, WyomingInterface
 from assistant.speech.catalogue import Catalogue
 from audio.errors import InputUnusable
 from audio.tts import Chunk
@@ -116,7 +116,7 @@ class TestHouseVoice:
 class TestRoom:
     async def test_sound_is_announced_to_its_end_with_a_tone_before(self) -> None:
         desk = Desk()
-        await Room(desk, Catalogue(), "en").play(b"\1\0", 22_050)
+        await SatelliteRoom(desk, Catalogue(), "en").play(b"\1\0", 22_050)
         assert desk.played == [(b"\1\0", 22_050, "wyoming", True)]
         assert desk.over_asked == ["a2"]
 
@@ -126,7 +126,7 @@ class TestRoom:
     )
     async def test_a_timer(self, name: str, said: str) -> None:
         desk = Desk()
-        await Room(desk, Catalogue(), "en").timer_rang(name)
+        await SatelliteRoom(desk, Catalogue(), "en").timer_rang(name)
         assert desk.said == [(said, "en", "wyoming")]
 
 
@@ -135,7 +135,7 @@ async def face(desk: Desk, voices: Voices, **wyoming: Any) -> AsyncIterator[Wyom
     settings = Settings.model_validate(
         {"assistant": {"area": "Kitchen"}, "wyoming": {"enabled": True, **wyoming}}
     )
-    room = Room(desk, Catalogue(), "en")
+    room = SatelliteRoom(desk, Catalogue(), "en")
     async with WyomingInterface(settings, room, house_voice(voices)) as served:
         yield served
 

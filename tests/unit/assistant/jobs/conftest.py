@@ -13,7 +13,7 @@ from assistant.domain.outcome import ToolOutcome
 from assistant.jobs.keeper import PATIENCE_S, Jobs, Patient
 from assistant.jobs.long_work import LongWork
 from assistant.jobs.tell import Teller
-from assistant.jobs.think import Guidance, Thinking
+from assistant.jobs.think import Guidance, LongThinking
 from assistant.speech.catalogue import Catalogue
 from integrations.owner import OwnedTasks
 from tests.unit.assistant.jobs.doubles import Thinker
@@ -36,7 +36,9 @@ class Bench:
         teller = Teller(catalogue, self.thinker if words else None, self.spend)
         self.jobs = Jobs(catalogue, self.clock, self._announce, teller.tell)
         self.patient = Patient(self.box, self.jobs, catalogue, self.clock, after_s)
-        thinking = Thinking(self.thinker, self.box, self.jobs, self.guide, self.spend, catalogue)
+        thinking = LongThinking(
+            self.thinker, self.box, self.jobs, self.guide, self.spend, catalogue
+        )
         self.box.offer(thinking.tool(), *LongWork(self.jobs, catalogue).tools())
         self._tasks = OwnedTasks()
 

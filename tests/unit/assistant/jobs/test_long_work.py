@@ -9,7 +9,7 @@ from assistant.domain.call import ToolCall
 from assistant.domain.call_context import CallContext
 from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
 from assistant.domain.rights import CALLERS
-from assistant.jobs.think import MAX_CALLS, MAX_ROUNDS, Thinking
+from assistant.jobs.think import MAX_CALLS, MAX_ROUNDS, LongThinking
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.toolbox import Toolbox
 from assistant.tools.verdict import Rulings
@@ -95,7 +95,7 @@ async def test_its_calls_may_no_more_than_their_turn(
     secure = own_tool("unbolt", nothing, Tier.SECURE)
     loose = Rulings(secure="allow")
     box = Toolbox(Hub(), Picture(), Journal(), Catalogue(), bench.clock, rulings=loose)
-    thinking = Thinking(bench.thinker, box, bench.jobs, bench.guide, bench.spend, Catalogue())
+    thinking = LongThinking(bench.thinker, box, bench.jobs, bench.guide, bench.spend, Catalogue())
     box.offer(thinking.tool(), secure)
     call = ToolCall("a", "think_longer", {"question": "Why?"})
     async with bench.running(box.call(call, "t", "why", "en", situation)):

@@ -6,19 +6,19 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from assistant.domain.outcome import Decision, Status
-from assistant.journal.trace import Call, Command, Share, Shares, share_of, shares_of
+from assistant.journal.trace import Call, CommandTurn, Share, Shares, share_of, shares_of
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
 DONE: Call = ("HassTurnOn", Decision.ALLOWED, Status.DONE)
 FAILED: Call = ("HassTurnOn", Decision.ALLOWED, Status.FAILED)
 DENIED: Call = ("HassTurnOff", Decision.DENIED, Status.NOT_RUN)
 UNANSWERED: Call = ("HassTurnOff", Decision.NEEDS_CONFIRMATION, Status.NOT_RUN)
-COMMAND = Command(NOW, "", "", (DONE,))
+COMMAND = CommandTurn(NOW, "", "", (DONE,))
 
 
-def undo(after_s: float, status: Status = Status.DONE, name: str = "undo") -> Command:
+def undo(after_s: float, status: Status = Status.DONE, name: str = "undo") -> CommandTurn:
     at = NOW + timedelta(seconds=after_s)
-    return Command(at, "", "", ((name, Decision.ALLOWED, status),))
+    return CommandTurn(at, "", "", ((name, Decision.ALLOWED, status),))
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def undo(after_s: float, status: Status = Status.DONE, name: str = "undo") -> Co
         (replace(COMMAND, calls=(), error="not_understood"), "failed"),
     ],
 )
-def test_one_command(command: Command, share: Share) -> None:
+def test_one_command(command: CommandTurn, share: Share) -> None:
     assert share_of(command, None) == share
 
 
@@ -52,7 +52,7 @@ def test_one_command(command: Command, share: Share) -> None:
         (replace(COMMAND, at=NOW + timedelta(seconds=20)), "right"),
     ],
 )
-def test_the_next_command_may_take_it_back(following: Command, share: Share) -> None:
+def test_the_next_command_may_take_it_back(following: CommandTurn, share: Share) -> None:
     assert share_of(COMMAND, following) == share
 
 

@@ -7,7 +7,7 @@ import pytest
 from assistant.config.schema import Settings
 from assistant.models.manifest import read_manifest
 from assistant.setup.answers import MOST, Answers, Gone
-from assistant.setup.conversation import Conversation
+from assistant.setup.conversation import SetupDialog
 from audio.errors import InputUnusable
 from integrations.errors import IntegrationError, Misconfigured, SignInAgain, Unavailable
 from integrations.home_assistant.discovery import FoundHome
@@ -42,9 +42,9 @@ async def talk(
     present: Settings | None = None,
     given: Answers | None = None,
     **more: bool,
-) -> tuple[Answers, Conversation]:
+) -> tuple[Answers, SetupDialog]:
     again = present is not None
-    conversation = Conversation(
+    conversation = SetupDialog(
         person, means, present or Settings(), given or Answers(), KNOWN, again=again, **more
     )
     answers = await conversation.hold()

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from assistant.sound.media_players import Touched, Verdict, judge, playing_in, seen, touches
+from assistant.sound.media_players import PlayerVerdict, Touched, judge, playing_in, seen, touches
 from integrations.home_assistant.house import Entity, House
 
 ABLE = 1 | 4 | 16384
@@ -114,28 +114,33 @@ PAUSED = Touched("media_player.a", None, None)
 @pytest.mark.parametrize(
     ("touched", "now", "restoring", "verdict"),
     [
-        (LOWERED, player("a", volume=0.8), False, Verdict.PENDING),
-        (LOWERED, player("a", volume=0.26), False, Verdict.OURS),  # a player of few steps
-        (LOWERED, player("a", volume=0.5), False, Verdict.CHANGED),
-        (TOOK, player("a", volume=0.24), False, Verdict.OURS),
-        (TOOK, player("a", "paused", volume=0.24), False, Verdict.OURS),  # only its volume is ours
-        (TOOK, player("a", volume=0.27), False, Verdict.CHANGED),
-        (TOOK, player("a", volume=0.8), False, Verdict.BACK),
-        (TOOK, player("a", volume=0.24), True, Verdict.OURS),
-        (LOWERED, player("a", volume=0.8), True, Verdict.BACK),
-        (TOOK, player("a", "off", volume=None), False, Verdict.UNKNOWN),
-        (TOOK, player("a", "unavailable"), False, Verdict.UNKNOWN),
-        (TOOK, None, False, Verdict.UNKNOWN),
-        (PAUSED, player("a"), False, Verdict.PENDING),
-        (PAUSED, player("a", "paused"), False, Verdict.OURS),
-        (replace(PAUSED, took=True), player("a"), False, Verdict.CHANGED),
-        (replace(PAUSED, took=True), player("a"), True, Verdict.BACK),
-        (replace(PAUSED, took=True), player("a", "off"), False, Verdict.CHANGED),
-        (replace(PAUSED, took=True), player("a", "unavailable"), False, Verdict.UNKNOWN),
+        (LOWERED, player("a", volume=0.8), False, PlayerVerdict.PENDING),
+        (LOWERED, player("a", volume=0.26), False, PlayerVerdict.OURS),  # a player of few steps
+        (LOWERED, player("a", volume=0.5), False, PlayerVerdict.CHANGED),
+        (TOOK, player("a", volume=0.24), False, PlayerVerdict.OURS),
+        (
+            TOOK,
+            player("a", "paused", volume=0.24),
+            False,
+            PlayerVerdict.OURS,
+        ),  # only its volume is ours
+        (TOOK, player("a", volume=0.27), False, PlayerVerdict.CHANGED),
+        (TOOK, player("a", volume=0.8), False, PlayerVerdict.BACK),
+        (TOOK, player("a", volume=0.24), True, PlayerVerdict.OURS),
+        (LOWERED, player("a", volume=0.8), True, PlayerVerdict.BACK),
+        (TOOK, player("a", "off", volume=None), False, PlayerVerdict.UNKNOWN),
+        (TOOK, player("a", "unavailable"), False, PlayerVerdict.UNKNOWN),
+        (TOOK, None, False, PlayerVerdict.UNKNOWN),
+        (PAUSED, player("a"), False, PlayerVerdict.PENDING),
+        (PAUSED, player("a", "paused"), False, PlayerVerdict.OURS),
+        (replace(PAUSED, took=True), player("a"), False, PlayerVerdict.CHANGED),
+        (replace(PAUSED, took=True), player("a"), True, PlayerVerdict.BACK),
+        (replace(PAUSED, took=True), player("a", "off"), False, PlayerVerdict.CHANGED),
+        (replace(PAUSED, took=True), player("a", "unavailable"), False, PlayerVerdict.UNKNOWN),
     ],
 )
 def test_how_it_stands(
-    touched: Touched, now: Entity | None, restoring: bool, verdict: Verdict
+    touched: Touched, now: Entity | None, restoring: bool, verdict: PlayerVerdict
 ) -> None:
     assert judge(touched, now, restoring=restoring) is verdict
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from assistant.domain.clock import VirtualClock
-from assistant.speech.answer import Answer, Spoken
+from assistant.speech.answer import Answer, SpokenAnswer
 from assistant.speech.output import SpeechOutput
 from audio.errors import DeviceLost
 from audio.tts import Chunk
@@ -206,5 +206,5 @@ async def test_what_is_cut_off_by_a_lost_loudspeaker_tells_it_too() -> None:
     ],
 )
 def test_two_stretches_are_one(first: str | None, second: str | None, heard: str | None) -> None:
-    both = Spoken(("a b.",), 1.0, first) + Spoken(("c d.",), 2.0, second)
-    assert both == Spoken(("a b.", "c d."), 3.0, heard)
+    both = SpokenAnswer(("a b.",), 1.0, first) + SpokenAnswer(("c d.",), 2.0, second)
+    assert both == SpokenAnswer(("a b.", "c d."), 3.0, heard)

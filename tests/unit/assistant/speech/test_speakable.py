@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assistant.speech.language import spoken_language
-from assistant.speech.language.table import Spoken
+from assistant.speech.language.table import LanguageTable
 from assistant.speech.speakable import speakable
 from tests.corpus.odd_texts import LANGUAGES, TEXTS, check_speech
 
@@ -46,7 +46,7 @@ def test_nothing_but_speech_comes_out(written: str, language: str) -> None:
 @pytest.mark.parametrize("language", ["en", "es"])
 def test_tables_speak_without_digits_and_signs(language: str) -> None:
     table = spoken_language(language)
-    assert isinstance(table, Spoken)
+    assert isinstance(table, LanguageTable)
     words = [name for unit in table.units.values() for name in (unit.one, unit.many)]
     words += [*table.symbols.values(), *table.fractions.values(), *table.abbreviations.values()]
     words += [table.calendar.clock(hour, minute, "") for hour in range(24) for minute in range(60)]

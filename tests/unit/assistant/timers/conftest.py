@@ -14,10 +14,10 @@ from assistant.domain.records import SmallValues, StoreError, TimerRecord
 from assistant.speech.catalogue import Catalogue
 from assistant.speech.manner import PLAIN, Manner
 from assistant.timers.book import TimerBook
-from assistant.timers.keeper import Shelf as TimerShelf
 from assistant.timers.keeper import TimerService
+from assistant.timers.keeper import TimerStore as TimerShelf
 from assistant.timers.recurrence import Almanac
-from assistant.timers.ringer import Speaker
+from assistant.timers.ringer import SaysTimers
 from audio.errors import InputUnusable
 from integrations.home_assistant.house import House
 
@@ -185,7 +185,7 @@ def an_almanac(shelf: SmallValues, zone: tzinfo = UTC, house: House | None = Non
 
 def a_keeper(
     store: TimerShelf,
-    speaker: Speaker,
+    speaker: SaysTimers,
     ring: Callable[[str], Awaitable[None]],
     clock: Clock,
     doer: Doer | None = None,

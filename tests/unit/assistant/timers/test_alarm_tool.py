@@ -14,7 +14,7 @@ from assistant.speech.catalogue import Catalogue
 from assistant.timers.book import MOST, TimerBook
 from assistant.timers.later import FrozenCalls, NotLater
 from assistant.timers.later_tool import LaterTool
-from assistant.timers.telling import Telling
+from assistant.timers.telling import TimerTelling
 from assistant.timers.tools import AlarmTool, TimerTools
 from assistant.tools.arguments import fit
 from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest, BuiltInResult
@@ -52,7 +52,7 @@ class Hall:
     def __init__(self) -> None:
         self.clock, self.shelf, self.calls = VirtualClock(), Shelf(), Calls()
         book = TimerBook(self.shelf, self.clock, an_almanac(self.shelf, MADRID))
-        telling = Telling(lambda: True, Catalogue(), self.clock, MADRID)
+        telling = TimerTelling(lambda: True, Catalogue(), self.clock, MADRID)
         later = LaterTool(book, self.calls, telling).tool()
         tools = (*TimerTools(book, telling).tools(), AlarmTool(book, telling).tool(), later)
         self.tools: dict[str, BuiltIn] = {tool.name: tool for tool in tools}

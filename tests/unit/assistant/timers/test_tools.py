@@ -10,7 +10,7 @@ from assistant.domain.clock import VirtualClock
 from assistant.domain.outcome import Tier
 from assistant.speech.catalogue import Catalogue
 from assistant.timers.book import LONGEST_NAME, MOST, TimerBook
-from assistant.timers.telling import Telling
+from assistant.timers.telling import TimerTelling
 from assistant.timers.tools import TimerTools
 from assistant.tools.arguments import fit
 from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest, BuiltInResult
@@ -32,7 +32,7 @@ class Kitchen:
         self.shelf = Shelf()
         self.rings = True
         book = TimerBook(self.shelf, self.clock, an_almanac(self.shelf))
-        telling = Telling(lambda: self.rings, Catalogue(), self.clock, UTC)
+        telling = TimerTelling(lambda: self.rings, Catalogue(), self.clock, UTC)
         tools = TimerTools(book, telling).tools()
         self.tools: dict[str, BuiltIn] = {tool.name: tool for tool in tools}
         self.last = BuiltInResult("")

@@ -12,7 +12,7 @@ from assistant.tools.builtin.protocol import AskFirst, BuiltIn, BuiltInRequest, 
 from assistant.tools.calls import judge_built_in
 from assistant.tools.policy import wants_words
 from assistant.tools.rules import OwnerRule
-from assistant.tools.verdict import Ruling, Rulings, Verdict
+from assistant.tools.verdict import PolicyDecision, Ruling, Rulings
 from assistant.tools.weighing import Caller
 
 FREE = Rulings(costly="allow", secure="allow")
@@ -31,7 +31,7 @@ TOOL = BuiltIn("remember", "", {}, Tier.COMFORT, run, asks=asks)
 
 def judged(
     heard: str | None, rulings: Rulings = FREE, mode: Mode = Mode.TRUSTING, text: str = "One"
-) -> Verdict:
+) -> PolicyDecision:
     caller = Caller(("remember",), "hearth", rulings, PolicyContext(mode))
     return judge_built_in(TOOL, {"fact": text}, caller, heard)
 

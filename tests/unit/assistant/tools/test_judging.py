@@ -12,7 +12,7 @@ from assistant.speech.catalogue import Catalogue
 from assistant.tools.judging import Judge, Misfit, refused
 from assistant.tools.menu import Menu, MenuEntry, build_menu
 from assistant.tools.scripts import Taken
-from assistant.tools.verdict import Ruling, Rulings, Verdict
+from assistant.tools.verdict import PolicyDecision, Ruling, Rulings
 from integrations.errors import Unavailable
 from integrations.home_assistant.house import House
 from integrations.mcp.servers import McpTool, home_assistant_server
@@ -67,14 +67,14 @@ def lit(house: House) -> House:
     return replace(house, touches={"script.movie_night": frozenset({"light.kitchen"})})
 
 
-def sentence(verdict: Verdict) -> str:
+def sentence(verdict: PolicyDecision) -> str:
     """Why it is not done, as it is said."""
     return Catalogue().say(verdict.key, "en", **verdict.values)
 
 
 async def judged(
     house: House, arguments: dict[str, Any], entry: MenuEntry = SCRIPT
-) -> Verdict | Misfit:
+) -> PolicyDecision | Misfit:
     judge = Judge(Picture(house), "Kitchen", ask_scripts=Services())
     await judge.learn(MENU)
     return judge.call(entry, arguments, "movie night")
@@ -82,7 +82,7 @@ async def judged(
 
 async def test_a_script_that_touches_a_light_may_run(lit: House) -> None:
     verdict = await judged(lit, {"brightness": "30", "rooms": ["kitchen"]})
-    assert isinstance(verdict, Verdict)
+    assert isinstance(verdict, PolicyDecision)
     assert verdict.decision is Decision.ALLOWED
     assert verdict.arguments["brightness"] == 30
 
@@ -110,7 +110,7 @@ async def test_what_a_script_does_not_take_is_told_before_it_runs(
 
 async def test_a_room_that_is_nearly_right_is_mended(lit: House) -> None:
     verdict = await judged(lit, {"brightness": 30, "rooms": ["the kitchen"]})
-    assert isinstance(verdict, Verdict)
+    assert isinstance(verdict, PolicyDecision)
     assert verdict.arguments["rooms"] == ["Kitchen"]
     assert verdict.mended
 
@@ -133,7 +133,9 @@ async def test_a_home_that_is_away_is_asked_again(lit: House) -> None:
     services = Services(fails=1)
     judge = Judge(Picture(lit), ask_scripts=services)
     await judge.learn(MENU)
-    assert isinstance(judge.call(SCRIPT, {"brightness": 3, "rooms": ["Moon"]}, None), Verdict)
+    assert isinstance(
+        judge.call(SCRIPT, {"brightness": 3, "rooms": ["Moon"]}, None), PolicyDecision
+    )
     await judge.learn(MENU)
     assert isinstance(judge.call(SCRIPT, {"brightness": 3, "rooms": ["Moon"]}, None), Misfit)
 
@@ -162,7 +164,7 @@ async def test_a_script_that_must_be_told_more_is_not_started_by_its_name(
     entry = replace(turn_on, tool=replace(turn_on.tool, input_schema=NAMED))
     await judge.learn(MENU)
     verdict = judge.call(entry, {"name": name}, "start movie night")
-    assert isinstance(verdict, Verdict)
+    assert isinstance(verdict, PolicyDecision)
     assert (verdict.decision, verdict.rule) == (Decision.DENIED, "fields")
     assert sentence(verdict) == TOLD_MORE
     # Whatever else the sentence reaches, and though the house has lost one of it.
@@ -185,7 +187,7 @@ async def test_degrees_that_a_thermostat_does_not_take(
     entry = replace(entry, tool=replace(entry.tool, input_schema=NAMED))
     judge = Judge(Picture(replace(house, entities=known)))
     verdict = judge.call(entry, {"name": "Thermostat", "temperature": degrees}, "set it")
-    assert isinstance(verdict, Verdict)
+    assert isinstance(verdict, PolicyDecision)
     assert verdict.rule == rule
     # Home Assistant's own engine may reach some that tell no bounds, or that are lost.
     targets = ("climate.lost", "climate.us", "climate.living")
@@ -206,7 +208,7 @@ def test_what_is_said_without_a_room_is_about_the_room_of_the_box(house: House) 
     properties = {"domain": {"type": "array"}}
     off = replace(off, tool=replace(off.tool, input_schema={"properties": properties}))
     verdict = Judge(Picture(house), "Kitchen").call(off, {"domain": ["light"]}, "lights off")
-    assert isinstance(verdict, Verdict)
+    assert isinstance(verdict, PolicyDecision)
     assert verdict.arguments == {"domain": ["light"], "area": "Kitchen"}
 
 
@@ -217,7 +219,7 @@ async def test_what_a_script_touches_counts_while_the_picture_is_new(
     picture = Picture(lit)
     picture.connected = connected
     verdict = Judge(picture, "Kitchen").call(SCRIPT, {"brightness": 30}, "movie night")
-    assert isinstance(verdict, Verdict)
+    assert isinstance(verdict, PolicyDecision)
     assert (verdict.rule, verdict.decision is Decision.ALLOWED) == (rule, connected)
 
 
@@ -257,7 +259,7 @@ async def test_an_argument_goes_under_the_name_that_the_server_has_for_it(lit: H
     (entry,) = menu.entries
     (declared,) = entry.declaration.renamed
     verdict = await judged(lit, {declared: 30}, entry)
-    assert isinstance(verdict, Verdict)
+    assert isinstance(verdict, PolicyDecision)
     assert verdict.arguments == {"light level!": 30}
 
 

@@ -10,7 +10,7 @@ from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.voice import VoiceTools
 from assistant.tools.menu import build_menu
 from assistant.tools.request import SPOKEN, way_of
-from assistant.tools.verdict import Verdict
+from assistant.tools.verdict import PolicyDecision
 from integrations.mcp.servers import McpTool, ServerSpec, home_assistant_server
 
 HOME = home_assistant_server("http://house.invalid", "token")
@@ -18,8 +18,10 @@ MUSIC = ServerSpec("music", "http", trust="trusted", allow=("play",))
 SCHEMA: dict[str, Any] = {"type": "object", "properties": {}}
 
 
-def verdict(*touched: str, effects: tuple[str, ...] = (), tier: Tier = Tier.COMFORT) -> Verdict:
-    return Verdict(Decision.ALLOWED, tier, "comfort", {}, touched, effects)
+def verdict(
+    *touched: str, effects: tuple[str, ...] = (), tier: Tier = Tier.COMFORT
+) -> PolicyDecision:
+    return PolicyDecision(Decision.ALLOWED, tier, "comfort", {}, touched, effects)
 
 
 @pytest.mark.parametrize(

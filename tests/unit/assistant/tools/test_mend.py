@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from assistant.tools.intents import INTENTS
-from assistant.tools.mend import Change, are_near, folded, mend, slips, stemmed
+from assistant.tools.mend import MendedArgument, are_near, folded, mend, slips, stemmed
 from integrations.home_assistant.house import Area, Entity, House
 
 ON, OFF, SET = "HassTurnOn", "HassTurnOff", "HassLightSet"
@@ -147,7 +147,7 @@ def test_a_wrong_domain_is_mended_where_one_thing_has_the_name(home: House) -> N
     given = {"name": "Kitchen Light", "domain": ["switch"]}
     mended = mend(INTENTS[ON], given, home)
     assert mended.arguments == {"name": "Kitchen Light", "domain": ["light"]}
-    assert mended.changes == (Change("domain", "switch", "light", "domain"),)
+    assert mended.changes == (MendedArgument("domain", "switch", "light", "domain"),)
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from assistant.tools.mixed import cut_to, meant
 from assistant.tools.narrowing import Narrowing
 from assistant.tools.policy import judge, wants_words
 from assistant.tools.spread import as_said, spread
-from assistant.tools.verdict import STRICT, Ruling, Verdict, stricter
+from assistant.tools.verdict import STRICT, PolicyDecision, Ruling, stricter
 from assistant.tools.weighing import Caller
 from integrations.home_assistant.house import Area, Entity, House
 from tests.unit.assistant.tools.doubles import Picture
@@ -261,7 +261,7 @@ def test_degrees_of_a_thermostat_without_bounds_are_its_own_business(house: Hous
     tool = entry("HassClimateSetTemperature")
     tool = replace(tool, tool=replace(tool.tool, input_schema=DEGREES))
     verdict = judging.call(tool, {"name": "Thermostat", "temperature": 21}, "set it to 21")
-    assert isinstance(verdict, Verdict)
+    assert isinstance(verdict, PolicyDecision)
     assert (verdict.decision, verdict.rule) == (Decision.ALLOWED, "comfort")
 
 

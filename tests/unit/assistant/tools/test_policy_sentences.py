@@ -12,11 +12,11 @@ from assistant.domain.rights import CALLERS, TALK, Program, Rights
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.policy import judge_sentence
 from assistant.tools.rules import OwnerRule
-from assistant.tools.verdict import Ruling, Rulings, Verdict
+from assistant.tools.verdict import PolicyDecision, Ruling, Rulings
 from integrations.home_assistant.house import House
 
 
-def said(verdict: Verdict) -> str:
+def said(verdict: PolicyDecision) -> str:
     return Catalogue().say(verdict.key, "en", **verdict.values)
 
 

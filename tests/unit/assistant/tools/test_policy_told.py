@@ -11,7 +11,7 @@ from assistant.domain.policy_context import Mode, PolicyContext
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.policy import judge, judge_sentence
 from assistant.tools.rules import OwnerRule
-from assistant.tools.verdict import STRICT, Ruling, Rulings, Verdict
+from assistant.tools.verdict import STRICT, PolicyDecision, Ruling, Rulings
 from integrations.home_assistant.house import Area, Entity, House
 from tests.unit.assistant.tools.test_verdicts import HOUSE, LIGHT, NO, OFF, ON, entry
 
@@ -33,7 +33,7 @@ def with_things(*things: Entity) -> House:
     return replace(HOUSE, entities={**HOUSE.entities, **{one.entity_id: one for one in things}})
 
 
-def said(verdict: Verdict) -> tuple[str, str]:
+def said(verdict: PolicyDecision) -> tuple[str, str]:
     """The question or refusal, and what is said after a no."""
     say = Catalogue().say
     left = say(verdict.left, "en", **verdict.values) if verdict.left else ""

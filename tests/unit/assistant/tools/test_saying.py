@@ -18,7 +18,7 @@ from assistant.tools.toolbox import Toolbox
 from assistant.tools.verdict import Rulings
 from integrations.errors import IntegrationError, Refused, Unavailable
 from integrations.gemini.events import FunctionCall, FunctionCalls
-from integrations.home_assistant.conversation import Reply
+from integrations.home_assistant.conversation import EngineReply
 from integrations.home_assistant.house import Entity, House
 from integrations.home_assistant.refusals import CommandRefused, Unanswered
 from tests.unit.assistant.tools.doubles import Hub, Journal, Picture, tool
@@ -41,19 +41,19 @@ ASKED = SentenceMatch(
     ("lock.front",),
 )
 PARTY = SentenceMatch("activate party mode", "en", "trigger")
-DONE = Reply("Turned on the fan", "action_done", succeeded=("fan.bed",))
+DONE = EngineReply("Turned on the fan", "action_done", succeeded=("fan.bed",))
 
 
 class Engine:
     """Says what it is told to; every sentence is kept, one too many fails."""
 
-    def __init__(self, *answers: Reply | IntegrationError) -> None:
+    def __init__(self, *answers: EngineReply | IntegrationError) -> None:
         self._answers = list(answers)
         self.said: list[tuple[str, str]] = []
         self.owners: list[str] = []
         self.works: Callable[[], None] = lambda: None
 
-    async def process(self, text: str, language: str, owner: str = "") -> Reply:
+    async def process(self, text: str, language: str, owner: str = "") -> EngineReply:
         self.said.append((text, language))
         self.owners.append(owner)
         answer = self._answers.pop(0)
@@ -76,7 +76,7 @@ class Stage:
     def __init__(
         self,
         house: House,
-        *answers: Reply | IntegrationError,
+        *answers: EngineReply | IntegrationError,
         rulings: Rulings | None = None,
         check: CheckAnswer | None = None,
     ) -> None:
@@ -182,7 +182,7 @@ async def test_an_automation_that_was_read_is_as_free_as_what_it_does(house: Hou
         ways={party.entity_id: {"light.kitchen": "on"}},
         sentences={**others, party.entity_id: ("activate party mode [in {room}]",)},
     )
-    stage = Stage(read, Reply("Party!", "action_done"))
+    stage = Stage(read, EngineReply("Party!", "action_done"))
     assert stage.tools.allows(PARTY, PARTY.text)
     outcome = await stage.say(PARTY)
     assert (outcome.status, outcome.tier, outcome.data) == (Status.DONE, Tier.COMFORT, "Party!")
@@ -192,11 +192,11 @@ async def test_an_automation_that_was_read_is_as_free_as_what_it_does(house: Hou
 @pytest.mark.parametrize(
     "reply",
     [
-        Reply("No, unavailable", "query_answer"),
-        Reply("Sorry, I am not aware of any device", "error", code="no_valid_targets"),
+        EngineReply("No, unavailable", "query_answer"),
+        EngineReply("Sorry, I am not aware of any device", "error", code="no_valid_targets"),
     ],
 )
-async def test_an_answer_that_does_not_hold_is_replaced(house: House, reply: Reply) -> None:
+async def test_an_answer_that_does_not_hold_is_replaced(house: House, reply: EngineReply) -> None:
     asked: list[SentenceMatch] = []
 
     async def check(match: SentenceMatch) -> str:
@@ -215,14 +215,14 @@ async def test_an_answer_that_holds_stays_and_a_command_is_not_checked(house: Ho
         checked.append(match.text)
         return ""
 
-    stage = Stage(house, Reply("Yes", "query_answer"), DONE, check=check)
+    stage = Stage(house, EngineReply("Yes", "query_answer"), DONE, check=check)
     assert (await stage.say(ASKED)).data == "Yes"
     await stage.say(ON, "u")
     assert checked == [ASKED.text]
 
 
 async def test_a_question_changes_nothing_and_is_no_mutation(house: House) -> None:
-    stage = Stage(house, Reply("Yes", "query_answer", succeeded=("lock.front",)))
+    stage = Stage(house, EngineReply("Yes", "query_answer", succeeded=("lock.front",)))
     outcome = await stage.say(ASKED)
     assert (outcome.status, outcome.tier, outcome.data) == (Status.DONE, Tier.READ, "Yes")
     assert not stage.journal.started
@@ -231,16 +231,20 @@ async def test_a_question_changes_nothing_and_is_no_mutation(house: House) -> No
 
 async def test_what_needs_no_answer_is_done(house: House) -> None:
     never_mind = SentenceMatch("never mind", "en", "builtin", "HassNevermind")
-    outcome = await Stage(house, Reply("", "action_done")).say(never_mind)
+    outcome = await Stage(house, EngineReply("", "action_done")).say(never_mind)
     assert (outcome.status, outcome.sentence, outcome.data) == (Status.DONE, "Done.", "")
 
 
 @pytest.mark.parametrize(
     ("answer", "status", "sentence"),
     [
-        (Reply("There are two.", "error", "no_valid_targets"), Status.FAILED, "There are two."),
         (
-            Reply("", "error", "failed_to_handle"),
+            EngineReply("There are two.", "error", "no_valid_targets"),
+            Status.FAILED,
+            "There are two.",
+        ),
+        (
+            EngineReply("", "error", "failed_to_handle"),
             Status.FAILED,
             "That did not work: failed_to_handle.",
         ),
@@ -252,7 +256,7 @@ async def test_what_needs_no_answer_is_done(house: House) -> None:
     ],
 )
 async def test_what_goes_wrong_is_told_honestly(
-    house: House, answer: Reply | IntegrationError, status: Status, sentence: str
+    house: House, answer: EngineReply | IntegrationError, status: Status, sentence: str
 ) -> None:
     outcome = await Stage(house, answer).say(ON)
     assert outcome.status is status
@@ -269,7 +273,7 @@ async def test_a_thing_that_failed_is_named(house: House) -> None:
 
 
 async def test_a_reply_is_one_clean_line(house: House) -> None:
-    stage = Stage(house, Reply("One\ntwo \u202e three" + "x" * 5000, "query_answer"))
+    stage = Stage(house, EngineReply("One\ntwo \u202e three" + "x" * 5000, "query_answer"))
     outcome = await stage.say(ASKED)
     assert outcome.data.startswith("One two three")
     assert len(outcome.data) == 2_000
@@ -297,7 +301,7 @@ async def test_without_an_engine_nothing_is_said(house: House) -> None:
 
 async def test_a_broadcast_that_nobody_took_is_not_called_done(house: House) -> None:
     said = SentenceMatch("broadcast dinner is ready", "en", "builtin", "HassBroadcast")
-    outcome = await Stage(house, Reply("Done", "action_done")).say(said)
+    outcome = await Stage(house, EngineReply("Done", "action_done")).say(said)
     assert outcome.status is Status.NOT_OBSERVED
     assert "nobody heard it" in outcome.sentence
 

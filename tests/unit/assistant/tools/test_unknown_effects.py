@@ -24,7 +24,7 @@ from assistant.tools.ratings import unknown_effects
 from assistant.tools.rules import OwnerRule
 from assistant.tools.saying import TRIGGER
 from assistant.tools.script_tools import named_in
-from assistant.tools.verdict import STRICT, Ruling, Rulings, Verdict
+from assistant.tools.verdict import STRICT, PolicyDecision, Ruling, Rulings
 from integrations.demo_home import DemoHome
 from integrations.home_assistant.client import HomeAssistant
 from integrations.home_assistant.house import Entity, House
@@ -258,10 +258,10 @@ class Telling:
         return predicate(self.house)
 
 
-async def decided(home: Telling, name: str = "Cosy time") -> Verdict:
+async def decided(home: Telling, name: str = "Cosy time") -> PolicyDecision:
     judge_ = Judge(home, rulings=FREE)
     verdict = await judge_.read_up(lambda: judge_.call(entry(ON), {"name": name}, "do it"))
-    assert isinstance(verdict, Verdict)
+    assert isinstance(verdict, PolicyDecision)
     return verdict
 
 

@@ -11,7 +11,7 @@ import pytest
 from assistant.domain.outcome import Decision, Observed, Status, Tier, ToolOutcome
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.verify import verify
-from assistant.tools.watch import MAX_WATCHED, Watch
+from assistant.tools.watch import MAX_WATCHED, MovementWatch
 from integrations.home_assistant.house import Entity, House
 
 DOOR = "cover.garage"
@@ -58,7 +58,7 @@ class Stage:
     def __init__(self) -> None:
         self.picture = Picture()
         self.said: list[tuple[str, str]] = []
-        self.watch = Watch(
+        self.watch = MovementWatch(
             self.picture, Catalogue(), lambda text, language: self.said.append((text, language))
         )
 

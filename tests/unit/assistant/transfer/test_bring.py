@@ -13,7 +13,7 @@ from assistant.domain.records import MemoryRecord
 from assistant.journal.database import Database, Work
 from assistant.journal.store import Store
 from assistant.setup.document import NewFile
-from assistant.transfer.bring import Change, Here, bring
+from assistant.transfer.bring import Here, ImportPlan, bring
 
 
 async def test_somebody_who_leaves_in_the_midst_finds_it_done_as_a_whole(
@@ -24,7 +24,7 @@ async def test_somebody_who_leaves_in_the_midst_finds_it_done_as_a_whole(
     settings = Settings.model_validate({"assistant": {"data": str(tmp_path)}})
     here = Here(target, "", settings, (), frozenset(), {}, {}, (), False)
     fact = MemoryRecord("m1", "The bin goes out on Tuesday", clock.now())
-    change = Change((NewFile(target, b"# new"),), (fact,), (), {}, {}, (), None)
+    change = ImportPlan((NewFile(target, b"# new"),), (fact,), (), {}, {}, (), None)
     written, left = asyncio.Event(), threading.Event()
     loop = asyncio.get_running_loop()
 

@@ -4,7 +4,7 @@ import pytest
 
 from integrations.demo_home.context import _scalar, live_context, prompt
 from integrations.demo_home.house import DemoHouse
-from integrations.demo_home.intents import Place
+from integrations.demo_home.intents import CallerPlace
 from integrations.demo_home.scenes import describe
 
 
@@ -58,7 +58,7 @@ def test_scalars_are_quoted_only_where_needed(value: object, text: str | None) -
 
 
 def test_the_prompt_lists_what_is_exposed(house: DemoHouse) -> None:
-    text = prompt(house, Place())
+    text = prompt(house, CallerPlace())
     assert (
         "- names: Kitchen light, luz de la cocina\n  domain: light\n  areas: Kitchen, cocina"
         in text
@@ -68,7 +68,9 @@ def test_the_prompt_lists_what_is_exposed(house: DemoHouse) -> None:
 
 
 def test_the_prompt_names_the_place_of_the_device(house: DemoHouse) -> None:
-    assert "You are in area Kitchen (floor Ground)" in prompt(house, Place("kitchen", "ground"))
+    assert "You are in area Kitchen (floor Ground)" in prompt(
+        house, CallerPlace("kitchen", "ground")
+    )
 
 
 def test_the_description_has_a_line_an_area(house: DemoHouse) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from integrations.demo_home.catalogue import AREAS, FLOORS, THINGS
 from integrations.demo_home.house import DemoHouse
-from integrations.demo_home.intents import Place
+from integrations.demo_home.intents import CallerPlace
 from integrations.demo_home.phones import Channel
 from integrations.demo_home.registration import register
 from integrations.demo_home.tools import ToolError, call_tool, menu
@@ -25,7 +25,7 @@ class Kitchen:
         self.phone = register(house, REGISTRATION, "somebody")
         self.phone.area_id = "kitchen"
         self.pushes: list[dict[str, Any]] = []
-        self.place = Place("kitchen", "ground", self.phone.id)
+        self.place = CallerPlace("kitchen", "ground", self.phone.id)
 
     def listen(self) -> None:
         """Open a channel."""
@@ -100,12 +100,12 @@ async def test_nobody_listens_and_nothing_breaks(kitchen: Kitchen) -> None:
 
 async def test_the_timer_of_this_device_is_meant_before_others(kitchen: Kitchen) -> None:
     kitchen.call("HassStartTimer", minutes=5)
-    elsewhere = Place("office", "upper", "another-device")
+    elsewhere = CallerPlace("office", "upper", "another-device")
     call_tool(kitchen.house, "intent__HassStartTimer", {"minutes": 7}, elsewhere)
     kitchen.call("HassCancelTimer")
     assert kitchen.left() == [420]
     # from a third room only the floor is left to tell by
-    hall = Place("hall", "ground", "a-third-device")
+    hall = CallerPlace("hall", "ground", "a-third-device")
     kitchen.call("HassStartTimer", minutes=5)
     call_tool(kitchen.house, "intent__HassCancelTimer", {}, hall)
     assert kitchen.left() == [420]
@@ -116,7 +116,7 @@ async def test_the_tools_are_offered_to_such_a_device_alone(kitchen: Kitchen) ->
     assert "HassStartTimer" in names
     assert "HassStartTimer" not in [tool.intent for tool in menu(kitchen.house)]
     with pytest.raises(ToolError, match="not found"):
-        call_tool(kitchen.house, "intent__HassStartTimer", {"minutes": 1}, Place("kitchen"))
+        call_tool(kitchen.house, "intent__HassStartTimer", {"minutes": 1}, CallerPlace("kitchen"))
 
 
 async def test_no_sentence_can_be_set_off(kitchen: Kitchen) -> None:

@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 
 from integrations.demo_home.catalogue import AREAS, FLOORS, THINGS
-from integrations.demo_home.house import UNAVAILABLE, Change, DemoHouse
-from integrations.demo_home.intents import Place
+from integrations.demo_home.house import UNAVAILABLE, DemoHouse, StateChange
+from integrations.demo_home.intents import CallerPlace
 from integrations.demo_home.tools import ToolError, call_tool, menu
 
 ON, OFF, SET = "intent__HassTurnOn", "intent__HassTurnOff", "light__HassLightSet"
 
 
 def run(house: DemoHouse, tool: str, **arguments: Any) -> dict[str, Any]:
-    return call_tool(house, tool, arguments, Place())
+    return call_tool(house, tool, arguments, CallerPlace())
 
 
 def ids(result: dict[str, Any], part: str = "success") -> list[str]:
@@ -135,7 +135,7 @@ def test_the_house_changes(
 ) -> None:
     if (house.get(entity_id).state, attributes) == (state, {}):
         pytest.fail("the case would pass without a change")
-    call_tool(house, tool, arguments, Place())
+    call_tool(house, tool, arguments, CallerPlace())
     after = house.get(entity_id)
     assert after.state == state
     assert {key: after.attributes[key] for key in attributes} == attributes
@@ -187,7 +187,7 @@ def test_the_call_fails_and_nothing_changes(
         (state.entity_id, state.state) for state in house.all() if "script" not in state.entity_id
     ]
     with pytest.raises(ToolError) as failure:
-        call_tool(house, tool, arguments, Place())
+        call_tool(house, tool, arguments, CallerPlace())
     assert str(failure.value) == sentence
     assert before == [
         (state.entity_id, state.state) for state in house.all() if "script" not in state.entity_id
@@ -312,7 +312,7 @@ async def test_slow_things_say_that_they_are_on_their_way() -> None:
         )
         seen: list[tuple[str, str]] = []
 
-        def tell(change: Change) -> None:
+        def tell(change: StateChange) -> None:
             assert change.new is not None
             seen.append((change.entity_id, change.new.state))
 

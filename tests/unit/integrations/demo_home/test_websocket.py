@@ -10,7 +10,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
 from integrations.demo_home import DemoHome
-from integrations.demo_home.intents import Place
+from integrations.demo_home.intents import CallerPlace
 from integrations.demo_home.tools import call_tool
 
 
@@ -56,7 +56,7 @@ async def signed_in(home: DemoHome) -> AsyncIterator[Client]:
 
 
 def turn(home: DemoHome, **arguments: Any) -> None:
-    call_tool(home.house, "light__HassLightSet", arguments, Place())
+    call_tool(home.house, "light__HassLightSet", arguments, CallerPlace())
 
 
 async def test_a_wrong_token_is_turned_away(home: DemoHome) -> None:

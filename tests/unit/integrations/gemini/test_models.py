@@ -5,7 +5,14 @@ from datetime import date
 import pytest
 
 from integrations.gemini.events import TokensUsed
-from integrations.gemini.models import MODELS, ModelRow, Status, Thinking, cost_usd, model_row
+from integrations.gemini.models import (
+    MODELS,
+    ModelRow,
+    Status,
+    ThinkingSetting,
+    cost_usd,
+    model_row,
+)
 
 ROWS = list(MODELS.values())
 LIVE = model_row("gemini-3.8-live")[0]
@@ -16,7 +23,7 @@ DAY = date(2026, 11, 22)
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 def test_a_row_is_consistent(row: ModelRow) -> None:
     assert row.source
-    assert bool(row.levels) is (row.thinking is Thinking.LEVEL)
+    assert bool(row.levels) is (row.thinking is ThinkingSetting.LEVEL)
     assert not row.level_always or row.levels
     assert not row.scheduling or "NON_BLOCKING" in row.behaviors
     assert [price.since for price in row.prices] == sorted(price.since for price in row.prices)
@@ -49,7 +56,7 @@ def test_an_unknown_name_keeps_itself_and_gets_nothing_else(kind: str, successor
     assert not known
     assert (row.name, row.kind, row.successor) == ("gemini-9-live", kind, successor)
     assert row.status is Status.UNKNOWN
-    assert row.thinking is Thinking.NONE
+    assert row.thinking is ThinkingSetting.NONE
     assert row.behaviors == ()
     allowed = (row.scheduling, row.context_update, row.client_content, row.proactivity)
     assert not any((*allowed, row.affective, row.custom_vocabulary, row.language_codes, row.search))

@@ -15,7 +15,7 @@ from integrations.home_assistant.actions import (
 from integrations.home_assistant.effects import QUIET, WAYS
 from integrations.home_assistant.house import Area, Entity, Floor
 from integrations.home_assistant.places import Places
-from integrations.home_assistant.registry import Device, Registries
+from integrations.home_assistant.registry import DeviceRow, Registries
 
 LIGHT, SPOT, LOCK, BLIND = "light.hall", "light.spot", "lock.front", "cover.blind"
 REGISTRY_ID = "0123456789abcdef0123456789abcdef"
@@ -23,7 +23,7 @@ REGISTRIES = Registries(
     floors={"ground": Floor("ground", "Ground floor")},
     areas={"hall": Area("hall", "Hall", ("Entrance",), "ground"), "attic": Area("attic", "Attic")},
     area_labels={"attic": frozenset({"away"})},
-    devices={"door": Device("hall", frozenset({"entry"}))},
+    devices={"door": DeviceRow("hall", frozenset({"entry"}))},
     entities={
         LOCK: {"entity_id": LOCK, "id": REGISTRY_ID, "device_id": "door"},
         SPOT: {"entity_id": SPOT, "id": "x" * 32, "labels": ["bright"]},
@@ -331,7 +331,7 @@ def test_a_lock_whose_integration_has_yet_to_load_counts(
     entry: dict[str, Any], touched: set[str]
 ) -> None:
     registries = replace(
-        REGISTRIES, entities={"lock.late": entry}, devices={"late": Device("cellar")}
+        REGISTRIES, entities={"lock.late": entry}, devices={"late": DeviceRow("cellar")}
     )
     effects = read_script({"sequence": CELLAR}, Places(registries, ENTITIES))
     assert effects.touched.keys() == touched

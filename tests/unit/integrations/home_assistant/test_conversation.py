@@ -9,8 +9,8 @@ from integrations.home_assistant.conversation import (
     AGENT,
     MAX_KEPT,
     Conversation,
+    EngineReply,
     Recognized,
-    Reply,
 )
 from integrations.home_assistant.refusals import CommandRefused, Unanswered
 
@@ -164,7 +164,7 @@ async def test_a_home_that_is_away_is_not_asked() -> None:
     [
         (
             DONE,
-            Reply(
+            EngineReply(
                 "Turned on the light",
                 "action_done",
                 succeeded=("light.kitchen_lights",),
@@ -173,14 +173,16 @@ async def test_a_home_that_is_away_is_not_asked() -> None:
         ),
         (
             NOT_FOUND,
-            Reply("Sorry, I am not aware of any device called a joke", "error", "no_valid_targets"),
+            EngineReply(
+                "Sorry, I am not aware of any device called a joke", "error", "no_valid_targets"
+            ),
         ),
-        ({}, Reply("", "")),
-        (None, Reply("", "")),
-        ({"response": {"speech": [], "data": {"success": "yes"}}}, Reply("", "")),
+        ({}, EngineReply("", "")),
+        (None, EngineReply("", "")),
+        ({"response": {"speech": [], "data": {"success": "yes"}}}, EngineReply("", "")),
     ],
 )
-async def test_what_it_answered(answer: Any, reply: Reply) -> None:
+async def test_what_it_answered(answer: Any, reply: EngineReply) -> None:
     assert await Conversation(Home(answer)).process("x", "en") == reply
 
 

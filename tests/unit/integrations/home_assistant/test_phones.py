@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from integrations.demo_home import DemoHome
-from integrations.demo_home.phones import Phone as Registered
+from integrations.demo_home.phones import DemoPhone as Registered
 from integrations.demo_home.registration import add_phone, press, register
 from integrations.errors import Refused, Unavailable
 from integrations.home_assistant.client import HomeAssistant

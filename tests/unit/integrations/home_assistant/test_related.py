@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from integrations.home_assistant.house import Area, Entity
-from integrations.home_assistant.registry import Device, Registries
+from integrations.home_assistant.registry import DeviceRow, Registries
 from integrations.home_assistant.related import touched_by
 
 REGISTRIES = Registries(
@@ -16,7 +16,7 @@ REGISTRIES = Registries(
         "o": Area("o", "Outside"),
     },
     area_labels={"b": frozenset({"night"})},
-    devices={"lamp": Device("k"), "plug": Device("h", frozenset({"loud"}))},
+    devices={"lamp": DeviceRow("k"), "plug": DeviceRow("h", frozenset({"loud"}))},
     entities={
         "script.s": {"entity_id": "script.s", "labels": ["mine"]},
         "light.hall": {"entity_id": "light.hall", "labels": ["night", "mine"]},

@@ -347,7 +347,7 @@ async def test_what_was_never_sent_is_not_said_to_be_lost(
     transport: Literal["http", "sse", "stdio"], lost: bool
 ) -> None:
     spec = ServerSpec("other", transport, url="http://127.0.0.1:9", command="x")
-    closed = session.Session(spec)
+    closed = session.McpSession(spec)
     closed._client = Closed()  # type: ignore[assignment]
     with pytest.raises(Unavailable) as caught:
         await closed.call("t", {}, 1.0, None)

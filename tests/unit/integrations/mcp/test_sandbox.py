@@ -12,7 +12,7 @@ import pytest
 
 from integrations.mcp import confine, sandbox
 from integrations.mcp.hub import McpHub
-from integrations.mcp.program import Command, command
+from integrations.mcp.program import ProgramCommand, command
 from integrations.mcp.sandbox import confined, grants, holds, landlock_abi
 from integrations.mcp.servers import ServerSpec
 
@@ -195,8 +195,8 @@ def test_a_server_on_the_network_has_no_sandbox() -> None:
     assert not holds(ServerSpec("search", "http", url="http://127.0.0.1:9"))
 
 
-def made(*words: str, home: Path, path: str = "/usr/bin") -> Command:
-    return Command(words, {"HOME": str(home), "PATH": path}, None)
+def made(*words: str, home: Path, path: str = "/usr/bin") -> ProgramCommand:
+    return ProgramCommand(words, {"HOME": str(home), "PATH": path}, None)
 
 
 def test_packages_of_node_are_readable_as_a_whole(tmp_path: Path) -> None:

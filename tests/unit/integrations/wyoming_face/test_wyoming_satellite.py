@@ -13,7 +13,7 @@ from wyoming.client import AsyncTcpClient
 from wyoming.event import Event, async_read_event
 
 from integrations.errors import Misconfigured
-from integrations.places import LOOPBACK, Room
+from integrations.places import LOOPBACK, ConnectionRoom
 from integrations.web.box import NotAnnounced
 from integrations.wyoming_face import server
 from integrations.wyoming_face.server import WyomingServer, satellite_info
@@ -230,7 +230,7 @@ class TestTooMuch:
     async def test_who_reads_no_answer_is_sent_away(
         self, room: FakeRoom, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(server, "ROOM", Room(2, 2, 2, 0, 0))
+        monkeypatch.setattr(server, "ROOM", ConnectionRoom(2, 2, 2, 0, 0))
         async with served(room, taken_within_s=0.05) as port, asyncio.timeout(30):
             deaf = [await _deaf(port) for _ in range(2)]
             for _, writer in deaf:
@@ -264,7 +264,7 @@ class TestTooMuch:
             server, "place_of", lambda host: LOOPBACK if host == "127.0.0.1" else host
         )
         monkeypatch.setattr(
-            server, "ROOM", Room(6, of_one=3, few=1, kept_for_few=2, kept_for_loopback=1)
+            server, "ROOM", ConnectionRoom(6, of_one=3, few=1, kept_for_few=2, kept_for_loopback=1)
         )
         async with served(room) as port, asyncio.timeout(30):
             opened = []

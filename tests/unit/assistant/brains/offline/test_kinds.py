@@ -4,7 +4,7 @@ import pytest
 
 from assistant.brains.offline.calls import settle_target
 from assistant.brains.offline.names import house_names
-from assistant.brains.offline.parse import Command, Parser
+from assistant.brains.offline.parse import ParsedCommand, Parser
 from integrations.home_assistant.house import Area, Entity, House
 
 THINGS = [
@@ -35,6 +35,6 @@ def test_the_lights_are_all_of_the_room(
     command = Parser(house_names(HOUSE)).parse(said, "en", here)
     assert command is not None
     settled = settle_target(command, HOUSE, here)
-    assert isinstance(settled, Command)
+    assert isinstance(settled, ParsedCommand)
     assert settled.entity_ids == ids
     assert settled.area_id == area or ids

@@ -7,7 +7,7 @@ import pytest
 from assistant.brains.offline.calls import Call, Problem, make_call
 from assistant.brains.offline.names import house_names
 from assistant.brains.offline.own import OWN_SENTENCES, OWN_TOOLS
-from assistant.brains.offline.parse import Command, Parser
+from assistant.brains.offline.parse import ParsedCommand, Parser
 from assistant.domain.clock import VirtualClock
 from assistant.domain.records import AuditRecord, Mark, TurnRecord
 from assistant.speech.catalogue import Catalogue
@@ -80,7 +80,7 @@ def test_to_be_misheard_is_told_apart(text: str, language: str) -> None:
     assert _call(command) == Call(THAT_WAS_WRONG, {"misheard": True})
 
 
-def _call(command: Command) -> Call | Problem:
+def _call(command: ParsedCommand) -> Call | Problem:
     """What it leads to, where Hearth's own tools are all that there is."""
     audit = AuditTools(NoRows(), House, Catalogue(), VirtualClock()).tools()
     marking = Marking(NoMarks(), Catalogue(), VirtualClock()).tool()

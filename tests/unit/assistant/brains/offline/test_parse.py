@@ -4,7 +4,7 @@ import pytest
 
 from assistant.brains.offline.compound import parse_all
 from assistant.brains.offline.names import house_names
-from assistant.brains.offline.parse import Command, Parser
+from assistant.brains.offline.parse import ParsedCommand, Parser
 from integrations.home_assistant.house import Area, Entity, House
 from tests.corpus.house import corpus_house
 
@@ -16,7 +16,7 @@ def understood(text: str, language: str = "en") -> list[str]:
     return [f"{command.intent} {_target(command)}" for command in commands]
 
 
-def _target(command: Command) -> str:
+def _target(command: ParsedCommand) -> str:
     return ",".join(command.entity_ids) or command.area_id or str(command.slots.get("domain", ""))
 
 

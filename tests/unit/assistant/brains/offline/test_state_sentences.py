@@ -4,8 +4,8 @@ import pytest
 
 from assistant.brains.offline.calls import Problem, settle_target
 from assistant.brains.offline.names import house_names, without_words
-from assistant.brains.offline.parse import Command, Parser
-from assistant.brains.offline.questions import Questions, question_of, room_of
+from assistant.brains.offline.parse import ParsedCommand, Parser
+from assistant.brains.offline.questions import StateAnswers, question_of, room_of
 from assistant.domain.clock import VirtualClock
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.house_questions import EVERYTHING, facts
@@ -28,7 +28,7 @@ HOUSE = house_of(
 )
 
 
-def understood(text: str, language: str, house: House = HOUSE, area: str = "") -> Command:
+def understood(text: str, language: str, house: House = HOUSE, area: str = "") -> ParsedCommand:
     command = Parser(house_names(house)).parse(text, language, area)
     assert command is not None, text
     settled = settle_target(command, house, area)
@@ -37,7 +37,7 @@ def understood(text: str, language: str, house: House = HOUSE, area: str = "") -
 
 
 def answer(text: str, language: str = "en", house: House = HOUSE, area: str = "") -> str:
-    questions = Questions(Catalogue(), VirtualClock())
+    questions = StateAnswers(Catalogue(), VirtualClock())
     told = questions.answer(understood(text, language, house, area), house, language)
     assert told is not None
     return told
@@ -248,7 +248,7 @@ def test_two_doors_of_one_name_are_asked_back() -> None:
     command = Parser(house_names(house)).parse("is the balcony door closed", "en")
     assert command is not None
     assert isinstance(settle_target(command, house, ""), Problem)
-    assert isinstance(settle_target(command, house, "kitchen"), Command)
+    assert isinstance(settle_target(command, house, "kitchen"), ParsedCommand)
 
 
 def test_a_floor_is_as_warm_as_one_of_its_rooms() -> None:

@@ -13,7 +13,7 @@ from assistant.speech.catalogue import Catalogue
 from assistant.timers.book import TimerBook
 from assistant.timers.later import FrozenCalls
 from assistant.timers.later_tool import LaterTool
-from assistant.timers.telling import Telling
+from assistant.timers.telling import TimerTelling
 from assistant.timers.tools import AlarmTool, TimerTools
 from assistant.tools.arguments import fit
 from assistant.tools.menu import Menu, build_menu
@@ -54,7 +54,7 @@ class NoTools:
 CLOCK = VirtualClock()
 SHELF = Shelf()
 BOOK = TimerBook(SHELF, CLOCK, an_almanac(SHELF))
-TELLING = Telling(lambda: True, Catalogue(), CLOCK, UTC)
+TELLING = TimerTelling(lambda: True, Catalogue(), CLOCK, UTC)
 CALLS = FrozenCalls(NoTools(), lambda: True, str, Catalogue())
 TOOLS = (
     *TimerTools(BOOK, TELLING).tools(),

@@ -9,7 +9,7 @@ from assistant.brains.offline.answers import answer_outcome
 from assistant.brains.offline.calls import Call, make_call, settle_target
 from assistant.brains.offline.compound import parse_all
 from assistant.brains.offline.names import house_names
-from assistant.brains.offline.parse import Command, Parser
+from assistant.brains.offline.parse import ParsedCommand, Parser
 from assistant.brains.offline.undoing import SENTENCES, TOOLS
 from assistant.domain.call import ToolCall
 from assistant.domain.clock import VirtualClock
@@ -60,7 +60,7 @@ def menu() -> Menu:
     )
 
 
-def said(text: str, language: str) -> list[Command]:
+def said(text: str, language: str) -> list[ParsedCommand]:
     return parse_all(text, lambda part: PARSER.parse(part, language))
 
 
@@ -69,7 +69,7 @@ def called(text: str, language: str) -> tuple[str, dict[str, Any]] | None:
     if len(commands) != 1:
         return None
     command = settle_target(commands[0], HOUSE, "")
-    assert isinstance(command, Command), command
+    assert isinstance(command, ParsedCommand), command
     call = make_call(command, HOUSE, menu(), VirtualClock().now())
     assert isinstance(call, Call), call
     return call.tool, call.arguments

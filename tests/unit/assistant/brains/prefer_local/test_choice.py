@@ -2,7 +2,7 @@
 
 import pytest
 
-from assistant.brains.prefer_local.choice import HOLD_S, QUIET_S, SETTLE_S, Choice, Side
+from assistant.brains.prefer_local.choice import HOLD_S, QUIET_S, SETTLE_S, LocalChoice, Side
 
 # What happens, in order: (when, what, ...), then who acts at the last moment given.
 Step = tuple[float, str] | tuple[float, str, str]
@@ -11,7 +11,7 @@ SENTENCE = "activate party mode"
 
 def played(steps: list[Step], until: float) -> tuple[Side, float]:
     """Who acts in the end, and since when. The choice is looked at where it says that it is due."""
-    choice, now = Choice(), 0.0
+    choice, now = LocalChoice(), 0.0
     side = Side.OPEN
 
     def wait(end: float) -> float | None:
@@ -160,7 +160,7 @@ def test_who_acts(steps: list[Step], side: Side, at: float) -> None:
 
 
 def test_a_decision_is_never_taken_back() -> None:
-    choice = Choice()
+    choice = LocalChoice()
     choice.made(0.0)
     assert choice.side(HOLD_S) is Side.MODEL
     choice.heard(SENTENCE, HOLD_S)

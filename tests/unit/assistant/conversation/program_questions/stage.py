@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from assistant.conversation.audio_front_end import EarEvent
-from assistant.conversation.confirmation_dialog import Means
+from assistant.conversation.confirmation_dialog import AskingServices
 from assistant.conversation.events import SpeechEnded, SpeechStarted, WakeHeard
 from assistant.conversation.line import Line
 from assistant.conversation.live import LiveTurn
 from assistant.conversation.machine import State
 from assistant.conversation.program_questions.inquiry import Mapper
-from assistant.conversation.program_questions.questions import House, Questions
+from assistant.conversation.program_questions.questions import ProgramQuestions, QuestionHouse
 from assistant.conversation.program_questions.talks import Talks
 from assistant.conversation.runner import Runner
 from assistant.domain.brain import BrainEvent, TurnDone
@@ -79,7 +79,7 @@ class Stage:
     """What a test looks at."""
 
     runner: Runner
-    questions: Questions
+    questions: ProgramQuestions
     talks: Talks
     closed: Closed
     clock: VirtualClock
@@ -110,7 +110,7 @@ class Stage:
 async def stage(
     brain: ScriptedBrain,
     script: dict[int, Sequence[EarEvent]],
-    asking: Means | None = None,
+    asking: AskingServices | None = None,
     *,
     tools: Tools | None = None,
     player: Player | None = None,
@@ -133,10 +133,10 @@ async def stage(
         volume=volume,
     ) as (runner, closed):
         line = Line(clock)
-        house = House(
+        house = QuestionHouse(
             Catalogue(), lambda text: "en", ("okay nabu",), keeps_words=lambda: keeps_words
         )
-        questions = Questions(runner, line, house, happenings, clock, mapper)
+        questions = ProgramQuestions(runner, line, house, happenings, clock, mapper)
         talks = Talks(runner, line, lambda text: "en", clock)
         async with talks, questions:
             yield Stage(runner, questions, talks, closed, clock, told)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from assistant.domain.outcome import Tier
-from assistant.tools.undo.reversible import Choice, choose
+from assistant.tools.undo.reversible import ReversibleThings, choose
 from integrations.home_assistant.house import Entity, House
 from tests.unit.assistant.tools.undo.doubles import light, thing
 
@@ -47,23 +47,29 @@ HOUSE = House(
 @pytest.mark.parametrize(
     ("touched", "choice"),
     [
-        ([], Choice()),
-        (["light.lamp", "light.lamp"], Choice(("light.lamp",))),
-        (["light.nowhere"], Choice()),
-        (["light.away", "media_player.tv"], Choice(away=("light.away", "media_player.tv"))),
-        (["media_player.radio"], Choice(players=("media_player.radio",))),
+        ([], ReversibleThings()),
+        (["light.lamp", "light.lamp"], ReversibleThings(("light.lamp",))),
+        (["light.nowhere"], ReversibleThings()),
+        (
+            ["light.away", "media_player.tv"],
+            ReversibleThings(away=("light.away", "media_player.tv")),
+        ),
+        (["media_player.radio"], ReversibleThings(players=("media_player.radio",))),
         # members in the place of groups: both together would put back the mean of all
-        (["light.group", "light.lamp"], Choice(("light.lamp", "light.shelf"))),
-        (["light.unknown_group"], Choice(("light.unknown_group",))),
-        (["group.mixed"], Choice(("light.lamp",))),
-        (["cover.all"], Choice(("cover.blind",), never=("cover.garage",))),
-        (["cover.puerta"], Choice(never=("cover.puerta",))),
-        (["scene.evening"], Choice(("light.lamp",), never=("lock.front",))),
-        (["script.night"], Choice(("light.shelf",))),
-        (["script.secret", "scene.blank"], Choice(never=("script.secret", "scene.blank"))),
+        (["light.group", "light.lamp"], ReversibleThings(("light.lamp", "light.shelf"))),
+        (["light.unknown_group"], ReversibleThings(("light.unknown_group",))),
+        (["group.mixed"], ReversibleThings(("light.lamp",))),
+        (["cover.all"], ReversibleThings(("cover.blind",), never=("cover.garage",))),
+        (["cover.puerta"], ReversibleThings(never=("cover.puerta",))),
+        (["scene.evening"], ReversibleThings(("light.lamp",), never=("lock.front",))),
+        (["script.night"], ReversibleThings(("light.shelf",))),
+        (
+            ["script.secret", "scene.blank"],
+            ReversibleThings(never=("script.secret", "scene.blank")),
+        ),
     ],
 )
-def test_choice(touched: list[str], choice: Choice) -> None:
+def test_choice(touched: list[str], choice: ReversibleThings) -> None:
     assert choose(touched, HOUSE, {}) == choice
 
 
@@ -90,7 +96,7 @@ def test_what_may_open_is_kept_where_it_is_rated_as_harmless(
     name = entity.entity_id
     tiers = {name: rating} if rating is not None else {}
     found = choose([name], House(entities={name: entity}), tiers)
-    assert found == (Choice((name,)) if kept else Choice(never=(name,)))
+    assert found == (ReversibleThings((name,)) if kept else ReversibleThings(never=(name,)))
 
 
 @pytest.mark.parametrize(
@@ -113,9 +119,9 @@ def test_what_a_scene_holds(domain: str) -> None:
     ],
 )
 def test_what_it_never_holds(domain: str) -> None:
-    assert choose([f"{domain}.x"], HOUSE, {}) == Choice(never=(f"{domain}.x",))
+    assert choose([f"{domain}.x"], HOUSE, {}) == ReversibleThings(never=(f"{domain}.x",))
 
 
 @pytest.mark.parametrize("domain", ["sensor", "binary_sensor", "weather", "person"])
 def test_what_only_tells_does_not_count(domain: str) -> None:
-    assert choose([f"{domain}.x"], HOUSE, {}) == Choice()
+    assert choose([f"{domain}.x"], HOUSE, {}) == ReversibleThings()
