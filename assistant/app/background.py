@@ -21,7 +21,7 @@ from assistant.confirmation.phone import OwnersPhone
 from assistant.confirmation.pin import PinGuard
 from assistant.confirmation.witness import Hears, Witness
 from assistant.conversation.confirmation_dialog import AskingServices, Prompter
-from assistant.conversation.log import TurnLog
+from assistant.conversation.record import TurnLog
 from assistant.conversation.runner import Runner
 from assistant.domain.brain import PEOPLE, BrainFault, ConversationOwner, Spent
 from assistant.domain.clock import Clock

@@ -13,7 +13,7 @@ from assistant.app.home import HomeContext, open_home
 from assistant.app.services import DaemonServices, Stay
 from assistant.config.schema import Settings
 from assistant.conversation.confirmation_dialog import Prompter
-from assistant.conversation.log import TurnLog
+from assistant.conversation.record import TurnLog
 from assistant.conversation.runner import Runner
 from assistant.conversation.turn_services import TurnServices
 from assistant.sound.devices import voices_of

@@ -10,15 +10,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from assistant.config.schema import Settings
-from assistant.conversation.acknowledging import Acknowledging
+from assistant.conversation.acknowledgement import Acknowledging
 from assistant.conversation.audio_front_end import AudioFrontEnd
-from assistant.conversation.late import LateBrain, LateTools
-from assistant.conversation.log import TurnLog
 from assistant.conversation.machine import Rules
 from assistant.conversation.open_endpointer import open_endings
+from assistant.conversation.record import TurnLog
 from assistant.conversation.runner import Runner
-from assistant.conversation.stopping import DecodedStop, StopListener
-from assistant.conversation.turn_services import TurnServices
+from assistant.conversation.speech import DecodedStop, StopListener
+from assistant.conversation.turn_services import LateBrain, LateTools, TurnServices
 from assistant.domain.brain import TurnRequest
 from assistant.domain.clock import Clock, SystemClock
 from assistant.domain.records import new_id

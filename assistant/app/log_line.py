@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 
-from assistant.conversation.log import FinishedTurn
+from assistant.conversation.record import FinishedTurn
 from assistant.domain.outcome import Decision, ToolOutcome
 from assistant.domain.records import TurnRecord
 from assistant.journal.trace import first_sound_ms, slowest, stages
@@ -20,7 +20,7 @@ _PLAIN = re.compile(r"[^\s\"'=]+")
 
 
 class Turns(Protocol):
-    """Who tells of finished turns (`assistant.conversation.log.TurnLog`)."""
+    """Who tells of finished turns (`assistant.conversation.record.TurnLog`)."""
 
     def follow(self, follower: Callable[[FinishedTurn], None]) -> Callable[[], None]:
         """Have it told of each from now on; what is returned ends that."""

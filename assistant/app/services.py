@@ -10,11 +10,11 @@ from assistant.app.background import BackgroundWork, sound_files
 from assistant.app.home import HomeContext
 from assistant.app.log_line import log_turns
 from assistant.config.schema import Settings
-from assistant.conversation.line import Line
-from assistant.conversation.log import TurnLog
-from assistant.conversation.program_questions.mapping import SchemaMapper
+from assistant.conversation.program_questions.inquiry import SchemaMapper
 from assistant.conversation.program_questions.questions import ProgramQuestions, QuestionHouse
 from assistant.conversation.program_questions.talks import Talks
+from assistant.conversation.program_turns import Line
+from assistant.conversation.record import TurnLog
 from assistant.conversation.runner import Runner
 from assistant.conversation.telling import TurnTelling
 from assistant.domain.clock import Clock

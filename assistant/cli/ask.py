@@ -7,7 +7,7 @@ from assistant.cli.command import CliCommand, Failed
 from assistant.cli.output import print_turn, show_notices
 from assistant.cli.prompt import keyboard
 from assistant.config.schema import Settings
-from assistant.conversation.log import joined
+from assistant.conversation.record import joined
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:

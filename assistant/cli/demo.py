@@ -15,7 +15,7 @@ from assistant.cli.console import Terminal, worded
 from assistant.cli.output import describe, show_turn
 from assistant.config.schema import Settings
 from assistant.conversation.for_ever import listen_for_ever
-from assistant.conversation.log import FinishedTurn
+from assistant.conversation.record import FinishedTurn
 from assistant.demo.scenes import SCENES, Gramophone, SpokenCommand, Typed, make_clip
 from assistant.journal.trace import LEGEND, draw_bar
 from assistant.sound.devices import open_microphone, open_outputs

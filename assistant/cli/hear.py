@@ -8,8 +8,7 @@ from assistant.cli.command import CliCommand
 from assistant.cli.output import print_turn, show_notices
 from assistant.cli.terminal import say, say_json
 from assistant.config.schema import Settings
-from assistant.conversation.log import joined
-from assistant.conversation.record import NO_WAKE, no_wake
+from assistant.conversation.record import NO_WAKE, joined, no_wake
 from assistant.sound.devices import open_file_player
 from audio.wav import WavSource
 

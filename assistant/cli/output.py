@@ -6,7 +6,7 @@ from rich.text import Text
 
 from assistant.cli.console import Terminal, worded
 from assistant.cli.terminal import say, say_json
-from assistant.conversation.log import FinishedTurn
+from assistant.conversation.record import FinishedTurn
 from assistant.conversation.record import as_json as turn_object
 from assistant.domain.outcome import Decision, ToolOutcome
 from assistant.domain.records import TurnRecord

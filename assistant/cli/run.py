@@ -14,7 +14,7 @@ from assistant.cli.terminal import say
 from assistant.config.exposed_secrets import exposed_secrets
 from assistant.config.load import find_file, load_settings
 from assistant.config.schema import Settings
-from assistant.conversation.log import FinishedTurn
+from assistant.conversation.record import FinishedTurn
 from assistant.domain.clock import SystemClock
 from assistant.service.notify import runtime_folder, service_manager, starts_of
 from assistant.service.reload import Reloading

@@ -44,7 +44,7 @@ from assistant.conversation.hearing import Hearing
 from assistant.conversation.listeners import TurnListeners
 from assistant.conversation.live import LiveTurn
 from assistant.conversation.opening import TurnMaker
-from assistant.conversation.stopping import StopListener
+from assistant.conversation.speech import StopListener
 from assistant.conversation.timeline import ConversationClock
 from assistant.conversation.turn_services import TurnServices
 from assistant.domain.clock import Clock

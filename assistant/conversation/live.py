@@ -6,11 +6,11 @@ from collections.abc import Callable, Coroutine
 from datetime import datetime
 from typing import Any
 
-from assistant.conversation.acknowledging import IN_WORDS
+from assistant.conversation.acknowledgement import IN_WORDS, Toning
 from assistant.conversation.asking import AskedQuestion
 from assistant.conversation.calls import ToolCalls, ToolRun
 from assistant.conversation.claims import OWN_BRAINS, told, undone
-from assistant.conversation.confirmation_dialog import AskingServices, ConfirmationDialog
+from assistant.conversation.confirmation_dialog import AskingServices, ConfirmationDialog, Judge
 from assistant.conversation.confirming import Before, Confirming
 from assistant.conversation.effects import CancelReason, CloseTurn, OpenTurn
 from assistant.conversation.events import (
@@ -24,17 +24,14 @@ from assistant.conversation.events import (
     SpeechNotMeant,
     WentOffline,
 )
-from assistant.conversation.judging import Judge
 from assistant.conversation.listeners import TurnListener
 from assistant.conversation.patience import Patience
 from assistant.conversation.programs import ForAnswer, note_of_result
-from assistant.conversation.sounded import Sounded
+from assistant.conversation.reply import Sounded
 from assistant.conversation.speech import Speech
 from assistant.conversation.thinking import TurnThinking
 from assistant.conversation.timeline import Timeline
-from assistant.conversation.toning import Toning
-from assistant.conversation.turn_cost import TurnCost
-from assistant.conversation.turn_services import TurnServices
+from assistant.conversation.turn_services import TurnCost, TurnServices
 from assistant.domain.brain import BrainFault, NotMeant
 from assistant.domain.call import ToolCall
 from assistant.domain.outcome import ToolOutcome

@@ -8,8 +8,19 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from assistant.conversation import announced, barge_in, opened, sources, tones
-from assistant.conversation.barge_in import CUT_SHORT, cancel
+from assistant.conversation import barge_in, opened, sources, tones
+from assistant.conversation import barge_in as announced
+from assistant.conversation.barge_in import (
+    CUT_SHORT,
+    answered,
+    await_answer,
+    cancel,
+    is_unanswered,
+    near_own_speech,
+    settled,
+    talk_ended,
+    unanswered,
+)
 from assistant.conversation.effects import (
     Anticipate,
     CancelTurn,
@@ -62,15 +73,6 @@ from assistant.conversation.events import (
     Withdrawn,
 )
 from assistant.conversation.programs import ForTalk
-from assistant.conversation.questions import (
-    answered,
-    await_answer,
-    is_unanswered,
-    near_own_speech,
-    settled,
-    talk_ended,
-    unanswered,
-)
 from assistant.conversation.state import Machine, MicrophoneState, Rules, State
 
 __all__ = ["Machine", "MicrophoneState", "Rules", "State", "reduce"]

@@ -11,8 +11,7 @@ from contextlib import asynccontextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
-from assistant.conversation.endpointing import Endings, FixedEndings, PlainEndings
-from assistant.conversation.late_endings import LateEndings
+from assistant.conversation.endpointing import Endings, FixedEndings, LateEndings, PlainEndings
 from audio.endpoint import HANG_OVER_MS
 from audio.errors import AudioError
 from integrations.owner import OwnedTasks

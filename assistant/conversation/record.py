@@ -1,14 +1,25 @@
 """A finished turn as a record for the store, and a record as the object that `--json` prints."""
 
-from collections.abc import Iterable
-from dataclasses import asdict, replace
+import logging
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from assistant.conversation.claims import undone
 from assistant.conversation.effects import CloseTurn
 from assistant.conversation.live import LiveTurn
+from assistant.domain.listeners import Listeners
 from assistant.domain.outcome import ToolOutcome
-from assistant.domain.records import ConfirmationRecord, ErrorRecord, TurnRecord, WakeRecord
+from assistant.domain.records import (
+    UNASKED,
+    ConfirmationRecord,
+    ErrorRecord,
+    StoreError,
+    TurnRecord,
+    WakeRecord,
+)
+from assistant.journal.store import Store
 
 
 def record_of(turn: LiveTurn, closing: CloseTurn) -> TurnRecord:
@@ -131,3 +142,102 @@ def _not_done(outcome: ToolOutcome) -> dict[str, Any]:
         "status": outcome.status,
         "sentence": outcome.sentence,
     }
+
+
+# Finished turns: written to the store, the newest kept at hand.
+
+
+_log = logging.getLogger(__name__)
+_KEPT = 20
+
+
+@dataclass(frozen=True, slots=True)
+class FinishedTurn:
+    """A turn that is over, with its calls."""
+
+    record: TurnRecord
+    outcomes: tuple[ToolOutcome, ...]
+
+
+def joined(given: Iterable[FinishedTurn]) -> FinishedTurn:
+    """The last turn, with what led to it where it was said in place of a yes or no to the one
+    before: its wake word, question, calls, words and costs."""
+    turns = list(given)
+    whole = turns[-1]
+    for before in reversed(turns[:-1]):
+        asked = before.record.confirmation
+        if asked is None or asked.verdict != "new_command":
+            break
+        first, last = before.record, whole.record
+        both = first.usage + last.usage if first.usage and last.usage else None
+        record = replace(
+            last,
+            wake=first.wake,
+            clauses=(*first.clauses, *last.clauses),
+            cut_at=None if last.cut_at is None else f"{_heard(first)} {last.cut_at}".strip(),
+            audio_ms=first.audio_ms + last.audio_ms,
+            usage=both or last.usage or first.usage,
+            cost_usd=first.cost_usd + last.cost_usd,
+            confirmation=last.confirmation or asked,
+            model=last.model or first.model,
+        )
+        whole = FinishedTurn(record, (*before.outcomes, *whole.outcomes))
+    return whole
+
+
+def _heard(record: TurnRecord) -> str:
+    return " ".join(record.clauses) if record.cut_at is None else record.cut_at
+
+
+class TurnLog:
+    """Takes each finished turn from the runner."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self.turns: deque[FinishedTurn] = deque(maxlen=_KEPT)  # the newest last; no announcements
+        self.count = 0  # of all of them so far
+        self.keep_words: Callable[[], bool] = lambda: True  # asked when a turn is written down
+        self.on_turn: Callable[[FinishedTurn], None] | None = None  # told of each; must not block
+        self.after_writing: Callable[[TurnRecord], Awaitable[None]] = _nothing
+        self._followers: Listeners[[FinishedTurn]] = Listeners("turns")
+
+    def follow(self, follower: Callable[[FinishedTurn], None]) -> Callable[[], None]:
+        """Have it told of whatever is written down, job or turn, from now on; what is returned ends
+        that. Words that were not kept, or were to be forgotten, are not told. It must not block."""
+        return self._followers.add(follower)
+
+    async def record(self, turn: LiveTurn, closing: CloseTurn) -> None:
+        """Write a turn down, and tell of it."""
+        finished = FinishedTurn(record_of(turn, closing), tuple(turn.outcomes))
+        if finished.record.source not in UNASKED:
+            self.turns.append(finished)
+            self.count += 1
+        kept = await self._write(finished.record)
+        await self.after_writing(finished.record)
+        if self.on_turn is not None:
+            self.on_turn(finished)
+        known = {turn.record.turn_id: turn for turn in self.turns}
+        present = known.get(kept.turn_id, finished)  # without words that were to be forgotten
+        record = kept if present is finished else present.record
+        self._followers.tell(FinishedTurn(record, present.outcomes))
+
+    async def keep(self, record: TurnRecord) -> None:
+        """Write one record down, without what was said where no words are kept.
+
+        A store that fails is logged: the person has had their answer.
+        """
+        self._followers.tell(FinishedTurn(await self._write(record), ()))
+
+    async def _write(self, record: TurnRecord) -> TurnRecord:
+        """The record as it was written down."""
+        kept = record if self.keep_words() else wordless(record)
+        try:
+            await self._store.record_turn(kept)
+        except StoreError as error:
+            if not error.told:
+                _log.error("the turn could not be written down: %s", error)
+        return kept
+
+
+async def _nothing(record: TurnRecord) -> None:
+    """Nobody wants to know."""

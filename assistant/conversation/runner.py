@@ -23,14 +23,14 @@ from assistant.conversation.events import (
     WakeHeard,
 )
 from assistant.conversation.hearing import Hearing
-from assistant.conversation.listeners import TurnListener
+from assistant.conversation.listeners import Observer, Observers, Standing, TurnListener, status_of
 from assistant.conversation.listening import Listening
 from assistant.conversation.live import LiveTurn
-from assistant.conversation.log import FinishedTurn
-from assistant.conversation.opening import TurnMaker
+from assistant.conversation.opening import Stepping, TurnMaker
 from assistant.conversation.program_turns import ProgramTurns
 from assistant.conversation.programs import Then
-from assistant.conversation.standing import Observer, Observers, Standing, status_of
+from assistant.conversation.record import FinishedTurn
+from assistant.conversation.speech import StopListener, is_stop_word
 from assistant.conversation.state import (
     ANNOUNCEMENTS_WAITING,
     FollowUp,
@@ -39,9 +39,6 @@ from assistant.conversation.state import (
     Rules,
     State,
 )
-from assistant.conversation.stepping import Stepping
-from assistant.conversation.stop_words import is_stop_word
-from assistant.conversation.stopping import StopListener
 from assistant.conversation.timeline import ConversationClock
 from assistant.conversation.turn_services import TurnServices
 from assistant.domain.brain import ConversationOwner

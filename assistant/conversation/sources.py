@@ -2,10 +2,9 @@
 
 from dataclasses import replace
 
-from assistant.conversation.barge_in import cancel, rest
+from assistant.conversation.barge_in import cancel, rest, unanswered
 from assistant.conversation.effects import AnnounceLine, Effect, ForgetSound, StopWatching
 from assistant.conversation.events import Muted, SourceBack, SourceLost
-from assistant.conversation.questions import unanswered
 from assistant.conversation.state import Machine, MicrophoneState, State
 
 Step = tuple[Machine, list[Effect]]

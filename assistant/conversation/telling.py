@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from assistant.conversation.listeners import TurnListener
-from assistant.conversation.log import FinishedTurn
+from assistant.conversation.record import FinishedTurn
 from assistant.domain.events import EventBus
 from assistant.domain.outcome import ToolOutcome
 from assistant.domain.records import UNASKED

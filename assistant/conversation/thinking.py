@@ -6,12 +6,12 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from assistant.conversation.acknowledgement import Toning
 from assistant.conversation.calls import ToolCalls, call_name
 from assistant.conversation.claims import OWN_BRAINS
 from assistant.conversation.patience import Patience
 from assistant.conversation.programs import note_of
 from assistant.conversation.speech import Speech
-from assistant.conversation.toning import Toning
 from assistant.conversation.turn_services import TurnServices
 from assistant.domain.brain import (
     BrainEvent,

@@ -8,7 +8,7 @@ from typing import Any
 
 from assistant.config.errors import ConfigError
 from assistant.config.schema import Settings
-from assistant.conversation.level import Level
+from assistant.conversation.hearing import Level
 from assistant.doctor.daemon import Daemon
 from assistant.doctor.finding import Check, Found, bad, good, odd
 from assistant.doctor.scene import Scene

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from assistant.conversation.events import STOP_WORD
-from assistant.conversation.stop_words import languages_with
+from assistant.conversation.speech import languages_with
 from assistant.doctor import clip
 from assistant.doctor.finding import Check, Found, bad, good, odd
 from assistant.doctor.scene import Scene

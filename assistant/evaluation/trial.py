@@ -8,7 +8,7 @@ from pathlib import Path
 
 from assistant.app.build import App, open_app
 from assistant.config.schema import Settings
-from assistant.conversation.log import FinishedTurn, joined
+from assistant.conversation.record import FinishedTurn, joined
 from assistant.domain.brain import Usage
 from assistant.domain.outcome import Decision, Status
 from assistant.evaluation.commands import Outcome, Seen, Sentence, judge

@@ -6,8 +6,7 @@ from datetime import timedelta
 from typing import Any, Protocol, TypeGuard
 
 from assistant.config.sections import VoiceChoice
-from assistant.conversation.log import FinishedTurn, TurnLog
-from assistant.conversation.record import wordless
+from assistant.conversation.record import FinishedTurn, TurnLog, wordless
 from assistant.domain.clock import Clock
 from assistant.domain.events import Happening
 from assistant.domain.records import StoreError, TurnRecord, is_peoples

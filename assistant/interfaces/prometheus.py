@@ -9,7 +9,7 @@ from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assistant.conversation.log import FinishedTurn
+from assistant.conversation.record import FinishedTurn
 from assistant.domain.brain import Usage
 from assistant.domain.outcome import ToolOutcome
 from assistant.domain.records import TurnRecord
@@ -146,7 +146,7 @@ class Measures:
         self._jobs: dict[str, TurnRecord] = {}  # as last written down, the newest last
 
     def finished(self, turn: FinishedTurn) -> None:
-        """A turn was written down, or what a job has cost (see `assistant.conversation.log`)."""
+        """A turn was written down, or what a job has cost (see `assistant.conversation.record`)."""
         record = turn.record
         if record.source == "job":
             self._spent(self._added(record))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from assistant.conversation.standing import Standing
+from assistant.conversation.listeners import Standing
 
 Leave = Callable[[], None]  # ends what it was given for
 

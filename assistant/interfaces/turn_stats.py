@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, Self
 
 from assistant.brains.slots import start_of_day
-from assistant.conversation.log import FinishedTurn
+from assistant.conversation.record import FinishedTurn
 from assistant.domain.clock import Clock
 from assistant.domain.listeners import Listeners
 from assistant.domain.records import UNASKED, StoreError, TurnRecord
@@ -25,7 +25,7 @@ _log = logging.getLogger(__name__)
 
 
 class Turns(Protocol):
-    """Who tells of finished turns (`assistant.conversation.log.TurnLog`)."""
+    """Who tells of finished turns (`assistant.conversation.record.TurnLog`)."""
 
     def follow(self, follower: Callable[[FinishedTurn], None]) -> Callable[[], None]:
         """Have it told of whatever is written down, without words that are not kept."""

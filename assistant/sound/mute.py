@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable
 from types import TracebackType
 from typing import Protocol, Self
 
-from assistant.conversation.standing import Standing
+from assistant.conversation.listeners import Standing
 from assistant.conversation.state import State
 from assistant.domain.clock import Clock
 from assistant.domain.records import SmallValues, StoreError

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from assistant.conversation.audio_front_end import AudioFrontEnd
 from assistant.conversation.events import SpeechHeld, SpeechStarted
-from assistant.conversation.stopping import DecodedStop
+from assistant.conversation.speech import DecodedStop
 from audio.endpoint import Endpointer
 from audio.frames import FRAME_MS, FRAME_SAMPLES, SAMPLE_RATE, SAMPLES_PER_MS, Frame
 from audio.recognize.sphinx import SphinxRecognizer

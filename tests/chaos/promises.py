@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from assistant.conversation.log import FinishedTurn
+from assistant.conversation.record import FinishedTurn
 
 SPOKEN = ("voice", "follow_up", "barge_in")  # sources of turns that a microphone began
 # Errors after which nothing need be said: nobody spoke, or the person said the next thing already.

@@ -16,7 +16,7 @@ from unittest.mock import patch
 import pytest
 
 from assistant.app.build import App, open_app
-from assistant.conversation.log import FinishedTurn
+from assistant.conversation.record import FinishedTurn
 from audio.player import NullPlayer
 from tests.chaos.faults import fault
 from tests.chaos.odd import as_json, changed, garbled, so_many

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from unittest.mock import patch
 
 from assistant.app.build import App, open_app
-from assistant.conversation.log import FinishedTurn
+from assistant.conversation.record import FinishedTurn
 from assistant.evaluation.commands import Outcome, Seen, judge, unsafe
 from assistant.evaluation.trial import Stage
 from audio.frames import SAMPLE_RATE

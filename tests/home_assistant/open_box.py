@@ -13,7 +13,7 @@ from assistant.app.build import App, open_app
 from assistant.app.interfaces import Interfaces, open_interfaces
 from assistant.app.services import Stay
 from assistant.config.schema import Settings
-from assistant.conversation.log import FinishedTurn
+from assistant.conversation.record import FinishedTurn
 from assistant.domain.clock import SystemClock
 from assistant.interfaces.device.record import DeviceFile
 from assistant.interfaces.mqtt.make import take_away

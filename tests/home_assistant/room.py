@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import AsyncGenerator
 from pathlib import Path
 
-from assistant.conversation.standing import Standing
+from assistant.conversation.listeners import Standing
 from assistant.conversation.state import State
 from audio.frames import FRAME_BYTES, SAMPLE_RATE, Frame, Framer
 from tests.pipeline.dialogues import silence, speech

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from assistant.config.schema import Settings
-from assistant.conversation.standing import Standing
+from assistant.conversation.listeners import Standing
 from assistant.conversation.state import State
 from assistant.domain.clock import SystemClock
 from assistant.interfaces.device.entities import every_one

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from assistant.config.schema import Settings
-from assistant.conversation.standing import Observers, Standing
+from assistant.conversation.listeners import Observers, Standing
 from assistant.conversation.state import State
 from assistant.domain.clock import SystemClock
 from assistant.interfaces.device.house_device import HouseDevice

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from assistant.conversation.log import FinishedTurn
+from assistant.conversation.record import FinishedTurn
 from assistant.domain.outcome import Status
 from tests.chaos.faults import fault
 from tests.chaos.promises import Life, assert_promises, told_of

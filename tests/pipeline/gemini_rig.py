@@ -17,7 +17,7 @@ import google.genai.live  # noqa: F401  # seconds on a busy machine: not in a co
 from assistant.app.build import App, open_app
 from assistant.config.schema import Settings
 from assistant.conversation.confirmation_dialog import Prompter
-from assistant.conversation.log import FinishedTurn
+from assistant.conversation.record import FinishedTurn
 from assistant.domain.clock import SystemClock
 from assistant.domain.outcome import Status, Tier
 from assistant.domain.records import TurnRecord

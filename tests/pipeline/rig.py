@@ -7,7 +7,7 @@ from typing import Any
 
 from assistant.app.build import App, open_app
 from assistant.config.schema import Settings
-from assistant.conversation.log import FinishedTurn
+from assistant.conversation.record import FinishedTurn
 from audio.frames import SAMPLE_RATE
 from audio.player import NullPlayer, Outputs, Player
 from audio.wav import WavSource, read_wav, write_wav

@@ -8,7 +8,7 @@ from unittest.mock import patch
 import pytest
 
 from assistant.app.build import App
-from assistant.conversation.log import FinishedTurn
+from assistant.conversation.record import FinishedTurn
 from assistant.demo.scenes import SpokenCommand, make_clip
 from assistant.domain.clock import SystemClock
 from assistant.domain.outcome import Status

@@ -15,7 +15,7 @@ from assistant.announcements.queue_speaker import FOLDER, Announcements, Waiting
 from assistant.app.background import sound_files
 from assistant.app.build import App, open_app
 from assistant.config.schema import Settings
-from assistant.conversation.standing import Standing
+from assistant.conversation.listeners import Standing
 from assistant.conversation.state import State
 from assistant.domain.clock import SystemClock
 from assistant.domain.records import TurnRecord

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from assistant.conversation.events import StopAsked, Typed
-from assistant.conversation.log import FinishedTurn
+from assistant.conversation.record import FinishedTurn
 from assistant.conversation.state import State
 from tests.pipeline.gemini_rig import (
     LIVE,

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from assistant.conversation.log import FinishedTurn
+from assistant.conversation.record import FinishedTurn
 from assistant.domain.outcome import Decision, Status
 from assistant.domain.records import AuditRecord
 from assistant.tools.guards import MAX_REPEATED

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from assistant.conversation.log import FinishedTurn
+from assistant.conversation.record import FinishedTurn
 from assistant.domain.outcome import Decision, Status
 from assistant.domain.policy_context import Mode
 from tests.pipeline.gemini_rig import Scene, said, scene

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from assistant.app.build import App, open_app
-from assistant.conversation.log import FinishedTurn
+from assistant.conversation.record import FinishedTurn
 from assistant.domain.outcome import Decision, Status
 from audio.wav import WavSource
 from tests.pipeline.dialogues import UNLOCK, dialogue

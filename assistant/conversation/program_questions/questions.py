@@ -9,13 +9,17 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from assistant.confirmation.forms import AnswerKind, Forms
-from assistant.conversation.line import Line, done_within
-from assistant.conversation.program_questions.inquiry import Inquiry, Mapper
-from assistant.conversation.program_questions.mapping import BadSchema, check_schema
+from assistant.conversation.listeners import Standing
+from assistant.conversation.program_questions.inquiry import (
+    BadSchema,
+    Inquiry,
+    Mapper,
+    check_schema,
+)
 from assistant.conversation.program_questions.templates import BadTemplate, Templates
+from assistant.conversation.program_turns import Line, done_within
 from assistant.conversation.programs import Ended, ForAnswer
-from assistant.conversation.standing import Standing
-from assistant.conversation.stop_words import is_stop_word
+from assistant.conversation.speech import is_stop_word
 from assistant.domain.clock import Clock
 from assistant.domain.events import EventBus
 from assistant.domain.records import new_id

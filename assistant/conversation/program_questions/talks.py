@@ -5,8 +5,8 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from assistant.conversation.line import Line, done_within
 from assistant.conversation.program_questions.questions import EXPIRE_S, manner_of, why_deaf
+from assistant.conversation.program_turns import Line, done_within
 from assistant.conversation.programs import ForTalk
 from assistant.domain.clock import Clock
 from assistant.domain.records import new_id

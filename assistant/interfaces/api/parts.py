@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from assistant.announcements.desk import Announcing
-from assistant.conversation.log import FinishedTurn
-from assistant.conversation.standing import Standing
+from assistant.conversation.listeners import Standing
+from assistant.conversation.record import FinishedTurn
 from assistant.domain.brain import ConversationOwner
 from assistant.domain.outcome import Tier
 from assistant.domain.policy_context import Mode
@@ -28,7 +28,7 @@ from integrations.web.requests import (
 from integrations.web.sessions import Caller
 
 if TYPE_CHECKING:
-    from assistant.conversation.level import Level
+    from assistant.conversation.hearing import Level
     from assistant.sound.devices import SoundState
 
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from assistant.app.log_line import log_line, log_turns
-from assistant.conversation.log import FinishedTurn
+from assistant.conversation.record import FinishedTurn
 from assistant.domain.brain import Usage
 from assistant.domain.outcome import Decision, Status
 from assistant.domain.records import ConfirmationRecord, ErrorRecord, TurnRecord, WakeRecord

@@ -37,7 +37,7 @@ from assistant.cli.setup_steps import TerminalPerson, settle_given
 from assistant.cli.terminal import say, say_json
 from assistant.cli.trace import show
 from assistant.config.schema import Settings
-from assistant.conversation.log import FinishedTurn
+from assistant.conversation.record import FinishedTurn
 from assistant.demo.scenes import SCENES
 from assistant.doctor.finding import Finding, Group
 from assistant.domain.clock import SystemClock

@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Collection, Sequence
 from contextlib import asynccontextmanager
 
 from assistant.config.sections import SoundChoice
-from assistant.conversation.acknowledging import IN_WORDS, Acknowledging
+from assistant.conversation.acknowledgement import IN_WORDS, Acknowledging
 from assistant.conversation.audio_front_end import AudioFrontEnd, EarEvent
 from assistant.conversation.confirmation_dialog import AskingServices
 from assistant.conversation.effects import CloseTurn

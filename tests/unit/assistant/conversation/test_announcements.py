@@ -9,11 +9,10 @@ import pytest
 
 from assistant.announcements.queue_speaker import Announcements
 from assistant.conversation.events import Event, StopAsked, Typed
-from assistant.conversation.log import TurnLog
+from assistant.conversation.listeners import Standing
 from assistant.conversation.machine import State
-from assistant.conversation.record import record_of
+from assistant.conversation.record import TurnLog, record_of
 from assistant.conversation.runner import Runner
-from assistant.conversation.standing import Standing
 from assistant.conversation.state import ANNOUNCEMENTS_WAITING
 from assistant.domain.brain import BrainEvent, ReplyText, TurnDone
 from assistant.domain.call import ToolCall

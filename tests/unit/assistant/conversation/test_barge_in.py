@@ -16,7 +16,7 @@ from assistant.conversation.events import (
 )
 from assistant.conversation.machine import State
 from assistant.conversation.runner import Runner
-from assistant.conversation.stopping import DecodedStop
+from assistant.conversation.speech import DecodedStop
 from assistant.domain.brain import BrainEvent, BrainFault, Heard, ReplyText, TurnDone
 from assistant.domain.call import ToolCall
 from assistant.domain.clock import VirtualClock

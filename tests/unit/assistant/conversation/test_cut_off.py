@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from assistant.conversation.log import FinishedTurn, joined
 from assistant.conversation.machine import State
-from assistant.conversation.record import as_json, record_of, wordless
+from assistant.conversation.record import FinishedTurn, as_json, joined, record_of, wordless
 from assistant.conversation.runner import Runner
 from assistant.domain.brain import BrainEvent, BrainFault, Interrupted, ReplyText, Serving, TurnDone
 from assistant.domain.clock import VirtualClock

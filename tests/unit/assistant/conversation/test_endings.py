@@ -5,9 +5,8 @@ import asyncio
 import pytest
 
 from assistant.conversation import open_endpointer as module
-from assistant.conversation.endpointing import Endings, FixedEndings, PlainEndings
+from assistant.conversation.endpointing import Endings, FixedEndings, LateEndings, PlainEndings
 from assistant.conversation.grammar_endpointer import GrammarEndpointer
-from assistant.conversation.late_endings import LateEndings
 from assistant.conversation.open_endpointer import keep_names, open_endings
 from audio.endpoint import HANG_OVER_MS
 from integrations.home_assistant.house import House

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from assistant.conversation.events import SpeechEnded, SpeechStarted, WakeHeard
-from assistant.conversation.log import FinishedTurn
 from assistant.conversation.machine import State
 from assistant.conversation.program_turns import PATIENCE_S
 from assistant.conversation.programs import ForTalk
+from assistant.conversation.record import FinishedTurn
 from assistant.conversation.runner import Runner
 from assistant.domain.brain import (
     PEOPLE,

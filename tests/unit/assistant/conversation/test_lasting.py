@@ -2,8 +2,8 @@
 
 import pytest
 
+from assistant.conversation.endpointing import SpeechDuration
 from assistant.conversation.events import SpeechHeld, SpeechPassed
-from assistant.conversation.speech_duration import SpeechDuration
 from audio.frames import SAMPLES_PER_MS
 from audio.vad.protocol import Voicing
 

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
-from assistant.conversation.late import NAME, LateBrain, LateTools
+from assistant.conversation.turn_services import NAME, LateBrain, LateTools
 from assistant.domain.brain import BrainEvent, ReplyText, TurnDone, TurnRequest
 from assistant.domain.call import ToolCall
 from tests.unit.assistant.conversation.doubles import ScriptedBrain, ScriptedTurn, Tools

@@ -1,7 +1,6 @@
 """The judge of pauses that comes while somebody is speaking."""
 
-from assistant.conversation.endpointing import PlainEndings
-from assistant.conversation.late_endings import MOST, LateEndings
+from assistant.conversation.endpointing import MOST, LateEndings, PlainEndings
 
 Call = tuple[object, ...]
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from assistant.conversation.level import Level, Reading
+from assistant.conversation.hearing import Level, Reading
 from audio.frames import FRAME_SAMPLES, Frame
 
 

@@ -8,8 +8,7 @@ import pytest
 
 from assistant.conversation.effects import CloseTurn
 from assistant.conversation.live import LiveTurn
-from assistant.conversation.log import FinishedTurn, TurnLog
-from assistant.conversation.record import wordless
+from assistant.conversation.record import FinishedTurn, TurnLog, wordless
 from assistant.domain.clock import VirtualClock
 from assistant.domain.records import TurnRecord
 from assistant.journal.store import Store
@@ -29,7 +28,7 @@ def turn(turn_id: str = "t1") -> TurnRecord:
 
 async def end(log: TurnLog, monkeypatch: pytest.MonkeyPatch, record: TurnRecord) -> None:
     """As the runner ends a turn; what makes the record of it is tested elsewhere."""
-    monkeypatch.setattr("assistant.conversation.log.record_of", lambda turn, closing: record)
+    monkeypatch.setattr("assistant.conversation.record.record_of", lambda turn, closing: record)
 
     class Live:
         outcomes: tuple[()] = ()

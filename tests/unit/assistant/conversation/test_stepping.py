@@ -9,8 +9,8 @@ import pytest
 from assistant.conversation.effects import Effect, OpenTurn
 from assistant.conversation.events import Muted, StopAsked, Typed, WakeHeard
 from assistant.conversation.machine import reduce
+from assistant.conversation.opening import Stepping
 from assistant.conversation.state import Machine, State
-from assistant.conversation.stepping import Stepping
 
 
 class Stepped:

@@ -7,8 +7,7 @@ import pytest
 
 from assistant.conversation.effects import CloseTurn
 from assistant.conversation.live import LiveTurn
-from assistant.conversation.log import FinishedTurn
-from assistant.conversation.record import record_of
+from assistant.conversation.record import FinishedTurn, record_of
 from assistant.conversation.telling import TurnTelling
 from assistant.domain.brain import BrainEvent, BrainFault, Heard, ReplyText, TurnDone
 from assistant.domain.events import EventBus, Happening

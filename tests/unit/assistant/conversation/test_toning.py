@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from assistant.conversation import toning
-from assistant.conversation.acknowledging import Acknowledging
+from assistant.conversation import acknowledgement as toning
+from assistant.conversation.acknowledgement import Acknowledging
 from assistant.conversation.events import StopAsked
 from assistant.conversation.record import as_json, record_of
 from assistant.domain.brain import (

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
-from assistant.conversation.log import FinishedTurn
+from assistant.conversation.record import FinishedTurn
 from assistant.domain.records import ErrorRecord
 from assistant.evaluation.trial import Stage
 from tests.pipeline.rig import offline_settings, pipeline

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from assistant.config.sections import VoiceChoice
-from assistant.conversation.log import FinishedTurn, TurnLog
+from assistant.conversation.record import FinishedTurn, TurnLog
 from assistant.domain.clock import VirtualClock
 from assistant.domain.records import StoreError, TurnRecord
 from assistant.interfaces.controls import FASTEST, KEPT, SLOWEST, Controls

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from assistant.conversation.log import FinishedTurn
-from assistant.conversation.record import wordless
+from assistant.conversation.record import FinishedTurn, wordless
 from assistant.domain.clock import VirtualClock
 from assistant.domain.records import StoreError, TurnRecord, WakeRecord
 from assistant.interfaces.turn_stats import LOOK_S, TurnStats

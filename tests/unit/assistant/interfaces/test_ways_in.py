@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 import pytest
 
-from assistant.conversation.log import FinishedTurn
+from assistant.conversation.record import FinishedTurn
 from assistant.domain.brain import ConversationOwner
 from assistant.domain.call import ToolCall
 from assistant.domain.call_context import CallContext

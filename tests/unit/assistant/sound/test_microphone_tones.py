@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from assistant.conversation.standing import Standing
+from assistant.conversation.listeners import Standing
 from assistant.conversation.state import State
 from assistant.domain.clock import VirtualClock
 from assistant.sound.mute import BACK_S, MicrophoneTones

@@ -9,12 +9,12 @@ from typing import Any
 from assistant.conversation.audio_front_end import EarEvent
 from assistant.conversation.confirmation_dialog import AskingServices
 from assistant.conversation.events import SpeechEnded, SpeechStarted, WakeHeard
-from assistant.conversation.line import Line
 from assistant.conversation.live import LiveTurn
 from assistant.conversation.machine import State
 from assistant.conversation.program_questions.inquiry import Mapper
 from assistant.conversation.program_questions.questions import ProgramQuestions, QuestionHouse
 from assistant.conversation.program_questions.talks import Talks
+from assistant.conversation.program_turns import Line
 from assistant.conversation.runner import Runner
 from assistant.domain.brain import BrainEvent, TurnDone
 from assistant.domain.clock import VirtualClock

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from assistant.conversation.events import WakeHeard
-from assistant.conversation.line import WAITING
 from assistant.conversation.machine import State
 from assistant.conversation.program_questions.questions import EXPIRE_S
+from assistant.conversation.program_turns import WAITING
 from assistant.domain.brain import Heard
 from audio.errors import DeviceLost
 from audio.player import NullPlayer

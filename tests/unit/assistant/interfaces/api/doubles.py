@@ -6,9 +6,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from assistant.conversation.level import Level
-from assistant.conversation.log import FinishedTurn
-from assistant.conversation.standing import Standing
+from assistant.conversation.hearing import Level
+from assistant.conversation.listeners import Standing
+from assistant.conversation.record import FinishedTurn
 from assistant.conversation.state import State
 from assistant.domain.brain import ConversationOwner
 from assistant.domain.clock import VirtualClock

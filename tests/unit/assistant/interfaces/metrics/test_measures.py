@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from assistant.conversation.log import FinishedTurn
+from assistant.conversation.record import FinishedTurn
 from assistant.domain.brain import Usage
 from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
 from assistant.domain.records import ErrorRecord, TurnRecord, WakeRecord

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from types import TracebackType
 from typing import Any, Self
 
-from assistant.conversation.standing import Standing
+from assistant.conversation.listeners import Standing
 from assistant.conversation.state import State
 from assistant.domain.events import EventBus, Happening
 from assistant.domain.records import StoreError

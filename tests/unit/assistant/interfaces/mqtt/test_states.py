@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from assistant.conversation.standing import Standing
+from assistant.conversation.listeners import Standing
 from assistant.conversation.state import State
 from assistant.interfaces.mqtt.entities import SOMETIMES, Offered, retained
 from assistant.interfaces.mqtt.publishing import Topics
