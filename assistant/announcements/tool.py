@@ -13,7 +13,7 @@ from typing import Any, Protocol, Self
 
 from assistant.domain.outcome import Tier
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.builtin.live_picture import LivePicture, one_line
+from assistant.tools.builtin.live_context import LivePicture, one_line
 from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest, BuiltInResult
 from assistant.tools.intents import BROADCAST
 from assistant.tools.mend import folded

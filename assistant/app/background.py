@@ -33,10 +33,10 @@ from assistant.jobs.long_work import LongWork
 from assistant.jobs.tell import Teller
 from assistant.jobs.think import Guidance, LongThinking, RunCall
 from assistant.speech.output import SpeechOutput
+from assistant.tools.builtin.box_settings import VoiceTools
 from assistant.tools.builtin.fetch import fetch_page
 from assistant.tools.builtin.send_to_phone import SendToPhone
 from assistant.tools.builtin.talk import TalkTools
-from assistant.tools.builtin.voice import VoiceTools
 from assistant.tools.builtin.weather import Weather
 from audio.clip import Clip, decoded
 from audio.errors import AudioError

@@ -12,14 +12,11 @@ from assistant.domain.clock import Clock
 from assistant.domain.policy_context import Mode
 from assistant.journal.retention import Discreet
 from assistant.journal.store import Store
-from assistant.tools.approvals import Approvals
-from assistant.tools.breakers import Breakers
-from assistant.tools.consents import Consents
-from assistant.tools.governance import CallGuards
-from assistant.tools.guards import Guards
+from assistant.tools.approvals import Approvals, Consents
+from assistant.tools.execute import gives_words_of_strangers
+from assistant.tools.guards import Breakers, CallGuards, Guards
 from assistant.tools.menu import taints
 from assistant.tools.resolve import find_area
-from assistant.tools.taint import gives_words_of_strangers
 from assistant.tools.undo.backups import Backups
 from assistant.tools.undo.file_undo import FileUndo
 from assistant.tools.undo.stack import UndoStack

@@ -23,14 +23,14 @@ from assistant.journal.store import Store
 from assistant.memory.tools import Memories
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.audit_tools import AuditTools
+from assistant.tools.builtin.box_settings import SetMode
 from assistant.tools.builtin.find_devices import find_devices
 from assistant.tools.builtin.live_context import live_context
 from assistant.tools.builtin.protocol import BuiltIn
-from assistant.tools.builtin.set_mode import SetMode
+from assistant.tools.builtin.talk import Marking
 from assistant.tools.builtin.undo import Undoing, through
-from assistant.tools.builtin.wrong import Marking
+from assistant.tools.ratings import SeenOpening
 from assistant.tools.scripts import ask_scripts
-from assistant.tools.seen_opening import SeenOpening
 from assistant.tools.toolbox import Toolbox
 from assistant.tools.undo.stack import UndoStack
 from integrations.errors import IntegrationError

@@ -10,8 +10,7 @@ from assistant.domain.policy_context import Mode, PolicyContext
 from assistant.domain.records import SmallValues, StoreError
 from assistant.tools.modes import ModeKeeper
 from assistant.tools.ratings import Ratings
-from assistant.tools.rules import OwnerRule
-from assistant.tools.verdict import Ruling, Rulings
+from assistant.tools.rules import OwnerRule, Ruling, Rulings
 
 LOOK_S = 5.0  # between two looks at what other processes have changed
 

@@ -22,10 +22,8 @@ from assistant.cli.terminal import say, say_json
 from assistant.config.schema import Settings
 from assistant.domain.clock import Clock, SystemClock
 from assistant.domain.outcome import Decision
-from assistant.tools.listed import listed, rule_of
-from assistant.tools.menu import MenuEntry
-from assistant.tools.rules import OwnerRule
-from assistant.tools.verdict import Ruling
+from assistant.tools.menu import MenuEntry, listed, rule_of
+from assistant.tools.rules import OwnerRule, Ruling
 from integrations.mcp.servers import HOME_ASSISTANT, ServerState
 
 PATIENCE_S = 20.0  # for house and servers; a turn waits far less, here all is to be seen

@@ -13,7 +13,7 @@ from assistant.cli.console import Terminal
 from assistant.cli.terminal import say, say_json
 from assistant.domain.clock import Clock
 from assistant.domain.outcome import Tier
-from assistant.tools.must_run import must_run
+from assistant.tools.openers import must_run
 from assistant.tools.ratings import TIERS, Ratings, may_open, rated_rows, unknown_effects, unrated
 from assistant.tools.weighing import height
 from integrations.home_assistant.house import Entity, House

@@ -67,7 +67,7 @@ class ProgramLimits(Protocol):
 
 
 class Profiles(Protocol):
-    """What a profile changes about a turn (`assistant.tools.profiles.Profiles`)."""
+    """What a profile changes about a turn (`assistant.tools.modes.Profiles`)."""
 
     def begin(self, turn_id: str, profile: str) -> str:
         """A turn begins with it, "" for none: its voice speaks, and its tools are all that the

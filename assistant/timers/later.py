@@ -14,7 +14,7 @@ from assistant.speech.catalogue import Catalogue
 from assistant.timers.book import Complaints
 from assistant.timers.watch import Due, Unheard
 from assistant.tools.menu import Menu, MenuEntry
-from assistant.tools.verdict import PolicyDecision
+from assistant.tools.rules import PolicyDecision
 from integrations.owner import OwnedTasks
 
 # Calls that are made later: judged when they are asked for, frozen, and judged again when due.

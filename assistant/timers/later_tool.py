@@ -10,7 +10,7 @@ from assistant.timers.desk import rule_of
 from assistant.timers.later import FrozenCalls, NotLater
 from assistant.timers.telling import COUNT, LENGTH, TimerTelling, seconds_of
 from assistant.timers.words import moment_of, rest_of
-from assistant.tools.builtin.live_picture import one_line
+from assistant.tools.builtin.live_context import one_line
 from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest, BuiltInResult
 
 DO_LATER = "do_later"

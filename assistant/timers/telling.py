@@ -14,7 +14,7 @@ from assistant.timers.book import LONGEST_NAME, Which, choose, is_over, left_of,
 from assistant.timers.deadlines import is_of_day
 from assistant.timers.desk import time_of
 from assistant.timers.words import label_of, moment_of, rest_of
-from assistant.tools.builtin.live_picture import one_line
+from assistant.tools.builtin.live_context import one_line
 from assistant.tools.builtin.protocol import BuiltInRequest, BuiltInResult, Run
 
 PARTS = {"hours": 3600, "minutes": 60, "seconds": 1}

@@ -35,7 +35,7 @@ from assistant.timers.telling import (
     which_of,
 )
 from assistant.timers.words import label_of, moment_of, rest_of
-from assistant.tools.builtin.live_picture import one_line
+from assistant.tools.builtin.live_context import one_line
 from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest, BuiltInResult, Run
 
 START_TIMER, LIST_TIMERS = "start_timer", "list_timers"

@@ -8,14 +8,13 @@ from assistant.domain.clock import Clock
 from assistant.domain.outcome import Decision, Tier, ToolOutcome
 from assistant.domain.question import How, Question, Settlement
 from assistant.domain.records import StoreError, new_id
+from assistant.tools.approvals import kind_of
 from assistant.tools.books import Books
-from assistant.tools.consents import kind_of
-from assistant.tools.governance import CallGuards, Hushed
+from assistant.tools.execute import Taint
+from assistant.tools.guards import CallGuards, Hushed
 from assistant.tools.menu import MenuEntry
-from assistant.tools.pending import Frozen, Pending
-from assistant.tools.request import Refusal, Request, Way, asked
-from assistant.tools.taint import Taint
-from assistant.tools.verdict import PolicyDecision, Ruling
+from assistant.tools.request import Frozen, Pending, Refusal, Request, Way, asked
+from assistant.tools.rules import PolicyDecision, Ruling
 
 _log = logging.getLogger(__name__)
 

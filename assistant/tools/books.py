@@ -9,7 +9,7 @@ from assistant.domain.clock import Clock
 from assistant.domain.outcome import Decision, Tier, ToolOutcome
 from assistant.domain.records import AuditRecord, CallRecord, StoreError
 from assistant.journal.audit import audit_of
-from assistant.tools.governance import CallGuards
+from assistant.tools.guards import CallGuards
 from assistant.tools.request import Refusal, Request, Way, not_run, row_of
 
 _log = logging.getLogger(__name__)

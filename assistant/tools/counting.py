@@ -5,8 +5,7 @@ from collections.abc import Awaitable, Callable
 
 from assistant.domain.outcome import Status, Tier, ToolOutcome
 from assistant.tools.books import Books
-from assistant.tools.governance import CallGuards
-from assistant.tools.guards import likeness
+from assistant.tools.guards import CallGuards, likeness
 from assistant.tools.request import Request
 
 

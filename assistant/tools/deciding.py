@@ -1,16 +1,23 @@
 """From what a call touches to its verdict: the strictest ruling of all, and what is asked."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from typing import Any
 
 from assistant.domain.outcome import Decision, Tier
 from assistant.domain.policy_context import Mode
 from assistant.tools.gates import entity_or_guess
 from assistant.tools.intents import Action, Intent, Move
-from assistant.tools.resolve import UNTOLD, consequences, domain_of, without_plans
-from assistant.tools.spoken_names import spoken_name, spoken_names
-from assistant.tools.verdict import PolicyDecision, Ruling
+from assistant.tools.resolve import (
+    UNTOLD,
+    consequences,
+    domain_of,
+    spoken_name,
+    spoken_names,
+    without_plans,
+)
+from assistant.tools.rules import PolicyDecision, Ruling
 from assistant.tools.weighing import (
     CALLER,
     SECURE_RULES,
@@ -346,3 +353,45 @@ def _verdict(
         ask=ask,
         left=f"confirm.left_{base}",
     )
+
+
+#
+# Which tools the turns of a profile may use: fewer than there are, never more.
+#
+# The policy decides about each call of what is left as it does without a profile.
+
+
+_KEPT = 1_000  # turns; what they left in the background goes on for 10 min at most
+SWITCH_PROFILE = "switch_profile"  # the way out, which is always there
+
+
+def may_use(names: Collection[str], allowed: Sequence[str]) -> bool:
+    """Whether a tool is among those that are allowed, by any of its names. Nothing allowed means
+    all of them."""
+    if not allowed or SWITCH_PROFILE in names:
+        return True
+    return any(fnmatchcase(name, pattern) for pattern in allowed for name in names)
+
+
+class Narrowing:
+    """Which turns may use which tools."""
+
+    def __init__(self) -> None:
+        self._of: dict[str, Sequence[str]] = {}  # turn -> patterns, the oldest first
+
+    def narrow(self, turn_id: str, allowed: Sequence[str]) -> None:
+        """All that is called in this turn, and by work begun in it, is among these."""
+        if not allowed:
+            return
+        self._of[turn_id] = allowed
+        if len(self._of) > _KEPT:
+            del self._of[next(iter(self._of))]
+
+    def allows(self, turn_id: str, names: Collection[str]) -> bool:
+        """Whether that turn, or the turn whose work this is, may use a tool of these names."""
+        name = turn_id
+        while name:
+            if name in self._of:
+                return may_use(names, self._of[name])
+            name = name.rpartition("-")[0]  # as `ledger.Entry.work_id` puts it together
+        return True

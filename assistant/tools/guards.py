@@ -1,15 +1,21 @@
 """How much may be called: in one turn, and of each tier in a while. Pure but for the clock."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from assistant.domain.clock import Clock
-from assistant.domain.outcome import Tier
+from assistant.domain.outcome import Tier, ToolOutcome
+from assistant.domain.records import AuditRecord
+from assistant.tools.approvals import Held
+from assistant.tools.menu import MenuEntry
+from assistant.tools.undo.file_undo import FileUndo
+from integrations.mcp.servers import McpTool, ServerSpec
 
 if TYPE_CHECKING:
     from assistant.config.tools import Limits
+    from assistant.tools.approvals import Consents
 
 
 MAX_ALIKE_FAILURES = 3  # of one tool with the same arguments in one turn
@@ -154,3 +160,152 @@ class _Bucket:
             return False
         self._level -= 1.0
         return True
+
+
+# Who watches over calls beside the policy: limits, undo, consents, quiet, the audit.
+
+
+class Admitting(Protocol):
+    """Which servers are given a rest (`breakers.Breakers`)."""
+
+    def admits(self, server: str) -> bool:
+        """Whether it may be called now."""
+        ...
+
+    def succeeded(self, server: str) -> None:
+        """It has answered."""
+        ...
+
+    def failed(self, server: str) -> None:
+        """It has not."""
+        ...
+
+
+class Undoing(Protocol):
+    """Keeps how things were (`undo.UndoStack`). Never raises."""
+
+    async def before(self, key: str, entities: Sequence[str], turn_id: str) -> None:
+        """A call that touches these is about to be sent."""
+        ...
+
+    def after(self, key: str, outcome: ToolOutcome) -> None:
+        """It has ended."""
+        ...
+
+
+class Approving(Protocol):
+    """Which tools wait for their owner (`approvals.Approvals`). Never raises."""
+
+    async def look(self, tools: Sequence[McpTool], servers: Mapping[str, ServerSpec]) -> Held:
+        """Those that are not offered until somebody has looked at them, and why."""
+        ...
+
+
+class Hushed(Protocol):
+    """What was paused for a question."""
+
+    @property
+    def quiet(self) -> bool:
+        """Nothing plays in the room, and nothing has since it was paused."""
+        ...
+
+    async def resume(self) -> None:
+        """Let it play on. Never raises."""
+        ...
+
+
+class Auditing(Protocol):
+    """Where every call is kept for good (`assistant.journal.store.Store`)."""
+
+    async def audit(self, record: AuditRecord) -> None:
+        """Add a row. Raises StoreError."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class CallGuards:
+    """Each may be missing, as in tests of something else; in a process of Hearth none is."""
+
+    limits: Guards | None = None
+    breakers: Admitting | None = None
+    files: FileUndo | None = None  # what servers do to files can be undone
+    undo: Undoing | None = None
+    approvals: Approving | None = None
+    consents: "Consents | None" = None
+    audit: Auditing | None = None
+    hush: Callable[[], Awaitable[Hushed]] | None = None  # pauses what plays in this room
+    has_pin: bool = False
+    satellite: str = ""  # what this box is called in the audit
+    # Told of what a call is about to act on, so that nothing else is taken for its cause.
+    expects: Callable[[Sequence[str]], None] | None = None
+    taints: Callable[[MenuEntry], bool] = lambda entry: False  # its results are from the open world
+    # This one is, or holds what others wrote.
+    taints_by: Callable[[ToolOutcome], bool] = lambda outcome: False
+
+
+# Remembers which server is down: it is not called again until a while has passed.
+
+
+FAILURES_TO_OPEN = 3  # in a row
+FIRST_PAUSE_S = 30.0
+LONGEST_PAUSE_S = 600.0
+PROBE_S = 30.0  # a probe of which nothing is heard is given up
+
+
+@dataclass(slots=True)
+class _Breaker:
+    """One server's."""
+
+    failures: int = 0  # in a row
+    pause_s: float = FIRST_PAUSE_S  # of the next opening
+    until_s: float | None = None  # open until then, on the monotonic clock; None: closed
+    probe_until_s: float | None = None  # one call is on its way to see; None: none
+
+
+class Breakers:
+    """One breaker for each server, closed at first.
+
+    Failures are the server's own: unreachable, no answer in time, an answer that is none. A tool
+    that ran and reports an error is a success here.
+    """
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._breakers: dict[str, _Breaker] = {}
+
+    def admits(self, server: str) -> bool:
+        """Whether it may be called now. After a pause one call is let through to see.
+
+        Each call that is admitted must be followed by `succeeded`, `failed` or nothing (cancelled).
+        """
+        breaker = self._breakers.get(server)
+        if breaker is None or breaker.until_s is None:
+            return True
+        now = self._clock.monotonic()
+        if now < breaker.until_s:
+            return False
+        if breaker.probe_until_s is not None and now < breaker.probe_until_s:
+            return False
+        breaker.probe_until_s = now + PROBE_S
+        return True
+
+    def is_down(self, server: str) -> bool:
+        """Whether its last calls failed; nothing is let through by asking."""
+        breaker = self._breakers.get(server)
+        return breaker is not None and breaker.until_s is not None
+
+    def succeeded(self, server: str) -> None:
+        """It has answered."""
+        self._breakers.pop(server, None)
+
+    def failed(self, server: str) -> None:
+        """It has not. Failures of calls that were sent before it opened change nothing."""
+        breaker = self._breakers.setdefault(server, _Breaker())
+        if breaker.until_s is not None and breaker.probe_until_s is None:
+            return
+        breaker.failures += 1
+        if breaker.until_s is None and breaker.failures < FAILURES_TO_OPEN:
+            return
+        breaker.until_s = self._clock.monotonic() + breaker.pause_s
+        breaker.probe_until_s = None
+        breaker.pause_s = min(2 * breaker.pause_s, LONGEST_PAUSE_S)

@@ -14,9 +14,8 @@ from assistant.tools.arguments import fit
 from assistant.tools.mend import MendedArgument
 from assistant.tools.menu import Menu, MenuEntry
 from assistant.tools.policy import judge, judge_sentence
-from assistant.tools.script_tools import is_script_tool
-from assistant.tools.scripts import Taken, check_fields
-from assistant.tools.verdict import STRICT, PolicyDecision, Ruling, Rulings
+from assistant.tools.rules import STRICT, PolicyDecision, Ruling, Rulings
+from assistant.tools.scripts import Taken, check_fields, is_script_tool
 from assistant.tools.verify import LivePicture
 from integrations.errors import IntegrationError
 

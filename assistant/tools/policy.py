@@ -40,12 +40,11 @@ from assistant.tools.resolve import (
     is_wildcard,
     listed,
     reach,
+    spoken_names,
 )
-from assistant.tools.saying import NAME, TRIGGER
+from assistant.tools.rules import STRICT, PolicyDecision, Rulings
 from assistant.tools.scoping import Scoped, bounded, is_in, is_of_room, resumed, widened
-from assistant.tools.script_tools import named_in, script_behind
-from assistant.tools.spoken_names import spoken_names
-from assistant.tools.verdict import STRICT, PolicyDecision, Rulings
+from assistant.tools.scripts import NAME, TRIGGER, named_in, script_behind
 from assistant.tools.weighing import SENTENCE, Caller, Risk, barred
 from integrations.home_assistant.house import Area, Entity, House
 from integrations.home_assistant.related import SEARCHED

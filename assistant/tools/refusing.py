@@ -11,7 +11,7 @@ from assistant.tools.judging import Misfit
 from assistant.tools.menu import Menu, MenuEntry
 from assistant.tools.nearest import nearest, nearest_in_house
 from assistant.tools.request import Refusal, Request, way_of
-from assistant.tools.verdict import PolicyDecision
+from assistant.tools.rules import PolicyDecision
 from assistant.tools.verify import LivePicture
 
 

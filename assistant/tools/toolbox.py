@@ -16,22 +16,21 @@ from assistant.speech.catalogue import Catalogue
 from assistant.tools.approvals import NOTHING_HELD
 from assistant.tools.asking import Asking
 from assistant.tools.books import Books, CallJournal
-from assistant.tools.builtin.date_and_time import date_and_time
+from assistant.tools.builtin.live_context import date_and_time
 from assistant.tools.builtin.protocol import BuiltIn
+from assistant.tools.calls import Hub, Sender
 from assistant.tools.counting import Counting
+from assistant.tools.deciding import Narrowing
 from assistant.tools.execute import Executor
-from assistant.tools.governance import CallGuards
-from assistant.tools.hub import Hub
+from assistant.tools.guards import CallGuards
 from assistant.tools.judging import AskScripts, Judge, Misfit, refused
 from assistant.tools.ledger import Ledger, Mutation
 from assistant.tools.menu import Menu, MenuEntry, MenuKeeper, build_menu
-from assistant.tools.narrowing import Narrowing
 from assistant.tools.refusing import Refusing
 from assistant.tools.request import SPOKEN, Refusal, Request, Way, unsent, way_of
-from assistant.tools.saying import NAME, CheckAnswer, Engine, Saying
-from assistant.tools.sending import Sender
+from assistant.tools.rules import STRICT, PolicyDecision, Rulings
+from assistant.tools.scripts import NAME, CheckAnswer, Engine, Saying
 from assistant.tools.sentences import Sentences
-from assistant.tools.verdict import STRICT, PolicyDecision, Rulings
 from assistant.tools.verify import WAIT_S, LivePicture
 from assistant.tools.weighing import IN_TALK
 

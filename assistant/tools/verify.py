@@ -6,8 +6,8 @@ from typing import Any, Protocol
 
 from assistant.domain.outcome import Awaited, Observed
 from assistant.tools.intents import INTENTS, Action
-from assistant.tools.spread import LISTING, spread
-from assistant.tools.states import brightness_percent, short_state
+from assistant.tools.mixed import LISTING, spread
+from assistant.tools.scoping import brightness_percent, short_state
 from integrations.home_assistant.house import Entity, House
 
 WAIT_S = 1.0  # for what can be checked

@@ -13,9 +13,9 @@ from typing import Self
 
 from assistant.domain.outcome import Awaited, Observed, ToolOutcome
 from assistant.speech.catalogue import Catalogue
+from assistant.tools.resolve import capitalised, named_thing
+from assistant.tools.scoping import short_state
 from assistant.tools.sentences import Sentences
-from assistant.tools.spoken_names import capitalised, named_thing
-from assistant.tools.states import short_state
 from assistant.tools.verify import UNDER_WAY, LivePicture
 from integrations.home_assistant.house import Entity, House
 from integrations.owner import OwnedTasks

@@ -17,16 +17,19 @@ from assistant.tools.gates import (
     is_settled,
 )
 from assistant.tools.intents import Action
-from assistant.tools.must_run import FROST_RULE, keeps_running
+from assistant.tools.openers import FROST_RULE, keeps_running
 from assistant.tools.rules import (
     OwnerRule,
+    Ruling,
+    Rulings,
     Subject,
     called,
     first_match,
     names_one,
     names_program,
+    stricter,
+    strictness,
 )
-from assistant.tools.verdict import Ruling, Rulings, stricter, strictness
 from integrations.home_assistant.house import Entity, House
 
 CALLER = "caller"  # the rule of what a program may not do

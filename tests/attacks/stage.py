@@ -16,10 +16,10 @@ from assistant.domain.outcome import Decision, ToolOutcome
 from assistant.domain.question import Question, Settlement
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.approvals import Approvals
-from assistant.tools.governance import CallGuards
+from assistant.tools.guards import CallGuards
 from assistant.tools.menu import taints
+from assistant.tools.rules import STRICT, Rulings
 from assistant.tools.toolbox import Toolbox
-from assistant.tools.verdict import STRICT, Rulings
 from integrations.cleaning import one_line
 from integrations.demo_home import DemoHome
 from integrations.demo_home.catalogue import THINGS

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from assistant.tools.saying import NAME, TRIGGER
+from assistant.tools.scripts import NAME, TRIGGER
 from integrations.home_assistant.client import HomeAssistant
 from integrations.home_assistant.conversation import Conversation, Recognized
 from tests.home_assistant.admin import Admin

@@ -14,7 +14,7 @@ from assistant.domain.outcome import Decision, Observed, Status, Tier, ToolOutco
 from assistant.domain.records import CallRecord
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.undo import UNDO, Undoing, through
-from assistant.tools.governance import CallGuards
+from assistant.tools.guards import CallGuards
 from assistant.tools.toolbox import Toolbox
 from assistant.tools.undo.stack import UndoStack
 from integrations.home_assistant.client import HomeAssistant

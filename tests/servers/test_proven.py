@@ -25,10 +25,10 @@ from assistant.domain.outcome import Decision, Status, Tier
 from assistant.domain.question import Settlement
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.menu import build_menu
+from assistant.tools.rules import Rulings
 from assistant.tools.toolbox import Toolbox
 from assistant.tools.undo.backups import Backups
-from assistant.tools.undo.step import UndoneReport
-from assistant.tools.verdict import Rulings
+from assistant.tools.undo.reversible import UndoneReport
 from integrations.mcp.hub import McpHub
 from integrations.mcp.sandbox import landlock_abi
 from integrations.mcp.servers import ServerSpec

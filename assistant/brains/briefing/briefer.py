@@ -15,10 +15,10 @@ from assistant.config.sections import Profile
 from assistant.domain.brain import PEOPLE, ConversationOwner
 from assistant.domain.clock import Clock
 from assistant.speech.identify import led_by
-from assistant.tools.builtin.date_and_time import DATE_AND_TIME
 from assistant.tools.builtin.find_devices import FIND_DEVICES
+from assistant.tools.builtin.live_context import DATE_AND_TIME
+from assistant.tools.deciding import may_use
 from assistant.tools.menu import Menu, MenuEntry
-from assistant.tools.narrowing import may_use
 from assistant.tools.resolve import find_area
 from integrations.errors import IntegrationError
 from integrations.gemini.declarations import Declaration

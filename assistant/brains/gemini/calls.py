@@ -125,7 +125,7 @@ def _strings(value: Any) -> Iterator[str]:
 
 
 # Characters of the house's answer to a command: the sentence tells what was observed. All that
-# other servers answer is given whole, as far as it was kept (`assistant.tools.answer`).
+# other servers answer is given whole, as far as it was kept (`assistant.tools.sentences`).
 MAX_RECEIPT = 2_000
 _CUT = " [cut]"
 

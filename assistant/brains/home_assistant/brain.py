@@ -23,8 +23,8 @@ from assistant.domain.brain import (
 from assistant.domain.call import SentenceMatch, ToolCall
 from assistant.domain.outcome import Status, ToolOutcome
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.saying import NAME
-from assistant.tools.spread import as_said, spread
+from assistant.tools.mixed import as_said, spread
+from assistant.tools.scripts import NAME
 from audio.errors import AudioError, TookTooLong
 from integrations.errors import IntegrationError
 from integrations.home_assistant.conversation import Recognized

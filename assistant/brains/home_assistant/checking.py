@@ -15,7 +15,7 @@ from assistant.speech.catalogue import Catalogue
 from assistant.tools.house_answers import HouseAnswers
 from assistant.tools.house_questions import facts
 from assistant.tools.resolve import find_area
-from assistant.tools.states import UNKNOWN
+from assistant.tools.scoping import UNKNOWN
 from integrations.home_assistant.house import House
 
 if TYPE_CHECKING:  # templates and their library take long to load, and a command needs none

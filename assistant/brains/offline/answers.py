@@ -10,7 +10,7 @@ from assistant.brains.offline.timers import TOOLS as TIMER_TOOLS
 from assistant.brains.offline.undoing import TOOLS as UNDO_TOOLS
 from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.spoken_names import spoken_names
+from assistant.tools.resolve import spoken_names
 from integrations.home_assistant.house import House
 
 ON_THE_WAY = ("opening", "closing", "locking", "unlocking")

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from assistant.tools.builtin.audit_tools import WHAT_DID_YOU_DO, WHY_DID_YOU_REFUSE
-from assistant.tools.builtin.wrong import THAT_WAS_WRONG
+from assistant.tools.builtin.talk import THAT_WAS_WRONG
 
 # Intent -> the tool.
 OWN_TOOLS: Mapping[str, str] = {

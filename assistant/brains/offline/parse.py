@@ -32,7 +32,7 @@ from assistant.brains.offline.state_sentences import SENTENCES as STATE_SENTENCE
 from assistant.brains.offline.timer_sentences import SENTENCES as TIMER_SENTENCES
 from assistant.brains.offline.undoing import SENTENCES as UNDO_SENTENCES
 from assistant.tools.intents import LATER
-from assistant.tools.spread import as_said
+from assistant.tools.mixed import as_said
 
 _TIME = re.compile(r"\b(\d{1,2}):(\d{2})\b")  # as it is typed
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from assistant.tools.builtin.profile import NONE, named
+from assistant.tools.builtin.box_settings import NONE, named
 
 INTENT = "HearthSwitchProfile"
 _NAME = "{profile_name:profile}"

@@ -7,9 +7,8 @@ from assistant.brains.offline.parse import ParsedCommand
 from assistant.brains.offline.state_sentences import DEFINITE, ROOM
 from assistant.domain.clock import Clock
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.house_answers import HouseAnswers
+from assistant.tools.house_answers import HouseAnswers, room_sensors
 from assistant.tools.house_questions import Question
-from assistant.tools.room_climate import room_sensors
 from assistant.tools.vocabulary import mentions
 from integrations.home_assistant.house import Entity, House
 

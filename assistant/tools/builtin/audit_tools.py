@@ -9,7 +9,7 @@ from assistant.domain.clock import Clock
 from assistant.domain.outcome import Decision, Observed, Status, Tier
 from assistant.domain.records import AuditRecord, StoreError
 from assistant.speech.catalogue import FALLBACK, Catalogue
-from assistant.tools.builtin.live_picture import one_line
+from assistant.tools.builtin.live_context import one_line
 from assistant.tools.builtin.protocol import NO_ARGUMENTS, BuiltIn, BuiltInRequest, BuiltInResult
 from assistant.tools.sentences import Sentences
 from integrations.home_assistant.house import House

@@ -11,14 +11,14 @@ from typing import Any, TypeVar
 
 from assistant.domain.outcome import Tier
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.builtin.live_picture import AgedPicture, one_line, staleness
+from assistant.tools.builtin.live_context import AgedPicture, one_line, staleness
 from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest, BuiltInResult
-from assistant.tools.doors import openings
 from assistant.tools.house_answers import HouseAnswers
+from assistant.tools.house_questions import openings
 from assistant.tools.mend import are_near, folded, stemmed
 from assistant.tools.nearest import nearest
 from assistant.tools.resolve import listed
-from assistant.tools.states import UNKNOWN, plain_state, short_state
+from assistant.tools.scoping import UNKNOWN, plain_state, short_state
 from integrations.home_assistant.house import Area, Entity, Floor, House
 
 FIND_DEVICES = "find_devices"

@@ -10,18 +10,63 @@ import re
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from enum import Enum
-from typing import Any
+from typing import Any, Protocol
 
 from assistant.domain.clock import Clock
 from assistant.domain.outcome import Tier
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.builtin.live_picture import AgedPicture, one_line, staleness
-from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest, BuiltInResult
+from assistant.tools.builtin.protocol import NO_ARGUMENTS, BuiltIn, BuiltInRequest, BuiltInResult
 from assistant.tools.house_answers import HouseAnswers
 from assistant.tools.resolve import find_areas, is_called, listed
-from assistant.tools.states import brightness_percent
+from assistant.tools.scoping import brightness_percent
+from integrations import cleaning
 from integrations.home_assistant.context import UNLISTED
 from integrations.home_assistant.house import Entity, House
+
+# What the tools that look at the house have in common.
+
+
+MAX_TEXT = 300  # characters of one name or state
+
+
+class LivePicture(Protocol):
+    """The house (`integrations.home_assistant.client.HomeAssistant`)."""
+
+    @property
+    def house(self) -> House:
+        """The newest picture."""
+        ...
+
+    @property
+    def connected(self) -> bool:
+        """Whether it is being kept up to date."""
+        ...
+
+
+class AgedPicture(LivePicture, Protocol):
+    """The house, with the age of what is known of it."""
+
+    async def look(self) -> float | None:
+        """Seconds since it stopped being live: 0.0 while it is, None where there is none."""
+        ...
+
+
+def staleness(age_s: float) -> str:
+    """Warning to a model that the picture is not live; "" where it is."""
+    if age_s == 0:
+        return ""
+    minutes = int(age_s // 60)
+    age = f"{minutes} minutes" if minutes > 1 else "one minute" if minutes else "under a minute"
+    return (
+        f"NOT LIVE. Contact with Home Assistant was lost {age} ago. These states are of that time "
+        "and may be wrong by now: tell them in the past tense, with their age, never as present."
+    )
+
+
+def one_line(text: str) -> str:
+    """A name or state as data: no line breaks, control or invisible signs, not without end."""
+    return cleaning.one_line(text, MAX_TEXT)
+
 
 LIVE_CONTEXT = "GetLiveContext"
 MAX_RESULT = 10_000  # characters; about 2,500 tokens
@@ -167,3 +212,44 @@ def _scalar(value: Any) -> str:
         return repr(value)
     text = one_line(str(value.value if isinstance(value, Enum) else value))
     return "'" + text.replace("'", "''") + "'" if _NOT_TEXT.fullmatch(text) else text
+
+
+# `GetDateTime`: what day and time it is, by Hearth's own clock.
+
+
+DATE_AND_TIME = "GetDateTime"  # as Home Assistant calls its own, which this one replaces
+
+
+def date_and_time(clock: Clock, catalogue: Catalogue) -> BuiltIn:
+    """The tool. Its data is `{date, weekday, time, time_zone, utc_offset}`, to the minute."""
+
+    async def run(arguments: Mapping[str, Any], request: BuiltInRequest) -> BuiltInResult:
+        now, language = clock.now(), request.language
+        weekday = catalogue.say(f"offline.weekday_{now.isoweekday()}", language)
+        offset = f"{now:%z}"  # "+0100"
+        told = {
+            "date": f"{now:%Y-%m-%d}",
+            "weekday": weekday,
+            "time": f"{now:%H:%M}",
+            "time_zone": now.tzname() or "",
+            "utc_offset": f"{offset[:3]}:{offset[3:5]}" if offset else "",
+        }
+        sentence = catalogue.say(
+            "tools.date_time",
+            language,
+            time=told["time"],
+            weekday=weekday,
+            day=now.day,
+            month=catalogue.say(f"offline.month_{now.month}", language),
+            year=now.year,
+        )
+        return BuiltInResult(sentence, json.dumps(told, ensure_ascii=False))
+
+    return BuiltIn(
+        name=DATE_AND_TIME,
+        description="The date, the weekday, the time of day and the time zone at this moment. "
+        "Call it whenever an answer depends on now; never guess the time.",
+        schema=NO_ARGUMENTS,
+        tier=Tier.READ,
+        run=run,
+    )

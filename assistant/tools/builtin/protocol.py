@@ -28,7 +28,9 @@ class BuiltInRequest:
     judged: tuple[Move, ...] = ()  # what of `BuiltIn.moves` was let through, and nothing else
     recalls: bool = True  # whoever asks may be told what people have said
     caller: str = ""  # the program whose own turn it is, as the audit names it; "": people's
-    tainted: bool = False  # the model may have read what a stranger wrote (`assistant.tools.taint`)
+    tainted: bool = (
+        False  # the model may have read what a stranger wrote (`assistant.tools.execute`)
+    )
     said: tuple[str, ...] = ()  # the person's words in this talk
 
 

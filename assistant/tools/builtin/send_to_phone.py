@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from assistant.domain.outcome import Tier
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.builtin.live_picture import one_line
+from assistant.tools.builtin.live_context import one_line
 from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest, BuiltInResult
 from assistant.tools.mend import folded, stemmed
 from integrations.home_assistant.house import House

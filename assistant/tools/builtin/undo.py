@@ -13,9 +13,8 @@ from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest, BuiltInRes
 from assistant.tools.intents import Move
 from assistant.tools.menu import Menu
 from assistant.tools.undo.correct import corrected
+from assistant.tools.undo.reversible import UndoneReport, tell
 from assistant.tools.undo.stack import MAX_LEVELS, DoneCall, Undone
-from assistant.tools.undo.step import UndoneReport
-from assistant.tools.undo.words import tell
 from integrations.home_assistant.house import House
 
 if TYPE_CHECKING:

@@ -7,16 +7,9 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 from assistant.tools.intents import Move
-from assistant.tools.undo.compare import differences, is_on_the_way
 from assistant.tools.undo.players import actions
 from assistant.tools.undo.reversible import (
     PLAYERS,
-    AskTiers,
-    is_away,
-    is_reversible,
-    way_back,
-)
-from assistant.tools.undo.step import (
     WHY_MEDIA,
     WHY_NEVER,
     WHY_NOT_KEPT,
@@ -24,8 +17,14 @@ from assistant.tools.undo.step import (
     WHY_OPENER,
     WHY_OTHERWISE,
     WHY_WAS_AWAY,
+    AskTiers,
     NotPutBack,
     UndoneReport,
+    differences,
+    is_away,
+    is_on_the_way,
+    is_reversible,
+    way_back,
 )
 from assistant.tools.undo.stored import StoredStep
 from assistant.tools.verify import LivePicture

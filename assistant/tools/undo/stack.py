@@ -13,9 +13,17 @@ from assistant.domain.outcome import Status, Tier, ToolOutcome
 from assistant.tools.builtin.protocol import HEARTH
 from assistant.tools.intents import Move, suffix
 from assistant.tools.undo.home_step import HomeStep, UndoActions, reasons
-from assistant.tools.undo.reversible import AskTiers, ReversibleThings, choose
+from assistant.tools.undo.reversible import (
+    UNKNOWN,
+    AskTiers,
+    ReversibleThings,
+    UndoneReport,
+    UndoStep,
+    choose,
+    forgotten,
+    ran,
+)
 from assistant.tools.undo.shelf import Snapshots, SnapshotShelf
-from assistant.tools.undo.step import UNKNOWN, UndoneReport, UndoStep, forgotten, ran
 from assistant.tools.undo.stored import (
     Kept,
     StoredLevel,

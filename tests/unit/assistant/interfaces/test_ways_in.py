@@ -34,10 +34,10 @@ from assistant.timers.later import FrozenCalls
 from assistant.timers.later_tool import LaterTool
 from assistant.timers.telling import TimerTelling
 from assistant.tools.builtin.undo import Undoing, through
-from assistant.tools.governance import CallGuards
+from assistant.tools.guards import CallGuards
+from assistant.tools.rules import Rulings
 from assistant.tools.toolbox import Toolbox
 from assistant.tools.undo.stack import UndoStack
-from assistant.tools.verdict import Rulings
 from integrations.demo_home import DemoHome
 from integrations.home_assistant.client import HomeAssistant
 from integrations.home_assistant.house import House as LiveHouse

@@ -11,8 +11,7 @@ from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.protocol import AskFirst, BuiltIn, BuiltInRequest, BuiltInResult
 from assistant.tools.calls import judge_built_in
 from assistant.tools.policy import wants_words
-from assistant.tools.rules import OwnerRule
-from assistant.tools.verdict import PolicyDecision, Ruling, Rulings
+from assistant.tools.rules import OwnerRule, PolicyDecision, Ruling, Rulings
 from assistant.tools.weighing import Caller
 
 FREE = Rulings(costly="allow", secure="allow")

@@ -5,16 +5,18 @@ from dataclasses import replace
 
 import pytest
 
-from assistant.tools.doors import door_key, door_of, openings
+from assistant.tools.house_answers import reading, room_sensors
 from assistant.tools.house_questions import (
     EVERYTHING,
     Facts,
     Question,
     Shows,
+    door_key,
+    door_of,
     facts,
+    openings,
     shows,
 )
-from assistant.tools.room_climate import reading, room_sensors
 from integrations.home_assistant.house import Entity, House
 from tests.unit.assistant.tools.things import contact, house_of, lock, thing
 

@@ -11,8 +11,8 @@ from assistant.domain.outcome import Decision, Tier
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.judging import Judge, Misfit, refused
 from assistant.tools.menu import Menu, MenuEntry, build_menu
+from assistant.tools.rules import PolicyDecision, Ruling, Rulings
 from assistant.tools.scripts import Taken
-from assistant.tools.verdict import PolicyDecision, Ruling, Rulings
 from integrations.errors import Unavailable
 from integrations.home_assistant.house import House
 from integrations.mcp.servers import McpTool, home_assistant_server

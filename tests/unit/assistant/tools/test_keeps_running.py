@@ -9,9 +9,9 @@ from assistant.domain.policy_context import Mode, PolicyContext
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.intents import Action
 from assistant.tools.menu import MenuEntry, build_menu
-from assistant.tools.must_run import keeps_running, must_run, outside_c
+from assistant.tools.openers import keeps_running, must_run, outside_c
 from assistant.tools.policy import judge
-from assistant.tools.verdict import Rulings
+from assistant.tools.rules import Rulings
 from integrations.home_assistant.house import Area, Entity, House
 from integrations.mcp.servers import McpTool, ServerSpec
 

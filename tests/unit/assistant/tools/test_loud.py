@@ -7,10 +7,10 @@ import pytest
 from assistant.announcements.tool import Announcer
 from assistant.domain.outcome import Decision, Tier
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.builtin.voice import VoiceTools
+from assistant.tools.builtin.box_settings import VoiceTools
 from assistant.tools.menu import build_menu
 from assistant.tools.request import SPOKEN, way_of
-from assistant.tools.verdict import PolicyDecision
+from assistant.tools.rules import PolicyDecision
 from integrations.mcp.servers import McpTool, ServerSpec, home_assistant_server
 
 HOME = home_assistant_server("http://house.invalid", "token")

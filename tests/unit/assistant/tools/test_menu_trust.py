@@ -7,8 +7,15 @@ import pytest
 from assistant.domain.outcome import Tier
 from assistant.tools.approvals import Held
 from assistant.tools.builtin.protocol import NO_ARGUMENTS, BuiltIn, BuiltInRequest, BuiltInResult
-from assistant.tools.foreign import MAX_ABOUT, MAX_DETAIL
-from assistant.tools.menu import Menu, MenuEntry, MenuKeeper, build_menu, taints
+from assistant.tools.menu import (
+    MAX_ABOUT,
+    MAX_DETAIL,
+    Menu,
+    MenuEntry,
+    MenuKeeper,
+    build_menu,
+    taints,
+)
 from integrations.mcp.servers import HOME_ASSISTANT, McpTool, ServerSpec, home_assistant_server
 
 HOME = home_assistant_server("http://127.0.0.1:1", "")

@@ -16,14 +16,13 @@ from assistant.domain.policy_context import Mode, PolicyContext
 from assistant.domain.records import StoreError
 from assistant.journal.store import Store
 from assistant.speech.catalogue import Catalogue
+from assistant.tools.builtin.box_settings import SetMode
 from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest
-from assistant.tools.builtin.set_mode import SetMode
 from assistant.tools.menu import build_menu
 from assistant.tools.modes import NAME, ModeKeeper
 from assistant.tools.policy import judge
 from assistant.tools.ratings import Ratings
-from assistant.tools.rules import OwnerRule
-from assistant.tools.verdict import Ruling, Rulings
+from assistant.tools.rules import OwnerRule, Ruling, Rulings
 from integrations.home_assistant.house import House
 
 TRUSTING, NORMAL, ASK, GUEST = Mode

@@ -17,7 +17,7 @@ from assistant.tools.intents import Action
 from assistant.tools.openers import INSIDE
 from assistant.tools.policy import judge
 from assistant.tools.ratings import may_open, unknown_effects
-from assistant.tools.verdict import Rulings
+from assistant.tools.rules import Rulings
 from assistant.tools.vocabulary import LANGUAGES, entries
 from assistant.tools.weighing import weigh
 from integrations.home_assistant.house import Area, Entity, House

@@ -16,7 +16,7 @@ from assistant.tools.gates import directions, gate
 from assistant.tools.intents import Action
 from assistant.tools.menu import build_menu
 from assistant.tools.policy import judge, judge_sentence
-from assistant.tools.verdict import STRICT, Ruling
+from assistant.tools.rules import STRICT, Ruling
 from assistant.tools.weighing import Caller, Risk, Ruled, rule_thing, weigh
 from integrations.home_assistant.house import Entity, House
 from integrations.mcp.servers import ServerSpec

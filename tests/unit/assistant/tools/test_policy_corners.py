@@ -11,17 +11,15 @@ from assistant.domain.outcome import Decision, Tier
 from assistant.domain.policy_context import PLAIN, Mode, PolicyContext
 from assistant.tools.builtin.protocol import REMEMBER
 from assistant.tools.costly import celsius
-from assistant.tools.deciding import Case, told
+from assistant.tools.deciding import Case, Narrowing, told
 from assistant.tools.gates import is_harmless, is_safe_to_guess
 from assistant.tools.heard import read
 from assistant.tools.intents import INTENTS, Action, Intent
 from assistant.tools.judging import Judge
 from assistant.tools.kinds_heard import is_said, wants_open
-from assistant.tools.mixed import cut_to, meant
-from assistant.tools.narrowing import Narrowing
+from assistant.tools.mixed import as_said, cut_to, meant, spread
 from assistant.tools.policy import judge, wants_words
-from assistant.tools.spread import as_said, spread
-from assistant.tools.verdict import STRICT, PolicyDecision, Ruling, stricter
+from assistant.tools.rules import STRICT, PolicyDecision, Ruling, stricter
 from assistant.tools.weighing import Caller
 from integrations.home_assistant.house import Area, Entity, House
 from tests.unit.assistant.tools.doubles import Picture

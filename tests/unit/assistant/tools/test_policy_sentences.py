@@ -11,8 +11,7 @@ from assistant.domain.policy_context import Mode, PolicyContext
 from assistant.domain.rights import CALLERS, TALK, Program, Rights
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.policy import judge_sentence
-from assistant.tools.rules import OwnerRule
-from assistant.tools.verdict import PolicyDecision, Ruling, Rulings
+from assistant.tools.rules import OwnerRule, PolicyDecision, Ruling, Rulings
 from integrations.home_assistant.house import House
 
 

@@ -11,8 +11,7 @@ from assistant.domain.outcome import Tier
 from assistant.domain.records import StoreError
 from assistant.journal.store import Store
 from assistant.tools.intents import Action
-from assistant.tools.ratings import Ratings, may_open
-from assistant.tools.seen_opening import RETRY_S, SeenOpening
+from assistant.tools.ratings import RETRY_S, Ratings, SeenOpening, may_open
 from assistant.tools.weighing import weigh
 from integrations.home_assistant.client import HomeAssistant
 from integrations.home_assistant.house import Entity, House

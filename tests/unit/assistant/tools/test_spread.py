@@ -2,7 +2,7 @@
 
 import pytest
 
-from assistant.tools.spread import MAX_ITEMS, as_said, spread
+from assistant.tools.mixed import MAX_ITEMS, as_said, spread
 
 
 @pytest.mark.parametrize(

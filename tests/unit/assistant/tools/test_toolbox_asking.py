@@ -13,6 +13,7 @@ from assistant.domain.clock import VirtualClock
 from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
 from assistant.domain.question import Question, Settlement, Verdict
 from assistant.domain.records import AuditRecord
+from assistant.tools.approvals import Consents
 from assistant.tools.builtin.protocol import (
     NO_ARGUMENTS,
     AskFirst,
@@ -20,10 +21,9 @@ from assistant.tools.builtin.protocol import (
     BuiltInRequest,
     BuiltInResult,
 )
-from assistant.tools.consents import Consents
-from assistant.tools.governance import CallGuards
-from assistant.tools.pending import EXPIRES_S
-from assistant.tools.verdict import Rulings
+from assistant.tools.guards import CallGuards
+from assistant.tools.request import EXPIRES_S
+from assistant.tools.rules import Rulings
 from integrations.home_assistant.house import House as LiveHouse
 from tests.fakes.small_values import FakeValues
 from tests.unit.assistant.tools.embedded import House, living

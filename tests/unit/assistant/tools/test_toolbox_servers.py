@@ -14,7 +14,7 @@ from assistant.domain.call import ToolCall
 from assistant.domain.clock import SystemClock
 from assistant.domain.outcome import Decision, Status
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.answer import MAX_DATA
+from assistant.tools.sentences import MAX_DATA
 from assistant.tools.toolbox import Toolbox
 from integrations.mcp import session
 from integrations.mcp.hub import McpHub

@@ -16,15 +16,13 @@ from assistant.domain.policy_context import Mode, PolicyContext
 from assistant.domain.question import Settlement
 from assistant.domain.rights import CALLERS, Program
 from assistant.tools import judging
-from assistant.tools.consents import Consents
-from assistant.tools.governance import CallGuards
+from assistant.tools.approvals import Consents
+from assistant.tools.guards import CallGuards
 from assistant.tools.judging import Judge
 from assistant.tools.policy import judge, judge_sentence
 from assistant.tools.ratings import unknown_effects
-from assistant.tools.rules import OwnerRule
-from assistant.tools.saying import TRIGGER
-from assistant.tools.script_tools import named_in
-from assistant.tools.verdict import STRICT, PolicyDecision, Ruling, Rulings
+from assistant.tools.rules import STRICT, OwnerRule, PolicyDecision, Ruling, Rulings
+from assistant.tools.scripts import TRIGGER, named_in
 from integrations.demo_home import DemoHome
 from integrations.home_assistant.client import HomeAssistant
 from integrations.home_assistant.house import Entity, House

@@ -10,7 +10,7 @@ from assistant.domain.policy_context import Mode, PolicyContext
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.menu import MenuEntry, build_menu
 from assistant.tools.policy import judge
-from assistant.tools.verdict import Ruling, Rulings
+from assistant.tools.rules import Ruling, Rulings
 from integrations.home_assistant.house import Area, Entity, Floor, House
 from integrations.mcp.servers import McpTool, ServerSpec
 

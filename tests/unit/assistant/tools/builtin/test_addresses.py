@@ -3,8 +3,7 @@
 import pytest
 
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.builtin.addresses import Seen, carries, was_said
-from assistant.tools.builtin.fetch import fetch_page
+from assistant.tools.builtin.fetch import Seen, carries, fetch_page, was_said
 from assistant.tools.builtin.protocol import BuiltInRequest, BuiltInResult
 from integrations.web.fetch import Fetched
 

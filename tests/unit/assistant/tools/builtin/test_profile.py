@@ -5,7 +5,7 @@ import pytest
 from assistant.domain.outcome import Tier
 from assistant.domain.records import StoreError
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.builtin.profile import NONE, SwitchProfile, named
+from assistant.tools.builtin.box_settings import NONE, SwitchProfile, named
 from assistant.tools.builtin.protocol import BuiltInRequest
 
 REQUEST = BuiltInRequest("turn-1", "turn", "use the profile kids", "en")

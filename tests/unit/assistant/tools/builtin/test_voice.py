@@ -6,8 +6,8 @@ import pytest
 
 from assistant.domain.records import StoreError
 from assistant.speech.catalogue import Catalogue
+from assistant.tools.builtin.box_settings import MAX_ANSWER, VoiceTools
 from assistant.tools.builtin.protocol import BuiltInRequest, BuiltInResult
-from assistant.tools.builtin.voice import MAX_ANSWER, VoiceTools
 
 
 class Voice:

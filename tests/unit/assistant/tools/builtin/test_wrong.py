@@ -10,7 +10,7 @@ from assistant.domain.outcome import Tier
 from assistant.domain.records import Mark, StoreError, TurnRecord
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.protocol import BuiltInRequest, BuiltInResult
-from assistant.tools.builtin.wrong import WITHIN, Marking
+from assistant.tools.builtin.talk import WITHIN, Marking
 
 
 class Marks:

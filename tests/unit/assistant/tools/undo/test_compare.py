@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from assistant.tools.undo.compare import differences
+from assistant.tools.undo.reversible import differences
 from tests.unit.assistant.tools.undo.doubles import thing
 
 HS = {"brightness": 100, "color_mode": "hs", "hs_color": [30.0, 70.0]}

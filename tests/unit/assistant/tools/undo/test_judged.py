@@ -16,16 +16,14 @@ from assistant.domain.question import Settlement
 from assistant.domain.rights import CALLERS, Rights
 from assistant.speech.catalogue import Catalogue
 from assistant.timers.later import LATER
+from assistant.tools.approvals import Consents
 from assistant.tools.builtin.undo import Undoing, through
-from assistant.tools.consents import Consents
-from assistant.tools.governance import CallGuards
+from assistant.tools.guards import CallGuards
 from assistant.tools.intents import Action, Move
-from assistant.tools.rules import OwnerRule
+from assistant.tools.rules import STRICT, OwnerRule, Ruling, Rulings
 from assistant.tools.toolbox import Toolbox
-from assistant.tools.undo.reversible import way_back
+from assistant.tools.undo.reversible import UndoneReport, way_back
 from assistant.tools.undo.stack import UndoStack
-from assistant.tools.undo.step import UndoneReport
-from assistant.tools.verdict import STRICT, Ruling, Rulings
 from integrations.home_assistant.house import Entity
 from tests.fakes.small_values import FakeValues
 from tests.unit.assistant.tools.doubles import Hub, Journal

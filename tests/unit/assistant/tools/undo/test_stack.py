@@ -8,9 +8,7 @@ import pytest
 
 from assistant.domain.clock import VirtualClock
 from assistant.domain.outcome import Observed, Status, Tier
-from assistant.tools.undo.shelf import AGAIN_S
-from assistant.tools.undo.stack import LIFE_S, MAX_LEVELS, UndoStack
-from assistant.tools.undo.step import (
+from assistant.tools.undo.reversible import (
     WHY_MEDIA,
     WHY_NEVER,
     WHY_NOT_KEPT,
@@ -22,6 +20,8 @@ from assistant.tools.undo.step import (
     NotPutBack,
     UndoneReport,
 )
+from assistant.tools.undo.shelf import AGAIN_S
+from assistant.tools.undo.stack import LIFE_S, MAX_LEVELS, UndoStack
 from tests.unit.assistant.tools.undo.doubles import PLAYER, FakeHome, light, outcome, thing
 
 LAMP, SHELF, HALL = "light.lamp", "light.shelf", "light.hall"

@@ -3,9 +3,8 @@
 import pytest
 
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.undo import step
-from assistant.tools.undo.step import NotPutBack, UndoneReport
-from assistant.tools.undo.words import tell
+from assistant.tools.undo import reversible as step
+from assistant.tools.undo.reversible import NotPutBack, UndoneReport, tell
 
 CATALOGUE = Catalogue()
 

@@ -1,13 +1,22 @@
 """`voice_volume`, `voice_speed` and `repeat`: how Hearth itself sounds; its last answer again."""
 
 import logging
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Protocol
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any, Protocol
 
+from assistant.domain.clock import Clock
 from assistant.domain.outcome import Tier
+from assistant.domain.policy_context import Mode
 from assistant.domain.records import StoreError
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.protocol import NO_ARGUMENTS, BuiltIn, BuiltInRequest, BuiltInResult
+from assistant.tools.deciding import SWITCH_PROFILE
+from assistant.tools.mend import folded
+
+if TYPE_CHECKING:
+    from assistant.tools.modes import ModeKeeper
+
 
 VOICE_VOLUME, VOICE_SPEED, REPEAT = "voice_volume", "voice_speed", "repeat"
 VOLUME_STEP = 0.1
@@ -165,3 +174,138 @@ class VoiceTools:
             await change(round(value, 2))
         except StoreError as error:
             _log.warning("the voice is as it was after a restart: %s", error)
+
+
+# `switch_profile`: another manner of the settings, from the next turn on.
+
+
+NONE = "none"  # back to the settings' own manner
+
+
+class SwitchProfile:
+    """The tool. What lets turns use more tools than now, or go to more brains, is confirmed as an
+    unlocking is."""
+
+    def __init__(
+        self,
+        names: Sequence[str],
+        widens: Callable[[str], bool],
+        switch: Callable[[str], Awaitable[None]],
+        catalogue: Catalogue,
+    ) -> None:
+        """`names`: of the profiles that there are. `widens`: whether turns may use more with that
+        one than with the present, NONE for none. `switch`: to that name or NONE, kept over a
+        restart; raises StoreError where it is not."""
+        self._names = tuple(names)
+        self._widens = widens
+        self._switch = switch
+        self._catalogue = catalogue
+
+    def tool(self) -> BuiltIn:
+        """For the menu, where there are profiles."""
+        return BuiltIn(
+            name=SWITCH_PROFILE,
+            description="Switches to another profile: another manner of speaking, voice or set of "
+            "tools, from the next sentence on. Call it only when the person asks for a profile by "
+            f'its name, or for the usual manner ("{NONE}").',
+            schema={
+                "type": "object",
+                "properties": {"profile": {"type": "string", "enum": [*self._names, NONE]}},
+                "required": ["profile"],
+            },
+            tier=Tier.COMFORT,
+            run=self._run,
+            programs=False,
+            stake=self._stake,
+            needed=lambda: bool(self._names),
+        )
+
+    def _stake(self, arguments: Mapping[str, Any]) -> Tier:
+        return Tier.SECURE if self._widens(str(arguments["profile"])) else Tier.COMFORT
+
+    async def _run(self, arguments: Mapping[str, Any], request: BuiltInRequest) -> BuiltInResult:
+        wanted = str(arguments["profile"])
+        try:
+            await self._switch(wanted)
+        except StoreError:
+            said = self._catalogue.say("profiles.not_kept", request.language)
+            return BuiltInResult(said, failed=True)
+        key = "profiles.none" if wanted == NONE else "profiles.switched"
+        return BuiltInResult(self._catalogue.say(key, request.language, name=_spoken(wanted)))
+
+
+def named(spoken: str, names: Sequence[str]) -> str | None:
+    """The profile that is meant by what somebody said, None where there is none such."""
+    plain = _plain(spoken)
+    return next((name for name in names if _plain(name) == plain), None)
+
+
+def _spoken(name: str) -> str:
+    return name.replace("_", " ").replace("-", " ")
+
+
+def _plain(name: str) -> str:
+    return folded(_spoken(name)).strip()
+
+
+# `set_mode`: how much is asked before things are done, from now on or for a while.
+
+
+SET_MODE = "set_mode"
+LONGEST_MINUTES = 7 * 24 * 60
+
+
+class SetMode:
+    """The tool. More caution is free; more trust is confirmed as an unlocking is."""
+
+    def __init__(self, modes: "ModeKeeper", catalogue: Catalogue, clock: Clock) -> None:
+        self._modes = modes
+        self._catalogue = catalogue
+        self._clock = clock
+
+    def tool(self) -> BuiltIn:
+        """For the menu."""
+        return BuiltIn(
+            name=SET_MODE,
+            description="Sets how much you may do without asking. guest: visitors are here, only "
+            "comfort and timers; ask: ask before everything; normal: as usual; trusting: ask less. "
+            "Call it only when the person asks for guest mode or for another of these.",
+            schema={
+                "type": "object",
+                "properties": {
+                    "mode": {"type": "string", "enum": [str(mode) for mode in Mode]},
+                    "minutes": {
+                        "type": "integer",
+                        "minimum": 1,
+                        "maximum": LONGEST_MINUTES,
+                        "description": "How long, if the person says so; leave it out otherwise.",
+                    },
+                },
+                "required": ["mode"],
+            },
+            tier=Tier.COMFORT,
+            run=self._run,
+            programs=False,
+            stake=self._stake,
+        )
+
+    def _stake(self, arguments: Mapping[str, Any]) -> Tier:
+        return Tier.SECURE if self._modes.loosens(*self._asked(arguments)) else Tier.COMFORT
+
+    async def _run(self, arguments: Mapping[str, Any], request: BuiltInRequest) -> BuiltInResult:
+        mode, until = self._asked(arguments)
+        try:
+            await self._modes.set(mode, until)
+        except StoreError:
+            said = self._catalogue.say("modes.not_kept", request.language)
+            return BuiltInResult(said, failed=True)
+        key = f"modes.{mode}" if until is None else f"modes.{mode}_until"
+        at = f"{until:%H:%M}" if until is not None else ""
+        return BuiltInResult(self._catalogue.say(key, request.language, time=at))
+
+    def _asked(self, arguments: Mapping[str, Any]) -> tuple[Mode, datetime | None]:
+        minutes = arguments.get("minutes")
+        until = None
+        if isinstance(minutes, int | float):
+            until = self._clock.now() + timedelta(minutes=minutes)
+        return Mode(arguments["mode"]), until
