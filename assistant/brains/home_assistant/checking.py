@@ -76,7 +76,7 @@ class StateCheck:
         return None if isinstance(settled, Problem) else settled
 
     def _of_command(self, command: "ParsedCommand", match: SentenceMatch, house: House) -> str:
-        from assistant.brains.offline.questions import answer_state, question_of, room_of
+        from assistant.brains.offline.answers import answer_state, question_of, room_of
 
         room = room_of(command, house)
         if room is None:

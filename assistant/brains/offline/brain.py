@@ -5,7 +5,12 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequen
 from dataclasses import replace
 from typing import Any
 
-from assistant.brains.offline.answers import answer_outcome, answer_problem
+from assistant.brains.offline.answers import (
+    ABOUT_STATES,
+    StateAnswers,
+    answer_outcome,
+    answer_problem,
+)
 from assistant.brains.offline.calls import (
     Call,
     Problem,
@@ -15,7 +20,6 @@ from assistant.brains.offline.calls import (
 )
 from assistant.brains.offline.listen import Listener, Understood
 from assistant.brains.offline.parse import ParsedCommand
-from assistant.brains.offline.questions import ABOUT_STATES, StateAnswers
 from assistant.domain.brain import BrainEvent, BrainFault, Heard, ReplyText, TurnDone, TurnRequest
 from assistant.domain.call import ToolCall
 from assistant.domain.clock import Clock

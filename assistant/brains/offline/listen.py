@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TypeVar
 
-from assistant.brains.offline.compound import parse_all
+from assistant.brains.offline.calls import parse_all
 from assistant.brains.offline.grammar import WAKE, is_talk
 from assistant.brains.offline.names import Names, house_names, naming
 from assistant.brains.offline.parse import ParsedCommand, Parser

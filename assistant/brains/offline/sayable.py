@@ -2,10 +2,9 @@
 
 from collections.abc import Callable, Sequence
 
-from assistant.brains.offline.grammar import READINGS, WAKE, jsgf, vocabulary
+from assistant.brains.offline.grammar import READINGS, WAKE, jsgf, pronounce, vocabulary
 from assistant.brains.offline.names import Names, without_words
 from assistant.brains.offline.nearby import nearby
-from assistant.brains.offline.pronounce import pronounce
 from assistant.brains.offline.wake import wake_tails
 from audio.recognize.protocol import Grammar
 from integrations.home_assistant.house import House

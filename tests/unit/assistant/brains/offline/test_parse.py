@@ -2,7 +2,7 @@
 
 import pytest
 
-from assistant.brains.offline.compound import parse_all
+from assistant.brains.offline.calls import parse_all
 from assistant.brains.offline.names import house_names
 from assistant.brains.offline.parse import ParsedCommand, Parser
 from integrations.home_assistant.house import Area, Entity, House

@@ -2,10 +2,10 @@
 
 import pytest
 
+from assistant.brains.offline.answers import StateAnswers, question_of, room_of
 from assistant.brains.offline.calls import Problem, settle_target
 from assistant.brains.offline.names import house_names, without_words
 from assistant.brains.offline.parse import ParsedCommand, Parser
-from assistant.brains.offline.questions import StateAnswers, question_of, room_of
 from assistant.domain.clock import VirtualClock
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.house_questions import EVERYTHING, facts

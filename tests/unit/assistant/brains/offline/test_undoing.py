@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from assistant.brains.offline.answers import answer_outcome
-from assistant.brains.offline.calls import Call, make_call, settle_target
-from assistant.brains.offline.compound import parse_all
+from assistant.brains.offline.calls import Call, make_call, parse_all, settle_target
 from assistant.brains.offline.names import house_names
 from assistant.brains.offline.parse import ParsedCommand, Parser
 from assistant.brains.offline.undoing import SENTENCES, TOOLS
