@@ -4,12 +4,13 @@ import asyncio
 import os
 import tempfile
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from assistant.config.errors import ConfigError
 from assistant.config.exposed_secrets import Exposed, exposed_secrets
 from assistant.config.load import find_file
-from assistant.doctor import disk
+from assistant.doctor import box as disk
 from assistant.doctor.finding import Check, Found, bad, good, odd
 from assistant.doctor.scene import Scene
 from assistant.domain.clock import SystemClock
@@ -119,3 +120,120 @@ CHECKS: tuple[Check[Scene], ...] = (
     Check("secrets", _secrets),
     Check("messages", _messages),
 )
+
+
+# The disk under the data folder: how full, whether it can be written, and how worn it is.
+
+
+_MB = 2**20
+_FULL_MB, _TIGHT_MB = 50, 500  # free
+_FEW_FILES = 500  # that can still be made
+_OVER = 1.2  # times journal.max_mb: it is checked once an hour
+_MUCH_GB = 8.0  # a day: an SD card of 32 GB is rewritten every four days
+_WORN = 9  # of 10: `life_time` of an eMMC, tenths of its life
+_SECTOR = 512  # bytes, in /sys/block whatever the device
+_SHORTEST_S = 6 * 3600.0  # since boot; before that a figure per day tells of the start alone
+
+
+@dataclass(frozen=True, slots=True)
+class Disk:
+    """One file system, and the device that it lies on."""
+
+    free_mb: int  # for an ordinary user
+    whole_mb: int
+    read_only: bool
+    files_left: int | None  # that can still be made; None: the file system knows no limit
+    card: bool = False  # an SD card or eMMC
+    gb_a_day: float | None = None  # written since the machine started; None: not known
+    life: int | None = None  # used up, in tenths; None: the device does not tell
+
+
+def judge_disk(disk: Disk) -> Found:
+    """Whether what Hearth keeps has a place."""
+    told = f"{disk.free_mb / 1024:.1f} of {disk.whole_mb / 1024:.1f} GB free"
+    if disk.card:
+        told += ", on a card"
+    if disk.gb_a_day is not None:
+        told += f", {disk.gb_a_day:.1f} GB written a day"
+    if disk.read_only:
+        return bad(
+            f"{told}; it cannot be written",
+            "see why with `dmesg`: a card that fails is often set to read-only; replace it",
+        )
+    if disk.free_mb < _FULL_MB:
+        return bad(told, "make room: sudo apt clean, journalctl --vacuum-size=50M")
+    if disk.files_left is not None and disk.files_left < _FEW_FILES:
+        return odd(f"{told}; {disk.files_left} more files can be made", "delete small files")
+    if disk.free_mb < _TIGHT_MB:
+        return odd(told, "make room: sudo apt clean, journalctl --vacuum-size=50M")
+    if disk.life is not None and disk.life >= _WORN:
+        return odd(f"{told}; {disk.life * 10} % of its life is used", "replace it soon")
+    if disk.card and disk.gb_a_day is not None and disk.gb_a_day > _MUCH_GB:
+        return odd(told, "that wears a card out: see what writes with `sudo iotop -ao`")
+    return good(told)
+
+
+def judge_journal(name: str, size: int, most_mb: int) -> Found:
+    """`size`: bytes of the journal; `most_mb`: journal.max_mb."""
+    told = f"{name}, {size / _MB:.1f} of at most {most_mb} MB"
+    if size > most_mb * _OVER * _MB:
+        return odd(told, "it shrinks within an hour of hearth run; else see its log")
+    return good(told)
+
+
+def look(folder: Path) -> Disk:
+    """The disk that this folder lies on, or would lie on. Blocking. Raises OSError."""
+    while not folder.exists() and folder != folder.parent:
+        folder = folder.parent
+    told = os.statvfs(folder)
+    number = folder.stat().st_dev
+    device = _device(f"{os.major(number)}:{os.minor(number)}")
+    return Disk(
+        free_mb=told.f_bavail * told.f_frsize // _MB,
+        whole_mb=told.f_blocks * told.f_frsize // _MB,
+        read_only=bool(told.f_flag & os.ST_RDONLY),
+        files_left=told.f_favail if told.f_files else None,
+        card=device is not None and device.name.startswith("mmcblk"),
+        gb_a_day=None if device is None else written_a_day(_read(device / "stat"), _uptime_s()),
+        life=None if device is None else worn(_read(device / "device" / "life_time")),
+    )
+
+
+def written_a_day(stat: str, uptime_s: float) -> float | None:
+    """GB a day since boot, from a block device's `stat`; None where that is too soon to tell."""
+    fields = stat.split()
+    if len(fields) < 7 or not fields[6].isdigit() or uptime_s < _SHORTEST_S:
+        return None
+    return int(fields[6]) * _SECTOR / 1e9 / (uptime_s / 86_400)
+
+
+def worn(life_time: str) -> int | None:
+    """Tenths of its life that an eMMC has used, from its two estimates such as "0x02 0x01"."""
+    try:
+        tenths = [int(estimate, 16) for estimate in life_time.split()]
+    except ValueError:
+        return None
+    return max(tenths, default=0) or None  # 0: not defined
+
+
+def _device(number: str) -> Path | None:
+    """The whole block device of a partition's number, in /sys; None: a network or memory disk."""
+    try:
+        place = Path(f"/sys/dev/block/{number}").resolve(strict=True)
+    except OSError:
+        return None
+    return place.parent if (place / "partition").exists() else place
+
+
+def _uptime_s() -> float:
+    try:
+        return float(_read(Path("/proc/uptime")).split()[0])
+    except (IndexError, ValueError):
+        return 0.0
+
+
+def _read(file: Path) -> str:
+    try:
+        return file.read_text(encoding="ascii", errors="replace").strip()
+    except OSError:
+        return ""

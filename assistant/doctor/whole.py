@@ -11,8 +11,8 @@ from assistant.doctor import box, broker, daemon, http, machine, service, sound,
 from assistant.doctor.finding import Finding, Group, Watch, examine, unwatched
 from assistant.doctor.gemini import examine_gemini
 from assistant.doctor.house import examine_house
+from assistant.doctor.http import by_the_daemon
 from assistant.doctor.scene import May, Scene, open_scene
-from assistant.doctor.secrets import by_the_daemon
 
 _NOTHING = May()
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from assistant.doctor.disk import Disk, judge_disk, judge_journal, worn, written_a_day
+from assistant.doctor.box import Disk, judge_disk, judge_journal, worn, written_a_day
 
 WELL = Disk(free_mb=20_000, whole_mb=30_000, read_only=False, files_left=1_000_000)
 

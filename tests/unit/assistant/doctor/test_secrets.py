@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 from assistant.config.schema import Settings
-from assistant.doctor import secrets
+from assistant.doctor import http as secrets
 from assistant.doctor.daemon import Daemon
 from assistant.doctor.finding import Finding
+from assistant.doctor.http import by_the_daemon, lacking
 from assistant.doctor.scene import May
-from assistant.doctor.secrets import by_the_daemon, lacking
 from tests.unit.assistant.doctor.scenes import RUNS, scene, settings
 
 ASKS = May(ask_daemon=True)

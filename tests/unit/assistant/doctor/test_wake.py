@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from assistant.doctor import clip, wake
+from assistant.doctor import wake
+from assistant.doctor import wake as clip
 from assistant.doctor.finding import Finding
 from assistant.doctor.wake import Tried
 from audio.errors import InputUnusable
