@@ -17,7 +17,7 @@ from assistant.config.schema import Settings
 from assistant.domain.clock import Clock
 from assistant.domain.events import EventBus
 from assistant.domain.policy_context import Mode
-from assistant.interfaces.device.house_device import HouseDevice
+from assistant.interfaces.device.face import HouseDevice
 from assistant.journal.retention import Discreet
 from assistant.journal.store import Store
 from assistant.memory.tools import Memories

@@ -19,9 +19,9 @@ from assistant.config.load import load_settings
 from assistant.config.schema import Mqtt, Settings
 from assistant.domain.clock import Clock, SystemClock
 from assistant.interfaces.console_link import MINUTES, console_link
-from assistant.interfaces.device import place
+from assistant.interfaces.device import record as place
 from assistant.interfaces.device.record import DeviceFile, DeviceRecord
-from assistant.interfaces.device.register import address_of, appearance, ensure_registered
+from assistant.interfaces.device.sensors import address_of, appearance, ensure_registered
 from assistant.interfaces.http_sessions import sign_everybody_out
 from assistant.interfaces.http_tokens import SCOPES, TokenFile, make_admin_token
 from assistant.interfaces.mqtt.make import take_away

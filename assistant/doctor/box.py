@@ -15,8 +15,8 @@ from assistant.doctor.finding import Check, Found, bad, good, odd
 from assistant.doctor.scene import Scene
 from assistant.domain.clock import SystemClock
 from assistant.domain.records import StoreError
-from assistant.interfaces.device import old_orders
-from assistant.interfaces.device.commands import MARK
+from assistant.interfaces.device import inbox as old_orders
+from assistant.interfaces.device.inbox import MARK
 from assistant.journal.store import Store
 
 

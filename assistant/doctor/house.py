@@ -22,9 +22,9 @@ from assistant.doctor.finding import (
 )
 from assistant.domain.clock import SystemClock
 from assistant.domain.outcome import Tier
-from assistant.interfaces.device import place
+from assistant.interfaces.device import record as place
 from assistant.interfaces.device.record import DeviceFile, DeviceRecord
-from assistant.interfaces.device.register import address_of
+from assistant.interfaces.device.sensors import address_of
 from assistant.tools.menu import Menu
 from assistant.tools.ratings import may_open
 from integrations.address import shown

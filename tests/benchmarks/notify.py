@@ -27,9 +27,8 @@ from assistant.app.build import open_app
 from assistant.config.schema import Settings
 from assistant.domain.clock import SystemClock
 from assistant.domain.events import Happening
-from assistant.interfaces.device.house_device import HouseDevice
+from assistant.interfaces.device.face import DeviceKeeper, HouseDevice
 from assistant.interfaces.device.inbox import Inbox
-from assistant.interfaces.device.keeper import DeviceKeeper
 from assistant.interfaces.mqtt.commands import Orders
 from assistant.interfaces.mqtt.publishing import Parts, Topics
 from audio.earcons import earcon

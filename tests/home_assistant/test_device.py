@@ -16,12 +16,10 @@ from assistant.announcements.queue_speaker import Announcements
 from assistant.cli.main import main
 from assistant.config.schema import Settings
 from assistant.domain.clock import Clock, SystemClock
-from assistant.interfaces.device.commands import Commander
-from assistant.interfaces.device.house_device import META_KEY, HouseDevice
-from assistant.interfaces.device.inbox import Inbox
-from assistant.interfaces.device.keeper import DeviceKeeper
+from assistant.interfaces.device.face import META_KEY, DeviceKeeper, HouseDevice
+from assistant.interfaces.device.inbox import Commander, Inbox
 from assistant.interfaces.device.record import DeviceFile, DeviceRecord
-from assistant.interfaces.device.register import address_of, appearance, ensure_registered
+from assistant.interfaces.device.sensors import address_of, appearance, ensure_registered
 from assistant.journal.store import Store
 from assistant.speech.catalogue import Catalogue
 from assistant.speech.manner import Manner

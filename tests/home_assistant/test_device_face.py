@@ -13,8 +13,7 @@ from assistant.conversation.listeners import Standing
 from assistant.conversation.state import State
 from assistant.domain.clock import SystemClock
 from assistant.interfaces.device.entities import every_one
-from assistant.interfaces.device.face import DeviceInterface, Reach
-from assistant.interfaces.device.house_device import HouseDevice
+from assistant.interfaces.device.face import DeviceInterface, HouseDevice, Reach
 from assistant.interfaces.device.record import DeviceFile
 from assistant.speech.catalogue import Catalogue
 from audio.steady import MicrophoneStatus

@@ -13,8 +13,7 @@ from assistant.config.schema import Settings
 from assistant.conversation.listeners import Observers, Standing
 from assistant.conversation.state import State
 from assistant.domain.clock import SystemClock
-from assistant.interfaces.device.house_device import HouseDevice
-from assistant.interfaces.device.keeper import DeviceKeeper
+from assistant.interfaces.device.face import DeviceKeeper, HouseDevice
 from assistant.interfaces.device.record import DeviceFile
 from assistant.interfaces.device.sensors import DeviceSensors
 from assistant.interfaces.status import StatusSnapshot

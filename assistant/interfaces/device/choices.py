@@ -8,8 +8,7 @@ from typing import Any, Literal
 
 from assistant.confirmation.forms import FALLBACK, AnswerKind, Forms
 from assistant.confirmation.wording import FOLDER, languages
-from assistant.interfaces.device.messages import Words, plain
-from assistant.interfaces.device.wishes import checked, manner_of, number
+from assistant.interfaces.device.messages import Words, checked, manner_of, number, plain
 from integrations.home_assistant.shapes import rows, text, texts
 from integrations.web.requests import Choice, QuestionRequest
 

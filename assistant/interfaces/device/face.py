@@ -1,23 +1,30 @@
 """The device of the house, whole: registered, with its sensors, its events and its inbox."""
 
-from collections.abc import Callable
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Protocol, Self
+from typing import Any, Protocol, Self
 
 from assistant.announcements.desk import Announcing
+from assistant.config.errors import ConfigError
 from assistant.config.schema import Settings
 from assistant.domain.clock import Clock
 from assistant.domain.events import EventBus
-from assistant.domain.records import SmallValues
-from assistant.interfaces.device.commands import Buttons, Commander
-from assistant.interfaces.device.events import DeviceEvents
-from assistant.interfaces.device.house_device import HouseDevice
-from assistant.interfaces.device.inbox import Inbox, Kept, QuestionBox
-from assistant.interfaces.device.keeper import DeviceHouse, DeviceKeeper
-from assistant.interfaces.device.register import Register, appearance
-from assistant.interfaces.device.sensors import DeviceSensors
+from assistant.domain.records import SmallValues, StoreError
+from assistant.interfaces.device.inbox import Buttons, Commander, Inbox, Kept, QuestionBox
+from assistant.interfaces.device.record import DeviceFile, DeviceRecord
+from assistant.interfaces.device.sensors import (
+    DeviceEvents,
+    DeviceSensors,
+    Register,
+    address_of,
+    appearance,
+    ensure_registered,
+)
 from assistant.interfaces.status import (
     ConversationStatus,
     Figures,
@@ -27,7 +34,207 @@ from assistant.interfaces.status import (
     facts_of,
 )
 from assistant.speech.catalogue import Catalogue
+from integrations.errors import IntegrationError, Unavailable
 from integrations.home_assistant import mobile_app
+from integrations.home_assistant.commands import LiveLink
+from integrations.home_assistant.push import CHANNEL, Push, confirm, read_push
+from integrations.owner import OwnedTasks
+from integrations.web.box import NotKept
+
+# The box as a device of Home Assistant, as far as any process knows it: its id.
+
+
+_log = logging.getLogger(__name__)
+
+META_KEY = "io.home-assistant/device_id"  # of an MCP request, since Home Assistant 2026.10
+
+
+class HouseDevice:
+    """Our device as far as it is known: stored by the daemon, read by every process."""
+
+    def __init__(self, settings: Settings, clock: Clock) -> None:
+        self.file = DeviceFile(settings.data_folder, clock)
+        self.device_id = ""  # in Home Assistant's device registry; "" while there is none
+        try:
+            record = self.file.read()
+        except ConfigError as error:  # all else works without
+            _log.warning("%s", error)
+            return
+        if record is not None and record.url == settings.home_assistant.url:
+            self.device_id = record.device_id
+
+    def meta(self) -> Mapping[str, Any] | None:
+        """What goes with every request to Home Assistant's own tool server."""
+        return {META_KEY: self.device_id} if self.device_id else None
+
+
+# The daemon's part of being a device: registered, listening, and each message safe.
+
+
+_MESSAGES_WAITING = 64  # beyond that the newest is left out
+_REMEMBERED = 256  # ids of messages that came, against acting on one twice
+_WATCH_S = 2.0  # between two looks whether the connection stands; a restart takes longer
+_RENEW_S = 600.0  # between two looks whether the registration stands
+_PAUSE_S = (1.0, 300.0)  # after a failure: the least and the longest
+_SOON_S = 5.0  # the longest while Home Assistant is away or starting
+
+
+class DeviceHouse(LiveLink, Protocol):
+    """What is needed of `HomeAssistant`."""
+
+    def follow(
+        self, handler: Callable[[Mapping[str, Any]], None], kind: str, **fields: Any
+    ) -> Callable[[], None]:
+        """Subscribe, at every new connection again, until the returned function is called."""
+        ...
+
+
+Take = Callable[[Push], Awaitable[None]]  # may raise StoreError and NotKept
+
+
+class DeviceKeeper:
+    """Registers the device and takes its messages, for as long as the context is open.
+
+    Only one process of a data folder does this: Home Assistant keeps one channel a registration.
+    A message is taken in, which must not last, and then confirmed.
+    """
+
+    def __init__(
+        self,
+        device: HouseDevice,
+        settings: Settings,
+        home: DeviceHouse,
+        take: Take,
+        clock: Clock,
+        register: Register = mobile_app.register,
+        registered: Callable[[str], None] | None = None,
+    ) -> None:
+        """`take`: see `assistant.interfaces.device.inbox.Inbox`; what raises is not confirmed;
+        `registered`: told the webhook's id at each new connection; it must not block."""
+        self._device = device
+        self._settings = settings
+        self._home = home
+        self._take = take
+        self._clock = clock
+        self._register = register
+        self._registered = registered
+        self._record: DeviceRecord | None = None
+        self._leave: Callable[[], None] = _nothing  # ends the present channel
+        self._pushes: asyncio.Queue[Push] = asyncio.Queue(_MESSAGES_WAITING)
+        self._came: deque[str] = deque(maxlen=_REMEMBERED)
+        self._doubtful = True  # there is no channel, or it may have ended without a word
+        self._said = ""  # the last problem that was logged
+        self._owner = OwnedTasks()
+
+    async def __aenter__(self) -> Self:
+        await self._owner.__aenter__()
+        self._owner.start(self._stay(), "device")
+        self._owner.start(self._take_in(), "device-messages")
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._close()
+        await self._owner.__aexit__(kind, error, trace)
+
+    async def _stay(self) -> None:
+        """Be registered and listen, whatever happens to Home Assistant."""
+        pause_s = _PAUSE_S[0]
+        while True:
+            while not self._home.connected:
+                await self._clock.sleep(_WATCH_S)
+            try:
+                await self._begin()
+            except (IntegrationError, ConfigError) as error:
+                self._say(error)
+                longest = _SOON_S if isinstance(error, Unavailable) else _PAUSE_S[1]
+                pause_s = min(pause_s, longest)
+                await self._clock.sleep(pause_s)
+                pause_s *= 2
+                continue
+            pause_s = _PAUSE_S[0]
+            self._said = ""
+            await self._until_in_doubt()
+
+    async def _begin(self) -> None:
+        """Find or make the registration, and open its channel. Raises IntegrationError."""
+        before = self._record
+        self._record = record = await ensure_registered(
+            self._device.file,
+            self._home,
+            address_of(self._settings),
+            appearance(self._settings),
+            self._register,
+        )
+        self._device.device_id = record.device_id
+        if before is not None and before.webhook_id == record.webhook_id and not self._doubtful:
+            return
+        self._close()
+        self._doubtful = False
+        self._leave = self._home.follow(
+            self._on_push, CHANNEL, webhook_id=record.webhook_id, support_confirm=True
+        )
+        if self._registered is not None:
+            self._registered(record.webhook_id)
+
+    async def _until_in_doubt(self) -> None:
+        """Return at a lost connection, a channel that seems to have ended, or after a while."""
+        until = self._clock.monotonic() + _RENEW_S
+        while self._clock.monotonic() < until and not self._doubtful:
+            await self._clock.sleep(_WATCH_S)
+            if not self._home.connected:
+                # A starting Home Assistant would refuse the channel: it is opened when it is ready.
+                self._close()
+
+    def _close(self) -> None:
+        self._doubtful = True
+        leave, self._leave = self._leave, _nothing
+        leave()
+
+    def _say(self, problem: Exception) -> None:
+        """Log a problem once, not at every try."""
+        if str(problem) != self._said:
+            level = logging.INFO if isinstance(problem, Unavailable) else logging.WARNING
+            _log.log(level, "no device in Home Assistant for now: %s", problem)
+        self._said = str(problem)
+
+    def _on_push(self, event: Mapping[str, Any]) -> None:
+        try:
+            self._pushes.put_nowait(read_push(event))
+        except asyncio.QueueFull:
+            # Unconfirmed, so Home Assistant ends the channel: it is opened again.
+            self._doubtful = True
+            _log.warning("too many messages at once from Home Assistant; one is left out")
+
+    async def _take_in(self) -> None:
+        while True:
+            push = await self._pushes.get()
+            if not push.confirm_id or push.confirm_id not in self._came:
+                try:
+                    await self._take(push)
+                except (NotKept, StoreError) as error:
+                    self._doubtful = True  # it stays unconfirmed
+                    _log.error("a message from Home Assistant could not be kept: %s", error)
+                    continue
+                self._came.append(push.confirm_id)
+            await self._confirm(push)
+
+    async def _confirm(self, push: Push) -> None:
+        if not push.confirm_id or self._record is None:
+            return
+        try:
+            await confirm(self._home, self._record.webhook_id, push.confirm_id)
+        except IntegrationError as error:
+            self._doubtful = True  # it came too late, or the connection is gone
+            _log.info("a message could not be confirmed: %s", error)
+
+
+def _nothing() -> None:
+    """No channel is open."""
 
 
 class DeviceBox(Buttons, QuestionBox, Protocol):

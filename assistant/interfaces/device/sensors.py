@@ -2,17 +2,34 @@
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
+from assistant.config.schema import Settings
 from assistant.domain.clock import Clock
+from assistant.domain.events import Happening
+from assistant.domain.version import own_version
+from assistant.interfaces.controls import Intents
 from assistant.interfaces.device.entities import WORDS, every_one, gone, name_keys, sensors_of
+from assistant.interfaces.device.inbox import CALLER
+from assistant.interfaces.device.record import DeviceFile, DeviceRecord, new_record
 from assistant.interfaces.status import StatusSnapshot
 from assistant.speech.catalogue import Catalogue
-from integrations.errors import IntegrationError, Stale, Unavailable
-from integrations.home_assistant.commands import LiveLink
-from integrations.home_assistant.mobile_app import Sensor, register_sensor, update_sensors
+from integrations.errors import IntegrationError, Misconfigured, Stale, Unavailable
+from integrations.home_assistant import mobile_app
+from integrations.home_assistant.commands import Commands, LiveLink
+from integrations.home_assistant.mobile_app import (
+    Address,
+    Appearance,
+    Registered,
+    Sensor,
+    fire_event,
+    register_sensor,
+    update_sensors,
+)
 from integrations.owner import OwnedTasks
 
 BURST_S = 0.05  # changes that come together are one update
@@ -150,3 +167,206 @@ class DeviceSensors:
         if str(problem) != self._said:
             _log.info("Home Assistant does not see how it stands for now: %s", problem)
         self._said = str(problem)
+
+
+# What happens, as events of Home Assistant: `hearth_wake`, `hearth_answer` and the others.
+
+
+PREFIX = "hearth_"  # of an event's type, before the happening's kind
+FRESH_S = 5.0  # an event that Home Assistant has not taken by then is dropped
+_WAITING = 64  # beyond that the oldest is dropped
+
+
+@dataclass(frozen=True, slots=True)
+class _Event:
+    """One that waits to be told."""
+
+    kind: str
+    data: Mapping[str, Any]
+    at_s: float  # monotonic
+
+
+class DeviceEvents:
+    """Fires them by the device's webhook, in their order. Enter it.
+
+    Nothing is told late: while Home Assistant is away, and where it does not answer within FRESH_S,
+    events are dropped and counted. An automation must not act in the morning on the "good night" of
+    the evening.
+
+    Each holds `device_id` (Home Assistant's), `device_name` and `turn_id` ("" where no turn had
+    part in it), and the happening's own data. Of what was said it holds `intent`, the first tool
+    that the turn called, where that is known; the words only where they may be shared.
+    """
+
+    def __init__(
+        self,
+        home: LiveLink,
+        device_id: Callable[[], str],
+        device_name: str,
+        clock: Clock,
+        shares_words: Callable[[], bool],
+    ) -> None:
+        """`shares_words`: whether what is said now may go to Home Assistant."""
+        self._home = home
+        self._device_id = device_id
+        self._device_name = device_name
+        self._clock = clock
+        self.shares_words = shares_words
+        self._webhook_id = ""  # a secret; "" until the registration is known
+        self._waiting: deque[_Event] = deque()
+        self._more = asyncio.Event()
+        self._intents = Intents()
+        self.dropped = 0
+        self._away = False  # the last one was dropped
+        self._owner = OwnedTasks()
+
+    async def __aenter__(self) -> Self:
+        await self._owner.__aenter__()
+        self._owner.start_on(self._more, self._tell_all, "device-events")
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self._owner.__aexit__(kind, error, trace)
+
+    def registered(self, webhook_id: str) -> None:
+        """This registration lives."""
+        self._webhook_id = webhook_id
+
+    def happened(self, happening: Happening) -> None:
+        """Tell of it (`Happenings.follow`)."""
+        if happening.kind == "question" and happening.data.get("caller") == CALLER.name:
+            return  # who asked tells of it, with the tag that it was asked with
+        told: dict[str, Any] = {"turn_id": happening.turn_id, **happening.data}
+        intent = self._intents.of(happening)
+        if intent is not None:
+            told["intent"] = intent
+        if self.shares_words():
+            told |= happening.words
+        self.fire(PREFIX + happening.kind, told)
+
+    def fire(self, kind: str, data: Mapping[str, Any]) -> None:
+        """Have an event of this type happen soon, with the device's id and name in it."""
+        if not self._webhook_id or not self._home.connected:
+            self._drop(kind)
+            return
+        if len(self._waiting) >= _WAITING:
+            self._drop(self._waiting.popleft().kind)
+        told = {"device_id": self._device_id(), "device_name": self._device_name, **data}
+        self._waiting.append(_Event(kind, told, self._clock.monotonic()))
+        self._more.set()
+
+    async def _tell_all(self) -> None:
+        while self._waiting:
+            await self._tell(self._waiting.popleft())
+
+    async def _tell(self, event: _Event) -> None:
+        if self._clock.monotonic() - event.at_s > FRESH_S:
+            self._drop(event.kind)
+            return
+        try:
+            await fire_event(self._home, self._webhook_id, event.kind, event.data)
+        except IntegrationError as error:
+            self._drop(event.kind, str(error))
+        else:
+            self._away = False
+
+    def _drop(self, kind: str, problem: str = "Home Assistant is away.") -> None:
+        """Count it, and log the first of a row."""
+        self.dropped += 1
+        if not self._away:
+            _log.info("the event %s and what follows are not told: %s", kind, problem)
+        self._away = True
+
+
+# Registers this box with Home Assistant, once, and finds out whether that still holds.
+
+
+Register = Callable[[Address, str, Appearance], Awaitable[str]]
+
+
+def appearance(settings: Settings) -> Appearance:
+    """How this box shows in Home Assistant: two boxes of one house differ by their rooms."""
+    told = f"{settings.assistant.name} {settings.assistant.area}".strip()
+    return Appearance(name=" ".join(told.split()), version=own_version())
+
+
+def address_of(settings: Settings) -> Address:
+    """Home Assistant as the settings name it."""
+    home = settings.home_assistant
+    return Address(home.url, home.token.get_secret_value(), home.verify_tls, home.ca_file)
+
+
+async def ensure_registered(
+    file: DeviceFile,
+    home: Commands,
+    address: Address,
+    looks: Appearance,
+    register: Register = mobile_app.register,
+) -> DeviceRecord:
+    """The registration, made now where there is none that lives. Then the device is there.
+
+    It is made anew where the entry was deleted, where this is another Home Assistant, or where the
+    token is another user's. Our identifier stays, so that the first is replaced, if it still is
+    there. An entry that a person has disabled is left alone.
+
+    Raises ConfigError for the file; Unavailable, Misconfigured, SignInAgain and Refused.
+    """
+    async with file.alone():
+        await mobile_app.ready(home)
+        user_id = await _user(home)
+        record = await asyncio.to_thread(file.read)
+        if record is None:
+            record = new_record()
+            # Before anything is registered under it: what happens in between makes no second one.
+            await asyncio.to_thread(file.write, record)
+        found = await _living(home, record, user_id)
+        if found is None:
+            _log.info("registering as %s", looks.name)
+            webhook_id = await register(address, record.identifier, looks)
+            record = replace(record, webhook_id=webhook_id, user_id=user_id)
+            # At once: what happens to Home Assistant now makes no second registration.
+            await asyncio.to_thread(file.write, record)
+            found = await mobile_app.look(home, webhook_id)
+            if found is None:
+                raise Unavailable("Home Assistant took the device, but does not know it yet.")
+        elif (record.name, record.version) != (looks.name, looks.version):
+            await mobile_app.update(home, record.webhook_id, looks)
+        now = replace(
+            record,
+            url=address.url,
+            device_id=found.device_id,
+            instance_id=found.instance_id,
+            name=looks.name,
+            version=looks.version,
+        )
+        if now != await asyncio.to_thread(file.read):
+            await asyncio.to_thread(file.write, now)
+        return now
+
+
+async def _living(home: Commands, record: DeviceRecord, user_id: str) -> Registered | None:
+    """The registration that the record speaks of, None where a new one must be made."""
+    if not record.webhook_id:
+        return None
+    found = await mobile_app.look(home, record.webhook_id)
+    if found is not None:
+        return found if record.user_id == user_id else None
+    device = await mobile_app.find_device(home, record.identifier)
+    if device is not None and device.disabled:
+        raise Misconfigured(
+            f"The device {device.name} is disabled in Home Assistant: enable it under Settings > "
+            "Devices & services > Mobile App, or remove it with hearth setup --forget."
+        )
+    return None
+
+
+async def _user(home: Commands) -> str:
+    try:
+        return str((await home.command("auth/current_user"))["id"])
+    except (KeyError, TypeError):
+        raise Unavailable("Home Assistant does not tell whose token this is.") from None

@@ -5,7 +5,7 @@ import asyncio
 from assistant.config.schema import Mqtt, Settings
 from assistant.domain.clock import Clock
 from assistant.interfaces.device.record import DeviceFile, new_record
-from assistant.interfaces.device.register import appearance
+from assistant.interfaces.device.sensors import appearance
 from assistant.interfaces.mqtt.entities import Looks, retained
 from assistant.interfaces.mqtt.face import Dial, MqttInterface
 from assistant.interfaces.mqtt.publishing import Parts, topics_of

@@ -8,7 +8,7 @@ import pytest
 from assistant.doctor import box
 from assistant.doctor.finding import examine
 from assistant.domain.clock import SystemClock
-from assistant.interfaces.device import old_orders
+from assistant.interfaces.device import inbox as old_orders
 from assistant.journal.store import Store
 from tests.unit.assistant.doctor.scenes import look, scene, settings
 

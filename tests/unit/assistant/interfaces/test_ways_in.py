@@ -24,8 +24,7 @@ from assistant.domain.policy_context import Mode, PolicyContext
 from assistant.domain.records import TurnRecord
 from assistant.domain.rights import CALLERS, Rights
 from assistant.interfaces.api.box import Box
-from assistant.interfaces.device.commands import Commander
-from assistant.interfaces.device.inbox import Inbox
+from assistant.interfaces.device.inbox import Commander, Inbox
 from assistant.interfaces.mqtt.commands import Orders
 from assistant.interfaces.mqtt.publishing import Topics
 from assistant.speech.catalogue import Catalogue

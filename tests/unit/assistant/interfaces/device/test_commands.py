@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from assistant.domain.clock import VirtualClock
-from assistant.interfaces.device.commands import MARK, Commander, command_of, old_command_of
+from assistant.interfaces.device.inbox import MARK, Commander, command_of, old_command_of
 from integrations.home_assistant.push import Push
 from integrations.web.box import NotKept, NotPossible
 from tests.unit.assistant.interfaces.device.box import Heard, Pressed

@@ -11,7 +11,7 @@ import pytest
 
 from assistant.domain.clock import VirtualClock
 from assistant.domain.events import Happening
-from assistant.interfaces.device.events import FRESH_S, DeviceEvents
+from assistant.interfaces.device.sensors import FRESH_S, DeviceEvents
 from integrations.errors import Unavailable
 
 

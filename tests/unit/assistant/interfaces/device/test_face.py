@@ -14,8 +14,7 @@ from assistant.config.schema import Settings
 from assistant.conversation.listeners import Standing
 from assistant.conversation.state import State
 from assistant.domain.clock import VirtualClock
-from assistant.interfaces.device.face import DeviceInterface, Reach
-from assistant.interfaces.device.house_device import HouseDevice
+from assistant.interfaces.device.face import DeviceInterface, HouseDevice, Reach
 from assistant.speech.catalogue import Catalogue
 from audio.steady import MicrophoneStatus
 from integrations.web.requests import QuestionAnswer

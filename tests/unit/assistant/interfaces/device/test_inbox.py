@@ -8,9 +8,8 @@ import pytest
 
 from assistant.domain.clock import VirtualClock
 from assistant.domain.records import StoreError
-from assistant.interfaces.device import old_orders
-from assistant.interfaces.device.commands import Commander
-from assistant.interfaces.device.inbox import Inbox
+from assistant.interfaces.device import inbox as old_orders
+from assistant.interfaces.device.inbox import Commander, Inbox
 from assistant.speech.catalogue import Catalogue
 from integrations.home_assistant.push import Push
 from integrations.web.box import NotAnnounced, NotKept, NotPossible

@@ -13,8 +13,7 @@ import pytest
 from assistant.config.schema import Settings
 from assistant.domain.clock import VirtualClock
 from assistant.domain.records import StoreError
-from assistant.interfaces.device.house_device import META_KEY, HouseDevice
-from assistant.interfaces.device.keeper import DeviceKeeper
+from assistant.interfaces.device.face import META_KEY, DeviceKeeper, HouseDevice
 from integrations.home_assistant.push import Push
 from integrations.web.box import NotKept
 from tests.unit.assistant.interfaces.device.doubles import TakesDevices

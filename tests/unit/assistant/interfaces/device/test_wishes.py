@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from assistant.interfaces.device.messages import Words
-from assistant.interfaces.device.wishes import announcement_of, number
+from assistant.interfaces.device.messages import Words, announcement_of, number
 
 NEWS = Words("News.")
 
