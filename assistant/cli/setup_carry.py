@@ -23,8 +23,15 @@ from assistant.setup.cloud import four_lines
 from assistant.setup.document import NewFile, write_all
 from assistant.timers.recurrence import local_zone
 from assistant.transfer.bring import Here, bring, change_of, look
-from assistant.transfer.contents import KEPT_NAMES, Contents, contents_of, parts_of
-from assistant.transfer.package import MOST_BYTES, pack, unpack
+from assistant.transfer.contents import (
+    KEPT_NAMES,
+    MOST_BYTES,
+    Contents,
+    contents_of,
+    pack,
+    parts_of,
+    unpack,
+)
 from assistant.transfer.settings import secrets_in, without_secrets
 
 

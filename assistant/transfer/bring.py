@@ -13,6 +13,7 @@ from typing import Any
 from assistant.config.errors import ConfigError
 from assistant.config.schema import Settings
 from assistant.domain.clock import Clock
+from assistant.domain.outcome import Tier
 from assistant.domain.records import MemoryRecord, TimerRecord
 from assistant.interfaces.device.record import NAME as DEVICE_FILE
 from assistant.interfaces.http_tokens import NAME as TOKEN_FILE
@@ -24,13 +25,14 @@ from assistant.memory.facts import MAX_FACTS
 from assistant.setup.document import PLAIN_MODE, Before, NewFile, put_back, write_all
 from assistant.tools.ratings import NAME as RATINGS
 from assistant.tools.ratings import read_tiers
+from assistant.tools.weighing import height
 from assistant.transfer.contents import Contents, still_to_come
-from assistant.transfer.destinations import address, same_place
-from assistant.transfer.rated import merged_tiers, told_openings, told_tiers
 from assistant.transfer.settings import (
     SecretFile,
+    address,
     changed_keys,
     restored,
+    same_place,
     secrets_in,
     secrets_named,
     settings_in,
@@ -215,3 +217,53 @@ def _merged(there: Any, value: Any) -> Any:
 def _tokens(here: Here, added: Sequence[TokenRow]) -> NewFile:
     rows = [row.model_dump(mode="json") for row in (*here.tokens, *added)]
     return NewFile(here.settings.data_folder / TOKEN_FILE, json.dumps(rows, indent=1).encode())
+
+
+# Ratings and openings of an export beside those of this box. Pure.
+
+
+Tiers = Mapping[str, Tier]  # by entity id
+Openings = Mapping[str, frozenset[str]]  # what each was seen to open, by entity id
+
+
+def merged_tiers(here: Tiers, there: Tiers, seen_here: Openings, seen_there: Openings) -> Tiers:
+    """Merge the ratings; the export's replace this box's.
+
+    A rating but `secure` is void where its box had not yet seen that the thing opens something and
+    the other box has, as in `seen_opening.SeenOpening`.
+    """
+    ours = _informed(here, seen_here, seen_there)
+    return {**ours, **_informed(there, seen_there, seen_here)}
+
+
+def told_openings(seen_here: Openings, seen_there: Openings) -> list[str]:
+    """The line about what the export's box saw open something."""
+    if not seen_there:
+        return []
+    new = sorted(name for name, opened in seen_there.items() if opened - _of(name, seen_here))
+    told = f"things seen to open something: {len(seen_there)}"
+    return [f"{told}, new here: {', '.join(new)}" if new else told]
+
+
+def told_tiers(before: Tiers, after: Tiers) -> list[str]:
+    """A line for the things that may be asked about less, and one for ratings that are void."""
+    freer = [
+        f"{name} ({before.get(name, 'unrated')} -> {tier})"
+        for name, tier in sorted(after.items())
+        if height(tier) < height(before.get(name, Tier.SECURE))
+    ]
+    void = [name for name in sorted(before) if name not in after]
+    lines = [f"asked about less than now: {', '.join(freer)}"] if freer else []
+    if void:
+        names = ", ".join(void)
+        lines.append(f"ratings that end, since these were seen to open something: {names}")
+    return lines
+
+
+def _informed(tiers: Tiers, seen: Openings, seen_elsewhere: Openings) -> Tiers:
+    unseen = {name for name in seen_elsewhere if name not in seen}
+    return {name: tier for name, tier in tiers.items() if tier is Tier.SECURE or name not in unseen}
+
+
+def _of(name: str, openings: Openings) -> frozenset[str]:
+    return openings.get(name, frozenset())

@@ -12,8 +12,19 @@ from assistant.domain.records import MemoryRecord, TimerRecord
 from assistant.interfaces.device.record import DeviceRecord
 from assistant.interfaces.http_tokens import TokenRow
 from assistant.timers.recurrence import Rule
-from assistant.transfer.contents import Contents, contents_of, parts_of, still_to_come
-from assistant.transfer.package import DEVICE, KEPT, MEMORY, SECRETS, TIMERS, TOKENS, Package
+from assistant.transfer.contents import (
+    DEVICE,
+    KEPT,
+    MEMORY,
+    SECRETS,
+    TIMERS,
+    TOKENS,
+    Contents,
+    Package,
+    contents_of,
+    parts_of,
+    still_to_come,
+)
 
 NOW = datetime(2026, 11, 23, 12, 0, tzinfo=ZoneInfo("Europe/Madrid"))
 FACT = MemoryRecord("m1", "The bins go out on Monday", datetime(2026, 1, 1, tzinfo=UTC), who="Ana")

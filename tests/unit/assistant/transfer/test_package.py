@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from assistant.config.errors import ConfigError
-from assistant.transfer.package import MEMORY, SETTINGS, VERSION, pack, unpack
+from assistant.transfer.contents import MEMORY, SETTINGS, VERSION, pack, unpack
 
 NOW = datetime(2026, 11, 23, 12, 0, tzinfo=UTC)
 PARTS = {SETTINGS: b"# ours\n", MEMORY: b"[]"}

@@ -3,7 +3,7 @@
 import pytest
 
 from assistant.domain.outcome import Tier
-from assistant.transfer.rated import merged_tiers, told_openings, told_tiers
+from assistant.transfer.bring import merged_tiers, told_openings, told_tiers
 
 COMFORT, COSTLY, SECURE = Tier.COMFORT, Tier.COSTLY, Tier.SECURE
 SEEN = {"a": frozenset({"lock.front"})}
