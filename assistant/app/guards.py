@@ -21,8 +21,7 @@ from assistant.tools.undo.backups import Backups
 from assistant.tools.undo.file_undo import FileUndo
 from assistant.tools.undo.stack import UndoStack
 from integrations.home_assistant.client import HomeAssistant
-from integrations.home_assistant.services import Services
-from integrations.home_assistant.snapshots import Snapshots
+from integrations.home_assistant.services import Services, Snapshots
 
 
 @dataclass(frozen=True, slots=True)

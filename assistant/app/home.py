@@ -34,12 +34,12 @@ from assistant.tools.scripts import ask_scripts
 from assistant.tools.toolbox import Toolbox
 from assistant.tools.undo.stack import UndoStack
 from integrations.errors import IntegrationError
-from integrations.home_assistant.camera import Cameras
 from integrations.home_assistant.client import HomeAssistant
 from integrations.home_assistant.context import read_context
 from integrations.home_assistant.conversation import Conversation
-from integrations.home_assistant.diagnose import diagnose
 from integrations.home_assistant.house import House
+from integrations.home_assistant.rest import diagnose
+from integrations.home_assistant.services import Cameras
 from integrations.mcp.hub import McpHub
 from integrations.mcp.servers import (
     HOME_ASSISTANT,

@@ -22,7 +22,7 @@ from assistant.sound.devices import open_microphone, open_outputs
 from audio.wav import WavSource
 from integrations.demo_home.rest import DemoHome
 from integrations.demo_home.scenes import in_words
-from integrations.home_assistant.snapshots import is_snapshot
+from integrations.home_assistant.services import is_snapshot
 
 # What a person sees of a scene: at most twelve lines.
 

@@ -16,7 +16,7 @@ from audio.player import NullPlayer
 from audio.wav import WavSource
 from integrations.demo_home.house import DemoHouse, Snapshot
 from integrations.home_assistant.house import House
-from integrations.home_assistant.snapshots import is_snapshot
+from integrations.home_assistant.services import is_snapshot
 
 # The embedded house as a stage: put back before each sentence, looked at after it.
 

@@ -17,8 +17,8 @@ from assistant.tools.nearest import nearest
 from assistant.tools.resolve import is_called
 from integrations.errors import Refused
 from integrations.gemini.once import Picture
-from integrations.home_assistant.camera import Snapshot
 from integrations.home_assistant.house import Entity, House
+from integrations.home_assistant.services import Snapshot
 
 LOOK_AT_CAMERA = "look_at_camera"
 _TASK = (

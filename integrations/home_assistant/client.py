@@ -13,16 +13,15 @@ from typing import Any, Self
 
 from integrations.errors import IntegrationError, Refused, SignInAgain, Unavailable, first_of
 from integrations.home_assistant import searching
-from integrations.home_assistant.context import Shown
-from integrations.home_assistant.following import Followed
-from integrations.home_assistant.house import House
-from integrations.home_assistant.loading import (
+from integrations.home_assistant.context import (
     REGISTRY_EVENTS,
+    Shown,
     Stale,
     read_registries,
     refreshed,
 )
-from integrations.home_assistant.picture import Picture
+from integrations.home_assistant.house import House
+from integrations.home_assistant.picture import Followed, Picture
 from integrations.home_assistant.rest import home_tls
 from integrations.home_assistant.scenes import ask_scene
 from integrations.home_assistant.websocket import (

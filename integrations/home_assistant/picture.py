@@ -1,9 +1,11 @@
 """The picture of the house as it grows: registries, states, and what is learnt from elsewhere."""
 
+import logging
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from integrations.errors import Refused, Unavailable
 from integrations.home_assistant.context import Shown, exposed_by
 from integrations.home_assistant.effects import Effects
 from integrations.home_assistant.house import Entity, House
@@ -17,8 +19,9 @@ from integrations.home_assistant.registry import (
 from integrations.home_assistant.related import SEARCHED
 from integrations.home_assistant.runs import Runs, Switches
 from integrations.home_assistant.scenes import is_worth_reading
+from integrations.home_assistant.services import is_snapshot
 from integrations.home_assistant.shapes import keyed, mapping, text
-from integrations.home_assistant.snapshots import is_snapshot
+from integrations.home_assistant.websocket import Connection, EventHandler
 
 _GONE = ("unavailable", None)
 
@@ -248,3 +251,47 @@ def _has_ways(effects: Effects) -> bool:
 def _members(entity: Entity) -> Any:
     """What the entity itself says it holds, as scenes mostly do."""
     return entity.attributes.get("entity_id")
+
+
+# A subscription that outlives its connection.
+
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(eq=False, slots=True)
+class Followed:
+    """What somebody wants to hear of at every connection."""
+
+    handler: EventHandler
+    kind: str
+    fields: Mapping[str, Any] = field(repr=False)  # one may be a secret, such as a webhook's id
+    over: bool = False
+    _begun: Connection | None = None  # on which it was asked for last
+
+    async def begin(self, connection: Connection) -> None:
+        """Subscribe on this connection, once. Raises nothing: the next one is another chance."""
+        if self._begun is connection or self.over:
+            return
+        self._begun = connection
+        try:
+            await connection.subscribe(self._hear, self.kind, **self.fields)
+        except Refused as error:
+            log.warning("%s", error)
+        except Unavailable as error:
+            log.info("%s", error)
+        if self.over:  # ended meanwhile
+            await connection.unsubscribe(self._hear)
+
+    async def end(self, connection: Connection) -> None:
+        """Unsubscribe, if it is subscribed there."""
+        await connection.unsubscribe(self._hear)
+
+    def _hear(self, event: Mapping[str, Any]) -> None:
+        """Hand the event on; what fails there must not end the house's own connection."""
+        if self.over:
+            return
+        try:
+            self.handler(event)
+        except Exception:
+            log.exception("An event of %s could not be dealt with", self.kind)

@@ -1,9 +1,20 @@
 """Home Assistant's actions (services), called over the websocket as the signed-in person."""
 
-from collections.abc import Mapping, Sequence
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
+import httpx
+
+from integrations.errors import Refused, SignInAgain, Unavailable
 from integrations.home_assistant.commands import Commands
+from integrations.home_assistant.context import find_list, read_row
+from integrations.home_assistant.house import Entity
+from integrations.home_assistant.refusals import CommandRefused
+from integrations.home_assistant.rest import rest_client
+from integrations.home_assistant.shapes import rows, text
 
 
 class Services:
@@ -36,3 +47,214 @@ class Services:
             fields["return_response"] = True
         result = await self._home.command("call_service", **fields)
         return result.get("response") if answer and isinstance(result, Mapping) else None
+
+
+# What a camera of the home sees now: `GET /api/camera_proxy/<entity id>`.
+
+
+TIMEOUT_S = 10.0  # for all of the picture; Home Assistant itself waits 10 s for a camera
+MAX_BYTES = 7 * 1024 * 1024  # with base64 it stays below the 10 MB that a request may carry
+_TRUE_NAMES = {"image/jpg": "image/jpeg"}  # Home Assistant's demo says the first, Gemini refuses it
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """One picture."""
+
+    data: bytes = field(repr=False)
+    mime_type: str  # "image/jpeg"
+
+
+class Cameras:
+    """Takes pictures. No connection is kept: they are seldom asked for."""
+
+    def __init__(self, url: str, token: str, verify_tls: bool = True, ca_file: str = "") -> None:
+        """`url` is Home Assistant's base ("http://host:8123")."""
+        self._url = url.rstrip("/")
+        self._token = token
+        self._verify_tls = verify_tls
+        self._ca_file = ca_file
+
+    async def snapshot(self, entity_id: str) -> Snapshot:
+        """The picture of this moment.
+
+        Raises Unavailable, Refused (no such camera, or it gives no picture), SignInAgain or
+        Misconfigured.
+        """
+        reach = (self._url, self._token, self._verify_tls, self._ca_file)
+        try:
+            async with (
+                asyncio.timeout(TIMEOUT_S),
+                rest_client(*reach) as client,
+                client.stream("GET", f"/api/camera_proxy/{entity_id}") as answer,
+            ):
+                return await _read(answer, entity_id)
+        except TimeoutError:
+            raise Unavailable(f"The camera {entity_id} did not answer in time.") from None
+
+
+async def _read(answer: httpx.Response, entity_id: str) -> Snapshot:
+    if answer.status_code in (401, 403):
+        raise SignInAgain("Home Assistant does not accept home_assistant.token for its cameras.")
+    mime_type = answer.headers.get("content-type", "").partition(";")[0].strip()
+    if answer.status_code != 200 or not mime_type.startswith("image/"):
+        raise Refused(f"The camera {entity_id} gives no picture (status {answer.status_code}).")
+    data = b""
+    async for part in answer.aiter_bytes():
+        data += part
+        if len(data) > MAX_BYTES:
+            raise Refused(f"The picture of {entity_id} is larger than {MAX_BYTES >> 20} MB.")
+    return Snapshot(data, _TRUE_NAMES.get(mime_type, mime_type))
+
+
+# The home's weather: forecasts of a weather entity, by the action `weather.get_forecasts`.
+
+
+# `WeatherEntityFeature` of Home Assistant, and the `type` that each gives; days say most.
+_KINDS = ((1, "daily"), (4, "twice_daily"), (2, "hourly"))
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """What is expected of one day, half day or hour; None where the home's service is silent."""
+
+    when: datetime  # its start, with time zone
+    condition: str | None  # Home Assistant's word: "sunny", "partlycloudy"
+    high: float | None  # in the entity's `temperature_unit`
+    low: float | None
+    rain_percent: float | None  # probability
+    rain: float | None  # in the entity's `precipitation_unit`
+
+
+async def forecasts(home: Commands, weather: Entity) -> list[Forecast]:
+    """All that the entity's service foresees, in order; empty where it foresees nothing.
+
+    Raises Refused or Unavailable.
+    """
+    offered = weather.attributes.get("supported_features")
+    features = offered if isinstance(offered, int) else 0
+    kind = next((kind for bit, kind in _KINDS if features & bit), None)
+    if kind is None:
+        return []
+    answer = await home.command(
+        "call_service",
+        domain="weather",
+        service="get_forecasts",
+        service_data={"type": kind},
+        target={"entity_id": weather.entity_id},
+        return_response=True,
+    )
+    try:
+        rows = answer["response"][weather.entity_id]["forecast"] or ()
+        return list(_weather_read(rows))
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise Unavailable(
+            f"Home Assistant gave a forecast in a form that Hearth does not know: {error!r}."
+        ) from error
+
+
+def _weather_read(rows: Iterable[Mapping[str, Any]]) -> Iterable[Forecast]:
+    for row in rows:
+        condition = row.get("condition")
+        yield Forecast(
+            when=datetime.fromisoformat(row["datetime"]),
+            condition=condition if isinstance(condition, str) else None,
+            high=_number(row.get("temperature")),
+            low=_number(row.get("templow")),
+            rain_percent=_number(row.get("precipitation_probability")),
+            rain=_number(row.get("precipitation")),
+        )
+
+
+def _number(value: Any) -> float | None:
+    plain = isinstance(value, int | float) and not isinstance(value, bool)
+    return float(value) if plain else None
+
+
+#
+# Scenes that Hearth makes to go back to: Home Assistant keeps how some entities are now.
+#
+# They are called `scene.hearth_undo_N`. They do not live through a restart of Home Assistant, and
+# they are no part of the house: neither the picture nor the home's own text shows them.
+
+
+NAME = "hearth_undo_"
+_DOMAIN = "scene"
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A snapshot that Home Assistant has."""
+
+    entity_id: str
+    since: datetime | None  # when it was made or last restored; None: not told
+
+
+def is_snapshot(entity_id: str) -> bool:
+    """Whether this is a scene of Hearth's own, to be shown to nobody."""
+    return entity_id.startswith(f"{_DOMAIN}.{NAME}")
+
+
+def snapshot_id(number: int) -> str:
+    """The entity id of the snapshot of that number."""
+    return f"{_DOMAIN}.{NAME}{number}"
+
+
+def without_snapshots(told: str) -> str:
+    """The home's own text without them: a new scene is exposed to assistants by default."""
+    if NAME not in told:
+        return told
+    listing = find_list(told)
+    kept = [row for row in listing.rows if not (NAME in row and _is_row_of_ours(row))]
+    return "".join((listing.before, *kept, listing.after))
+
+
+def _is_row_of_ours(row: str) -> bool:
+    shown = read_row(row)
+    return (
+        shown is not None
+        and shown.domain == _DOMAIN
+        and all(name.startswith(NAME) for name in shown.names)
+    )
+
+
+class Snapshots:
+    """Makes, restores and deletes them. Everything here raises IntegrationError."""
+
+    def __init__(self, home: Commands) -> None:
+        """`home`: the connection (`client.HomeAssistant`)."""
+        self._home = home
+        self._services = Services(home)
+
+    async def create(self, number: int, entity_ids: Sequence[str]) -> None:
+        """Keep how these are at this moment, in place of what the number stood for."""
+        data = {"scene_id": f"{NAME}{number}", "snapshot_entities": list(entity_ids)}
+        await self._services.call(_DOMAIN, "create", data)
+
+    async def restore(self, number: int) -> None:
+        """Bring everything in it back. One that has gone is no error to Home Assistant."""
+        await self._services.call(_DOMAIN, "turn_on", entities=[snapshot_id(number)])
+
+    async def delete(self, entity_id: str) -> None:
+        """Forget it; one that has gone already is fine."""
+        try:
+            await self._services.call(_DOMAIN, "delete", entities=[entity_id])
+        except CommandRefused as error:
+            if error.code != "service_validation_error":
+                raise
+
+    async def found(self) -> list[Found]:
+        """All that there are, of every process and of former ones."""
+        states = rows(await self._home.command("get_states"))
+        return [
+            Found(entity_id, _moment(text(state.get("last_updated"))))
+            for state in states
+            if is_snapshot(entity_id := text(state.get("entity_id")))
+        ]
+
+
+def _moment(written: str) -> datetime | None:
+    try:
+        return datetime.fromisoformat(written)
+    except ValueError:
+        return None

@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from integrations.errors import IntegrationError, Misconfigured, Unavailable
-from integrations.home_assistant.snapshots import without_snapshots
+from integrations.home_assistant.services import without_snapshots
 from integrations.mcp.listing import Hidden
 from integrations.mcp.servers import HomeAside, McpResult, McpTool, ServerSpec, ServerState
 from integrations.mcp.session import McpSession

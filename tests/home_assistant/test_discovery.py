@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from integrations.errors import SignInAgain
-from integrations.home_assistant.diagnose import diagnose
+from integrations.home_assistant.rest import diagnose
 from integrations.mcp.hub import McpHub
 from integrations.mcp.servers import (
     HOME_ASSISTANT,

@@ -20,7 +20,7 @@ from assistant.tools.builtin.protocol import BuiltInRequest
 from integrations.home_assistant.client import HomeAssistant
 from integrations.home_assistant.context import read_context
 from integrations.home_assistant.house import House
-from integrations.home_assistant.snapshots import is_snapshot, without_snapshots
+from integrations.home_assistant.services import is_snapshot, without_snapshots
 from tests.home_assistant.admin import Admin
 from tests.home_assistant.conftest import Address, Power, real_only
 from tests.home_assistant.talk import Talk

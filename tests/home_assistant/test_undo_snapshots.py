@@ -8,7 +8,7 @@ from assistant.domain.call import ToolCall
 from assistant.domain.clock import SystemClock
 from assistant.domain.outcome import Status
 from assistant.tools.undo.stack import UndoStack
-from integrations.home_assistant.snapshots import Snapshots, is_snapshot
+from integrations.home_assistant.services import Snapshots, is_snapshot
 from integrations.mcp.servers import HOME_ASSISTANT
 from tests.home_assistant.admin import Admin
 from tests.home_assistant.conftest import Address, real_only

@@ -19,8 +19,7 @@ from assistant.tools.toolbox import Toolbox
 from assistant.tools.undo.stack import UndoStack
 from integrations.home_assistant.client import HomeAssistant
 from integrations.home_assistant.house import House
-from integrations.home_assistant.services import Services
-from integrations.home_assistant.snapshots import Snapshots, is_snapshot
+from integrations.home_assistant.services import Services, Snapshots, is_snapshot
 from integrations.mcp.hub import McpHub
 from integrations.mcp.servers import HOME_ASSISTANT, home_assistant_server
 from tests.home_assistant.admin import Admin

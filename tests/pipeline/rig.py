@@ -11,7 +11,7 @@ from assistant.conversation.record import FinishedTurn
 from audio.frames import SAMPLE_RATE
 from audio.player import NullPlayer, Outputs, Player
 from audio.wav import WavSource, read_wav, write_wav
-from integrations.home_assistant.snapshots import is_snapshot
+from integrations.home_assistant.services import is_snapshot
 
 
 def silence(seconds: float) -> bytes:

@@ -13,7 +13,7 @@ from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest, BuiltInRes
 from assistant.tools.resolve import is_called
 from integrations.home_assistant.commands import LiveLink
 from integrations.home_assistant.house import Entity, House
-from integrations.home_assistant.weather import Forecast, forecasts
+from integrations.home_assistant.services import Forecast, forecasts
 
 WEATHER_FORECAST = "weather_forecast"
 TODAY, TOMORROW, WEEK = "today", "tomorrow", "week"

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from assistant.domain.clock import Clock
 from integrations.errors import IntegrationError
-from integrations.home_assistant.snapshots import Found, snapshot_id
+from integrations.home_assistant.services import Found, snapshot_id
 from integrations.owner import OwnedTasks
 
 _log = logging.getLogger(__name__)
@@ -19,7 +19,7 @@ _SHARE = 1000  # numbers of one process
 
 
 class Snapshots(Protocol):
-    """Where they are (`integrations.home_assistant.snapshots.Snapshots`). All raise
+    """Where they are (`integrations.home_assistant.services.Snapshots`). All raise
     IntegrationError."""
 
     async def create(self, number: int, entity_ids: Sequence[str]) -> None:

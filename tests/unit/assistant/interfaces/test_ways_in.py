@@ -41,8 +41,7 @@ from integrations.demo_home import DemoHome
 from integrations.home_assistant.client import HomeAssistant
 from integrations.home_assistant.house import House as LiveHouse
 from integrations.home_assistant.push import Push
-from integrations.home_assistant.services import Services
-from integrations.home_assistant.snapshots import Snapshots
+from integrations.home_assistant.services import Services, Snapshots
 from integrations.mcp.hub import McpHub
 from integrations.mcp.servers import home_assistant_server
 from integrations.mcp_server.tools import offered

@@ -7,8 +7,8 @@ import pytest
 from aiohttp import web
 
 from integrations.errors import IntegrationError, Refused, SignInAgain, Unavailable
-from integrations.home_assistant import camera
-from integrations.home_assistant.camera import Cameras
+from integrations.home_assistant import services as camera
+from integrations.home_assistant.services import Cameras
 
 TOKEN = "the-token"
 Answer = Callable[[], web.Response]

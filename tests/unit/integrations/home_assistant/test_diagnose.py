@@ -13,9 +13,8 @@ import pytest
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 
 from integrations.errors import IntegrationError, Misconfigured, SignInAgain, Unavailable
-from integrations.home_assistant import diagnose as module
-from integrations.home_assistant.diagnose import diagnose
-from integrations.home_assistant.rest import check
+from integrations.home_assistant import rest as module
+from integrations.home_assistant.rest import check, diagnose
 from tests.simulators.certificate import make_certificate
 from tests.unit.integrations.mcp.loopback import CONFIG, LoopbackServer
 

@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 
 from integrations.errors import Unavailable
-from integrations.home_assistant import client, loading, searching, websocket
+from integrations.home_assistant import client, searching, websocket
+from integrations.home_assistant import context as loading
 from integrations.home_assistant.client import HomeAssistant
 from integrations.home_assistant.context import Shown
-from integrations.home_assistant.following import Followed
 from integrations.home_assistant.house import House
+from integrations.home_assistant.picture import Followed
 from tests.unit.integrations.home_assistant.fake_home import FakeHome
 
 QUICK = (0.01, 0.05)  # s between tries

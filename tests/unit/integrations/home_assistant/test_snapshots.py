@@ -9,7 +9,7 @@ from integrations.errors import Refused
 from integrations.home_assistant.picture import Picture
 from integrations.home_assistant.refusals import CommandRefused
 from integrations.home_assistant.registry import Registries
-from integrations.home_assistant.snapshots import (
+from integrations.home_assistant.services import (
     Found,
     Snapshots,
     is_snapshot,

@@ -23,8 +23,7 @@ from assistant.tools.undo.stack import DoneCall, Undone, UndoStack
 from integrations.demo_home import DemoHome
 from integrations.home_assistant.client import HomeAssistant
 from integrations.home_assistant.house import House
-from integrations.home_assistant.services import Services
-from integrations.home_assistant.snapshots import Snapshots, is_snapshot
+from integrations.home_assistant.services import Services, Snapshots, is_snapshot
 from integrations.mcp.hub import McpHub
 from integrations.mcp.servers import home_assistant_server
 from tests.unit.assistant.tools.embedded import Journal

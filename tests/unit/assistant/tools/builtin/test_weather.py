@@ -12,7 +12,7 @@ from assistant.tools.builtin.protocol import BuiltInRequest, BuiltInResult
 from assistant.tools.builtin.weather import Weather, by_day
 from integrations.errors import Unavailable
 from integrations.home_assistant.house import Entity, House
-from integrations.home_assistant.weather import Forecast, forecasts
+from integrations.home_assistant.services import Forecast, forecasts
 
 MADRID = timezone(timedelta(hours=1), "CET")
 NOW = datetime(2026, 11, 22, 14, 4, tzinfo=MADRID)

@@ -8,7 +8,7 @@ from typing import Any
 from assistant.domain.outcome import Decision, Observed, Status, Tier, ToolOutcome
 from integrations.errors import Refused, Unavailable
 from integrations.home_assistant.house import Area, Entity, House
-from integrations.home_assistant.snapshots import Found, is_snapshot, snapshot_id
+from integrations.home_assistant.services import Found, is_snapshot, snapshot_id
 
 PLAYER = 1 | 4 | 8 | 128 | 256 | 2048 | 4096 | 16384 | 65536
 
