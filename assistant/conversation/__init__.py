@@ -2,6 +2,6 @@
 
 Begin with `runner` (the loop), `machine` (the pure rules that it asks) and `live` (one turn).
 `audio_front_end` and `listening` hear, `endpointing` and `grammar_endpointer` decide that a
-sentence is over, `calls` runs tools, `reply` and `sounded` speak, `confirming` asks. Turns of
+sentence is over, `calls` runs tools, `reply` speaks, `confirming` asks. Turns of
 programs begin in `program_turns`, their questions in `program_questions`.
 """
