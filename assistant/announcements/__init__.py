@@ -1,4 +1,4 @@
-"""What programs say aloud, in order, without disturbing a conversation.
+"""Announcements of programs, spoken in order without disturbing a conversation.
 
 Begin with `desk` (what a program asks for) and `queue_speaker` (one after the other to the
 speaker, in the order of `queue`). `tool` is what a model calls, with the satellites and players

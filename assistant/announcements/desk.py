@@ -6,7 +6,8 @@ from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any, Protocol
 
-from assistant.announcements.queue_speaker import KEEP, PREANNOUNCE, TooMuchSound
+from assistant.announcements.queue_speaker import KEEP, PREANNOUNCE
+from assistant.announcements.waiting_sounds import TooMuchSound
 from assistant.domain.clock import Clock
 from assistant.domain.records import AnnouncementRecord, StoreError, new_id
 from audio.clip import Clip, levelled
@@ -17,7 +18,7 @@ from integrations.web.sessions import Caller
 
 
 class Queue(Protocol):
-    """Who says them (`assistant.announcements.queue_speaker.Announcements`)."""
+    """Speaker of announcements (`assistant.announcements.queue_speaker.Announcements`)."""
 
     async def keep(self, record: AnnouncementRecord, clip: Clip | None = None) -> bool:
         """Say it, if need be after a restart. False: much waits that is more important. Raises
@@ -38,7 +39,7 @@ class Queue(Protocol):
 
 
 class Sounds(Protocol):
-    """Who finds sound files (`assistant.app.background.SoundFiles`)."""
+    """Finder of sound files (`assistant.app.background.SoundFiles`)."""
 
     async def fetch(self, media: str) -> Clip:
         """The sound of that name or address. Raises NotPossible and NotAnnounced."""

@@ -6,11 +6,9 @@ from enum import IntEnum
 
 from assistant.domain.records import AnnouncementRecord
 
-# Which announcement comes first, and which is left out. Pure.
-
 
 class Priority(IntEnum):
-    """How much it matters. `high` goes before what waits; it cuts nothing that is being said."""
+    """Urgency of an announcement. `high` goes before what waits; it does not interrupt."""
 
     LOW = 0
     NORMAL = 1

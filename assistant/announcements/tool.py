@@ -38,7 +38,7 @@ _GONE = "unavailable"
 
 @dataclass(frozen=True, slots=True)
 class Mouthpiece:
-    """Where something can be said: a room, or a satellite that stands in none."""
+    """Place that can speak: a room, or a satellite that is in none."""
 
     name: str
     area_id: str  # "" for none

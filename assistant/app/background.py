@@ -59,7 +59,7 @@ def means_of(
     clock: Clock,
     prompter: Prompter | None,
 ) -> AskingServices:
-    """How this process asks. `prompter`: who sits at a keyboard, if anybody does."""
+    """Return the ways in which this process asks people. `prompter`: the keyboard, if any."""
     pin = settings.policy.pin
     guard = PinGuard(pin, bridge.store, clock) if pin.get_secret_value() else None
     wake = [word.model.replace("_", " ") for word in settings.wake.words]
@@ -74,7 +74,7 @@ def means_of(
 
 
 def _hears(settings: Settings, languages: Sequence[str]) -> Hears:
-    """What `offline.recognizer` is good for: a server elsewhere is told no secret."""
+    """Return what `offline.recognizer` may be told: a server elsewhere gets no secret."""
     recognizer = settings.offline.recognizer
     if not recognizer:
         return Hears(("en",), ("en",))
@@ -244,7 +244,7 @@ _WHERE = (
 
 
 class FromHome(Protocol):
-    """Who fetches from Home Assistant (`integrations.home_assistant.sounds.HomeSounds`)."""
+    """Fetcher of sounds from Home Assistant (`integrations.home_assistant.sounds.HomeSounds`)."""
 
     async def fetch(self, media: str) -> SoundFile:
         """The file of that name. Raises IntegrationError."""

@@ -20,7 +20,7 @@ _PLAIN = re.compile(r"[^\s\"'=]+")
 
 
 class Turns(Protocol):
-    """Who tells of finished turns (`assistant.conversation.record.TurnLog`)."""
+    """Source of finished turns (`assistant.conversation.record.TurnLog`)."""
 
     def follow(self, follower: Callable[[FinishedTurn], None]) -> Callable[[], None]:
         """Have it told of each from now on; what is returned ends that."""

@@ -5,7 +5,8 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
 from assistant.announcements.desk import AnnounceDesk
-from assistant.announcements.queue_speaker import FOLDER, Announcements, WaitingSounds
+from assistant.announcements.queue_speaker import Announcements
+from assistant.announcements.waiting_sounds import FOLDER, WaitingSounds
 from assistant.app.background import BackgroundWork, sound_files
 from assistant.app.home import HomeContext
 from assistant.app.log_line import log_turns

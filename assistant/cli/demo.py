@@ -135,7 +135,7 @@ async def _with_scenes(settings: Settings, folder: Path) -> int:
             await player.begin(answer)
             before = _states(app.bridge.demo)
             turn = await _play(app, scene, clips.get(scene.name))
-            changes = _demo_changes(before, _states(app.bridge.demo))
+            changes = _changed_states(before, _states(app.bridge.demo))
             show_scene(console, f"{number}/{len(SCENES)}", scene, turn, changes, answer)
             if (trouble := _trouble(scene, turn, changes)) is not None:
                 console.tell("   [red]wrong   {trouble}[/]", trouble=trouble, fold=True)
@@ -172,7 +172,7 @@ def _states(demo: DemoHome) -> dict[str, str]:
     }
 
 
-def _demo_changes(before: dict[str, str], after: dict[str, str]) -> dict[str, tuple[str, str]]:
+def _changed_states(before: dict[str, str], after: dict[str, str]) -> dict[str, tuple[str, str]]:
     return {key: (before[key], now) for key, now in after.items() if before[key] != now}
 
 

@@ -157,7 +157,7 @@ def _words(text: str | None) -> Text:
 
 
 WEEK = timedelta(days=7)
-_TRACE_LIST_COLOURS = {
+_MARK_COLOURS = {
     "right": "green",
     "corrected": "yellow",
     "refused": "magenta",
@@ -250,7 +250,7 @@ def _latency(turn: TurnRecord) -> Text:
 def _end(turn: TurnRecord) -> Text:
     if turn.mark:
         return Text(
-            turn.mark, style=_TRACE_LIST_COLOURS["corrected" if turn.mark == "wrong" else turn.mark]
+            turn.mark, style=_MARK_COLOURS["corrected" if turn.mark == "wrong" else turn.mark]
         )
     if turn.error:
         return Text(turn.error.kind, style="red")
@@ -264,16 +264,14 @@ def _share_line(shares: Shares) -> Text:
     if not shares.turns:
         return Text("No command in the last 7 days.", style="dim")
     counts = {
-        name: count
-        for name, count in asdict(shares).items()
-        if name in _TRACE_LIST_COLOURS and count
+        name: count for name, count in asdict(shares).items() if name in _MARK_COLOURS and count
     }
     text = Text("7 days  ")
     for name, count in counts.items():
-        text.append("█" * max(1, round(_BAR * count / shares.turns)), _TRACE_LIST_COLOURS[name])
+        text.append("█" * max(1, round(_BAR * count / shares.turns)), _MARK_COLOURS[name])
     text.append(f"  {shares.turns} commands: ")
     for number, (name, count) in enumerate(counts.items()):
-        text.append(", " if number else "").append(f"{count} {name}", _TRACE_LIST_COLOURS[name])
+        text.append(", " if number else "").append(f"{count} {name}", _MARK_COLOURS[name])
     return text
 
 

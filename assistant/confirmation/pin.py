@@ -330,7 +330,7 @@ class PinGuard:
     async def _kept(self) -> _Attempts:
         """Read anew each time, for another process counts too. Raises StoreError."""
         kept = await self._store.kept(_NAME)
-        attempts = _pin_read(kept, self._now())
+        attempts = _attempts_from(kept, self._now())
         if kept is not None and kept != _written(attempts):
             await self._set(attempts)  # not ours: it is locked from now on, and not for ever
         return attempts
@@ -355,7 +355,7 @@ def _written(attempts: _Attempts) -> dict[str, Any]:
     return {"wrong": attempts.wrong, "locks": attempts.locks, "since": attempts.since}
 
 
-def _pin_read(value: Any, now: float) -> _Attempts:
+def _attempts_from(value: Any, now: float) -> _Attempts:
     """What was kept; anything that is not ours locks once."""
     if value is None:
         return _Attempts()

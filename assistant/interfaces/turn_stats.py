@@ -25,7 +25,7 @@ _log = logging.getLogger(__name__)
 
 
 class Turns(Protocol):
-    """Who tells of finished turns (`assistant.conversation.record.TurnLog`)."""
+    """Source of finished turns (`assistant.conversation.record.TurnLog`)."""
 
     def follow(self, follower: Callable[[FinishedTurn], None]) -> Callable[[], None]:
         """Have it told of whatever is written down, without words that are not kept."""

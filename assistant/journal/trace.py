@@ -235,7 +235,7 @@ def draw_trace(
     ends = {row.call_id: row for row in reversed(audited)}
     for call in calls:
         decided = told_decision(call, ends.get(call.id))
-        lines += _told("call", "; ".join(filter(None, [_trace_call(call), decided])))
+        lines += _told("call", "; ".join(filter(None, [_called(call), decided])))
     if turn.confirmation:
         asked = turn.confirmation
         lines += _told("asked", f"{asked.asked or '(erased)'} {asked.verdict}")
@@ -297,7 +297,7 @@ def _waterfall(timeline: Mapping[str, float]) -> list[str]:
     return lines
 
 
-def _trace_call(call: CallRecord) -> str:
+def _called(call: CallRecord) -> str:
     arguments = json.dumps(call.arguments, ensure_ascii=False)
     words = [f"{call.server} {call.name} {arguments}:", f"{call.decision},"]
     words += [call.status or "under way", f"({call.ms:.0f} ms)"]

@@ -69,7 +69,7 @@ SETTLED_S = 60.0  # of work, after which a start has succeeded
 _FREE = 2  # starts that wait for nothing
 _FIRST_S = 2.0
 _FORGOTTEN_S = 3 * LONGEST_S
-_BACK_OFF_FILE = "starts"
+_STARTS_FILE = "starts"
 _log = logging.getLogger(__name__)
 
 
@@ -85,7 +85,7 @@ class Starts:
 
     def __init__(self, folder: Path | None, now: Callable[[], float] = time.monotonic) -> None:
         """`folder`: None: nothing is counted. `now`: a clock that all starts since boot share."""
-        self._file = None if folder is None else folder / _BACK_OFF_FILE
+        self._file = None if folder is None else folder / _STARTS_FILE
         self._now = now
 
     def begin(self) -> int:

@@ -197,8 +197,8 @@ def sun_of(house: House) -> Sun:
     if entity is None:
         return DARK
     return Sun(
-        _almanac_moment(entity.attributes.get("next_rising")),
-        _almanac_moment(entity.attributes.get("next_setting")),
+        _parsed_time(entity.attributes.get("next_rising")),
+        _parsed_time(entity.attributes.get("next_setting")),
     )
 
 
@@ -210,10 +210,10 @@ def _row(sun: Sun) -> dict[str, str | None]:
 
 
 def _from(row: Any) -> Sun:
-    return DARK if not row else Sun(_almanac_moment(row["sunrise"]), _almanac_moment(row["sunset"]))
+    return DARK if not row else Sun(_parsed_time(row["sunrise"]), _parsed_time(row["sunset"]))
 
 
-def _almanac_moment(text: Any) -> datetime | None:
+def _parsed_time(text: Any) -> datetime | None:
     """Home Assistant's times are ISO 8601 with their offset; anything else is none."""
     try:
         moment = datetime.fromisoformat(text)

@@ -243,11 +243,11 @@ def _judged(part: _Segment, loop: Sequence[float]) -> HeardWord:
 # English speech followed by grammar while it is spoken, with a way out for everything else.
 
 
-_SPHINX_LIVE_PIECE_BYTES = 3200  # 100 ms: decoding holds the interpreter's lock
+_LIVE_PIECE_BYTES = 3200  # 100 ms: decoding holds the interpreter's lock
 _FRAME = 160  # samples: the decoder's step
 _GRAMMAR, _LEVEL = "grammar", "level"
 _OTHER = "other_"  # + phone: a word of one phone, of which all other speech is made
-_SPHINX_LIVE_PHONES = (
+_LIVE_PHONES = (
     "AA AE AH AO AW AY B CH D DH EH ER EY F G HH IH IY JH K L M N NG OW OY P R S SH T TH UH UW V W"
     " Y Z ZH"
 ).split()
@@ -290,7 +290,7 @@ class SphinxLive:
         if self._ready:
             self._decoder.remove_search(_GRAMMAR)
             self._ready = False
-        others = {f"{_OTHER}{phone.lower()}": (phone,) for phone in _SPHINX_LIVE_PHONES}
+        others = {f"{_OTHER}{phone.lower()}": (phone,) for phone in _LIVE_PHONES}
         loop = " | ".join(others)
         jsgf = _PUBLIC.sub(
             rf"public <heard> = <\1> | <other>+;\n<other> = {loop};\n<\1> =",
@@ -342,5 +342,5 @@ class SphinxLive:
             self._open = False
 
     def _push(self, pcm: bytes) -> None:
-        for at in range(0, len(pcm), _SPHINX_LIVE_PIECE_BYTES):
-            self._decoder.process_raw(pcm[at : at + _SPHINX_LIVE_PIECE_BYTES], False, False)
+        for at in range(0, len(pcm), _LIVE_PIECE_BYTES):
+            self._decoder.process_raw(pcm[at : at + _LIVE_PIECE_BYTES], False, False)

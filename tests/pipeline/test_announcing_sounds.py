@@ -11,7 +11,8 @@ import pytest
 from numpy.typing import NDArray
 
 from assistant.announcements.desk import AnnounceDesk
-from assistant.announcements.queue_speaker import FOLDER, Announcements, WaitingSounds
+from assistant.announcements.queue_speaker import Announcements
+from assistant.announcements.waiting_sounds import FOLDER, WaitingSounds
 from assistant.app.background import sound_files
 from assistant.app.build import App, open_app
 from assistant.config.schema import Settings

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from assistant.announcements.queue import UNKEPT
-from assistant.announcements.queue_speaker import Announcements, TooMuchSound, WaitingSounds
+from assistant.announcements.queue_speaker import Announcements
+from assistant.announcements.waiting_sounds import TooMuchSound, WaitingSounds
 from assistant.domain.clock import VirtualClock
 from assistant.domain.events import EventBus, Happening
 from assistant.domain.records import AnnouncementRecord, StoreError

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from assistant.announcements.desk import AnnounceDesk
-from assistant.announcements.queue_speaker import KEEP, TooMuchSound
+from assistant.announcements.queue_speaker import KEEP
+from assistant.announcements.waiting_sounds import TooMuchSound
 from assistant.domain.clock import VirtualClock
 from assistant.domain.records import AnnouncementRecord, StoreError
 from audio.clip import Clip

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from assistant.announcements import queue_speaker as waiting_sounds
-from assistant.announcements.queue_speaker import MOST_S, TooMuchSound, WaitingSounds
+from assistant.announcements import waiting_sounds
+from assistant.announcements.waiting_sounds import MOST_S, TooMuchSound, WaitingSounds
 from assistant.domain.records import StoreError
 from audio.clip import Clip
 
