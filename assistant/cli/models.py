@@ -18,7 +18,6 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
-from assistant.cli import models as models_download
 from assistant.cli.command import CliCommand, Failed
 from assistant.cli.console import Terminal
 from assistant.cli.terminal import say, say_json
@@ -202,7 +201,7 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
     known = read_manifest(arguments.manifest)
     if arguments.deed == "download":
-        return await models_download.download(arguments.names, settings, known, arguments.json)
+        return await download(arguments.names, settings, known, arguments.json)
     shelf = shelve(settings, known)
     if arguments.deed == "list":
         _show(shelf, arguments.json)

@@ -10,7 +10,6 @@ from pathlib import Path
 from assistant.config.errors import ConfigError
 from assistant.config.exposed_secrets import Exposed, exposed_secrets
 from assistant.config.load import find_file
-from assistant.doctor import box as disk
 from assistant.doctor.finding import Check, Found, bad, good, odd
 from assistant.doctor.scene import Scene
 from assistant.domain.clock import SystemClock
@@ -46,7 +45,7 @@ async def _journal(scene: Scene) -> Found:
     except (ConfigError, StoreError) as error:
         return bad("the journal does not open", str(error))
     size = await asyncio.to_thread(_size, settings.database)
-    return disk.judge_journal(str(settings.database), size, settings.journal.max_mb)
+    return judge_journal(str(settings.database), size, settings.journal.max_mb)
 
 
 def _size(database: Path) -> int:
@@ -63,16 +62,16 @@ def _size(database: Path) -> int:
 async def _disk(scene: Scene) -> Found:
     folder = scene.settings.data_folder
 
-    def look() -> Found:
+    def look_and_judge() -> Found:
         try:
-            return disk.judge_disk(disk.look(folder))
+            return judge_disk(look(folder))
         except OSError as error:
             return bad(
                 f"{folder} cannot be looked at ({error.strerror})",
                 "let Hearth's user read it, or set assistant.data to another folder",
             )
 
-    return await asyncio.to_thread(look)
+    return await asyncio.to_thread(look_and_judge)
 
 
 async def _secrets(scene: Scene) -> Found:

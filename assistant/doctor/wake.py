@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from assistant.conversation.events import STOP_WORD
 from assistant.conversation.speech import languages_with
-from assistant.doctor import wake as clip
 from assistant.doctor.finding import Check, Found, bad, good, odd
 from assistant.doctor.scene import Scene
 from assistant.sound.devices import models_folder, wake_engine
@@ -76,8 +75,8 @@ def _try_words(scene: Scene) -> Found:
     try:
         known = built_in_words(settings.wake.engine)
         tried = [_try_word(engine, model, model in known) for model in models]
-        heard = _hear(engine, clip.speak(clip.OTHER_SPEECH, clip.TAKES[0]), models)
-        fooled = [clip.called(word) for word, one in heard.items() if one.fired]
+        heard = _hear(engine, speak(OTHER_SPEECH, TAKES[0]), models)
+        fooled = [called(word) for word, one in heard.items() if one.fired]
         return judge_wake(tried, fooled, settings.wake.engine)
     except AudioError as error:
         names = ", ".join(models)
@@ -89,12 +88,12 @@ def _try_words(scene: Scene) -> Found:
 def _try_word(engine: WakeEngine, model: str, known: bool) -> Tried:
     """Say it in one voice after the other until one is heard. Raises AudioError."""
     best = 0.0
-    for take in clip.TAKES:
-        heard = _hear(engine, clip.speak(clip.spelled(model), take), [model])[model]
+    for take in TAKES:
+        heard = _hear(engine, speak(spelled(model), take), [model])[model]
         best = max(best, heard.best)
         if heard.fired:
-            return Tried(clip.called(model), True, best, known)
-    return Tried(clip.called(model), False, best, known)
+            return Tried(called(model), True, best, known)
+    return Tried(called(model), False, best, known)
 
 
 @dataclass(slots=True)
@@ -137,7 +136,7 @@ async def _detector(scene: Scene) -> Found:
 
 def _try_detector() -> Found:
     try:
-        sound = clip.speak(clip.OTHER_SPEECH, clip.TAKES[-1])
+        sound = speak(OTHER_SPEECH, TAKES[-1])
     except AudioError as error:
         return odd("not tried on a clip", str(error))
     detector = make_voice_detector()

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from assistant.domain.outcome import Tier
-from assistant.tools import menu as foreign
 from assistant.tools.approvals import NOTHING_HELD, Held, is_trusted
 from assistant.tools.builtin.protocol import HEARTH, BuiltIn
 from assistant.tools.intents import INTENTS, READINGS, Action, suffix
@@ -233,8 +232,8 @@ def _declared(name: str, tool: McpTool, spec: ServerSpec) -> Declaration:
     """What the model is told of it; of what nobody vouches for it hears who says so."""
     if is_trusted(spec):
         return convert(name, tool.description or tool.title, tool.input_schema)
-    declaration = convert(name, foreign.about(tool), foreign.described(tool.input_schema))
-    if not foreign.is_cut(tool):
+    declaration = convert(name, about(tool), described(tool.input_schema))
+    if not is_cut(tool):
         return declaration
     return replace(declaration, losses=("the end of the description", *declaration.losses))
 

@@ -20,7 +20,6 @@ from assistant.interfaces.device.record import DeviceRecord
 from assistant.interfaces.http_tokens import TokenRow
 from assistant.memory.desk import checked_rows
 from assistant.timers.recurrence import next_after, rule_from
-from assistant.transfer import contents as package
 
 # The file itself: a zip with a manifest and JSON inside. Pure: bytes in, parts out.
 
@@ -170,20 +169,20 @@ class Contents:
 def parts_of(contents: Contents, memory_rows: Sequence[Mapping[str, Any]]) -> dict[str, bytes]:
     """As the parts of a package. `memory_rows`: as `assistant.memory.desk` gives them."""
     parts = {
-        package.MEMORY: _json(list(memory_rows)),
-        package.TIMERS: _TIMERS.dump_json(tuple(contents.timers), indent=1),
-        package.KEPT: _json(dict(contents.kept)),
-        package.TOKENS: _TOKENS.dump_json(tuple(contents.tokens), indent=1),
+        MEMORY: _json(list(memory_rows)),
+        TIMERS: _TIMERS.dump_json(tuple(contents.timers), indent=1),
+        KEPT: _json(dict(contents.kept)),
+        TOKENS: _TOKENS.dump_json(tuple(contents.tokens), indent=1),
     }
     if contents.settings is not None:
-        parts[package.SETTINGS] = contents.settings.encode()
+        parts[SETTINGS] = contents.settings.encode()
     if contents.openings:  # an earlier Hearth refuses a file with them
         rows = {name: sorted(ids) for name, ids in contents.openings.items()}
-        parts[package.OPENINGS] = _json(rows)
+        parts[OPENINGS] = _json(rows)
     if contents.secrets:
-        parts[package.SECRETS] = _json(dict(contents.secrets))
+        parts[SECRETS] = _json(dict(contents.secrets))
     if contents.device is not None:
-        parts[package.DEVICE] = _json(asdict(contents.device))
+        parts[DEVICE] = _json(asdict(contents.device))
     return parts
 
 
@@ -192,21 +191,21 @@ def contents_of(package_: Package, name: str) -> Contents:
     parts = package_.parts
     part = ""
     try:
-        part = package.SETTINGS
+        part = SETTINGS
         settings = parts[part].decode() if part in parts else None
-        part = package.SECRETS
+        part = SECRETS
         secrets = _SECRETS.validate_json(parts.get(part, b"{}"))
-        part = package.MEMORY
+        part = MEMORY
         memory = checked_rows(json.loads(parts.get(part, b"[]")))
-        part = package.TIMERS
+        part = TIMERS
         timers = _timers(parts.get(part, b"[]"))
-        part = package.KEPT
+        part = KEPT
         kept = _kept(json.loads(parts.get(part, b"{}")))
-        part = package.OPENINGS
+        part = OPENINGS
         openings = _OPENINGS.validate_json(parts.get(part, b"{}"))
-        part = package.TOKENS
+        part = TOKENS
         tokens = _TOKENS.validate_json(parts.get(part, b"[]"))
-        part = package.DEVICE
+        part = DEVICE
         device = DeviceRecord(**json.loads(parts[part])) if part in parts else None
     except ValidationError:
         raise ConfigError(f"{name} holds a {part} that this Hearth cannot read") from None

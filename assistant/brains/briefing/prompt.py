@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
 
-from assistant.brains.briefing import prompt as rules
 from assistant.brains.briefing.home_text import NOT_KNOWN, Around, fitted, tidied, without_place
 from integrations.cleaning import visible
 
@@ -181,17 +180,17 @@ def build_instruction(given: Circumstances) -> str:
     instruction of a running session throws the service's prefix cache away (SDK documentation of
     `send_context_update`).
     """
-    tools = [rules.TOOLS]
+    tools = [TOOLS]
     if given.clock_tool:
-        tools.append(rules.CLOCK.format(tool=given.clock_tool))
+        tools.append(CLOCK.format(tool=given.clock_tool))
     parts = [
         _persona(given),
-        rules.MANNER,
+        MANNER,
         _language(given.languages),
-        rules.SPEECH,
-        rules.HEARING.format(silent=given.silent_tool),
+        SPEECH,
+        HEARING.format(silent=given.silent_tool),
         "\n".join(tools),
-        rules.GUARDRAILS,
+        GUARDRAILS,
         _today(given),
         *_memories(given.memories),
     ]
@@ -221,7 +220,7 @@ def cut(text: str, room: int, note: str) -> str:
 def _persona(given: Circumstances) -> str:
     """The person's own words, or ours."""
     if not given.persona:
-        return rules.PERSONA.format(name=one_line(given.name))
+        return PERSONA.format(name=one_line(given.name))
     own = cut(fenced(given.persona), MAX_PERSONA, "")
     return f"Your name is {one_line(given.name)}.\n{own.rstrip()}"
 
@@ -229,8 +228,8 @@ def _persona(given: Circumstances) -> str:
 def _language(languages: Sequence[str]) -> str:
     named = [_language_name(code) for code in languages]
     if len(named) == 1:
-        return rules.LANGUAGE_ONE.format(languages=named[0])
-    return rules.LANGUAGE_MANY.format(languages=", ".join(named), first=named[0])
+        return LANGUAGE_ONE.format(languages=named[0])
+    return LANGUAGE_MANY.format(languages=", ".join(named), first=named[0])
 
 
 def _language_name(code: str) -> str:
@@ -267,7 +266,7 @@ def _memories(memories: Sequence[str]) -> list[str]:
     if not memories:
         return []
     text = "\n".join(one_line(memory) for memory in memories)
-    return [rules.MEMORIES.format(text=cut(text, MAX_MEMORIES, "(There is more.)"))]
+    return [MEMORIES.format(text=cut(text, MAX_MEMORIES, "(There is more.)"))]
 
 
 @lru_cache(maxsize=2)  # it seldom changes, and 5,000 things take 20 ms
@@ -278,13 +277,13 @@ def _readable(home: str, known: bool) -> str:
 def _home(given: Circumstances, room: int) -> list[str]:
     """The home's own text in what room is left."""
     if given.home is None:
-        return [rules.AWAY]
+        return [AWAY]
     text = _readable(given.home, bool(given.area))
     if not text:
         return []
-    room -= len(rules.HOME.format(text=""))
-    note = rules.HOME_COUNTED
+    room -= len(HOME.format(text=""))
+    note = HOME_COUNTED
     if given.find_tool:
-        note += f" {rules.HOME_FIND.format(tool=given.find_tool)}"
+        note += f" {HOME_FIND.format(tool=given.find_tool)}"
     told = fitted(text, given.around, room, note)
-    return [rules.HOME.format(text=cut(text, room, rules.HOME_CUT) if told is None else told)]
+    return [HOME.format(text=cut(text, room, HOME_CUT) if told is None else told)]

@@ -14,7 +14,6 @@ from assistant.announcements.desk import Announcing
 from assistant.domain.clock import Clock
 from assistant.domain.events import EventBus
 from assistant.domain.records import AnnouncementRecord, SmallValues, StoreError, new_id
-from assistant.interfaces.device import inbox as old_orders
 from assistant.interfaces.device.choices import Asked, question_of
 from assistant.interfaces.device.messages import (
     Words,
@@ -127,7 +126,7 @@ class Commander:
         """Complain of a text that would once have been an order, and keep it for the doctor."""
         self.complain(what, _OLD_FORM)
         try:
-            await old_orders.note(self._store, what, self._clock.now())
+            await note(self._store, what, self._clock.now())
         except StoreError as error:
             if not error.told:
                 _log.warning("the doctor will not tell of %s: %s", what, error)
