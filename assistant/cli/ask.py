@@ -3,9 +3,9 @@
 import argparse
 
 from assistant.app.build import open_app
-from assistant.cli.command import CliCommand, Failed
+from assistant.cli.console import keyboard
 from assistant.cli.output import print_turn, show_notices
-from assistant.cli.prompt import keyboard
+from assistant.cli.terminal import CliCommand, Failed
 from assistant.config.schema import Settings
 from assistant.conversation.record import joined
 

@@ -10,9 +10,8 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from assistant.cli.command import CliCommand, Failed
 from assistant.cli.console import Terminal, stacked
-from assistant.cli.terminal import say, say_json
+from assistant.cli.terminal import CliCommand, Failed, say, say_json
 from assistant.config.schema import Settings
 from assistant.domain.clock import SystemClock
 from assistant.domain.outcome import Decision

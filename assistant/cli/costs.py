@@ -9,9 +9,8 @@ from rich.table import Table
 from rich.text import Text
 
 from assistant.brains.slots import start_of_day
-from assistant.cli.command import CliCommand, Failed
 from assistant.cli.console import paper
-from assistant.cli.terminal import say_json
+from assistant.cli.terminal import CliCommand, Failed, say_json
 from assistant.config.schema import Settings
 from assistant.domain.clock import SystemClock
 from assistant.journal.audit import CostRow, first_midnight

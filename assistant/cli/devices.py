@@ -10,9 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from assistant.app.lock import is_held
-from assistant.cli.command import CliCommand, Failed
 from assistant.cli.console import Terminal, stacked
-from assistant.cli.terminal import say, say_json
+from assistant.cli.terminal import CliCommand, Failed, say, say_json
 from assistant.config.schema import Settings
 from assistant.sound.echo_plan import is_device, measure_echo, plan_echo
 from audio.bounded import BoundedCalls, CallStuck

@@ -10,15 +10,13 @@ from dataclasses import asdict
 from rich.table import Table
 from rich.text import Text
 
-from assistant.cli.command import CliCommand
 from assistant.cli.console import Terminal, stacked, worded
-from assistant.cli.redact import hide_in_logs
-from assistant.cli.terminal import say_json
+from assistant.cli.terminal import CliCommand, hide_in_logs, say_json
 from assistant.config.errors import ConfigError
 from assistant.config.load import find_file, load_settings
 from assistant.config.schema import Settings
+from assistant.doctor.daemon import May
 from assistant.doctor.finding import Finding, Group, Status, Watch, unwatched
-from assistant.doctor.scene import May
 from assistant.doctor.whole import examine_groups
 
 _MARKS: dict[Status, tuple[str, str]] = {

@@ -14,10 +14,8 @@ from rich.text import Text
 
 from assistant.app.brains import NO_CONSENT
 from assistant.brains.slots import start_of_day
-from assistant.cli.command import CliCommand, Failed
-from assistant.cli.console import Terminal, worded
-from assistant.cli.prompt import read_line
-from assistant.cli.terminal import say, say_json
+from assistant.cli.console import Terminal, read_line, worded
+from assistant.cli.terminal import CliCommand, Failed, say, say_json
 from assistant.config.schema import Settings
 from assistant.domain.brain import Usage
 from assistant.domain.clock import SystemClock

@@ -4,9 +4,8 @@ import argparse
 from pathlib import Path
 
 from assistant.app.build import open_app
-from assistant.cli.command import CliCommand
 from assistant.cli.output import print_turn, show_notices
-from assistant.cli.terminal import say, say_json
+from assistant.cli.terminal import CliCommand, say, say_json
 from assistant.config.schema import Settings
 from assistant.conversation.record import NO_WAKE, joined, no_wake
 from assistant.sound.devices import open_file_player

@@ -14,9 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 
-from assistant.cli.command import CliCommand, Failed
-from assistant.cli.redact import StarredFormatter, hide_in_logs
-from assistant.cli.terminal import Parser, say
+from assistant.cli.terminal import CliCommand, Failed, Parser, StarredFormatter, hide_in_logs, say
 from assistant.config.errors import ConfigError
 from assistant.config.load import load_settings
 from assistant.config.schema import Settings

@@ -18,13 +18,12 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
-from assistant.cli.command import CliCommand, Failed
 from assistant.cli.console import Terminal
-from assistant.cli.terminal import say, say_json
+from assistant.cli.terminal import CliCommand, Failed, say, say_json
 from assistant.config.schema import Settings
 from assistant.config.suggest import nearest, one_of
-from assistant.models.manifest import ModelEntry, read_manifest
 from assistant.models.shelf import (
+    ModelEntry,
     Shelved,
     State,
     checked,
@@ -32,6 +31,7 @@ from assistant.models.shelf import (
     how_to_get,
     languages_without,
     load_own,
+    read_manifest,
     shelve,
     wanted_names,
 )

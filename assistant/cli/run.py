@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING
 
 from assistant.app.lock import locked
 from assistant.app.process import Startup, share_heap
-from assistant.cli.command import CliCommand
-from assistant.cli.redact import hide_in_logs
-from assistant.cli.terminal import say
+from assistant.cli.terminal import CliCommand, hide_in_logs, say
 from assistant.config.exposed_secrets import exposed_secrets
 from assistant.config.load import find_file, load_settings
 from assistant.config.schema import Settings

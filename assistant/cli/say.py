@@ -3,8 +3,7 @@
 import argparse
 from pathlib import Path
 
-from assistant.cli.command import CliCommand
-from assistant.cli.terminal import say, say_json
+from assistant.cli.terminal import CliCommand, say, say_json
 from assistant.config.schema import Settings
 from assistant.sound.devices import open_outputs, spare_voices_of, voices_of
 from assistant.speech.identify import TurnLanguage, languages_of

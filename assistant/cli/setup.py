@@ -9,9 +9,7 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
-from assistant.cli.command import CliCommand, Failed
 from assistant.cli.console import Terminal
-from assistant.cli.redact import hide_in_logs
 from assistant.cli.setup_carry import carry, carry_arguments, wants_carrying
 from assistant.cli.setup_finish import (
     AskAdmin,
@@ -23,18 +21,25 @@ from assistant.cli.setup_finish import (
     wants_tokens,
 )
 from assistant.cli.setup_steps import RealMeans, TerminalPerson, settle_given
-from assistant.cli.terminal import say
+from assistant.cli.terminal import CliCommand, Failed, hide_in_logs, say
 from assistant.config.load import find_file, load_settings
 from assistant.config.places import candidate_files
 from assistant.config.schema import Settings
 from assistant.domain.clock import SystemClock
-from assistant.models.manifest import read_manifest
-from assistant.setup import typed
-from assistant.setup.answers import EVERYWHERE, LOOPBACK, MOST, Answers, Gone, Way, way_of
+from assistant.models.shelf import read_manifest
+from assistant.setup.answers import (
+    EVERYWHERE,
+    LOOPBACK,
+    MOST,
+    Answers,
+    Gone,
+    Unclear,
+    Way,
+    read_languages,
+    way_of,
+)
 from assistant.setup.conversation import SetupDialog
-from assistant.setup.document import begun
-from assistant.setup.draft import draft
-from assistant.setup.typed import Unclear
+from assistant.setup.document import begun, draft
 from integrations.errors import IntegrationError
 from integrations.home_assistant.rest import check
 
@@ -115,7 +120,7 @@ def deed_arguments(parser: argparse.ArgumentParser) -> None:
 def answers_of(arguments: argparse.Namespace) -> Answers:
     """What the flags answer. Reads the files that they name. Blocking. Raises Failed."""
     try:
-        languages = typed.languages(arguments.languages) if arguments.languages else None
+        spoken = read_languages(arguments.languages) if arguments.languages else None
     except Unclear as unclear:
         raise Failed(f"--languages: {unclear}", 2) from None
     return Answers(
@@ -125,7 +130,7 @@ def answers_of(arguments: argparse.Namespace) -> Answers:
         ca_file=str(arguments.ca_file.absolute()) if arguments.ca_file else None,
         name=arguments.name,
         area=arguments.area,
-        languages=languages,
+        languages=spoken,
         voice_engine=arguments.voice,
         wake_word=arguments.wake_word,
         input=arguments.input,

@@ -7,9 +7,9 @@ import sys
 from pathlib import Path
 
 from assistant.app.lock import locked
-from assistant.cli.command import Failed
 from assistant.cli.console import Terminal
 from assistant.cli.setup_steps import TerminalPerson, confirm
+from assistant.cli.terminal import Failed
 from assistant.config.errors import ConfigError
 from assistant.config.load import load_settings
 from assistant.config.schema import Settings

@@ -10,10 +10,9 @@ from pathlib import Path
 from rich.table import Table
 
 from assistant.app.lock import is_held, locked
-from assistant.cli.command import Failed
 from assistant.cli.console import Terminal
 from assistant.cli.setup_steps import RealMeans, rate_openers
-from assistant.cli.terminal import say
+from assistant.cli.terminal import Failed, say
 from assistant.config.errors import ConfigError
 from assistant.config.load import load_settings
 from assistant.config.schema import Mqtt, Settings

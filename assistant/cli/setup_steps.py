@@ -8,10 +8,9 @@ from dataclasses import replace
 from rich.live import Live
 from rich.text import Text
 
-from assistant.cli.command import Failed
-from assistant.cli.console import Terminal
+from assistant.cli.console import Terminal, read_line, silent
 from assistant.cli.models import fetch_entries
-from assistant.cli.prompt import read_line, silent
+from assistant.cli.terminal import Failed
 from assistant.config.errors import ConfigError
 from assistant.config.schema import Settings
 from assistant.domain.clock import SystemClock
@@ -19,14 +18,21 @@ from assistant.domain.outcome import Tier
 from assistant.domain.records import StoreError
 from assistant.interfaces.device.sensors import address_of
 from assistant.journal.store import Store
-from assistant.models.manifest import read_manifest
-from assistant.models.shelf import State, shelve, wanted_names
+from assistant.models.shelf import State, read_manifest, shelve, wanted_names
 from assistant.setup import sound_check
-from assistant.setup.answers import Answers, Gone, Person
+from assistant.setup.answers import (
+    Answers,
+    Check,
+    Gone,
+    HouseFacts,
+    Person,
+    Unclear,
+    read_numbers,
+    visit,
+)
 from assistant.setup.cloud import four_lines
-from assistant.setup.draft import draft
+from assistant.setup.document import draft
 from assistant.setup.sound_check import Reading, bar, lacking
-from assistant.setup.typed import Check, HouseFacts, Unclear, numbers, visit
 from assistant.sound.devices import models_folder, wake_engine
 from assistant.tools.ratings import Ratings, may_open
 from audio.devices import DeviceInfo, list_devices
@@ -296,7 +302,7 @@ async def _asked(things: Sequence[Entity], house: House, person: Person) -> dict
         except Gone:
             return {}
         try:
-            chosen = numbers(line, len(shown))
+            chosen = read_numbers(line, len(shown))
         except Unclear as unclear:
             person.tell(str(unclear), "yellow")
             continue

@@ -7,10 +7,17 @@ line end within it came from outside and is spelled out, as are control, escape 
 
 import argparse
 import json
+import logging
 import sys
-from collections.abc import Callable
+import traceback
+from collections.abc import Callable, Coroutine, Iterator, Mapping
+from dataclasses import dataclass
+from types import TracebackType
 from typing import Any, NoReturn
 
+from pydantic import BaseModel, SecretStr
+
+from assistant.config.schema import Settings
 from integrations.cleaning import escaped, escaped_json
 
 
@@ -35,3 +42,136 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """See argparse.ArgumentParser."""
         super().error(escaped(message))
+
+
+# What each command of the program is made of.
+
+
+@dataclass(frozen=True, slots=True)
+class CliCommand:
+    """One word after `hearth`."""
+
+    name: str
+    summary: str  # one line for --help, lower case, no full stop
+    example: str
+    add_arguments: Callable[[argparse.ArgumentParser], None]
+    run: Callable[[argparse.Namespace, Settings], Coroutine[Any, Any, int]]  # gives the exit code
+    configured: bool = True  # False: it runs on the defaults, whatever the file says
+
+
+class Failed(Exception):
+    """A command could not do its work. `str(error)` is one sentence for a person."""
+
+    def __init__(self, sentence: str, exit_code: int = 1) -> None:
+        super().__init__(sentence)
+        self.exit_code = exit_code
+
+
+#
+# The one way into the log: secrets are starred, and what comes from outside adds no lines to it.
+#
+# A record is one line, whatever names, answers and errors it quotes: see `escaped`. Only a
+# traceback has lines of its own, and what an exception says is one of them.
+
+
+STARS = "***"
+ExcInfo = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
+_CAUSED = "The above exception was the direct cause of the following exception:"
+_MEANWHILE = "During handling of the above exception, another exception occurred:"
+_SHORTEST = 8  # characters; stars for a PIN in times and ports would tell it
+
+
+class StarredFormatter(logging.Formatter):
+    """A formatter that puts stars for secrets into the whole text, with its traceback."""
+
+    def __init__(self, layout: str) -> None:
+        super().__init__(layout)
+        self._hidden: tuple[str, ...] = ()
+
+    def hide(self, settings: Settings) -> None:
+        """From now on the secrets of these settings are starred too."""
+        plain = {secret for secret in secrets_in(settings) if len(secret) >= _SHORTEST}
+        forms = {
+            form
+            for one in plain
+            for form in (one, escaped(one), repr(one)[1:-1], json.dumps(one)[1:-1])
+        }
+        self._hidden = tuple(sorted(forms.union(self._hidden), key=len, reverse=True))
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802
+        """See logging.Formatter: the whole line, with whatever `extra` the layout names."""
+        return escaped(super().formatMessage(record))
+
+    def formatException(self, ei: ExcInfo) -> str:  # noqa: N802
+        """See logging.Formatter."""
+        return "\n".join(_told(ei[1])) if ei[1] is not None else ""
+
+    def formatStack(self, stack_info: str) -> str:  # noqa: N802
+        """See logging.Formatter."""
+        return "\n".join(map(escaped, stack_info.split("\n")))
+
+    def format(self, record: logging.LogRecord) -> str:
+        """See logging.Formatter."""
+        # What another handler's formatter has kept there is not escaped.
+        record.exc_text = None
+        text = super().format(record)
+        for secret in self._hidden:
+            text = text.replace(secret, STARS)
+        return text
+
+
+def hide_in_logs(settings: Settings) -> None:
+    """From now on what this process logs has stars for the secrets of these settings."""
+    for handler in logging.getLogger().handlers:
+        if isinstance(handler.formatter, StarredFormatter):
+            handler.formatter.hide(settings)
+
+
+def secrets_in(value: object) -> Iterator[str]:
+    """Every secret in settings or in a part of them; of a header's value the credential too."""
+    if isinstance(value, SecretStr):
+        secret = value.get_secret_value()
+        yield from {secret, secret.rpartition(" ")[2]}
+    elif isinstance(value, BaseModel):
+        for name in type(value).model_fields:
+            yield from secrets_in(getattr(value, name))
+    elif isinstance(value, Mapping):
+        for one in value.values():
+            yield from secrets_in(one)
+    elif isinstance(value, tuple | list):
+        for one in value:
+            yield from secrets_in(one)
+
+
+def _told(error: BaseException, seen: frozenset[int] = frozenset()) -> Iterator[str]:
+    """The lines of a traceback as Python writes them, each exception's own words on one of them."""
+    seen |= {id(error)}
+    before = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+    if before is not None and id(before) not in seen:
+        yield from _told(before, seen)
+        yield _CAUSED if error.__cause__ is not None else _MEANWHILE
+    if error.__traceback__ is not None:
+        yield "Traceback (most recent call last):"
+        for frame in traceback.format_tb(error.__traceback__):
+            yield from map(escaped, frame.rstrip("\n").split("\n"))
+    yield escaped(_words(error))
+    for note in getattr(error, "__notes__", ()):
+        yield escaped(str(note))
+    if isinstance(error, BaseExceptionGroup):
+        for number, part in enumerate(error.exceptions, 1):
+            yield f"  +- {number} of {len(error.exceptions)}"
+            yield from (f"  | {line}" for line in _told(part, seen))
+
+
+def _words(error: BaseException) -> str:
+    kind = type(error)
+    name = (
+        kind.__qualname__
+        if kind.__module__ == "builtins"
+        else f"{kind.__module__}.{kind.__qualname__}"
+    )
+    try:
+        words = str(error)
+    except Exception:  # an exception whose words cannot be had is told all the same
+        words = "<no words>"
+    return f"{name}: {words}" if words else name

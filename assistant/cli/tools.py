@@ -16,9 +16,8 @@ from assistant.app.home import HomeContext, open_home
 from assistant.app.policy_contexts import rulings_of
 from assistant.brains.briefing import Briefer
 from assistant.cli import tools_approve, tools_rate
-from assistant.cli.command import CliCommand, Failed
 from assistant.cli.console import Terminal
-from assistant.cli.terminal import say, say_json
+from assistant.cli.terminal import CliCommand, Failed, say, say_json
 from assistant.config.schema import Settings
 from assistant.domain.clock import Clock, SystemClock
 from assistant.domain.outcome import Decision

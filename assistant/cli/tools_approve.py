@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from assistant.app.home import HomeContext
-from assistant.cli.command import Failed
-from assistant.cli.terminal import say, say_json
+from assistant.cli.terminal import Failed, say, say_json
 from assistant.tools.approvals import Approvals, Waiting, fingerprint, pin_of
 
 _GIVEN = re.compile(r"(?P<path>[^/]+/.+?)(?:@(?P<mark>[0-9a-f]{8,64}))?", re.S)

@@ -8,9 +8,8 @@ from rich.table import Table
 from rich.text import Text
 
 from assistant.app.home import HomeContext
-from assistant.cli.command import Failed
 from assistant.cli.console import Terminal
-from assistant.cli.terminal import say, say_json
+from assistant.cli.terminal import Failed, say, say_json
 from assistant.domain.clock import Clock
 from assistant.domain.outcome import Tier
 from assistant.tools.openers import must_run

@@ -9,9 +9,8 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from assistant.cli.command import CliCommand, Failed
 from assistant.cli.console import Terminal, paper, stacked
-from assistant.cli.terminal import say, say_json
+from assistant.cli.terminal import CliCommand, Failed, say, say_json
 from assistant.cli.trace_sound import play, print_recordings, why_silent
 from assistant.config.schema import Settings
 from assistant.domain.clock import SystemClock

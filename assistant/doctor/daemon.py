@@ -8,17 +8,20 @@ import asyncio
 import re
 import ssl
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import httpx
 
+from assistant.app.lock import is_held
+from assistant.config.errors import ConfigError
 from assistant.config.schema import Settings
 from assistant.doctor.finding import Check, Finding, Found, bad, good, odd
-from assistant.doctor.signing_in import signed_in
+from assistant.domain.clock import SystemClock
 from assistant.domain.version import own_version
+from assistant.interfaces.console_link import Links
 from assistant.interfaces.http_tokens import HASHED
 
 VISIT_S = 5.0  # for all that is asked
@@ -221,7 +224,85 @@ async def _lag(daemon: Daemon | None) -> Found:
     return judge_lag(daemon)
 
 
-CHECKS: Sequence[Check[Daemon | None]] = (
+RUNNING_CHECKS: Sequence[Check[Daemon | None]] = (
     Check("running", _running),
     Check("loop lag", _lag),
 )
+
+
+#
+# How the doctor signs in at the Hearth that runs: by the token, else by a link of its own making.
+#
+# The service may have its token as a credential that no other process sees. Whoever may write the
+# data folder may make a one-time link, and so may we; it is used at once, and its session is ended.
+
+
+_SESSION = "/v1/session"
+_MINUTES = 1  # that the link holds
+
+
+@asynccontextmanager
+async def signed_in(
+    client: httpx.AsyncClient, token: str, links_in: Path | None
+) -> AsyncIterator[None]:
+    """Let the client's requests be an administrator's, where that can be.
+
+    `links_in`: the data folder, None where no link may be made. Raises httpx.HTTPError.
+    """
+    if token:
+        client.headers["Authorization"] = f"Bearer {token}"
+        if (await client.get(_SESSION)).status_code == 200:
+            yield
+            return
+        del client.headers["Authorization"]
+    begun = links_in is not None and await _by_link(client, links_in)
+    try:
+        yield
+    finally:
+        if begun:
+            with suppress(httpx.HTTPError):  # it ends by itself, if that fails
+                await client.delete(_SESSION, headers={"Origin": str(client.base_url).rstrip("/")})
+
+
+async def _by_link(client: httpx.AsyncClient, folder: Path) -> bool:
+    try:
+        code = await asyncio.to_thread(Links(folder).make, SystemClock().now(), _MINUTES)
+    except ConfigError:
+        return False
+    return (await client.post(_SESSION, json={"code": code})).status_code == 204
+
+
+# What every check of the box looks at, and what it may do there beside looking.
+
+
+@dataclass(frozen=True, slots=True)
+class May:
+    """What the doctor may do that others notice. Nothing, unless somebody sits there."""
+
+    listen: bool = False  # open the microphone
+    play: bool = False  # play a short tone
+    try_cloud: bool = False  # have Gemini say a word, which costs a part of a cent
+    # Sign in at a Hearth that runs, and have it look where a secret is its alone.
+    ask_daemon: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """The box as it is now."""
+
+    settings: Settings
+    may: May
+    daemon: Daemon | None  # the Hearth that runs, as it tells of itself; None: none runs
+    config: Path | None = None  # the file that was named; None: the usual one
+
+    @property
+    def free(self) -> bool:
+        """Whether no other Hearth holds the sound devices."""
+        return self.daemon is None
+
+
+async def open_scene(settings: Settings, may: May, config: Path | None = None) -> Scene:
+    """Find out whether a Hearth runs, and ask it how it stands."""
+    held = await asyncio.to_thread(is_held, settings.data_folder)
+    daemon = await visit(settings, held=held, links=may.ask_daemon)
+    return Scene(settings, may, daemon, config)

@@ -15,6 +15,7 @@ from assistant.app.brains import may_use_cloud
 from assistant.brains.slots import CLOUD, Budget
 from assistant.config.errors import ConfigError
 from assistant.config.schema import Settings
+from assistant.doctor.daemon import Scene
 from assistant.doctor.finding import (
     Check,
     Finding,
@@ -26,7 +27,6 @@ from assistant.doctor.finding import (
     odd,
     unwatched,
 )
-from assistant.doctor.scene import Scene
 from assistant.domain.brain import Usage
 from assistant.domain.clock import SystemClock
 from assistant.domain.records import StoreError, TurnRecord, new_id

@@ -1,5 +1,6 @@
 """Checks of the house: Home Assistant, its tools, the live picture, and our place in it."""
 
+import secrets
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
@@ -8,6 +9,7 @@ from dataclasses import dataclass, replace
 from assistant.app.home import DEMO, HomeContext, open_home
 from assistant.config.errors import ConfigError
 from assistant.config.schema import Settings
+from assistant.doctor.daemon import Scene
 from assistant.doctor.finding import (
     Check,
     Finding,
@@ -25,6 +27,7 @@ from assistant.domain.outcome import Tier
 from assistant.interfaces.device import record as place
 from assistant.interfaces.device.record import DeviceFile, DeviceRecord
 from assistant.interfaces.device.sensors import address_of
+from assistant.interfaces.mqtt.make import broker_of
 from assistant.tools.menu import Menu
 from assistant.tools.ratings import may_open
 from integrations.address import shown
@@ -34,6 +37,7 @@ from integrations.home_assistant.mobile_app import Address, find_device
 from integrations.home_assistant.rest import Instance, check
 from integrations.mcp.sandbox import holds
 from integrations.mcp.servers import HOME_ASSISTANT, ServerSpec, ServerState
+from integrations.mqtt import publish_last
 
 _OPEN_S = 25.0  # the first picture of a house that is away, and connecting
 _NAMED = 5  # of each list of things; hearth tools rate has them all
@@ -282,3 +286,24 @@ CHECKS: tuple[Check[HouseScene], ...] = (
     Check("device", _device),
     Check("area", _area),
 )
+
+
+# The check of the MQTT broker, where one is set.
+
+
+_MEND = "mend that, and Home Assistant has Hearth's MQTT entities again"
+
+
+async def _broker(scene: Scene) -> Found:
+    mqtt = scene.settings.mqtt
+    if not mqtt.host:
+        return good("none is set (mqtt.host)")
+    try:
+        # Under a name of its own: a running Hearth stays connected.
+        await publish_last(broker_of(mqtt), f"hearth-doctor-{secrets.token_hex(4)}", ())
+    except IntegrationError as error:
+        return bad(str(error), _MEND)
+    return good(f"lets Hearth in at {mqtt.host}:{mqtt.port}")
+
+
+BROKER_CHECKS: tuple[Check[Scene], ...] = (Check("broker", _broker),)

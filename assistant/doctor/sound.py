@@ -9,9 +9,8 @@ from typing import Any
 from assistant.config.errors import ConfigError
 from assistant.config.schema import Settings
 from assistant.conversation.hearing import Level
-from assistant.doctor.daemon import Daemon
+from assistant.doctor.daemon import Daemon, Scene
 from assistant.doctor.finding import Check, Found, bad, good, odd
-from assistant.doctor.scene import Scene
 from assistant.domain.clock import SystemClock
 from assistant.domain.records import StoreError
 from assistant.journal.store import Store

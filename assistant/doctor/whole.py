@@ -7,12 +7,12 @@ import asyncio
 from pathlib import Path
 
 from assistant.config.schema import Settings
-from assistant.doctor import box, broker, daemon, http, machine, service, sound, voice, wake
+from assistant.doctor import box, daemon, service, sound, speech
+from assistant.doctor.daemon import May, Scene, open_scene
 from assistant.doctor.finding import Finding, Group, Watch, examine, unwatched
 from assistant.doctor.gemini import examine_gemini
-from assistant.doctor.house import examine_house
-from assistant.doctor.http import by_the_daemon
-from assistant.doctor.scene import May, Scene, open_scene
+from assistant.doctor.house import BROKER_CHECKS, examine_house
+from assistant.doctor.service import by_the_daemon
 
 _NOTHING = May()
 
@@ -38,17 +38,16 @@ async def examine_groups(
     """
     watch("running")
     scene = await open_scene(settings, may, config)
-    kept = await examine(box.CHECKS, scene, watch)
-    state = await examine(machine.CHECKS, scene, watch)
+    machine = await examine(box.CHECKS, scene, watch)
     devices = await examine(sound.CHECKS, scene, watch)
     async with asyncio.TaskGroup() as tasks:
-        ears = tasks.create_task(examine((*wake.CHECKS, *voice.CHECKS), scene, watch))
+        ears = tasks.create_task(examine(speech.CHECKS, scene, watch))
         outside = tasks.create_task(_outside(scene, watch))
-        faces = tasks.create_task(examine(http.CHECKS, scene, watch))
-        kept_up = tasks.create_task(examine(service.CHECKS, scene, watch))
-        runs = tasks.create_task(examine(daemon.CHECKS, scene.daemon, watch))
+        faces = tasks.create_task(examine(service.INTERFACE_CHECKS, scene, watch))
+        kept_up = tasks.create_task(examine(service.SERVICE_CHECKS, scene, watch))
+        runs = tasks.create_task(examine(daemon.RUNNING_CHECKS, scene.daemon, watch))
     return [
-        Group("This machine", [*kept, *state]),
+        Group("This machine", machine),
         Group("Sound", [*devices, *ears.result()]),
         *outside.result(),
         Group("Hearth itself", [*runs.result(), *kept_up.result(), *faces.result()]),
@@ -66,7 +65,7 @@ async def _outside(scene: Scene, watch: Watch) -> list[Group]:
         return theirs.get("gemini") or await examine_gemini(scene, watch)
 
     async def mqtt() -> list[Finding]:
-        return theirs.get("broker") or await examine(broker.CHECKS, scene, watch)
+        return theirs.get("broker") or await examine(BROKER_CHECKS, scene, watch)
 
     async with asyncio.TaskGroup() as tasks:
         at_home, far, brokers = (tasks.create_task(look()) for look in (house, cloud, mqtt))

@@ -4,10 +4,8 @@ from dataclasses import replace
 from datetime import date
 
 from assistant.config.schema import Settings
-from assistant.setup import typed
-from assistant.setup.answers import Answers, SetupQuestions, SetupServices
-from assistant.setup.draft import draft
-from assistant.setup.typed import Unclear
+from assistant.setup.answers import Answers, SetupQuestions, SetupServices, Unclear, yes_or_no
+from assistant.setup.document import draft
 from integrations.errors import IntegrationError, SignInAgain
 from integrations.gemini.access import KEY_PAGE
 from integrations.gemini.events import TokensUsed
@@ -67,7 +65,7 @@ async def ask_about_gemini(
         before = present.privacy.accept_cloud
         accepted = await questions.ask(
             "May Gemini be used? yes, or no: this box and Home Assistant alone",
-            lambda line: typed.yes_or_no(line, before),
+            lambda line: yes_or_no(line, before),
             "yes" if before else "no",
         )
         if accepted != before:

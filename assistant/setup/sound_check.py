@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from assistant.config.schema import Settings
-from assistant.models.manifest import ModelEntry
+from assistant.models.shelf import ModelEntry
 from assistant.sound.devices import open_outputs, spare_voices_of, voices_of, wake_engine
 from assistant.speech.catalogue import Catalogue
 from assistant.speech.output import SpeechOutput

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from assistant.cli import ask
+from assistant.cli.console import Keyboard
 from assistant.cli.main import main
-from assistant.cli.prompt import Keyboard
 from tests.pipeline.dialogues import UNLOCK, dialogue
 from tests.pipeline.terminal import Terminal, at_a_terminal
 

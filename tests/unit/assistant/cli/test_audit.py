@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from assistant.cli.audit import moment
-from assistant.cli.command import Failed
 from assistant.cli.main import main
+from assistant.cli.terminal import Failed
 from assistant.domain.clock import SystemClock
 from assistant.domain.outcome import Decision, Observed, Status, Tier
 from assistant.domain.records import AuditRecord, CallRecord, TurnRecord

@@ -11,8 +11,8 @@ import pytest
 from assistant.cli import doctor as command
 from assistant.cli.main import main
 from assistant.config.schema import Settings
+from assistant.doctor.daemon import May
 from assistant.doctor.finding import Finding, Group, Watch
-from assistant.doctor.scene import May
 from integrations.demo_home.rest import DemoHome
 from tests.ports import free_port
 

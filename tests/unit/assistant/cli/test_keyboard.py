@@ -11,7 +11,7 @@ from typing import TextIO
 
 import pytest
 
-from assistant.cli.prompt import Keyboard, keyboard
+from assistant.cli.console import Keyboard, keyboard
 
 QUESTION = "Unlock Front door?"
 

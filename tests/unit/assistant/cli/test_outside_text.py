@@ -26,13 +26,12 @@ from assistant.app.home import HomeContext
 from assistant.app.process import Startup
 from assistant.cli import devices, run, tools, tools_approve, tools_rate
 from assistant.cli import doctor as doctor_command
-from assistant.cli.console import Terminal, stacked, worded
+from assistant.cli.console import Keyboard, Terminal, stacked, worded
 from assistant.cli.demo import show_house, show_scene
 from assistant.cli.eval import _line
 from assistant.cli.main import main
 from assistant.cli.models import _tell
 from assistant.cli.output import print_turn, show_notices
-from assistant.cli.prompt import Keyboard
 from assistant.cli.setup_steps import TerminalPerson, settle_given
 from assistant.cli.terminal import say, say_json
 from assistant.cli.trace import show
@@ -52,7 +51,7 @@ from assistant.domain.records import (
 from assistant.evaluation.commands import Outcome, sentences
 from assistant.evaluation.trial import Trial
 from assistant.journal.store import Store
-from assistant.models.manifest import ModelEntry
+from assistant.models.shelf import ModelEntry
 from assistant.setup.answers import Answers
 from assistant.sound.recordings import FOLDER, Recording, write
 from assistant.tools.approvals import Approvals
@@ -409,8 +408,8 @@ def test_the_question_at_the_keyboard(
     async def no_line() -> str:
         return "no\n"
 
-    monkeypatch.setattr("assistant.cli.prompt.read_line", no_line)
-    monkeypatch.setattr("assistant.cli.prompt.termios.tcflush", lambda *_: None)
+    monkeypatch.setattr("assistant.cli.console.read_line", no_line)
+    monkeypatch.setattr("assistant.cli.console.termios.tcflush", lambda *_: None)
     monkeypatch.setattr("sys.stdin", SimpleNamespace(fileno=lambda: 0))
     assert asyncio.run(Keyboard().ask(EVIL, hidden=False)) == "no"
     assert "\n" not in printed(capsys)

@@ -11,7 +11,7 @@ from assistant.cli import setup_steps as setup_means
 from assistant.cli.console import Terminal
 from assistant.cli.setup_steps import RealMeans
 from assistant.config.schema import Settings
-from assistant.models.manifest import parse_manifest
+from assistant.models.shelf import parse_manifest
 from integrations.home_assistant.rest import check
 from tests.unit.integrations.file_server import FileServer, file_server
 

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from assistant.cli.main import _log_fault, _log_to_stderr
-from assistant.cli.redact import StarredFormatter, secrets_in
+from assistant.cli.terminal import StarredFormatter, secrets_in
 from assistant.config.schema import Settings
 
 TOKEN = "c4nary 'house' token"

@@ -11,8 +11,8 @@ from typing import cast
 import pytest
 
 from assistant.app.home import HomeContext
-from assistant.cli.command import Failed
 from assistant.cli.main import main
+from assistant.cli.terminal import Failed
 from assistant.cli.tools_approve import approve
 from assistant.domain.clock import SystemClock
 from assistant.journal.store import Store

@@ -13,7 +13,7 @@ from assistant.config.fields import own_paths
 from assistant.config.load import load_settings
 from assistant.config.schema import Settings
 from assistant.doctor.box import CHECKS
-from assistant.doctor.scene import May, Scene
+from assistant.doctor.daemon import May, Scene
 from assistant.interfaces import console_link, http_sessions, http_tokens
 from assistant.interfaces.device import record
 from tests.unit.assistant.doctor.scenes import look

@@ -5,9 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from assistant.config.schema import Settings
-from assistant.doctor.daemon import Daemon
+from assistant.doctor.daemon import Daemon, May, Scene
 from assistant.doctor.finding import Check, Finding, examine
-from assistant.doctor.scene import May, Scene
 
 RUNS = Daemon("http://127.0.0.1:8765", "ok", state={"state": "idle", "troubles": {}}, console=True)
 

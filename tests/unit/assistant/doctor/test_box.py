@@ -1,11 +1,13 @@
 """What the doctor finds of the data folder, the journal and the disk."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from assistant.doctor import box
+from assistant.doctor.box import Disk, Heat, judge_disk, judge_journal, worn, written_a_day
 from assistant.doctor.finding import examine
 from assistant.domain.clock import SystemClock
 from assistant.interfaces.device import inbox as old_orders
@@ -15,10 +17,14 @@ from tests.unit.assistant.doctor.scenes import look, scene, settings
 
 async def test_a_box_that_is_well(tmp_path: Path) -> None:
     findings = await examine(box.CHECKS, scene(settings(tmp_path)))
-    assert [finding.status for finding in findings] == ["ok"] * len(box.CHECKS)
-    assert not any(finding.mend for finding in findings)
-    assert "of at most 200 MB" in findings[1].detail
-    assert "GB free" in findings[2].detail
+    kept, machine = findings[:5], findings[5:]
+    assert [finding.status for finding in kept] == ["ok"] * 5
+    assert not any(finding.mend for finding in kept)
+    assert "of at most 200 MB" in kept[1].detail
+    assert "GB free" in kept[2].detail
+    assert [finding.check for finding in machine] == ["memory", "processor", "clock"]
+    assert "MB available" in machine[0].detail
+    assert "fail" not in {finding.status for finding in machine}
 
 
 @pytest.mark.parametrize("name", ["data folder", "journal"])
@@ -51,3 +57,130 @@ async def test_orders_in_the_text_are_told_until_the_automation_is_mended(tmp_pa
     async with Store(at.settings.database, SystemClock()) as store:
         await store.keep(old_orders.NAME, ["damaged"])
     assert (await look(box.CHECKS, "messages", at)).status == "ok"
+
+
+WELL = Disk(free_mb=20_000, whole_mb=30_000, read_only=False, files_left=1_000_000)
+
+
+@pytest.mark.parametrize(
+    ("disk", "status", "words"),
+    [
+        (WELL, "ok", "19.5 of 29.3 GB free"),
+        (replace(WELL, card=True, gb_a_day=0.4), "ok", "on a card, 0.4 GB written a day"),
+        (replace(WELL, card=True, gb_a_day=9.0), "warn", "9.0 GB written a day"),
+        (replace(WELL, gb_a_day=90.0), "ok", "90.0 GB"),  # no card
+        (replace(WELL, free_mb=499), "warn", "0.5 of"),
+        (replace(WELL, free_mb=49), "fail", "0.0 of"),
+        (replace(WELL, read_only=True), "fail", "cannot be written"),
+        (replace(WELL, files_left=3), "warn", "3 more files"),
+        (replace(WELL, files_left=None), "ok", "free"),
+        (replace(WELL, card=True, life=9), "warn", "90 % of its life"),
+        (replace(WELL, card=True, life=3), "ok", "on a card"),
+    ],
+)
+def test_a_disk(disk: Disk, status: str, words: str) -> None:
+    found = judge_disk(disk)
+    assert found.status == status
+    assert words in found.detail
+    assert bool(found.mend) == (status != "ok")
+
+
+def test_a_journal_that_grows_too_large() -> None:
+    assert judge_journal("hearth.db", 5 * 2**20, 200).detail == "hearth.db, 5.0 of at most 200 MB"
+    assert judge_journal("hearth.db", 230 * 2**20, 200).status == "ok"
+    assert judge_journal("hearth.db", 260 * 2**20, 200).status == "warn"
+
+
+def test_what_was_written() -> None:
+    stat = "5 0 40 1 9 0 8000000 7 0 3 8"
+    assert written_a_day(stat, 86_400) == pytest.approx(4.096)
+    assert written_a_day(stat, 2 * 86_400) == pytest.approx(2.048)
+    assert written_a_day(stat, 60) is None
+    assert written_a_day("", 86_400) is None
+
+
+def test_how_worn_it_is() -> None:
+    assert worn("0x02 0x0b") == 11
+    assert worn("0x00 0x00") is None
+    assert worn("") is None
+    assert worn("none") is None
+
+
+MEMINFO = """\
+MemTotal:         948304 kB
+MemFree:           50000 kB
+MemAvailable:     {} kB
+SwapTotal:        102396 kB
+SwapFree:          51196 kB
+HugePages_Total:       0
+"""
+
+
+@pytest.mark.parametrize(
+    ("available", "status"), [(400_000, "ok"), (100_000, "warn"), (30_000, "fail")]
+)
+def test_memory(available: int, status: str) -> None:
+    found = box.judge_memory(box.parse_meminfo(MEMINFO.format(available)))
+    assert found.status == status
+    assert found.detail == f"{available // 1024} of 926 MB available, 50 MB swapped out"
+    assert bool(found.mend) == (status != "ok")
+
+
+def test_a_system_that_tells_nothing_of_its_memory() -> None:
+    assert box.judge_memory({}).status == "ok"
+
+
+@pytest.mark.parametrize(
+    ("heat", "status", "words"),
+    [
+        (Heat(None, None), "ok", "no sensor"),
+        (Heat(48.3, 0), "ok", "48 °C, never slowed down"),
+        (Heat(81.0, None), "warn", "81 °C"),
+        (Heat(50.0, 0x1), "warn", "voltage is too low (now)"),
+        (Heat(50.0, 0x50000), "warn", "voltage is too low (since its start)"),
+        (Heat(82.0, 0x4), "warn", "slows itself down (now)"),
+        (Heat(60.0, 0x80000), "warn", "slows itself down (since its start)"),
+    ],
+)
+def test_heat(heat: Heat, status: str, words: str) -> None:
+    found = box.judge_heat(heat)
+    assert found.status == status
+    assert words in found.detail
+    assert bool(found.mend) == (status != "ok")
+
+
+@pytest.mark.parametrize(
+    ("text", "bits"),
+    [("throttled=0x50005\n", 0x50005), ("50005", 0x50005), ("", None), ("?", None)],
+)
+def test_what_the_firmware_says(text: str, bits: int | None) -> None:
+    assert box.parse_throttled(text) == bits
+
+
+def test_the_processors_own_sensor_counts(tmp_path: Path) -> None:
+    assert box.hottest(tmp_path) is None
+    for number, kind, heat in ((0, "acpitz", "90000"), (1, "cpu-thermal", "51200")):
+        zone = tmp_path / f"thermal_zone{number}"
+        zone.mkdir()
+        (zone / "type").write_text(f"{kind}\n")
+        (zone / "temp").write_text(f"{heat}\n")
+    assert box.hottest(tmp_path) == 51.2
+    (tmp_path / "thermal_zone1" / "temp").write_text("broken\n")
+    assert box.hottest(tmp_path) == 90.0
+
+
+@pytest.mark.parametrize(
+    ("year", "state", "status", "words"),
+    [
+        (2026, 0, "ok", "kept right"),
+        (2026, 1, "ok", "leap second"),
+        (2026, 5, "warn", "nobody keeps it right"),
+        (2026, -1, "warn", "nobody keeps it right"),
+        (1970, 0, "fail", "cannot be right"),
+    ],
+)
+def test_the_clock(year: int, state: int, status: str, words: str) -> None:
+    found = box.judge_clock(datetime(year, 3, 1, 12, tzinfo=UTC), state, "set-ntp")
+    assert found.status == status
+    assert words in found.detail
+    assert ("set-ntp" in found.mend) == (status != "ok")

@@ -15,9 +15,9 @@ from aiohttp import web
 from assistant.brains.slots import start_of_day
 from assistant.config.schema import Settings
 from assistant.doctor import gemini
+from assistant.doctor.daemon import May
 from assistant.doctor.finding import Finding, Status
 from assistant.doctor.gemini import examine_gemini
-from assistant.doctor.scene import May
 from assistant.domain.clock import SystemClock
 from assistant.journal.store import Store
 from integrations.gemini.events import TokensUsed

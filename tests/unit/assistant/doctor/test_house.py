@@ -7,7 +7,7 @@ import pytest
 
 from assistant.config.schema import Settings
 from assistant.doctor import house
-from assistant.doctor.finding import Found
+from assistant.doctor.finding import Finding, Found, examine
 from assistant.doctor.house import HouseScene
 from assistant.domain.outcome import Tier
 from integrations.home_assistant.house import Entity, House
@@ -15,6 +15,15 @@ from integrations.home_assistant.mobile_app import Address
 from integrations.home_assistant.rest import Instance
 from integrations.mcp import sandbox
 from integrations.mcp.servers import HOME_ASSISTANT, ServerSpec, ServerState
+from tests.unit.assistant.doctor.scenes import scene
+from tests.unit.integrations.mqtt.broker import (
+    DISCONNECT,
+    PUBLISH,
+    V5,
+    accepted,
+    fake_broker,
+    refused,
+)
 
 
 def settings(data: Path) -> Settings:
@@ -71,6 +80,8 @@ def test_the_sandbox_of_a_program(
 
 
 GATE, LEFT = Entity("switch.gate", "Front gate", "off"), Entity("cover.left", "Left", "closed")
+
+
 LAMP = Entity("light.lamp", "Lamp", "off")
 
 
@@ -126,3 +137,31 @@ async def test_a_house_that_is_away_tells_nothing_of_it(tmp_path: Path) -> None:
     scene = HouseScene(settings(tmp_path), away, address, answer, None)  # type: ignore[arg-type]
     (check,) = (check for check in house.CHECKS if check.name == "what may open")
     assert (await check.look(scene)).status == "warn"
+
+
+async def look(port: int | None) -> Finding:
+    mqtt = {} if port is None else {"host": "127.0.0.1", "port": port, "password": "secret"}
+    (finding,) = await examine(house.BROKER_CHECKS, scene(Settings.model_validate({"mqtt": mqtt})))
+    return finding
+
+
+async def test_none_is_set() -> None:
+    assert (await look(None)).status == "ok"
+
+
+async def test_it_lets_us_in_and_is_told_nothing() -> None:
+    async with fake_broker(accepted(V5)) as there:
+        finding = await look(there.port)
+        visit = await there.until(1, DISCONNECT)
+    assert (finding.status, finding.detail) == ("ok", f"lets Hearth in at 127.0.0.1:{there.port}")
+    assert visit.clean
+    assert b"hearth-doctor-" in visit.connect
+    assert PUBLISH not in visit.kinds()
+
+
+async def test_it_does_not_let_us_in() -> None:
+    async with fake_broker(refused(0x87, V5)) as there:
+        finding = await look(there.port)
+    assert finding.status == "fail"
+    assert "check mqtt.username and mqtt.password" in finding.detail
+    assert "secret" not in str(finding)

@@ -1,12 +1,17 @@
 """How the service's unit is judged, and how systemd's words are read."""
 
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from assistant.config.schema import Http, Settings
 from assistant.doctor import service
-from assistant.doctor.finding import Status, examine
-from tests.unit.assistant.doctor.scenes import scene, settings
+from assistant.doctor.daemon import Daemon, May
+from assistant.doctor.finding import Finding, Status, examine
+from assistant.doctor.service import by_the_daemon, judge_console, judge_exposure, lacking
+from tests.unit.assistant.doctor.scenes import RUNS, scene, settings
 
 SHOWN = """\
 Type=notify
@@ -20,6 +25,8 @@ SubState=running
 UnitFileState=enabled
 NeedDaemonReload=no
 """
+
+
 WELL = service.parse_properties(SHOWN)
 
 
@@ -78,7 +85,7 @@ def test_hardening(text: str, exposure: float | None, status: Status) -> None:
 
 async def test_a_machine_without_systemd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(service, "_BOOTED", tmp_path / "none")
-    found = await examine(service.CHECKS, scene(settings(tmp_path)))
+    found = await examine(service.SERVICE_CHECKS, scene(settings(tmp_path)))
     assert {(finding.status, finding.detail) for finding in found} == {
         ("ok", "systemd does not run here")
     }
@@ -99,7 +106,7 @@ async def test_systemds_programs_are_asked(tmp_path: Path, monkeypatch: pytest.M
         'echo "→ Overall exposure level for hearth.service: 1.7 OK"; exit 1',
     )
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
-    found = await examine(service.CHECKS, scene(settings(tmp_path)))
+    found = await examine(service.SERVICE_CHECKS, scene(settings(tmp_path)))
     assert [finding.status for finding in found] == ["ok", "ok", "ok"]
     assert found[2].detail == "exposure 1.7 of 10"
 
@@ -112,6 +119,85 @@ async def test_systemds_programs_that_do_not_answer(
     _program(tmp_path, "systemctl", f"cat <<END\n{SHOWN}END")
     _program(tmp_path, "systemd-analyze", "exec sleep 60")
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
-    found = await examine(service.CHECKS, scene(settings(tmp_path)))
+    found = await examine(service.SERVICE_CHECKS, scene(settings(tmp_path)))
     assert [finding.status for finding in found] == ["ok", "ok", "warn"]
     assert "systemd-analyze security" in found[2].mend
+
+
+@pytest.mark.parametrize(
+    ("given", "status", "words"),
+    [
+        ({}, "ok", "this machine alone"),
+        ({"host": "0.0.0.0"}, "warn", "can read the tokens"),
+        ({"host": ""}, "warn", "every address"),
+        ({"host": "0.0.0.0", "tls_cert": "c.pem"}, "ok", "by TLS"),
+        ({"tls_key": "k.pem"}, "fail", "without a certificate"),
+    ],
+)
+def test_exposure(given: dict[str, Any], status: Status, words: str) -> None:
+    found = judge_exposure(Http.model_validate(given))
+    assert found.status == status
+    assert words in found.detail
+    assert bool(found.mend) == (status != "ok")
+
+
+@pytest.mark.parametrize(
+    ("daemon", "status", "words"),
+    [
+        (None, "ok", "no Hearth runs"),
+        (RUNS, "ok", "--console-link"),
+        (replace(RUNS, console=False), "fail", "gives no page"),
+        (Daemon("u", "ok", "it uses another data folder"), "warn", "another data folder"),
+        (replace(RUNS, state=None, problem="it does not take this token"), "warn", "this token"),
+        (Daemon("u", problem="nobody answers at u"), "fail", "nobody answers"),
+    ],
+)
+def test_console(daemon: Daemon | None, status: Status, words: str) -> None:
+    found = judge_console(daemon)
+    assert found.status == status
+    assert words in found.detail
+    assert bool(found.mend) == (status != "ok")
+
+
+ASKS = May(ask_daemon=True)
+
+
+THEIRS = [Finding(check, "ok", "", "") for check in ("journal", "token", "gemini", "broker")]
+
+
+@pytest.mark.parametrize(
+    ("sections", "parts"),
+    [
+        ({}, {"house"}),
+        ({"home_assistant": {"token": "t"}}, set()),
+        ({"home_assistant": {"url": "demo"}}, set()),
+        ({"home_assistant": {"token": "t"}, "privacy": {"accept_cloud": True}}, {"gemini"}),
+        ({"home_assistant": {"token": "t"}, "mqtt": {"host": "b", "username": "u"}}, {"broker"}),
+        ({"home_assistant": {"token": "t"}, "mqtt": {"host": "b"}}, set()),
+    ],
+)
+def test_what_is_lacking(tmp_path: Path, sections: dict[str, Any], parts: set[str]) -> None:
+    assert lacking(settings(tmp_path, **sections)) == parts
+
+
+async def test_it_is_asked_for_that_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    async def theirs(settings: Settings, daemon: Daemon) -> list[Finding]:
+        asked.append(daemon.url)
+        return [*THEIRS, Finding("server search", "ok", "", "")]
+
+    monkeypatch.setattr(service, "its_findings", theirs)
+    without = settings(tmp_path)
+    found = await by_the_daemon(scene(without, ASKS, RUNS))
+    assert {part: [one.check for one in rows] for part, rows in found.items()} == {
+        "house": ["token", "server search"]
+    }
+    assert len(asked) == 1
+    # It asks nobody where it is itself the one that runs, where none does, and where nothing lacks.
+    assert await by_the_daemon(scene(without, May(), RUNS)) == {}
+    assert await by_the_daemon(scene(without, ASKS)) == {}
+    assert await by_the_daemon(scene(without, ASKS, Daemon("u", "ok"))) == {}
+    whole = settings(tmp_path, home_assistant={"token": "t"})
+    assert await by_the_daemon(scene(whole, ASKS, RUNS)) == {}
+    assert len(asked) == 1

@@ -9,9 +9,8 @@ import pytest
 
 from assistant.config.schema import Settings
 from assistant.doctor import sound
-from assistant.doctor.daemon import Daemon
+from assistant.doctor.daemon import Daemon, May
 from assistant.doctor.finding import Finding, examine
-from assistant.doctor.scene import May
 from assistant.domain.clock import SystemClock
 from assistant.journal.store import Store
 from assistant.sound.echo_plan import EchoPaths

@@ -7,8 +7,8 @@ import pytest
 
 from assistant.config.errors import ConfigError
 from assistant.config.schema import Settings
-from assistant.models import manifest
-from assistant.models.manifest import parse_manifest, read_manifest
+from assistant.models import shelf
+from assistant.models.shelf import parse_manifest, read_manifest
 
 FILE = '{url = "https://models.example/a", size = 5, sha256 = "' + "a" * 64 + '"}'
 ENTRY = f"""
@@ -88,5 +88,5 @@ def test_an_installed_hearth_has_it_beside_the_module_that_reads_it() -> None:
     built = tomllib.loads((root / "pyproject.toml").read_text())["tool"]["hatch"]["build"]
     ((file, place),) = built["targets"]["wheel"]["force-include"].items()
     assert (root / file).is_file()
-    module = Path(manifest.__file__).relative_to(root)
+    module = Path(shelf.__file__).relative_to(root)
     assert place == str(module.with_name("manifest.toml"))

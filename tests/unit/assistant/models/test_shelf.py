@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from assistant.config.schema import Settings
-from assistant.models.manifest import read_manifest
-from assistant.models.shelf import State, languages_without, shelve, wanted_names
+from assistant.models.shelf import State, languages_without, read_manifest, shelve, wanted_names
 
 AMY = {"en": "en_US-amy-low"}
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from assistant.domain.health import STUCK_S
-from assistant.service.pulse import HELD_S, OPENING_S, STANDING_S, Pulse
+from assistant.service.service import HELD_S, OPENING_S, STANDING_S, Pulse
 from audio.steady import MicrophoneStatus as Status
 
 

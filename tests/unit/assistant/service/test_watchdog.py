@@ -8,7 +8,7 @@ import pytest
 
 from assistant.domain.clock import VirtualClock
 from assistant.service.notify import Manager
-from assistant.service.pulse import Watchdog
+from assistant.service.service import Watchdog
 
 
 class Told(Manager):

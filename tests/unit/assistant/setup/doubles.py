@@ -5,9 +5,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from assistant.config.schema import Settings
-from assistant.setup.answers import Gone
+from assistant.setup.answers import Gone, HouseFacts
 from assistant.setup.sound_check import Loudness, Reading
-from assistant.setup.typed import HouseFacts
 from audio.devices import DeviceInfo
 from audio.errors import AudioError
 from integrations.errors import IntegrationError

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from assistant.config.schema import Settings
-from assistant.models.manifest import read_manifest
+from assistant.models.shelf import read_manifest
 from assistant.setup.answers import MOST, Answers, Gone
 from assistant.setup.conversation import SetupDialog
 from audio.errors import InputUnusable

@@ -1,7 +1,7 @@
 """The voice that a language gets."""
 
 from assistant.config.schema import Settings
-from assistant.models.manifest import read_manifest
+from assistant.models.shelf import read_manifest
 from assistant.setup.sound_check import all_voices, lacking, voice_for
 
 KNOWN = read_manifest()

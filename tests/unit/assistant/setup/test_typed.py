@@ -2,8 +2,15 @@
 
 import pytest
 
-from assistant.setup import typed
-from assistant.setup.typed import SoundWish, Unclear
+from assistant.setup.answers import (
+    SoundWish,
+    Unclear,
+    read_address,
+    read_languages,
+    read_room,
+    sound_wish,
+    yes_or_no,
+)
 
 ROOMS = ("Attic", "Kitchen", "Living Room", "Salón")
 
@@ -21,12 +28,12 @@ ROOMS = ("Attic", "Kitchen", "Living Room", "Salón")
     ],
 )
 def test_yes_and_no_in_any_language(line: str, default: bool, meant: bool) -> None:
-    assert typed.yes_or_no(line, default) is meant
+    assert yes_or_no(line, default) is meant
 
 
 def test_anything_else_is_no_yes() -> None:
     with pytest.raises(Unclear, match="yes or no"):
-        typed.yes_or_no("why not", True)
+        yes_or_no("why not", True)
 
 
 @pytest.mark.parametrize(
@@ -34,13 +41,13 @@ def test_anything_else_is_no_yes() -> None:
     [("en", ("en",)), ("en, es-MX", ("en", "es-MX")), ("es en es", ("es", "en"))],
 )
 def test_language_codes(line: str, codes: tuple[str, ...]) -> None:
-    assert typed.languages(line) == codes
+    assert read_languages(line) == codes
 
 
 @pytest.mark.parametrize("line", ["", "English", "e"])
 def test_what_is_no_language_code(line: str) -> None:
     with pytest.raises(Unclear, match="such as en"):
-        typed.languages(line)
+        read_languages(line)
 
 
 @pytest.mark.parametrize(
@@ -53,13 +60,13 @@ def test_what_is_no_language_code(line: str) -> None:
     ],
 )
 def test_an_address_is_completed(line: str, url: str) -> None:
-    assert typed.address(line) == url
+    assert read_address(line) == url
 
 
 @pytest.mark.parametrize("line", ["ftp://ha", "http://", "my house", "http://[::1", "demo demo"])
 def test_what_is_no_address(line: str) -> None:
     with pytest.raises(Unclear, match="address"):
-        typed.address(line)
+        read_address(line)
 
 
 @pytest.mark.parametrize(
@@ -73,7 +80,7 @@ def test_what_is_no_address(line: str) -> None:
     ],
 )
 def test_a_room_by_number_or_name(line: str, room: str) -> None:
-    assert typed.room(line, ROOMS) == room
+    assert read_room(line, ROOMS) == room
 
 
 @pytest.mark.parametrize(
@@ -82,7 +89,7 @@ def test_a_room_by_number_or_name(line: str, room: str) -> None:
 )
 def test_a_room_that_is_not_there(line: str, told: str) -> None:
     with pytest.raises(Unclear, match=told):
-        typed.room(line, ROOMS)
+        read_room(line, ROOMS)
 
 
 @pytest.mark.parametrize(
@@ -97,10 +104,10 @@ def test_a_room_that_is_not_there(line: str, told: str) -> None:
     ],
 )
 def test_what_to_do_about_the_sound(line: str, wish: SoundWish) -> None:
-    assert typed.sound_wish(line, microphones=2, speakers=1) == wish
+    assert sound_wish(line, microphones=2, speakers=1) == wish
 
 
 @pytest.mark.parametrize("line", ["m3", "s2", "m0", "x1", "m", "loud"])
 def test_devices_that_are_not_there(line: str) -> None:
     with pytest.raises(Unclear, match="m2 or s1"):
-        typed.sound_wish(line, microphones=2, speakers=1)
+        sound_wish(line, microphones=2, speakers=1)

@@ -1,23 +1,77 @@
-"""Checks of the ear: the wake word's models on spoken clips, the voice detector, the stop words."""
+"""Checks of speech: wake words and voice detector on spoken clips, stop words, and the voices."""
 
 import asyncio
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from assistant.conversation.events import STOP_WORD
 from assistant.conversation.speech import languages_with
+from assistant.doctor.daemon import Scene
 from assistant.doctor.finding import Check, Found, bad, good, odd
-from assistant.doctor.scene import Scene
-from assistant.sound.devices import models_folder, wake_engine
+from assistant.sound.devices import models_folder, spare_voices_of, voices_of, wake_engine
+from assistant.speech.synthesis import WARM_PHRASE
 from audio.clip import resample
 from audio.errors import AudioError, InputUnusable
 from audio.frames import FRAME_BYTES, FRAME_SAMPLES, SAMPLE_RATE
+from audio.tts import TunedVoice
 from audio.tts.espeak import HEADER_BYTES, RATE
 from audio.vad import make_voice_detector
 from audio.vad.protocol import VoiceDetector
 from audio.wake import added_words, built_in_words
 from audio.wake.protocol import WakeEngine
+
+
+@dataclass(frozen=True, slots=True)
+class _Tried:
+    """What one language's voice did."""
+
+    detail: str
+    complaint: str = ""  # what is to be mended
+    mute: bool = False  # nothing speaks this language
+
+
+async def voice(scene: Scene) -> Found:
+    """Have the voice of each language say a phrase that is not played."""
+    settings = scene.settings
+    own, spare = voices_of(settings), spare_voices_of(settings)
+    tried = [
+        await asyncio.to_thread(_try, language, own, spare)
+        for language in settings.assistant.languages
+    ]
+    told = "; ".join(one.detail for one in tried)
+    complaints = " ".join(dict.fromkeys(one.complaint for one in tried if one.complaint))
+    if any(one.mute for one in tried):
+        return bad(told, complaints)
+    return odd(told, complaints) if complaints else good(told)
+
+
+Voices = Callable[[str], TunedVoice]
+
+
+def _try(language: str, own: Voices, spare: Voices) -> _Tried:
+    try:
+        voice, factor = _pace(own, language)
+        return _Tried(f"{language}: {voice.name}, {factor}", voice.complaint)
+    except AudioError as error:
+        complaint = str(error)
+    try:
+        voice, factor = _pace(spare, language)
+    except AudioError as error:
+        return _Tried(f"{language}: no voice", f"{complaint} {error}", mute=True)
+    return _Tried(f"{language}: {voice.name} in the place of its own, {factor}", complaint)
+
+
+def _pace(voices: Voices, language: str) -> tuple[TunedVoice, str]:
+    """The voice, and its figure in words. Raises AudioError."""
+    voice = voices(language)
+    for _ in voice.speak(WARM_PHRASE):
+        pass
+    return voice, "" if voice.factor is None else f"{voice.factor:.2f} of real time"
+
+
+# Checks of the ear: the wake word's models on spoken clips, the voice detector, the stop words.
+
 
 _CAME_NEAR = 0.5  # of 1: a model that reacts so to a clip works
 _SPEECH = 0.5  # what the pipeline takes for speech
@@ -164,13 +218,6 @@ async def _stop_words(scene: Scene) -> Found:
     return good("; ".join(works))
 
 
-CHECKS: tuple[Check[Scene], ...] = (
-    Check("wake word", _wake_word, limit_s=20.0),  # up to seven clips a word
-    Check("voice detector", _detector),
-    Check("stop words", _stop_words),
-)
-
-
 #
 # Spoken clips for the wake word's check, made by espeak-ng when they are needed.
 #
@@ -247,3 +294,11 @@ def speak(text: str, take: Take) -> bytes:
 
 def _silence(seconds: float) -> bytes:
     return bytes(2 * round(seconds * SAMPLE_RATE))
+
+
+CHECKS: tuple[Check[Scene], ...] = (
+    Check("wake word", _wake_word, limit_s=20.0),  # up to seven clips a word
+    Check("voice detector", _detector),
+    Check("stop words", _stop_words),
+    Check("voice", voice, limit_s=30.0),  # large models on a slow card
+)
