@@ -11,15 +11,8 @@ from jsonschema.exceptions import ValidationError
 
 from assistant.tools.checks import Checks
 from assistant.tools.nearest import nearest
-from integrations.gemini.merge import (
-    REFERENCES,
-    References,
-    likely_type,
-    mapping,
-    required,
-    types_of,
-)
-from integrations.gemini.subset import as_json, clean, type_of
+from integrations.gemini.merge import REFERENCES, References, likely_type, mapping, required
+from integrations.gemini.subset import as_json, clean, type_of, types_of
 
 MAX_PROBLEM = 200  # characters
 MAX_OPTIONS = 8

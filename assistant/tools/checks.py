@@ -13,8 +13,7 @@ from jsonschema import Draft202012Validator, validators
 from jsonschema.exceptions import ValidationError, best_match
 from referencing import Registry
 
-from integrations.gemini.merge import ALL_TYPES
-from integrations.gemini.subset import is_number
+from integrations.gemini.subset import ALL_TYPES, is_number
 
 MAX_STEPS = 2_000  # keywords looked at for one call; 10 to 80 µs each
 _MAX_NODES = 20_000  # of a schema

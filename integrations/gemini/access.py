@@ -6,6 +6,7 @@ API version) is given here, so that only Hearth's settings count.
 
 import asyncio
 import logging
+import ssl
 import warnings
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -16,6 +17,7 @@ from integrations.tls import tls_context
 
 if TYPE_CHECKING:
     from google.genai import Client
+    from httpx2 import AsyncHTTPTransport
 
 KEY_PAGE = "https://aistudio.google.com/apikey"
 NO_KEY = f"Gemini needs a key: make one at {KEY_PAGE} and set it as gemini.api_key."
@@ -26,6 +28,8 @@ _PING_INTERVAL_S = 20
 _PING_TIMEOUT_S = 60  # pongs come up to 30 s late (googleapis/python-genai #2935)
 # Facts of the field say 2; below, so that closing is over within the 2 s that a session promises.
 _CLOSE_TIMEOUT_S = 1.5
+
+CONNECT_S = 5.0  # for the name and the connection, and once more for TLS; as long as Live has
 
 # At DEBUG the websocket library writes the headers of the handshake, and the key is one of them.
 _socket_log = logging.getLogger("integrations.gemini.socket")
@@ -46,12 +50,9 @@ def make_client(access: Access) -> "Client":
     """A client of google-genai for Live and for plain requests. Imports it (0.6 s) and blocks.
 
     Raises SignInAgain without a usable key, Misconfigured for an unusable address or `ca_file`.
-    Whoever makes it ends it by `close_client`.
     """
     from google.genai import Client
     from google.genai.types import HttpOptions
-
-    from integrations.gemini.transport import PromptTransport
 
     key = _usable_key(access.api_key)
     address = _usable_address(access.base_url)
@@ -69,7 +70,7 @@ def make_client(access: Access) -> "Client":
             async_client_args={
                 "verify": context,
                 # With a transport of ours it takes httpx2 even where aiohttp is installed.
-                "transport": PromptTransport(verify=context),
+                "transport": _prompt_transport(context),
                 "ssl": context,
                 "ping_interval": _PING_INTERVAL_S,
                 "ping_timeout": _PING_TIMEOUT_S,
@@ -81,10 +82,17 @@ def make_client(access: Access) -> "Client":
     )
 
 
-async def close_client(client: "Client") -> None:
-    """Close what the client keeps open for plain requests."""
-    await client.aio.aclose()
-    client.close()
+def _prompt_transport(context: ssl.SSLContext) -> "AsyncHTTPTransport":
+    """Give up soon where no connection comes about: the SDK would wait as long as for an answer."""
+    from httpx2 import AsyncHTTPTransport, Request, Response
+
+    class PromptTransport(AsyncHTTPTransport):
+        async def handle_async_request(self, request: Request) -> Response:
+            given = request.extensions.get("timeout", {})
+            request.extensions["timeout"] = {**given, "connect": CONNECT_S}
+            return await super().handle_async_request(request)
+
+    return PromptTransport(verify=context)
 
 
 class LazyClient:
@@ -106,7 +114,8 @@ class LazyClient:
         """Close what was opened, if anything was."""
         client, self._client = self._client, None
         if client is not None:
-            await close_client(client)
+            await client.aio.aclose()
+            client.close()
 
 
 def _usable_key(given: str) -> str:

@@ -136,9 +136,6 @@ LiveEvent = (
 )
 
 
-#
-# One frame of a Live session to the events it holds.
-#
 # The order within a frame: what was heard, the reply's parts, its transcript, calls, cancellations,
 # the ends of things, a coming end of the connection, and the token counts last.
 
@@ -242,12 +239,20 @@ def _rate(mime: str) -> int:
 
 
 def _used(usage: "types.UsageMetadata") -> TokensUsed:
+    return tokens_used(usage, usage.response_tokens_details, usage.response_token_count)
+
+
+def tokens_used(
+    usage: "types.UsageMetadata | types.GenerateContentResponseUsageMetadata",
+    answer_details: "list[types.ModalityTokenCount] | None",
+    answer_tokens: int | None,
+) -> TokensUsed:
     """Totals as told; results of the service's own tools are input, thoughts are output."""
     by_modality: dict[str, int] = {}
     for side, details in (
         ("input", usage.prompt_tokens_details),
         ("input", usage.tool_use_prompt_tokens_details),
-        ("output", usage.response_tokens_details),
+        ("output", answer_details),
     ):
         for detail in details or ():
             if detail.modality is not None and detail.token_count:
@@ -255,6 +260,6 @@ def _used(usage: "types.UsageMetadata") -> TokensUsed:
                 by_modality[key] = by_modality.get(key, 0) + detail.token_count
     return TokensUsed(
         (usage.prompt_token_count or 0) + (usage.tool_use_prompt_token_count or 0),
-        (usage.response_token_count or 0) + (usage.thoughts_token_count or 0),
+        (answer_tokens or 0) + (usage.thoughts_token_count or 0),
         by_modality,
     )

@@ -6,7 +6,7 @@ from collections.abc import Callable, Container, Iterator, Mapping
 from typing import Any
 from urllib.parse import unquote, urljoin
 
-from integrations.gemini.subset import Schema, count, is_legal_name, is_number
+from integrations.gemini.subset import Schema, count, is_legal_name, is_number, types_of
 
 # Names that Gemini accepts, and the way back to the server's own.
 
@@ -188,9 +188,6 @@ def _nodes(root: Any) -> Iterator[Mapping[Any, Any]]:
                 waiting.append(child)
 
 
-Json = Mapping[str, Any]
-
-ALL_TYPES = ("object", "array", "string", "integer", "number", "boolean", "null")
 ANNOTATIONS = frozenset(
     ("$anchor", "$comment", "$defs", "$dynamicAnchor", "$id", "$schema", "$vocabulary", "default")
 ) | {"definitions", "deprecated", "description", "examples", "id", "readOnly", "title", "writeOnly"}
@@ -207,17 +204,7 @@ _USED_BY = (
 )
 
 
-def types_of(node: Json) -> list[str]:
-    """The declared types in lower case; empty where none is declared."""
-    declared = node.get("type")
-    if isinstance(declared, str) and declared in ALL_TYPES:
-        return [declared]
-    names = declared if isinstance(declared, list) else [declared]
-    lower = (name.lower() for name in names if isinstance(name, str))
-    return list(dict.fromkeys(name for name in lower if name in ALL_TYPES))
-
-
-def likely_type(node: Json) -> str:
+def likely_type(node: Node) -> str:
     """The first declared type but null, else the one that the keywords are of; "" if none is."""
     declared = next((name for name in types_of(node) if name != "null"), "")
     return declared or next((kind for kind, keys in _USED_BY if not keys.isdisjoint(node)), "")
@@ -231,7 +218,7 @@ def alike(one: Any, other: Any) -> bool:
         return False
 
 
-def merge(first: Json, second: Json, lose: Lose) -> dict[str, Any]:
+def merge(first: Node, second: Node, lose: Lose) -> dict[str, Any]:
     """The node that both admit, as far as the keywords used for declarations go."""
     merged = {**second, **first}
     for key in first.keys() & second.keys() - {"type"}:

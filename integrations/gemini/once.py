@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Self, cast
 from integrations.errors import Blocked, IntegrationError
 from integrations.gemini.access import Access, LazyClient
 from integrations.gemini.declarations import Declaration
-from integrations.gemini.events import FunctionCall, TokensUsed
+from integrations.gemini.events import FunctionCall, TokensUsed, tokens_used
 from integrations.gemini.faults import fault_of
 from integrations.gemini.live import FunctionAnswer
 from integrations.gemini.models import ModelRow
@@ -283,22 +283,7 @@ def tokens_of(chunk: "types.GenerateContentResponse") -> TokensUsed | None:
     usage = chunk.usage_metadata
     if usage is None:
         return None
-    by_modality: dict[str, int] = {}
-    sides = (
-        ("input", usage.prompt_tokens_details),
-        ("input", usage.tool_use_prompt_tokens_details),
-        ("output", usage.candidates_tokens_details),
-    )
-    for side, details in sides:
-        for detail in details or ():
-            if detail.modality is not None and detail.token_count:
-                key = f"{side}_{detail.modality.value.lower()}"
-                by_modality[key] = by_modality.get(key, 0) + detail.token_count
-    return TokensUsed(
-        (usage.prompt_token_count or 0) + (usage.tool_use_prompt_token_count or 0),
-        (usage.candidates_token_count or 0) + (usage.thoughts_token_count or 0),
-        by_modality,
-    )
+    return tokens_used(usage, usage.candidates_tokens_details, usage.candidates_token_count)
 
 
 def _parts(chunk: "types.GenerateContentResponse") -> "list[types.Part]":

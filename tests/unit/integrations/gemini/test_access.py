@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from integrations.errors import Misconfigured, SignInAgain
-from integrations.gemini.access import Access, close_client, make_client
+from integrations.gemini.access import Access, LazyClient, make_client
 from integrations.gemini.events import InputText, LiveEvent
 from integrations.gemini.live import LiveClient
 from integrations.gemini.models import model_row
@@ -74,25 +74,28 @@ async def test_a_large_frame_is_taken(service: Service) -> None:
 
 
 async def test_by_itself_it_is_googles_address_on_v1beta() -> None:
-    client = make_client(Access(KEY))
+    lazy = LazyClient(Access(KEY))
+    client = await lazy.get()
     options = client._api_client._http_options
     assert options.base_url == "https://generativelanguage.googleapis.com"
     assert options.api_version == "v1beta"
-    await close_client(client)
+    await lazy.close()
 
 
 async def test_late_pongs_do_not_end_a_session() -> None:
-    client = make_client(Access(KEY))
+    lazy = LazyClient(Access(KEY))
+    client = await lazy.get()
     arguments = client._api_client._websocket_ssl_ctx
     assert (arguments["ping_interval"], arguments["ping_timeout"]) == (20, 60)
-    await close_client(client)
+    await lazy.close()
 
 
 async def test_plain_requests_go_by_httpx2() -> None:
-    client = make_client(Access(KEY))
+    lazy = LazyClient(Access(KEY))
+    client = await lazy.get()
     assert not client._api_client._use_aiohttp()
     assert type(client._api_client._async_httpx_client).__mro__[2].__module__.startswith("httpx2")
-    await close_client(client)
+    await lazy.close()
 
 
 @pytest.mark.parametrize("key", ["", "  ", "two words", "schlüssel", "line\nbreak"])

@@ -4,9 +4,8 @@ from typing import Any
 
 import pytest
 
-from integrations.gemini.declarations import convert
+from integrations.gemini.declarations import Translator, convert
 from integrations.gemini.subset import fault
-from integrations.gemini.translate import Translator
 
 TEXT: dict[str, Any] = {"type": "STRING"}
 WRONG: list[tuple[Any, str]] = [

@@ -280,7 +280,7 @@ async def test_silence_is_not_waited_out(rest: Service, before: list[Json]) -> N
 async def test_a_connection_that_does_not_come_about_is_given_up_first(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("integrations.gemini.transport.CONNECT_S", 0.1)
+    monkeypatch.setattr("integrations.gemini.access.CONNECT_S", 0.1)
 
     gone = asyncio.Event()
 
