@@ -27,8 +27,8 @@ from integrations.gemini.access import NO_KEY, Access
 from integrations.gemini.models import ModelRow, model_row
 
 if TYPE_CHECKING:  # imported where Gemini is used
-    from assistant.brains.gemini.ports import LiveTimeouts
-    from assistant.brains.gemini_live import GeminiLiveBrain
+    from assistant.brains.gemini.brain import GeminiLiveBrain
+    from assistant.brains.gemini.lifecycle import LiveTimeouts
     from assistant.brains.gemini_once import GeminiOnceBrain
 
 NO_CONSENT = (
@@ -160,7 +160,7 @@ class _Maker:
         return AbsentBrain(name, kind, notice) if speaks else None
 
     async def _live(self, access: Access) -> Brain:
-        from assistant.brains.gemini_live import GeminiLiveBrain
+        from assistant.brains.gemini.brain import GeminiLiveBrain
         from integrations.gemini.live import LiveClient
 
         settings = self._settings
@@ -172,7 +172,7 @@ class _Maker:
             self._clock,
             google_search=settings.gemini.google_search,
             native_voice=settings.voice.engine == "gemini",
-            habits=_habits(settings),
+            timeouts=_timeouts(settings),
         )
         self._live_brain = await self._stack.enter_async_context(brain)
         return self._live_brain
@@ -294,8 +294,8 @@ def language_of(codes: Sequence[str]) -> Callable[[str, str | None], str | None]
     return lambda text, code: languages.configured(code) or identify(text, languages.codes)
 
 
-def _habits(settings: Settings) -> "LiveTimeouts":
-    from assistant.brains.gemini.ports import LiveTimeouts
+def _timeouts(settings: Settings) -> "LiveTimeouts":
+    from assistant.brains.gemini.lifecycle import LiveTimeouts
 
     gemini = settings.gemini
     return replace(

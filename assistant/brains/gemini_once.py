@@ -7,14 +7,12 @@ asks where a call names no place. What an earlier attempt at the turn heard stay
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import dataclass, replace
-from typing import Protocol
 
-from assistant.brains.briefing import STAY_SILENT
-from assistant.brains.gemini.calls import response_to
-from assistant.brains.gemini.ports import Briefer, fault_from
+from assistant.brains.briefing import STAY_SILENT, Briefer
+from assistant.brains.gemini.calls import fault_from, response_to, spent
 from assistant.domain.brain import (
     BrainEvent,
     BrainFault,
@@ -25,7 +23,6 @@ from assistant.domain.brain import (
     Spent,
     TurnDone,
     TurnRequest,
-    Usage,
 )
 from assistant.domain.call import ToolCall
 from assistant.domain.outcome import ToolOutcome
@@ -33,11 +30,12 @@ from integrations.errors import IntegrationError
 from integrations.gemini.declarations import Declaration
 from integrations.gemini.events import FunctionCall, TokensUsed
 from integrations.gemini.live import FunctionAnswer
-from integrations.gemini.models import ModelRow, cost_usd
+from integrations.gemini.models import ModelRow
 from integrations.gemini.once import (
     OnceCalls,
+    OnceClient,
+    OnceConversation,
     OnceEnd,
-    OnceEvent,
     OnceSetup,
     OnceText,
     Picture,
@@ -45,38 +43,6 @@ from integrations.gemini.once import (
 
 _NATURAL = (None, "STOP")  # finishReason of an answer that is whole
 ROUNDS = 8  # requests of one turn; in the last one the model must answer in words
-
-
-class OnceTalk(Protocol):
-    """What was said so far (`integrations.gemini.once.OnceConversation`)."""
-
-    def hear(self, pcm: bytes) -> None:
-        """Add 16 kHz mono int16 of the person."""
-        ...
-
-    def read(self, text: str) -> None:
-        """Add a text of the person."""
-        ...
-
-    def see(self, picture: Picture, text: str) -> None:
-        """Add a picture, and what the person wants to know of it."""
-        ...
-
-    def answer(self, answers: Sequence[FunctionAnswer]) -> None:
-        """Add the results of the last calls."""
-        ...
-
-    def stream(self, *, may_call: bool = True) -> AsyncGenerator[OnceEvent]:
-        """Ask. Raises IntegrationError."""
-        ...
-
-
-class OnceOpener(Protocol):
-    """Makes conversations (`integrations.gemini.once.OnceClient`)."""
-
-    def converse(self, setup: OnceSetup) -> OnceTalk:
-        """A new one. Does no I/O."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +56,7 @@ class ThinkResult:
 class GeminiOnceBrain:
     """One turn, a few requests. It keeps nothing between turns."""
 
-    def __init__(self, client: OnceOpener, briefer: Briefer, row: ModelRow) -> None:
+    def __init__(self, client: OnceClient, briefer: Briefer, row: ModelRow) -> None:
         self._client = client
         self._briefer = briefer
         self._row = row
@@ -155,7 +121,7 @@ class OnceTurn:
     """One turn: brief, wait for the end of the sentence, then the rounds."""
 
     def __init__(
-        self, request: TurnRequest, client: OnceOpener, briefer: Briefer, row: ModelRow
+        self, request: TurnRequest, client: OnceClient, briefer: Briefer, row: ModelRow
     ) -> None:
         self._request = request
         self._client = client
@@ -197,7 +163,7 @@ class OnceTurn:
 class Dialogue:
     """Rounds of requests and tool calls, until the model has said its last word."""
 
-    def __init__(self, conversation: OnceTalk, row: ModelRow, rounds: int) -> None:
+    def __init__(self, conversation: OnceConversation, row: ModelRow, rounds: int) -> None:
         self._conversation = conversation
         self._row = row
         self._rounds = rounds
@@ -258,7 +224,7 @@ class Dialogue:
                     case OnceCalls(calls):
                         self._calls = calls
                     case TokensUsed():
-                        yield self._spent(event)
+                        yield spent(self._row, event)
                     case OnceEnd(reason):
                         self._reason = reason
 
@@ -272,10 +238,6 @@ class Dialogue:
     def _empty(self) -> BrainFault:
         reason = self._reason or "no reason given"
         return BrainFault("empty", f"Gemini gave an empty answer ({reason}).", retryable=True)
-
-    def _spent(self, used: TokensUsed) -> Spent:
-        usage = Usage(used.input_tokens, used.output_tokens, dict(used.by_modality))
-        return Spent(usage, cost_usd(self._row, used), self._row.name)
 
 
 def _fault(error: IntegrationError) -> BrainFault:

@@ -9,7 +9,7 @@ from unittest.mock import patch
 
 import pytest
 
-from assistant.brains.gemini.sessions import MAX_KEPT, MAX_OPEN, WARM_S
+from assistant.brains.gemini.brain import MAX_KEPT, MAX_OPEN, WARM_S
 from integrations.home_assistant.client import HomeAssistant
 from tests.pipeline.conversations_rig import Box, answer_to, box, gemini
 from tests.pipeline.gemini_hearing import clip_of

@@ -1,1 +1,1 @@
-"""The parts of the brain in `assistant.brains.gemini_live`."""
+"""The parts of the brain in `assistant.brains.gemini.brain`."""

@@ -4,20 +4,19 @@ import asyncio
 import logging
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
-from assistant.brains.briefing import Exchange, with_history
-from assistant.brains.gemini.attribution import Phase, TurnAttribution
+from assistant.brains.briefing import Briefer, Briefing, Exchange, with_history
 from assistant.brains.gemini.calls import (
     Answers,
     OpenCalls,
-    UsageMeter,
     not_run_response,
     note_about,
     response_to,
     unknown_response,
 )
-from assistant.brains.gemini.ports import LiveTimeouts, OpenSession, within
+from assistant.brains.gemini.event_reader import Answered, Phase, TurnAttribution
+from assistant.brains.gemini.lifecycle import LiveTimeouts, within
 from assistant.domain.clock import Clock
 from assistant.domain.outcome import ToolOutcome
 from integrations.errors import IntegrationError, Refused, Unavailable
@@ -32,48 +31,30 @@ from integrations.gemini.events import (
     TokensUsed,
     TurnComplete,
 )
+from integrations.gemini.live import LiveClient, LiveSession
 from integrations.gemini.setup import LiveSetup
+from integrations.owner import OwnedTasks
+
+if TYPE_CHECKING:
+    from assistant.brains.gemini.session_manager import LiveSessionManager
 
 _log = logging.getLogger(__name__)
 MAX_STRAYS = 8  # calls of one answer that nobody waits for; a model that makes more may never end
 
 
-@dataclass(frozen=True, slots=True)
-class Answered:
-    """Results go to the model: it goes on from here."""
-
-    ids: tuple[str, ...]
-
-
 Listener = Callable[[LiveEvent | Answered], None]
 
 
-class LinkOwner(Protocol):
-    """Whoever keeps the link, told of what is not a turn's business."""
+@dataclass(frozen=True, slots=True)
+class LiveServices:
+    """What every session of the brain works with."""
 
-    def going_away(self, link: "LiveConnection", left_s: float) -> None:
-        """The service will close the connection."""
-        ...
-
-    def lost(self, link: "LiveConnection", error: IntegrationError | None) -> None:
-        """The connection is closed; `error`: why, None where we did it."""
-        ...
-
-    def update_refused(self) -> None:
-        """The service takes no changes in a session after all."""
-        ...
-
-    def note(self, text: str) -> None:
-        """The model has missed something: it is to be told with the next turn."""
-        ...
-
-    def late_input(self, text: str) -> None:
-        """A piece of what the person said, transcribed after the turn was over."""
-        ...
-
-    def start(self, work: Coroutine[Any, Any, None], name: str) -> None:
-        """Run something in the background."""
-        ...
+    client: LiveClient
+    briefer: Briefer
+    make_setup: Callable[[Briefing], LiveSetup]
+    tasks: OwnedTasks
+    clock: Clock
+    timeouts: LiveTimeouts
 
 
 class LiveConnection:
@@ -83,10 +64,8 @@ class LiveConnection:
         self,
         setup: LiveSetup,
         seeded: tuple[Exchange, ...],
-        owner: LinkOwner,
-        meter: UsageMeter,
-        clock: Clock,
-        habits: LiveTimeouts,
+        owner: "LiveSessionManager",
+        services: LiveServices,
     ) -> None:
         """`setup`: without handle and history; `seeded`: the exchanges that are told as text."""
         self.setup = setup
@@ -95,10 +74,10 @@ class LiveConnection:
         self.update_unproven = False  # a change was told, and no turn has ended since
         self._seeded = seeded
         self._owner = owner
-        self._meter = meter
-        self._clock = clock
-        self._habits = habits
-        self._session: OpenSession | None = None
+        self._meter = owner.meter
+        self._clock = services.clock
+        self._timeouts = services.timeouts
+        self._session: LiveSession | None = None
         self._calls = OpenCalls()
         self._unsent: dict[str, ToolOutcome] = {}  # results that wait for others of their batch
         self._given: list[ToolOutcome] = []  # results to which the model's answer has not ended
@@ -108,7 +87,7 @@ class LiveConnection:
         self._paid = False  # that answer has just ended; its token counts may follow
         self._strays = 0  # calls of an answer that nobody waits for
 
-    def begin(self, session: OpenSession) -> None:
+    def begin(self, session: LiveSession) -> None:
         """The connection stands."""
         self._session = session
 
@@ -214,7 +193,7 @@ class LiveConnection:
     async def settle(self) -> None:
         """Wait until no call of an earlier turn is open; after a while say that it is unknown."""
         try:
-            await within(self._clock, self._habits.open_calls_s, self._calls.settled())
+            await within(self._clock, self._timeouts.open_calls_s, self._calls.settled())
         except TimeoutError:
             async with self._sending:
                 await self._send_answers(self._calls.give_up(unknown_response()))
@@ -225,13 +204,13 @@ class LiveConnection:
         session = self._session
         try:
             if session is not None:
-                await within(self._clock, self._habits.close_s, session.close())
+                await within(self._clock, self._timeouts.close_s, session.close())
         except (IntegrationError, TimeoutError) as error:
             _log.warning("a Gemini session did not close well: %r", error)
         self._end(None)
 
     @property
-    def _open(self) -> OpenSession:
+    def _open(self) -> LiveSession:
         assert self._session is not None  # a link is given out once it is connected
         return self._session
 
@@ -243,7 +222,7 @@ class LiveConnection:
         if self.closed:
             raise Unavailable("The connection to Gemini is closed.")
         try:
-            await within(self._clock, self._habits.send_s, send())
+            await within(self._clock, self._timeouts.send_s, send())
         except TimeoutError:
             raise Unavailable("Gemini takes nothing any more.") from None
         except Refused as error:

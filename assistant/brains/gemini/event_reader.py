@@ -1,9 +1,19 @@
-"""What a session tells during one turn, read as the brain's events. No clock and no I/O in here."""
+"""What a session's events are: whose, and what they mean to a turn. No clock and no I/O in here.
+
+Events carry no name of the turn they belong to. What is known: with manual activity the model
+answers nothing before the sentence is over, and a reply that a new sentence cuts off still ends
+with TurnComplete. So after a turn that left before its end, everything up to there is discarded.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import Any
 
 from assistant.brains.briefing import STAY_SILENT
-from assistant.brains.gemini.calls import EchoFilter, SilenceFilter
-from assistant.brains.gemini.connection import Answered
-from assistant.brains.gemini.ports import LiveTimeouts, fault_from
+from assistant.brains.gemini.calls import fault_from
+from assistant.brains.gemini.lifecycle import LiveTimeouts
 from assistant.domain.brain import (
     BrainEvent,
     BrainFault,
@@ -21,6 +31,90 @@ from assistant.domain.brain import (
 from assistant.domain.call import ToolCall
 from integrations.gemini import events as live
 
+
+class Phase(Enum):
+    """Where the turn stands that uses the session."""
+
+    FREE = auto()  # there is none
+    LISTENING = auto()  # its sentence is not over
+    ANSWERING = auto()  # the sentence is over: what the model says is this turn's
+
+
+class TurnAttribution:
+    """Follows one session's turns and judges its events, in the order of their arrival."""
+
+    def __init__(self) -> None:
+        self.phase = Phase.FREE
+        self.debt = False  # the model still has to end the answer to an earlier turn
+        self._cut = False  # and that answer was interrupted
+        self._spoken = False  # this turn's sound has begun: what is transcribed is its own
+        self._replied = False  # it has begun to answer this turn
+        self._owing = False  # it still has to answer this turn, or to end its answer
+
+    def attach(self) -> None:
+        """A turn begins to use the session."""
+        self.leave()
+        self.phase = Phase.LISTENING
+        self._spoken = self._replied = False
+
+    def leave(self) -> None:
+        """The turn is over; what the model still says to it is nobody's."""
+        self.debt = self.debt or self._owing
+        self._owing = False
+        self.phase = Phase.FREE
+
+    def speech_begins(self) -> None:
+        """The turn's sound follows."""
+        self._spoken = True
+
+    def sentence_over(self) -> None:
+        """The turn's input is complete: the model answers it."""
+        self.phase = Phase.ANSWERING
+        self._owing = True
+
+    def continues(self) -> None:
+        """Results went to the model: it goes on with whatever turn it is at."""
+        if self.phase is Phase.ANSWERING:
+            self._owing = True
+        else:
+            self.debt = True
+
+    def judge(self, event: live.LiveEvent) -> bool:
+        """Whether `event` is of the turn that uses the session."""
+        if self.debt:
+            self._pay(event)
+            return False
+        if self.phase is Phase.FREE:
+            return False
+        if isinstance(event, live.Interrupted) and not self._replied:
+            # An answer that had just ended is cut off all the same (langwatch/scenario #360).
+            self.debt = self._cut = True
+            return False
+        if isinstance(event, live.InputText):
+            return self._spoken
+        if self.phase is Phase.LISTENING:
+            return False
+        if isinstance(event, live.OutputText | live.OutputAudio | live.FunctionCalls):
+            self._replied = True
+        if isinstance(event, live.TurnComplete) and event.idle:
+            self._owing = False
+        return True
+
+    def _pay(self, event: live.LiveEvent) -> None:
+        """Look for the end of the earlier turn's answer."""
+        if isinstance(event, live.Interrupted):
+            self._cut = True
+        if isinstance(event, live.TurnComplete) and (event.idle or self._cut):
+            self.debt = self._cut = False
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """Results go to the model: it goes on from here."""
+
+    ids: tuple[str, ...]
+
+
 Item = live.LiveEvent | Reached | Answered
 
 # Ends of a turn by `turnCompleteReason` (google-genai 3.4.0) that are none of blocking. Every other
@@ -32,7 +126,7 @@ _BOTCHED = ("MALFORMED_FUNCTION_CALL", "MAX_REGENERATION_REACHED")
 class EventReader:
     """One turn's state. Give it each item; `over` tells when the turn has ended."""
 
-    def __init__(self, native_voice: bool, habits: LiveTimeouts) -> None:
+    def __init__(self, native_voice: bool, timeouts: LiveTimeouts) -> None:
         """`native_voice`: the model's sound is played, and its transcript is for the record."""
         self.over = False
         self.lost = False  # nothing more can be had from this session
@@ -43,7 +137,7 @@ class EventReader:
         self._settled = 0  # characters of it that were told to be whole
         self.dismissed: tuple[live.FunctionCall, ...] = ()  # it ended the turn silently by these
         self._native = native_voice
-        self._habits = habits
+        self._timeouts = timeouts
         self._silence = SilenceFilter()
         self._echo = EchoFilter()
         self._open: set[str] = set()  # calls without a result
@@ -73,16 +167,16 @@ class EventReader:
                     return self._finish()  # the answer was complete
                 return self._fail(fault_from(error))
         if self._patience_s is not None:
-            self._patience_s = self._habits.between_events_s
+            self._patience_s = self._timeouts.between_events_s
         match item:
             case Reached(moment):
                 if moment == "upload_done":
-                    self._patience_s = self._habits.first_event_s
+                    self._patience_s = self._timeouts.first_event_s
                 return [item]
             case Answered(ids):
                 self._open.difference_update(ids)
                 self._called = True
-                self._patience_s = self._habits.after_answer_s
+                self._patience_s = self._timeouts.after_answer_s
             case live.Grounded():
                 return [Searched()]
             case live.InputText(text, language):
@@ -123,8 +217,8 @@ class EventReader:
 
     def _transcript(self, text: str, with_sound: bool, now: float) -> list[BrainEvent]:
         if self._ended_at is not None:
-            most = self._ended_at + self._habits.late_text_most_s
-            self._late_until = min(now + self._habits.late_text_s, most)
+            most = self._ended_at + self._timeouts.late_text_most_s
+            self._late_until = min(now + self._timeouts.late_text_s, most)
         return self._say(self._echo.push(text, with_sound, answered=not self._open))
 
     def _settle(self) -> list[BrainEvent]:
@@ -157,7 +251,7 @@ class EventReader:
 
     def _complete(self, idle: bool, reason: str | None, now: float) -> list[BrainEvent]:
         if self._patience_s is not None:
-            self._patience_s = self._habits.between_events_s
+            self._patience_s = self._timeouts.between_events_s
         if reason in _BOTCHED:
             self.empty = True
             return self._fail(BrainFault("empty", f"Gemini gave up: {reason}.", retryable=True))
@@ -174,8 +268,8 @@ class EventReader:
         self._ended_at = now
         # Where only sound has come so far its transcript is certain to follow.
         lag = self._sounded and not self.answer.strip()
-        habits = self._habits
-        self._late_until = now + (habits.late_text_most_s if lag else habits.late_text_s)
+        timeouts = self._timeouts
+        self._late_until = now + (timeouts.late_text_most_s if lag else timeouts.late_text_s)
         return self._settle()
 
     def _finish(self) -> list[BrainEvent]:
@@ -189,3 +283,107 @@ class EventReader:
     def _fail(self, fault: BrainFault) -> list[BrainEvent]:
         self.over = True
         return [fault]
+
+
+#
+
+
+_SILENCE = "[silence]"  # written by some models for a pause (reports on the 2.5 models)
+
+
+class SilenceFilter:
+    """Takes `[Silence]` out of a text that comes in pieces, wherever they are cut."""
+
+    def __init__(self) -> None:
+        self._held = ""  # may turn out to be the token's beginning
+
+    def push(self, piece: str) -> str:
+        """What of the text so far is certain and has not been given yet."""
+        text = _without_silence(self._held + piece)
+        start = _start_of_token(text)
+        self._held = text[start:]
+        return text[:start]
+
+    def flush(self) -> str:
+        """What was held back, once no more text comes."""
+        held, self._held = self._held, ""
+        return held
+
+
+def _without_silence(text: str) -> str:
+    return re.sub(re.escape(_SILENCE), "", text, flags=re.IGNORECASE)
+
+
+def _start_of_token(text: str) -> int:
+    """Where the longest end of `text` begins that is a beginning of the token."""
+    for length in range(min(len(_SILENCE) - 1, len(text)), 0, -1):
+        if _SILENCE.startswith(text[-length:].casefold()):
+            return len(text) - length
+    return len(text)
+
+
+class EchoFilter:
+    """Drops the phantom transcript that some models send after a function call.
+
+    Reported of gemini-3.1-flash-live: right after a call comes an output transcription that is
+    nothing but one of the call's string arguments, in a frame without sound. As long as the call
+    is unanswered the model cannot be speaking, so such a text is dropped at once. After the answer
+    a real sentence may begin with the same words ("Milk", " is on your list."): the text is held
+    until the next piece tells whether it goes on, or until sound and the end show that it was said.
+    """
+
+    def __init__(self) -> None:
+        self._echoes: frozenset[str] = frozenset()
+        self._held = ""
+        self._sounded = False  # since the text is held
+
+    def called(self, arguments: Iterable[Mapping[str, Any]]) -> None:
+        """Functions are called with `arguments`."""
+        texts = (_plain(text) for each in arguments for text in _strings(each))
+        self._echoes = frozenset(text for text in texts if text)
+        self._held = ""
+
+    def sound(self) -> None:
+        """The model is heard."""
+        if self._held:
+            self._sounded = True
+
+    def push(self, piece: str, with_sound: bool, answered: bool) -> str:
+        """The text that is to be said, of a piece of transcript; `answered`: no call is open."""
+        if not piece:
+            return ""
+        if not with_sound and not self._held and _plain(piece) in self._echoes:
+            if answered:
+                self._held, self._sounded = piece, False
+            return ""
+        held, self._held = self._held, ""
+        if piece.strip():
+            self._echoes = frozenset()
+        return held + piece if _continues(piece) else piece
+
+    def flush(self) -> str:
+        """What was held back, if it was said after all."""
+        held, self._held = self._held, ""
+        return held if self._sounded else ""
+
+
+def _continues(piece: str) -> bool:
+    """Whether a piece goes on with the sentence before it: transcripts come with their spaces."""
+    return not (piece[0].isupper() or piece[0] in "¿¡")
+
+
+def _plain(text: str) -> str:
+    """Words only, so that case, full stops and spaces make no difference."""
+    return " ".join(re.findall(r"\w+", text.casefold()))
+
+
+def _strings(value: Any) -> Iterator[str]:
+    """Every text among the arguments, however deep."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for inner in value.values():
+            yield from _strings(inner)
+    elif isinstance(value, Sequence):
+        for inner in value:
+            yield from _strings(inner)

@@ -5,9 +5,57 @@ Google's pages on Live sessions (handles, goAway), and reports that restarting i
 reply loses it and that some goAways come long before their time, so they are obeyed between turns.
 """
 
+import asyncio
+from collections.abc import Awaitable
+from dataclasses import dataclass
 from enum import Enum, auto
+from typing import TypeVar
 
-from assistant.brains.gemini.ports import LiveTimeouts
+from assistant.domain.clock import Clock
+from integrations.owner import OwnedTasks
+
+
+@dataclass(frozen=True, slots=True)
+class LiveTimeouts:
+    """Every time span of the Gemini Live brain, in seconds."""
+
+    # Sessions
+    connect_s: float = 5.0  # from wanting a session to having one
+    speculate_every_s: float = 30.0  # at most one connect on mere suspicion in this time
+    unused_s: float = 10.0  # such a session that no turn followed is closed then
+    warm_s: float = 180.0  # kept open after its last use
+    fresh_after_s: float = 600.0  # a spell without a turn after which the talk is forgotten
+    handle_s: float = 7_200.0  # Google's session page: valid 2 h after the session ended
+    go_away_margin_s: float = 10.0  # left before the service's deadline, at the latest
+    rotates: bool = True  # one that must be left is opened anew before anybody speaks
+    back_off_s: tuple[float, ...] = (0.5, 1.0, 2.0, 4.0)  # after each failure on suspicion
+    close_s: float = 2.0  # for closing a socket
+
+    # Turns
+    send_s: float = 5.0  # for one message to be taken by the socket
+    first_event_s: float = 6.0  # from the end of the sentence to the first sign of an answer
+    after_answer_s: float = 6.0  # from a tool's result to the next sign
+    between_events_s: float = 10.0  # between two signs
+    open_calls_s: float = 10.0  # a new sentence waits for the results of an older turn's calls
+    late_text_s: float = 0.3  # after the end of a turn: its transcript may lag behind
+    late_text_most_s: float = 1.0  # where more of it keeps coming
+
+
+T = TypeVar("T")
+
+
+async def within(clock: Clock, seconds: float | None, work: Awaitable[T]) -> T:
+    """Await `work`, on the given clock. Raises TimeoutError when it takes longer than `seconds`."""
+    if seconds is None:
+        return await work
+    async with asyncio.timeout(None) as limit, OwnedTasks() as tasks:
+        tasks.start(_ring(clock, seconds, limit), "time limit")
+        return await work
+
+
+async def _ring(clock: Clock, seconds: float, limit: asyncio.Timeout) -> None:
+    await clock.sleep(seconds)
+    limit.reschedule(asyncio.get_running_loop().time())
 
 
 class Step(Enum):
@@ -23,8 +71,8 @@ class Step(Enum):
 class SessionLifecycle:
     """Knows the one session's state and says what is due."""
 
-    def __init__(self, habits: LiveTimeouts) -> None:
-        self._habits = habits
+    def __init__(self, timeouts: LiveTimeouts) -> None:
+        self._timeouts = timeouts
         self._open = False
         self._in_turn = False
         self._handle: str | None = None
@@ -41,7 +89,7 @@ class SessionLifecycle:
     def suspect(self, now: float) -> bool:
         """A turn may be about to begin. True: connect now."""
         if self._open:
-            self._keep_until = max(self._keep_until, now + self._habits.unused_s)
+            self._keep_until = max(self._keep_until, now + self._timeouts.unused_s)
             return False
         if self._in_turn or self._again_at is not None or not self._may_suspect(now):
             return False
@@ -54,14 +102,14 @@ class SessionLifecycle:
         self._open = True
         self._leave_by = None
         self._again_at = None
-        self._keep_until = max(self._keep_until, now + self._habits.unused_s)
+        self._keep_until = max(self._keep_until, now + self._timeouts.unused_s)
 
     def failed(self, now: float, worth_another: bool) -> None:
         """A connect on suspicion failed. It is tried again for as long as a session would wait."""
-        wait_s = self._habits.back_off_s[min(self._failures, len(self._habits.back_off_s) - 1)]
+        wait_s = self._timeouts.back_off_s[min(self._failures, len(self._timeouts.back_off_s) - 1)]
         self._failures += 1
         since = now if self._suspected is None else self._suspected
-        in_time = now + wait_s <= since + self._habits.unused_s
+        in_time = now + wait_s <= since + self._timeouts.unused_s
         self._again_at = now + wait_s if worth_another and in_time else None
 
     def turn_began(self, now: float) -> None:
@@ -73,11 +121,11 @@ class SessionLifecycle:
         """The session is free."""
         self._in_turn = False
         self._last_used = now
-        self._keep_until = now + self._habits.warm_s
+        self._keep_until = now + self._timeouts.warm_s
 
     def go_away(self, now: float, left_s: float) -> None:
         """The service will close the connection in `left_s`."""
-        margin_s = self._habits.go_away_margin_s
+        margin_s = self._timeouts.go_away_margin_s
         self._leave_by = now + max(left_s - margin_s, left_s / 2, 0.0)
 
     def closed(self, now: float, handle: str | None) -> None:
@@ -85,7 +133,7 @@ class SessionLifecycle:
         self._open = False
         self._leave_by = None
         self._handle = handle
-        self._handle_until = now + self._habits.handle_s
+        self._handle_until = now + self._timeouts.handle_s
 
     # What to do.
 
@@ -94,7 +142,7 @@ class SessionLifecycle:
         return (
             not self._in_turn
             and self._last_used is not None
-            and now >= self._last_used + self._habits.fresh_after_s
+            and now >= self._last_used + self._timeouts.fresh_after_s
         )
 
     def forgot(self) -> None:
@@ -139,7 +187,7 @@ class SessionLifecycle:
 
     def _rotate(self, now: float) -> Step:
         """A service that sends a goAway to every session must not make us connect for ever."""
-        rotates = self._habits.rotates and self._may_suspect(now)
+        rotates = self._timeouts.rotates and self._may_suspect(now)
         if now >= self._keep_until or not rotates:
             return Step.CLOSE
         self._suspected = now
@@ -147,9 +195,9 @@ class SessionLifecycle:
         return Step.ROTATE
 
     def _may_suspect(self, now: float) -> bool:
-        return self._suspected is None or now >= self._suspected + self._habits.speculate_every_s
+        return self._suspected is None or now >= self._suspected + self._timeouts.speculate_every_s
 
     def _quiet_at(self) -> float | None:
         if self._in_turn or self._last_used is None:
             return None
-        return self._last_used + self._habits.fresh_after_s
+        return self._last_used + self._timeouts.fresh_after_s

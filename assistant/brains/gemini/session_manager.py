@@ -1,4 +1,4 @@
-"""Keeps one session with Gemini Live: opens, resumes, rotates and closes it as `life` says."""
+"""Keeps one session with Gemini Live: opens, resumes, rotates and closes it when that is due."""
 
 import asyncio
 import logging
@@ -9,13 +9,21 @@ from dataclasses import replace
 from typing import Any
 from uuid import uuid4
 
-from assistant.brains.briefing import MAX_EXCHANGES, Briefing, Exchange, bounded, with_history
+from assistant.brains.briefing import (
+    MAX_EXCHANGES,
+    Briefing,
+    Exchange,
+    bounded,
+    with_history,
+)
 from assistant.brains.gemini.calls import UsageMeter, note_of_cut
-from assistant.brains.gemini.connection import Listener, LiveConnection
-from assistant.brains.gemini.lifecycle import SessionLifecycle, Step
-from assistant.brains.gemini.ports import Briefer, LiveOpener, LiveTimeouts, within
-from assistant.domain.brain import PEOPLE, ConversationOwner
-from assistant.domain.clock import Clock
+from assistant.brains.gemini.connection import Listener, LiveConnection, LiveServices
+from assistant.brains.gemini.lifecycle import (
+    SessionLifecycle,
+    Step,
+    within,
+)
+from assistant.domain.brain import ConversationOwner
 from integrations.errors import (
     Exhausted,
     IntegrationError,
@@ -25,7 +33,6 @@ from integrations.errors import (
     Unavailable,
 )
 from integrations.gemini.setup import LiveSetup
-from integrations.owner import OwnedTasks
 
 _log = logging.getLogger(__name__)
 _MAX_NOTES = 8
@@ -33,13 +40,9 @@ _SOON_S = 0.001  # a moment that rounding puts just ahead must not be waited for
 _NO_MATTER_HOW = (Exhausted, Misconfigured, SignInAgain)  # a fresh session would fail as well
 
 
-# Asked by a keeper before it connects (False), or when that was refused for want of quota (True);
-# gives whether another session was closed.
+# Asked by a session manager before it connects (False), or when that was refused for want of quota
+# (True); tells whether another session was closed.
 MakeRoom = Callable[["LiveSessionManager", bool], Awaitable[bool]]
-
-
-async def _no_room(keeper: "LiveSessionManager", refused: bool) -> bool:
-    return False
 
 
 class LiveSessionManager:
@@ -47,31 +50,21 @@ class LiveSessionManager:
     arrives."""
 
     def __init__(
-        self,
-        client: LiveOpener,
-        briefer: Briefer,
-        make_setup: Callable[[Briefing], LiveSetup],
-        tasks: OwnedTasks,
-        clock: Clock,
-        habits: LiveTimeouts,
-        owner: ConversationOwner = PEOPLE,
-        make_room: MakeRoom = _no_room,
+        self, services: LiveServices, owner: ConversationOwner, make_room: MakeRoom
     ) -> None:
-        """`owner`: whose conversation it is; `make_room`: see `MakeRoom`."""
         self.meter = UsageMeter()
         self.talk = uuid4().hex  # what a model knows of earlier turns goes by this name
         self.searched = False  # it has read the web in this talk
         self.openings = 0  # sessions opened or resumed since the start
-        self._client = client
-        self._briefer = briefer
-        self._make_setup = make_setup
-        self._tasks = tasks
-        self._clock = clock
-        self._habits = habits
+        self._services = services
+        self._make_setup = services.make_setup
+        self._tasks = services.tasks
+        self._clock = services.clock
+        self._timeouts = services.timeouts
         self._owner = owner
         self._make_room = make_room
         self._running: asyncio.Task[None] | None = None
-        self._life = SessionLifecycle(habits)
+        self._life = SessionLifecycle(services.timeouts)
         self._lock = asyncio.Lock()  # one socket is opened or closed at a time
         self._link: LiveConnection | None = None
         self._doomed: list[LiveConnection] = []  # given up, their sockets still to be closed
@@ -88,7 +81,7 @@ class LiveSessionManager:
 
     def begin(self) -> None:
         """Do what is due from now on, in the background, until `end`."""
-        self._running = self._tasks.start(self.run(), "gemini-live keeper")
+        self._running = self._tasks.start(self.run(), "gemini-live session")
 
     async def run(self) -> None:
         """Do what is due, for ever."""
@@ -156,7 +149,7 @@ class LiveSessionManager:
         self._life.turn_began(now)
         try:
             return await within(
-                self._clock, self._habits.connect_s, self._acquire(briefing, listener, quiet)
+                self._clock, self._timeouts.connect_s, self._acquire(briefing, listener, quiet)
             )
         except TimeoutError:
             raise Unavailable("Gemini could not be reached in time.") from None
@@ -198,9 +191,8 @@ class LiveSessionManager:
         """The answer to that turn was cut off: only these words of it were heard."""
         self._cut = (turn_id, heard)
         self._cut_notes.append(note_of_cut(heard))
-        kept = [bounded(self._as_heard(exchange)) for exchange in self._exchanges]
-        self._exchanges.clear()
-        self._exchanges.extend(kept)
+        for place, exchange in enumerate(self._exchanges):
+            self._exchanges[place] = bounded(self._as_heard(exchange))
 
     def _as_heard(self, exchange: Exchange) -> Exchange:
         if self._cut is None or exchange.turn_id != self._cut[0]:
@@ -243,6 +235,10 @@ class LiveSessionManager:
             _log.warning("changes of a running session are refused: from now on it is opened anew")
         self._may_update = False
 
+    def note_search(self) -> None:
+        """The model has read the web in this talk."""
+        self.searched = True
+
     def note(self, text: str) -> None:
         """The model has missed something."""
         self._notes.append(text)
@@ -250,8 +246,8 @@ class LiveSessionManager:
     def late_input(self, text: str) -> None:
         """A piece of what was said in the newest exchange."""
         if self._late_input_counts:
-            last = self._exchanges.pop()
-            self._exchanges.append(bounded(replace(last, heard=last.heard + text)))
+            last = self._exchanges[-1]
+            self._exchanges[-1] = bounded(replace(last, heard=last.heard + text))
 
     def start(self, work: Coroutine[Any, Any, None], name: str) -> None:
         """Run something in the background."""
@@ -273,7 +269,7 @@ class LiveSessionManager:
             await self._connect_on_suspicion()
 
     async def _connect_on_suspicion(self) -> None:
-        briefing = await self._briefer.brief(owner=self._owner)
+        briefing = await self._services.briefer.brief(owner=self._owner)
         async with self._lock:
             await self._close_doomed()
             if self._link is not None:
@@ -354,12 +350,12 @@ class LiveSessionManager:
             self._seeded = tuple(self._exchanges)
             self._cut_notes.clear()  # the exchanges tell it
         # What is resumed remembers what was said in it, but not what its instruction had told.
-        link = LiveConnection(setup, self._seeded, self, self.meter, self._clock, self._habits)
+        link = LiveConnection(setup, self._seeded, self, self._services)
         told = with_history(setup.instruction, self._seeded)
-        session = await self._client.connect(
+        session = await self._services.client.connect(
             replace(setup, instruction=told, handle=handle),
             link.take,
-            self._habits.connect_s,
+            self._timeouts.connect_s,
         )
         link.begin(session)
         return link

@@ -7,25 +7,19 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 
-from assistant.brains.briefing import STAY_SILENT, Briefing, Exchange
-from assistant.brains.gemini.calls import not_run_response, silent_response
-from assistant.brains.gemini.connection import LiveConnection
+from assistant.brains.briefing import STAY_SILENT, Briefer, Briefing, Exchange
+from assistant.brains.gemini.calls import not_run_response, silent_response, spent
+from assistant.brains.gemini.connection import LiveConnection, LiveServices
 from assistant.brains.gemini.event_reader import EventReader, Item
-from assistant.brains.gemini.ports import Briefer, LiveTimeouts, within
+from assistant.brains.gemini.lifecycle import within
 from assistant.brains.gemini.session_manager import LiveSessionManager
-from assistant.brains.gemini.sessions import LiveSessions
-from assistant.domain.brain import BrainEvent, InTalk, Reached, Searched, Spent, TurnRequest, Usage
+from assistant.domain.brain import BrainEvent, InTalk, Reached, Searched, TurnRequest
 from assistant.domain.call import ToolCall
-from assistant.domain.clock import Clock
 from assistant.domain.outcome import ToolOutcome
 from assistant.domain.turn_audio import TurnAudio
 from integrations.errors import IntegrationError
 from integrations.gemini.events import Closed, FunctionCall, FunctionCalls, OutputAudio, TokensUsed
-from integrations.gemini.models import ModelRow, cost_usd
-from integrations.owner import OwnedTasks
-
-# Brings one sentence to the model while the person still speaks it.
-
+from integrations.gemini.models import ModelRow
 
 _log = logging.getLogger(__name__)
 PIECE_BYTES = 3_200  # 100 ms; Google's Live best practices advise pieces of 20 to 100 ms
@@ -41,7 +35,7 @@ class Upload:
         self,
         request: TurnRequest,
         as_text: bool,
-        keeper: LiveSessionManager,
+        session: LiveSessionManager,
         briefer: Briefer,
         row: ModelRow,
         post: Callable[[Item], None],
@@ -50,7 +44,7 @@ class Upload:
         self.link: LiveConnection | None = None
         self._request = request
         self._text = request.heard if as_text else request.text
-        self._keeper = keeper
+        self._session = session
         self._briefer = briefer
         self._row = row
         self._post = post
@@ -70,11 +64,11 @@ class Upload:
         request = self._request
         plain = await self._briefer.brief(request.profile, self._text or "", request.owner)
         briefing = self._with_note(plain, self._row)
-        link = self.link = await self._keeper.acquire(briefing, self._post)
+        link = self.link = await self._session.acquire(briefing, self._post)
         self._post(Reached("connected"))
         await link.settle()
         if self._text is not None:
-            with self._keeper.notes() as notes:
+            with self._session.notes() as notes:
                 told = (notes, self._request.note, self._text)
                 await link.ask("\n".join(part for part in told if part))
         else:
@@ -93,7 +87,7 @@ class Upload:
     async def _tell_notes(self, link: LiveConnection) -> None:
         """Where the model takes no text beside speech, they wait for a typed turn."""
         if link.setup.row.client_content:
-            with self._keeper.notes() as notes:
+            with self._session.notes() as notes:
                 told = "\n".join(part for part in (notes, self._request.note) if part)
                 if told:
                     await link.tell(told)
@@ -122,40 +116,43 @@ _MAX_WAITING = 4_000  # items that nobody has taken yet; beyond, sound is droppe
 class TurnMeans:
     """What every turn of the brain works with."""
 
-    keepers: LiveSessions
-    keeper: LiveSessionManager  # of the conversation that the turn belongs to
-    briefer: Briefer
+    services: LiveServices
+    take_owed: Callable[[], Sequence[TokensUsed]]  # costs of conversations that are gone
     row: ModelRow
     native_voice: bool
-    tasks: OwnedTasks
-    clock: Clock
-    habits: LiveTimeouts
 
 
 class GeminiLiveTurn:
     """A BrainTurn. It has the session from its first event to its last."""
 
     def __init__(
-        self, request: TurnRequest, means: TurnMeans, as_text: bool, on_empty: Callable[[str], None]
+        self,
+        request: TurnRequest,
+        session: LiveSessionManager,
+        means: TurnMeans,
+        as_text: bool,
+        on_empty: Callable[[str], None],
     ) -> None:
         """`on_empty` is given the turn's id when it ended without an answer."""
         self._request = request
+        self._session = session
         self._means = means
+        self._clock = means.services.clock
+        self._tasks = means.services.tasks
         self._on_empty = on_empty
-        self._reading = EventReader(means.native_voice, means.habits)
+        self._reading = EventReader(means.native_voice, means.services.timeouts)
         self._inbox: deque[Item] = deque()  # bounded where it is filled
         self._arrived = asyncio.Event()  # the inbox is not empty
-        # One object for the whole turn: the keeper knows the turn by it.
+        # One object for the whole turn: the session manager knows the turn by it.
         self._listener = self._post
-        self._upload = Upload(
-            request, as_text, means.keeper, means.briefer, means.row, self._listener
-        )
+        briefer = means.services.briefer
+        self._upload = Upload(request, as_text, session, briefer, means.row, self._listener)
         self._left = False
         self._talk: InTalk | None = None  # as it was told
 
     async def events(self) -> AsyncGenerator[BrainEvent]:
         """Events in order; closing it cancels the turn."""
-        uploading = self._means.tasks.start(self._upload.run(), "gemini-live upload")
+        uploading = self._tasks.start(self._upload.run(), "gemini-live upload")
         try:
             while not self._reading.over:
                 happened = await self._next()
@@ -170,9 +167,9 @@ class GeminiLiveTurn:
     def _in_talk(self, happened: list[BrainEvent]) -> list[BrainEvent]:
         """The same, with the talk told in front of the first call, and of others once it is
         another one. By then the turn has its session."""
-        keeper = self._means.keeper
-        keeper.searched |= any(isinstance(event, Searched) for event in happened)
-        talk = InTalk(keeper.talk, keeper.searched)
+        if any(isinstance(event, Searched) for event in happened):
+            self._session.note_search()
+        talk = InTalk(self._session.talk, self._session.searched)
         if talk == self._talk or not any(isinstance(event, ToolCall) for event in happened):
             return happened
         self._talk = talk
@@ -184,7 +181,7 @@ class GeminiLiveTurn:
             await self._upload.link.answer(outcome)
 
     async def _next(self) -> list[BrainEvent]:
-        clock, reading = self._means.clock, self._reading
+        clock, reading = self._clock, self._reading
         try:
             item = await self._item(reading.patience_s(clock.monotonic()))
         except TimeoutError:
@@ -192,15 +189,16 @@ class GeminiLiveTurn:
         else:
             happened = reading.take(item, clock.monotonic())
         if reading.over:
-            # The costs come before the end, because nothing comes after it.
-            happened[-1:-1] = self._spent()
+            used = (*self._session.meter.take(), *self._means.take_owed())
+            if used:  # the costs come before the end, because nothing comes after it
+                happened.insert(-1, spent(self._means.row, *used))
         return happened
 
     async def _item(self, patience_s: float | None) -> Item:
         if not self._inbox:
             self._arrived.clear()
             try:
-                await within(self._means.clock, patience_s, self._arrived.wait())
+                await within(self._clock, patience_s, self._arrived.wait())
             except TimeoutError:
                 if not self._inbox:  # else it came in the very moment that the time was up
                     raise
@@ -216,14 +214,6 @@ class GeminiLiveTurn:
         self._inbox.append(item)
         self._arrived.set()
 
-    def _spent(self) -> list[BrainEvent]:
-        used = (*self._means.keeper.meter.take(), *self._means.keepers.take_owed())
-        if not used:
-            return []
-        usage = sum((_usage(one) for one in used), Usage(0, 0))
-        row = self._means.row
-        return [Spent(usage, sum(cost_usd(row, one) for one in used), row.name)]
-
     async def _leave(self, uploading: asyncio.Task[None]) -> None:
         if self._left:
             return
@@ -236,17 +226,17 @@ class GeminiLiveTurn:
 
     def _part(self) -> None:
         """Give the session back, and keep what the next one has to know."""
-        reading, keeper, link = self._reading, self._means.keeper, self._upload.link
+        reading, link = self._reading, self._upload.link
         calls = self._not_given()
         if calls and link is not None and not (link.closed or reading.lost):
-            self._means.tasks.start(self._decline(link, calls), "gemini-live refusal")
-        keeper.leave(self._listener, usable=not reading.lost)
+            self._tasks.start(self._decline(link, calls), "gemini-live refusal")
+        self._session.leave(self._listener, usable=not reading.lost)
         if reading.empty:
             self._on_empty(self._request.turn_id)
         heard = (self._request.text or reading.heard or self._request.heard or "").strip()
         answer = reading.answer.strip()
         if reading.meant and answer:
-            keeper.remember(Exchange(heard, answer, turn_id=self._request.turn_id))
+            self._session.remember(Exchange(heard, answer, turn_id=self._request.turn_id))
 
     def _not_given(self) -> list[FunctionCall]:
         """Calls that came and that nobody runs: unanswered they would hold up the next turn."""
@@ -258,7 +248,3 @@ class GeminiLiveTurn:
         silent = [call for call in calls if call.name == STAY_SILENT]
         await link.refuse([call for call in calls if call not in silent], not_run_response())
         await link.refuse(silent, silent_response())
-
-
-def _usage(used: TokensUsed) -> Usage:
-    return Usage(used.input_tokens, used.output_tokens, dict(used.by_modality))

@@ -71,7 +71,7 @@ async def test_a_drop_while_the_person_speaks() -> None:
 async def test_the_session_is_resumed_and_a_refused_handle_makes_way() -> None:
     turns = [Turn("audio", [Hear("is it on"), *YES])] + [Turn("audio", YES)] * 2
     openings = [Opening(), Opening(), Opening(refuse_handle=True)]
-    async with talk(*turns, openings=openings, habits=replace(QUICK, warm_s=0.1)) as on:
+    async with talk(*turns, openings=openings, timeouts=replace(QUICK, warm_s=0.1)) as on:
         for number in range(3):
             assert await on.answer() == "Yes, it is."
             await on.service.until(lambda: on.service.open_sockets == 0)
@@ -113,7 +113,7 @@ async def test_a_changed_menu_is_told_in_the_session() -> None:
 
 
 async def test_anticipation_costs_a_connect_and_no_sound() -> None:
-    async with talk(habits=replace(QUICK, unused_s=0.1)) as on:
+    async with talk(timeouts=replace(QUICK, unused_s=0.1)) as on:
         on.brain.anticipate()
         on.brain.anticipate()
         await on.service.until(lambda: on.service.total_sockets == 1)
@@ -123,7 +123,7 @@ async def test_anticipation_costs_a_connect_and_no_sound() -> None:
 
 async def test_forty_turns_with_three_reconnects() -> None:
     turns = [Turn("audio", YES) for _ in range(40)]
-    async with talk(*turns, habits=replace(QUICK, late_text_s=0.0)) as on:
+    async with talk(*turns, timeouts=replace(QUICK, late_text_s=0.0)) as on:
         tasks: set[int] = set()
         for number in range(40):
             if number in (10, 30):

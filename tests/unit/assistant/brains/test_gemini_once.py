@@ -10,10 +10,8 @@ import pytest
 from assistant.brains.briefing import STAY_SILENT, Briefing
 from assistant.brains.gemini_once import ROUNDS, GeminiOnceBrain, ThinkResult
 from assistant.domain.brain import (
-    PEOPLE,
     BrainEvent,
     BrainFault,
-    ConversationOwner,
     FaultKind,
     Heard,
     NotMeant,
@@ -42,12 +40,15 @@ from integrations.gemini.live import FunctionAnswer
 from integrations.gemini.models import Prices, model_row
 from integrations.gemini.once import (
     OnceCalls,
+    OnceClient,
+    OnceConversation,
     OnceEnd,
     OnceEvent,
     OnceSetup,
     OnceText,
     Picture,
 )
+from tests.unit.assistant.brains.gemini.doubles import ScriptedBriefer
 from tests.unit.assistant.brains.scripted import House, outcome_of, play
 
 ROW = replace(
@@ -62,7 +63,7 @@ STOP = OnceEnd("STOP")
 Round = Sequence[OnceEvent | IntegrationError]
 
 
-class Conversation:
+class Conversation(OnceConversation):
     """Plays one script a request."""
 
     def __init__(self, setup: OnceSetup, rounds: list[Round]) -> None:
@@ -96,26 +97,18 @@ class Conversation:
             self.open -= 1
 
 
-class Service:
-    """Client and briefer in one, for one conversation."""
+class Service(OnceClient):
+    """For one conversation."""
 
     def __init__(self, *rounds: Round) -> None:
         self._rounds = list(rounds)
         self.conversation: Conversation | None = None
-        self.profiles: list[str] = []
-        self.owners: list[ConversationOwner] = []
+        self.briefer = ScriptedBriefer(BRIEFING)
 
     def converse(self, setup: OnceSetup) -> Conversation:
         assert self.conversation is None
         self.conversation = Conversation(setup, self._rounds)
         return self.conversation
-
-    async def brief(
-        self, profile: str = "", said: str = "", owner: ConversationOwner = PEOPLE
-    ) -> Briefing:
-        self.profiles.append(profile)
-        self.owners.append(owner)
-        return BRIEFING
 
     @property
     def talk(self) -> Conversation:
@@ -152,7 +145,7 @@ def house() -> House:
 async def run(
     service: Service, house: House | None = None, request: TurnRequest = TYPED
 ) -> list[BrainEvent]:
-    turn = GeminiOnceBrain(service, service, ROW).begin(request)
+    turn = GeminiOnceBrain(service, service.briefer, ROW).begin(request)
     return await play(turn, house or House())
 
 
@@ -169,7 +162,7 @@ async def test_a_typed_turn(service: Play) -> None:
         ReplyText("is on."),
         TurnDone(),
     ]
-    assert made.profiles == ["night"]
+    assert made.briefer.profiles == ["night"]
     # The profile thinks, but a plain command does not pay for it.
     assert made.talk.setup == OnceSetup(ROW, "Be brief.", (LIGHT,), "")
     assert made.talk.told == ["turn on the light"]
@@ -183,7 +176,7 @@ async def test_a_spoken_turn_waits_for_the_end_of_the_sentence(service: Play) ->
     async with asyncio.TaskGroup() as group:
         turn = group.create_task(run(made, request=request))
         await VirtualClock().settle()
-        assert made.profiles == [""]  # what can be done before is done
+        assert made.briefer.profiles == [""]  # what can be done before is done
         assert made.talk.told == []
         audio.append(b"\2\0" * 160)
         audio.finish()
@@ -331,7 +324,7 @@ async def test_every_request_is_paid(service: Play, house: House) -> None:
 
 async def test_a_result_that_comes_after_the_end_is_dropped(service: Play) -> None:
     made = service([calls("slow"), STOP])
-    turn = GeminiOnceBrain(made, made, ROW).begin(TYPED)
+    turn = GeminiOnceBrain(made, made.briefer, ROW).begin(TYPED)
     await turn.answer(outcome_of(ToolCall("f0", "slow", {})))  # before it has begun
     call = ToolCall("f0", "slow", {})
     async with aclosing(turn.events()) as events:
@@ -345,7 +338,7 @@ async def test_a_result_that_comes_after_the_end_is_dropped(service: Play) -> No
 
 async def test_a_closed_turn_closes_its_request(service: Play) -> None:
     made = service([OnceText("Half a"), OnceText("sentence"), STOP])
-    async with aclosing(GeminiOnceBrain(made, made, ROW).begin(TYPED).events()) as events:
+    async with aclosing(GeminiOnceBrain(made, made.briefer, ROW).begin(TYPED).events()) as events:
         async for event in events:
             if isinstance(event, ReplyText):
                 break
@@ -367,7 +360,7 @@ async def think(
         if bill is not None:
             bill.append(spent)
 
-    brain = GeminiOnceBrain(service, service, ROW)
+    brain = GeminiOnceBrain(service, service.briefer, ROW)
     return await brain.think(
         "why?",
         instruction="Think.",
@@ -398,7 +391,7 @@ async def test_a_question_is_worked_on_with_tools(service: Play, house: House) -
     assert bill == [Spent(Usage(1_000_000, 0), 1.0, ROW.name)] * 2
     assert made.talk.setup == OnceSetup(ROW, "Think.", (LIGHT,), "high")
     assert made.talk.told[0] == "why?"
-    assert made.profiles == []
+    assert made.briefer.profiles == []
 
 
 async def test_calls_that_come_together_run_side_by_side(service: Play, house: House) -> None:

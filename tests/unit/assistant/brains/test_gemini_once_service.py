@@ -7,10 +7,8 @@ import pytest
 from assistant.brains.briefing import Briefing
 from assistant.brains.gemini_once import GeminiOnceBrain
 from assistant.domain.brain import (
-    PEOPLE,
     BrainEvent,
     BrainFault,
-    ConversationOwner,
     FaultKind,
     Reached,
     ReplyText,
@@ -36,6 +34,7 @@ from tests.simulators.script import (
     Say,
     Step,
 )
+from tests.unit.assistant.brains.gemini.doubles import ScriptedBriefer
 from tests.unit.assistant.brains.scripted import House, play
 
 ROW, _ = model_row("gemini-3.8-flash")
@@ -46,13 +45,7 @@ DECLARATIONS = (
 SOUND = bytes(index * 31 % 256 for index in range(32_000))
 
 
-class Fixed:
-    """Always the same briefing."""
-
-    async def brief(
-        self, profile: str = "", said: str = "", owner: ConversationOwner = PEOPLE
-    ) -> Briefing:
-        return Briefing("Be brief.", DECLARATIONS, (), (), "", "")
+BRIEFING = Briefing("Be brief.", DECLARATIONS, (), (), "", "")
 
 
 def spoken() -> TurnRequest:
@@ -68,7 +61,7 @@ async def run(*turns: OnceTurn, house: House | None = None) -> list[list[BrainEv
         service = await stack.enter_async_context(GeminiSimulator(once=list(turns)))
         access = Access(KEY, service.url, str(service.ca_file))
         client = await stack.enter_async_context(OnceClient(access))
-        brain = GeminiOnceBrain(client, Fixed(), ROW)
+        brain = GeminiOnceBrain(client, ScriptedBriefer(BRIEFING), ROW)
         return [await play(brain.begin(spoken()), house or House()) for _ in turns]
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from assistant.brains.gemini.event_reader import EventReader
-from assistant.brains.gemini.ports import LiveTimeouts
+from assistant.brains.gemini.lifecycle import LiveTimeouts
 from assistant.domain.call import SentenceMatch, ToolCall
 from assistant.domain.clock import SystemClock
 from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
@@ -282,7 +282,7 @@ async def test_a_reply_is_one_clean_line(house: House) -> None:
 async def test_a_model_cannot_reach_the_engine(house: House) -> None:
     """Whatever a model calls, by whatever name and arguments, is a tool of the menu or nothing."""
     arguments = {"text": UNLOCK.text, "sentence": {"text": UNLOCK.text, "source": "trigger"}}
-    reading = EventReader(native_voice=False, habits=LiveTimeouts())
+    reading = EventReader(native_voice=False, timeouts=LiveTimeouts())
     asked = reading.take(FunctionCalls((FunctionCall("1", NAME, arguments),)), 0.0)
     (call,) = [event for event in asked if isinstance(event, ToolCall)]
     assert call.sentence is None

@@ -5,13 +5,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from assistant.brains.briefing import Briefing
+from assistant.brains.briefing import Briefer, Briefing
 from assistant.domain.brain import PEOPLE, ConversationOwner
 from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
 from integrations.errors import IntegrationError
 from integrations.gemini.declarations import Declaration
 from integrations.gemini.events import Closed, LiveEvent
-from integrations.gemini.live import FunctionAnswer
+from integrations.gemini.live import FunctionAnswer, LiveClient, LiveSession
 from integrations.gemini.models import ModelRow, model_row
 from integrations.gemini.setup import LiveSetup
 
@@ -30,7 +30,7 @@ class Sent:
     hangs: bool = False
 
 
-class ScriptedSession:
+class ScriptedSession(LiveSession):
     """One connection: takes the messages of its script and no others."""
 
     def __init__(self, script: Sequence[Sent], handle: str | None = None) -> None:
@@ -119,7 +119,7 @@ class ScriptedSession:
 Opening = ScriptedSession | IntegrationError | None  # None: it never comes
 
 
-class ScriptedClient:
+class ScriptedClient(LiveClient):
     """Opens the given sessions, one after the other; one too many fails."""
 
     def __init__(self, *openings: Opening) -> None:
@@ -152,7 +152,7 @@ class ScriptedClient:
         assert self._openings == [], "these sessions were not opened"
 
 
-class ScriptedBriefer:
+class ScriptedBriefer(Briefer):
     """Gives the briefings in their order, the last one for ever."""
 
     def __init__(self, *briefings: Briefing) -> None:

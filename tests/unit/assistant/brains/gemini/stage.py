@@ -5,8 +5,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
+from assistant.brains.gemini.brain import GeminiLiveBrain
 from assistant.brains.gemini.turn import GeminiLiveTurn
-from assistant.brains.gemini_live import GeminiLiveBrain
 from assistant.domain.brain import BrainEvent, BrainTurn, InTalk, Reached, TurnRequest
 from assistant.domain.call import ToolCall
 from assistant.domain.clock import VirtualClock

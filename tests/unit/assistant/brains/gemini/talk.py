@@ -6,8 +6,8 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from assistant.brains.briefing import STAY_SILENT, Briefing
-from assistant.brains.gemini.ports import LiveTimeouts
-from assistant.brains.gemini_live import GeminiLiveBrain
+from assistant.brains.gemini.brain import GeminiLiveBrain
+from assistant.brains.gemini.lifecycle import LiveTimeouts
 from assistant.domain.brain import BrainEvent, BrainFault, Reached, ReplyText, TurnDone, TurnRequest
 from assistant.domain.call import ToolCall
 from assistant.domain.clock import SystemClock
@@ -85,7 +85,7 @@ async def talk(
     briefer: ScriptedBriefer | None = None,
     model: str = "gemini-3.8-live",
     native_voice: bool = False,
-    habits: LiveTimeouts = QUICK,
+    timeouts: LiveTimeouts = QUICK,
     **service_options: Any,
 ) -> AsyncIterator[Talk]:
     """A brain and the service that plays exactly these turns."""
@@ -99,7 +99,7 @@ async def talk(
                 model_row(model)[0],
                 SystemClock(),
                 native_voice=native_voice,
-                habits=habits,
+                timeouts=timeouts,
             )
             async with brain:
                 yield Talk(service, brain)

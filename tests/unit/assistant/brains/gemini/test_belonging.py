@@ -2,7 +2,7 @@
 
 import pytest
 
-from assistant.brains.gemini.attribution import TurnAttribution
+from assistant.brains.gemini.event_reader import TurnAttribution
 from integrations.gemini.events import (
     FunctionCall,
     FunctionCalls,

@@ -98,7 +98,7 @@ async def test_what_did_not_arrive_is_told_again() -> None:
         on.brain.cut_off("1", "It is")
         told: list[str] = []
         with pytest.raises(Unavailable):
-            _tell(on.brain._keepers.people, told)
+            _tell(on.brain._sessions.people, told)
         assert told == [NOTE]
         await on.play(spoken(turn_id="2"))
 

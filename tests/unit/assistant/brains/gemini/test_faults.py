@@ -2,7 +2,7 @@
 
 import pytest
 
-from assistant.brains.gemini.ports import fault_from
+from assistant.brains.gemini.calls import fault_from
 from integrations import errors
 
 

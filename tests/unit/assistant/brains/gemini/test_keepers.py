@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from assistant.brains.gemini.sessions import MAX_KEPT, LiveSessions
+from assistant.brains.gemini.brain import MAX_KEPT, LiveSessions
 from assistant.domain.brain import PEOPLE, ConversationOwner, Spent, TurnRequest
 from assistant.domain.call import ToolCall
 from tests.simulators.records import HeardTurn
@@ -24,7 +24,7 @@ def answers(turn: HeardTurn) -> tuple[LiveStep, ...]:
 
 
 def keepers_of(on: Talk) -> LiveSessions:
-    return on.brain._keepers
+    return on.brain._sessions
 
 
 @pytest.fixture

@@ -2,8 +2,7 @@
 
 import pytest
 
-from assistant.brains.gemini.lifecycle import SessionLifecycle, Step
-from assistant.brains.gemini.ports import LiveTimeouts
+from assistant.brains.gemini.lifecycle import LiveTimeouts, SessionLifecycle, Step
 
 
 @pytest.fixture

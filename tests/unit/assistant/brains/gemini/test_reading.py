@@ -3,9 +3,8 @@
 import pytest
 
 from assistant.brains.briefing import STAY_SILENT
-from assistant.brains.gemini.connection import Answered
-from assistant.brains.gemini.event_reader import EventReader, Item
-from assistant.brains.gemini.ports import LiveTimeouts
+from assistant.brains.gemini.event_reader import Answered, EventReader, Item
+from assistant.brains.gemini.lifecycle import LiveTimeouts
 from assistant.domain.brain import (
     BrainEvent,
     BrainFault,
@@ -36,13 +35,13 @@ def text(words: str) -> live.OutputText:
 
 def local() -> EventReader:
     """A reading whose sentence is over, for a local voice."""
-    reading = EventReader(native_voice=False, habits=LiveTimeouts())
+    reading = EventReader(native_voice=False, timeouts=LiveTimeouts())
     reading.take(UPLOADED, 0.0)
     return reading
 
 
 def native() -> EventReader:
-    reading = EventReader(native_voice=True, habits=LiveTimeouts())
+    reading = EventReader(native_voice=True, timeouts=LiveTimeouts())
     reading.take(UPLOADED, 0.0)
     return reading
 
@@ -272,7 +271,7 @@ def test_how_long_silence_may_last(items: list[Item], patience_s: float | None) 
 
 
 def test_nothing_is_due_while_the_person_speaks() -> None:
-    reading = EventReader(native_voice=False, habits=LiveTimeouts())
+    reading = EventReader(native_voice=False, timeouts=LiveTimeouts())
     reading.take(Reached("connected"), 0.0)
     reading.take(live.InputText("turn"), 0.5)
     assert reading.patience_s(1.0) is None

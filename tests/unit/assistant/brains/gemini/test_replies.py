@@ -2,7 +2,7 @@
 
 import pytest
 
-from assistant.brains.gemini.calls import EchoFilter, SilenceFilter
+from assistant.brains.gemini.event_reader import EchoFilter, SilenceFilter
 
 
 @pytest.mark.parametrize(
