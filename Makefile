@@ -43,7 +43,7 @@ coverage: setup ## branch coverage of the unit and pipeline tests: at least 90 %
 	@$(BIN)/python -m coverage report --include="$(shell tr '\n' ',' < tests/covered_whole.txt)" --fail-under=100
 
 mutation: setup ## breaks the code on purpose and counts what the tests notice (PARTS="turn policy converter speech")
-	@$(BIN)/mutmut run --max-children 2 "assistant.conversation.tones.*"
+	@$(BIN)/mutmut run --max-children 2 "assistant.conversation.rules.microphone.*"
 	@PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -m tests.mutation --run $(PARTS)
 
 bench: setup ## measures Hearth beside its peers and writes docs/figures.md (PARTS="NAME ..."; TURNS=100: so many whole turns; LONG=1: more of all)

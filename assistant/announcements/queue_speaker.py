@@ -27,7 +27,7 @@ _UNHEARD = "an announcement was not heard: there was no loudspeaker"
 
 
 class SaysAnnouncements(Protocol):
-    """Whoever says it, such as the turn's `Runner`."""
+    """Whoever says it, such as the turn's `ConversationLoop`."""
 
     @property
     def ending(self) -> bool:

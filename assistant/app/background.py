@@ -21,8 +21,8 @@ from assistant.confirmation.phone import OwnersPhone
 from assistant.confirmation.pin import PinGuard
 from assistant.confirmation.witness import Hears, Witness
 from assistant.conversation.confirmation_dialog import AskingServices, Prompter
+from assistant.conversation.loop import ConversationLoop
 from assistant.conversation.record import TurnLog
-from assistant.conversation.runner import Runner
 from assistant.domain.brain import PEOPLE, BrainFault, ConversationOwner, Spent
 from assistant.domain.clock import Clock
 from assistant.domain.records import TurnRecord
@@ -105,7 +105,7 @@ class BackgroundWork:
         # When nothing is loud; asked again and again.
         self.quiet_hours: Callable[[], QuietHours] = lambda: settings.quiet_hours
         self._minds: BrainSet | None = None
-        self._runner: Runner | None = None
+        self._runner: ConversationLoop | None = None
         self._log: TurnLog | None = None
         # Tells how a job ended; must not block.
         self.say: Callable[[str, str], None] = lambda text, language: None
@@ -159,7 +159,9 @@ class BackgroundWork:
         after_s = PATIENCE_S if resident else None
         return Patient(self._tools, self.jobs, self._catalogue, self._clock, after_s)
 
-    def serve(self, minds: BrainSet, runner: Runner, log: TurnLog, mouth: SpeechOutput) -> None:
+    def serve(
+        self, minds: BrainSet, runner: ConversationLoop, log: TurnLog, mouth: SpeechOutput
+    ) -> None:
         """Who thinks, who speaks and who writes down."""
         self._minds, self._runner, self._log = minds, runner, log
         self.say = runner.announce

@@ -13,8 +13,8 @@ from assistant.app.home import HomeContext, open_home
 from assistant.app.services import DaemonServices, Stay
 from assistant.config.schema import Settings
 from assistant.conversation.confirmation_dialog import Prompter
+from assistant.conversation.loop import ConversationLoop
 from assistant.conversation.record import TurnLog
-from assistant.conversation.runner import Runner
 from assistant.conversation.turn_services import TurnServices
 from assistant.sound.devices import voices_of
 from assistant.speech.output import SpeechOutput
@@ -33,7 +33,7 @@ class App:
     settings: Settings
     bridge: HomeContext
     minds: BrainSet
-    runner: Runner
+    runner: ConversationLoop
     log: TurnLog
     notices: tuple[str, ...]  # what a person should know at the start, a sentence each
     mouth: SpeechOutput

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 from assistant.config.schema import Settings
 from assistant.conversation.acknowledgement import Acknowledging
 from assistant.conversation.audio_front_end import AudioFrontEnd
-from assistant.conversation.machine import Rules
-from assistant.conversation.open_endpointer import open_endings
+from assistant.conversation.endpointing import open_endings
+from assistant.conversation.loop import ConversationLoop
 from assistant.conversation.record import TurnLog
-from assistant.conversation.runner import Runner
-from assistant.conversation.speech import DecodedStop, StopListener
+from assistant.conversation.rules.machine import Rules
+from assistant.conversation.stop_words import DecodedStop, StopListener
 from assistant.conversation.turn_services import LateBrain, LateTools, TurnServices
 from assistant.domain.brain import TurnRequest
 from assistant.domain.clock import Clock, SystemClock
@@ -60,7 +60,7 @@ class BoxConversation:
     controls: Controls
     mouth: SpeechOutput
     log: TurnLog
-    runner: Runner
+    runner: ConversationLoop
     mute: Mute | None  # of a process that stays
     performers: TurnServices
     brain: LateBrain = field(repr=False)
@@ -110,7 +110,7 @@ async def open_conversation(
         brain, tools = LateBrain(), LateTools()
         acknowledging = _acknowledging(settings, later)
         performers = TurnServices(brain, tools, mouth, catalogue, acknowledging=acknowledging)
-        runner = Runner(
+        runner = ConversationLoop(
             performers,
             ear,
             catalogue,

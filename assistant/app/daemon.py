@@ -23,8 +23,8 @@ from assistant.app.conversation import BoxConversation, open_conversation
 from assistant.app.process import Startup, long_lived
 from assistant.config.schema import Settings
 from assistant.conversation.for_ever import listen_for_ever
-from assistant.conversation.machine import State
-from assistant.conversation.runner import Runner
+from assistant.conversation.loop import ConversationLoop
+from assistant.conversation.rules.machine import State
 from assistant.domain.clock import SystemClock
 from assistant.sound.devices import open_microphone, open_outputs
 from assistant.sound.echo_plan import EchoPaths, plan_echo
@@ -96,7 +96,7 @@ class Requests:
         self._changed = asyncio.Event()
 
 
-def _nothing_heard(runner: Runner, microphone: SteadyMicrophone | None) -> None:
+def _nothing_heard(runner: ConversationLoop, microphone: SteadyMicrophone | None) -> None:
     """Nobody wants to know."""
 
 
@@ -111,7 +111,7 @@ class Hooks:
     requests: Requests = field(default_factory=Requests)
     # Frames are judged, or a device that is absent or muted is being looked for; what takes longer
     # (the house, tool servers, models, faces) may still be opening. A turn waits for it.
-    on_listening: Callable[[Runner, SteadyMicrophone | None], None] = _nothing_heard
+    on_listening: Callable[[ConversationLoop, SteadyMicrophone | None], None] = _nothing_heard
     # Everything stands. `microphone`: None where a file or nothing is listened to.
     on_ready: Callable[["App", SteadyMicrophone | None, "SoundState"], None] = _nothing_stands
     # What else may not work: what has it, and who gives the sentence on it, "" while all is well.

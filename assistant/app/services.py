@@ -11,13 +11,11 @@ from assistant.app.background import BackgroundWork, sound_files
 from assistant.app.home import HomeContext
 from assistant.app.log_line import log_turns
 from assistant.config.schema import Settings
-from assistant.conversation.program_questions.inquiry import SchemaMapper
-from assistant.conversation.program_questions.questions import ProgramQuestions, QuestionHouse
-from assistant.conversation.program_questions.talks import Talks
+from assistant.conversation.expected_answers import SchemaMapper
+from assistant.conversation.loop import ConversationLoop
+from assistant.conversation.program_questions import ProgramQuestions, QuestionHouse, Talks
 from assistant.conversation.program_turns import Line
-from assistant.conversation.record import TurnLog
-from assistant.conversation.runner import Runner
-from assistant.conversation.telling import TurnTelling
+from assistant.conversation.record import TurnLog, TurnTelling
 from assistant.domain.clock import Clock
 from assistant.domain.records import TimerRecord, new_id
 from assistant.interfaces.live_settings import LiveSettings
@@ -56,7 +54,7 @@ class DaemonServices:
 
     settings: Settings
     bridge: HomeContext
-    runner: Runner
+    runner: ConversationLoop
     mouth: SpeechOutput
     log: TurnLog
     clock: Clock

@@ -25,7 +25,7 @@ from integrations.home_assistant.client import HomeAssistant
 from integrations.web.problems import Busy
 
 if TYPE_CHECKING:
-    from assistant.conversation.runner import Runner
+    from assistant.conversation.loop import ConversationLoop
 
 
 class Timekeeping:
@@ -60,7 +60,7 @@ class Timekeeping:
         )
 
     def keeper(
-        self, runner: "Runner", mouth: SpeechOutput, say: Callable[[str, str], None]
+        self, runner: "ConversationLoop", mouth: SpeechOutput, say: Callable[[str, str], None]
     ) -> TimerService:
         """Who rings and does what is due. `say`: aloud, soon, in that language."""
 

@@ -1,7 +1,7 @@
 """One conversation: from the wake word to the last word of the answer.
 
-Begin with `runner` (the loop), `machine` (the pure rules that it asks) and `live` (one turn).
-`audio_front_end` and `listening` hear, `endpointing` and `grammar_endpointer` decide that a
-sentence is over, `calls` runs tools, `reply` speaks, `confirming` asks. Turns of
-programs begin in `program_turns`, their questions in `program_questions`.
+Begin with `loop`, which takes events, asks `rules` (pure) and has `effect_runner` do what they say,
+and with `turn`. `hearing` and `audio_front_end` hear, `endpointing` decides that a sentence is
+over, `thinking` asks the brain, `tool_calls` runs tools, `spoken_reply` speaks, `confirming` asks
+for a yes. Turns of programs begin in `program_turns`, their questions in `program_questions`.
 """

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Literal
 
-from assistant.conversation.reply import SpokenReply
+from assistant.conversation.spoken_reply import SpokenReply
 from assistant.domain.outcome import Decision, Observed, Status, Tier, ToolOutcome
 from assistant.tools.resolve import find_area
 from assistant.tools.verify import UNDER_WAY

@@ -7,24 +7,30 @@ from typing import TYPE_CHECKING, Any
 
 from assistant.conversation.confirmation_dialog import UNDERSTAND_S
 from assistant.conversation.confirming import FollowOnTurn
-from assistant.conversation.effects import (
+from assistant.conversation.hearing import Hearing
+from assistant.conversation.rules.effects import (
     AwaitAnswer,
     CancelReason,
     EndAnswer,
     HearAnswer,
     NoAnswer,
 )
-from assistant.conversation.events import ConfirmationSettled, Event, PlaybackEnded
-from assistant.conversation.hearing import Hearing
-from assistant.conversation.programs import Ended, ForAnswer, How, Weighed
-from assistant.conversation.speculative_turn import SpeculativeTurn
-from assistant.conversation.transcript import transcript_of
+from assistant.conversation.rules.events import (
+    ConfirmationSettled,
+    Ended,
+    Event,
+    ForAnswer,
+    How,
+    PlaybackEnded,
+    Weighed,
+)
+from assistant.conversation.speculative_turn import SpeculativeTurn, transcript_of
 from assistant.conversation.turn_services import TurnServices
 from assistant.domain.brain import TurnRequest
 from assistant.domain.turn_audio import TurnAudio
 
 if TYPE_CHECKING:
-    from assistant.conversation.live import LiveTurn
+    from assistant.conversation.turn import Turn
 
 
 _log = logging.getLogger(__name__)
@@ -39,7 +45,7 @@ class AskedQuestion:
     def __init__(
         self,
         wanted: ForAnswer,
-        turn: "LiveTurn",
+        turn: "Turn",
         performers: TurnServices,
         dispatch: Callable[[Event], None],
         spawn: Callable[[Coroutine[Any, Any, bool]], asyncio.Task[bool]],

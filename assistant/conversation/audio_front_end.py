@@ -8,14 +8,12 @@ that ring and detector belong to one thread. While the worker rests, any thread 
 
 import math
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
-from functools import cache
 from typing import Literal
 
-from assistant.confirmation.wording import wording, words_of
-from assistant.conversation.endpointing import Endings, FixedEndings, SpeechDuration
-from assistant.conversation.events import (
+from assistant.conversation.endpointing import Endings, FixedEndings
+from assistant.conversation.rules.events import (
     SpeechEnded,
     SpeechHeld,
     SpeechPassed,
@@ -23,11 +21,11 @@ from assistant.conversation.events import (
     WakeHeard,
     WakeRising,
 )
-from audio.endpoint import Endpointer
+from audio.endpoint import STAY_ABOVE, Endpointer
 from audio.endpoint import SpeechEnded as VoiceEnded
 from audio.endpoint import SpeechStarted as VoiceStarted
 from audio.frames import FRAME_BYTES, FRAME_SAMPLES, SAMPLE_RATE, SAMPLES_PER_MS, Frame, Ring
-from audio.vad.protocol import VoiceDetector
+from audio.vad.protocol import VoiceDetector, Voicing
 from audio.wake.gated import GatedWake
 from audio.wake.protocol import REFRACTORY, Detection, NearMiss, WakeEngine
 
@@ -272,37 +270,52 @@ def _past(ring: Ring, start: int, end: int) -> Iterator[tuple[bytes, int]]:
         yield past[2 * at : 2 * at + FRAME_BYTES], start + at + FRAME_SAMPLES
 
 
-#
-# Whether words are our own voice, come back through the microphone. Judged by text alone.
-#
-# Only for speech that began while we spoke: what a person says later is theirs, whatever it
-# repeats.
+# Whether speech lasts: it was voiced for so long in all, without a longer pause.
 
 
-LEAST_WORDS = 4  # fewer may always be a person's
-OURS_SHARE = 0.8  # of the words, from which on they are ours
-LAST_WORDS = 50  # of what we said: about 20 s of speech
+BAR_MS = 300.0  # as `Rules.barge_in_ms`
+# A stop between two sounds of a word is shorter; a pause between two words ends a cough.
+GAP_MS = 200.0
 
 
-def is_echo(heard: str, ours: Iterable[str], languages: Sequence[str]) -> bool:
-    """Whether `heard` repeats what we said last. A yes or no in it is a person's.
+class SpeechDuration:
+    """Follows one speech of the endpointer's, from its start until it has lasted."""
 
-    `ours`: the clauses that sounded, in order. `languages`: whose words for yes and no count.
-    """
-    words = words_of(heard)
-    if words is None or len(words) < LEAST_WORDS:
-        return False
-    said = [word for clause in ours for word in words_of(clause) or ()][-LAST_WORDS:]
-    known = set(said)
-    if not _answers(tuple(languages)).isdisjoint(words):
-        return False
-    return sum(word in known for word in words) >= OURS_SHARE * len(words)
+    def __init__(self, chunk_samples: int, bar_ms: float = BAR_MS) -> None:
+        """`chunk_samples`: the detector's; the bar counts to the nearest chunk."""
+        self._chunk = chunk_samples
+        self._bar = bar_ms * SAMPLES_PER_MS - chunk_samples / 2
+        self._gap = GAP_MS * SAMPLES_PER_MS
+        self.reset()
 
+    def reset(self) -> None:
+        """Nobody speaks, or it is told already: nothing is followed."""
+        self._following = False
+        self._began: int | None = None  # sample; None: silent just now
+        self._voiced = 0  # samples, since it began
+        self._last = 0  # sample behind the last voiced chunk
 
-@cache
-def _answers(languages: tuple[str, ...]) -> frozenset[str]:
-    """The single words that mean yes or no in these languages."""
-    codes = {code.replace("_", "-").split("-")[0].lower() for code in languages}
-    forms = [found for code in codes if (found := wording(code)) is not None]
-    single = [one[0] for form in forms for one in form.yes | form.no if len(one) == 1]
-    return frozenset(word for one in single for word in words_of(one) or ())  # without accents
+    def begin(self, at: int, end: int) -> None:
+        """The endpointer tells at sample `end` that speech began at sample `at`."""
+        self._following = True
+        self._began, self._voiced, self._last = at, end - at, end
+
+    def hear(self, voicing: Voicing) -> SpeechHeld | SpeechPassed | None:
+        """Take the next chunk of that speech. What goes on after it has passed begins anew."""
+        if not self._following:
+            return None
+        if voicing.probability > STAY_ABOVE:
+            if self._began is None:
+                self._began, self._voiced = voicing.end - self._chunk, 0
+            self._voiced += self._chunk
+            self._last = voicing.end
+        if self._began is None:
+            return None
+        if self._voiced >= self._bar:
+            held = SpeechHeld(voicing.end / SAMPLES_PER_MS, self._began / SAMPLES_PER_MS)
+            self.reset()
+            return held
+        if voicing.end - self._last > self._gap:
+            self._began = None
+            return SpeechPassed(self._last / SAMPLES_PER_MS)
+        return None

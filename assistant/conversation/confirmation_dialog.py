@@ -1,18 +1,14 @@
 """One question to the person, from its words to the verdict. The model has no say in it."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal, Protocol
 
 from assistant.confirmation.witness import Witness
-from assistant.conversation.audio_front_end import is_echo
-from assistant.conversation.effects import OpenTurn
-from assistant.conversation.events import AnswersBy, AsideFor
-from assistant.conversation.speculative_turn import SpeculativeTurn
-from assistant.conversation.speech import is_stop_word
-from assistant.conversation.transcript import transcript_of
+from assistant.conversation.rules.events import AnswersBy
+from assistant.conversation.speculative_turn import SpeculativeTurn, transcript_of
 from assistant.domain.call import ToolCall
 from assistant.domain.outcome import Tier
 from assistant.domain.question import Question, Settlement
@@ -205,35 +201,3 @@ class ConfirmationDialog:
                 return await self.held.understood()
         except TimeoutError:
             return False
-
-
-# Whether what was heard in a turn wants an answer at all: not our echo, nor a mere stop word.
-
-
-class Judge:
-    """Judges the words of one turn, by how it began."""
-
-    def __init__(
-        self, opening: OpenTurn, languages: Sequence[str], ours: Callable[[], Sequence[str]]
-    ) -> None:
-        """`languages`: the configured ones. `ours`: the clauses that sounded just before."""
-        self._languages = languages
-        self._ours = ours
-        self._wake_word = opening.wake.word if opening.wake is not None else ""
-        # While we spoke. What began later is the person's, whatever it repeats.
-        self.may_be_echo = opening.source == "barge_in"
-        self._may_be_stop = opening.over_ours or opening.source in ("follow_up", "barge_in")
-
-    def judge(self, heard: str | None) -> AsideFor | None:
-        """Why these words want no answer; None: they do, or there are none."""
-        if not heard:
-            return None
-        if self._may_be_stop and is_stop_word(heard, self._languages, self._wake_word):
-            return "stop_word"
-        if self.may_be_echo and is_echo(heard, self._ours(), self._languages):
-            return "echo"
-        return None
-
-    def forget(self) -> None:
-        """The turn is over: what was said before it is nobody's business any more."""
-        self._ours = tuple

@@ -9,19 +9,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from assistant.conversation.confirmation_dialog import AskingServices, ConfirmationDialog
-from assistant.conversation.effects import (
-    AwaitAnswer,
-    EndAnswer,
-    HearAnswer,
-    NoAnswer,
-)
-from assistant.conversation.events import (
+from assistant.conversation.hearing import Hearing
+from assistant.conversation.rules.effects import AwaitAnswer, EndAnswer, HearAnswer, NoAnswer
+from assistant.conversation.rules.events import (
     ConfirmationAsked,
     ConfirmationSettled,
     Event,
     PlaybackEnded,
 )
-from assistant.conversation.hearing import Hearing
 from assistant.conversation.speculative_turn import SpeculativeTurn
 from assistant.conversation.turn_services import TurnServices
 from assistant.domain.brain import Spent, TurnRequest
@@ -37,7 +32,7 @@ from integrations.errors import IntegrationError
 from integrations.mcp.servers import HOME_ASSISTANT
 
 if TYPE_CHECKING:  # it imports this module
-    from assistant.conversation.live import LiveTurn
+    from assistant.conversation.turn import Turn
 
 _log = logging.getLogger(__name__)
 _FOR_MODELS = LIMITS | {"too_fast"}  # what a model meets that does not stop calling
@@ -78,7 +73,7 @@ class Confirming:
     def __init__(
         self,
         exchange: ConfirmationDialog,
-        turn: "LiveTurn",
+        turn: "Turn",
         performers: TurnServices,
         means: AskingServices,
         dispatch: Callable[[Event], None],

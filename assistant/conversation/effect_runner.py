@@ -2,10 +2,13 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from assistant.conversation.effects import (
+from assistant.conversation.hearing import Hearing
+from assistant.conversation.record import TurnListeners
+from assistant.conversation.rules.effects import (
     AnnounceLine,
     Anticipate,
     AwaitAnswer,
@@ -32,7 +35,7 @@ from assistant.conversation.effects import (
     WatchSpeech,
     WatchThinking,
 )
-from assistant.conversation.events import (
+from assistant.conversation.rules.events import (
     Announced,
     Event,
     OpeningSounded,
@@ -40,22 +43,99 @@ from assistant.conversation.events import (
     StopAsked,
     StopHeard,
 )
-from assistant.conversation.hearing import Hearing
-from assistant.conversation.listeners import TurnListeners
-from assistant.conversation.live import LiveTurn
-from assistant.conversation.opening import TurnMaker
-from assistant.conversation.speech import StopListener
-from assistant.conversation.timeline import ConversationClock
+from assistant.conversation.speculative_turn import SpeculativeBrain
+from assistant.conversation.stop_words import Judge, StopListener
+from assistant.conversation.timeline import ConversationClock, Timeline
+from assistant.conversation.tool_calls import ToolRun
+from assistant.conversation.turn import Turn
 from assistant.conversation.turn_services import TurnServices
 from assistant.domain.clock import Clock
 from assistant.speech.catalogue import Catalogue
+from assistant.speech.identify import Languages
 from assistant.speech.manner import PLAIN
 from audio.errors import AudioError
 
 _log = logging.getLogger(__name__)
+
 _STOP_LEAD_MS = 200.0  # from before the first voiced sample: a word may begin without voice
 
-OnTurn = Callable[[LiveTurn, CloseTurn], Coroutine[Any, Any, None]]
+OnTurn = Callable[[Turn, CloseTurn], Coroutine[Any, Any, None]]
+
+
+class TurnMaker:
+    """What every turn of one conversation is made of."""
+
+    def __init__(
+        self,
+        performers: TurnServices,
+        hearing: Hearing,
+        conversation: ConversationClock,
+        clock: Clock,
+        new_turn_id: Callable[[], str],
+        languages: Languages,
+        profiles: Mapping[str, str],
+    ) -> None:
+        """`profiles`: wake word -> name of the profile that its turns have."""
+        self.new_turn_id = new_turn_id
+        self._performers = performers
+        self._hearing = hearing
+        self._conversation = conversation
+        self._clock = clock
+        self.languages = languages
+        self._profiles = profiles
+        self.profile = ""  # of a turn whose wake word names none
+
+    def make(
+        self,
+        opening: OpenTurn,
+        before: Turn | None,
+        dispatch: Callable[[Event], None],
+        spawn: Callable[[ToolRun], asyncio.Task[bool]],
+    ) -> Turn:
+        """`before`: the turn before it. `spawn` starts what outlives the turn."""
+        asked = before.open_question if opening.held and before is not None else None
+        held = asked.promoted if asked is not None else None
+        conversation = self._conversation
+        conversation.listen()
+        timeline = Timeline(conversation)
+        audio = held.audio if held is not None else self._hearing.sound_for(opening)
+        performers = self._performers
+        if held is not None:
+            performers = replace(performers, brain=SpeculativeBrain(held.turn, performers.brain))
+        if opening.wake is not None:
+            timeline.mark("wake", conversation.at(opening.wake.at_ms))
+        if opening.source in ("text", "announcement") or held is not None:
+            conversation.stand()
+        if opening.source == "text":
+            timeline.mark("end_of_turn")
+        turn_id = held.turn_id if held is not None else self.new_turn_id()
+        profile = self._profile_of(opening, before)
+        assumed = performers.profiles.begin(turn_id, profile) if performers.profiles else ""
+        turn = Turn(
+            opening,
+            turn_id,
+            self._clock.now(),
+            self.languages.led_by(assumed),
+            timeline,
+            performers,
+            audio,
+            dispatch,
+            spawn,
+            profile,
+            Judge(opening, self.languages.codes, lambda: _said(before)),
+        )
+        if held is not None:
+            turn.end_listening(None, conversation.now_ms)
+        return turn
+
+    def _profile_of(self, opening: OpenTurn, before: Turn | None) -> str:
+        if opening.source in ("follow_up", "barge_in"):
+            return before.profile if before is not None else ""  # it goes on as it began
+        return self._profiles.get(opening.wake.word if opening.wake else "", self.profile)
+
+
+def _said(turn: Turn | None) -> Sequence[str]:
+    return turn.spoken.clauses if turn is not None else ()
 
 
 class EffectRunner:
@@ -73,8 +153,8 @@ class EffectRunner:
         stop_listener: StopListener | None,
         clock: Clock,
     ) -> None:
-        """`on_turn`: see Runner. `dispatch` gives the machine an event."""
-        self.turn: LiveTurn | None = None  # the newest one, open or just closed
+        """`on_turn`: see ConversationLoop. `dispatch` gives the machine an event."""
+        self.turn: Turn | None = None  # the newest one, open or just closed
         self.task: asyncio.Task[None] | None = None  # the newest turn's
         self.unfinished = 0  # turns that are open or being written down
         self.opened = self.closed = 0  # turns that somebody asked for
@@ -195,12 +275,12 @@ class EffectRunner:
         if self.turn.audio is not None:
             self.turn.audio.abandon()  # its end would pass for the end of a sentence
 
-    def _tell_cut(self, turn: LiveTurn) -> None:
+    def _tell_cut(self, turn: Turn) -> None:
         heard = turn.sounded.take_cut()
         if heard is not None and turn.brain is not None:
             self._performers.tell_heard(turn.brain, turn.turn_id, heard)
 
-    async def _run(self, turn: LiveTurn) -> None:
+    async def _run(self, turn: Turn) -> None:
         try:
             await turn.run()
         except Exception:
@@ -230,9 +310,7 @@ class EffectRunner:
         if self.turn is not None and self.task is not None:
             self.group.create_task(self._write_down(self.turn, self.task, closing))
 
-    async def _write_down(
-        self, turn: LiveTurn, task: asyncio.Task[None], closing: CloseTurn
-    ) -> None:
+    async def _write_down(self, turn: Turn, task: asyncio.Task[None], closing: CloseTurn) -> None:
         await asyncio.wait([task])  # the end of a cancelled turn is part of it
         self._tell_cut(turn)
         turn.closing = closing
@@ -249,7 +327,7 @@ class EffectRunner:
             self.unfinished -= 1
             self.on_written()
 
-    def _end_announcement(self, turn: LiveTurn) -> None:
+    def _end_announcement(self, turn: Turn) -> None:
         opening = turn.opening
         if turn.asking is not None:
             return  # whoever asks knows whether it is asked again
@@ -270,5 +348,5 @@ class EffectRunner:
             _log.warning("the %s sound could not be played: %s", name, error)
 
 
-def _is_asked_for(turn: LiveTurn) -> bool:
+def _is_asked_for(turn: Turn) -> bool:
     return turn.opening.source != "announcement"

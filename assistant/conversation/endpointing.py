@@ -4,14 +4,23 @@ Pure, but for the times that come in. A complete command needs no more than a br
 at "and" or "the" goes on; of all else nothing is known.
 """
 
-from collections.abc import Callable, Sequence
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import asynccontextmanager
 from enum import Enum
-from typing import Protocol
+from functools import partial
+from typing import TYPE_CHECKING, Protocol
 
-from assistant.conversation.events import SpeechHeld, SpeechPassed
-from audio.endpoint import STAY_ABOVE
+from audio.endpoint import HANG_OVER_MS
+from audio.errors import AudioError
 from audio.frames import SAMPLES_PER_MS
-from audio.vad.protocol import Voicing
+from integrations.owner import OwnedTasks
+
+if TYPE_CHECKING:
+    from assistant.conversation.grammar_endpointer import GrammarEndpointer
+    from integrations.home_assistant.house import House
 
 
 class PauseVerdict(Enum):
@@ -22,7 +31,7 @@ class PauseVerdict(Enum):
     UNKNOWN = "unknown"
 
 
-HANG_OVER_MS = {
+PAUSE_MS = {
     PauseVerdict.COMPLETE: 300,
     PauseVerdict.UNFINISHED: 1150,
     PauseVerdict.UNKNOWN: 860,
@@ -47,7 +56,7 @@ def hang_over(verdict: PauseVerdict, said_ms: float) -> int:
     """How long the pause may last, in ms. `said_ms`: from the first word to the last."""
     if verdict is PauseVerdict.UNKNOWN and said_ms < _SHORT_MS:
         return _SHORT_HANG_OVER_MS
-    return HANG_OVER_MS[verdict]
+    return PAUSE_MS[verdict]
 
 
 class Endings(Protocol):
@@ -100,7 +109,7 @@ class PlainEndings:
 class FixedEndings:
     """The same for every pause: where nothing can be known of what is said."""
 
-    def __init__(self, hang_over_ms: int = HANG_OVER_MS[PauseVerdict.UNKNOWN]) -> None:
+    def __init__(self, hang_over_ms: int = PAUSE_MS[PauseVerdict.UNKNOWN]) -> None:
         self._hang_over_ms = hang_over_ms
 
     def begin(self, after: int) -> None:
@@ -124,57 +133,6 @@ def judge_path(words: Sequence[str], is_command: IsCommand) -> PauseVerdict:
     if words[-1] in LAST_WORDS or not is_command(" ".join(words)):
         return PauseVerdict.UNFINISHED
     return PauseVerdict.COMPLETE if len(words) >= LEAST_WORDS else PauseVerdict.UNKNOWN
-
-
-# Whether speech lasts: it was voiced for so long in all, without a longer pause.
-
-
-BAR_MS = 300.0  # as `Rules.barge_in_ms`
-# A stop between two sounds of a word is shorter; a pause between two words ends a cough.
-GAP_MS = 200.0
-
-
-class SpeechDuration:
-    """Follows one speech of the endpointer's, from its start until it has lasted."""
-
-    def __init__(self, chunk_samples: int, bar_ms: float = BAR_MS) -> None:
-        """`chunk_samples`: the detector's; the bar counts to the nearest chunk."""
-        self._chunk = chunk_samples
-        self._bar = bar_ms * SAMPLES_PER_MS - chunk_samples / 2
-        self._gap = GAP_MS * SAMPLES_PER_MS
-        self.reset()
-
-    def reset(self) -> None:
-        """Nobody speaks, or it is told already: nothing is followed."""
-        self._following = False
-        self._began: int | None = None  # sample; None: silent just now
-        self._voiced = 0  # samples, since it began
-        self._last = 0  # sample behind the last voiced chunk
-
-    def begin(self, at: int, end: int) -> None:
-        """The endpointer tells at sample `end` that speech began at sample `at`."""
-        self._following = True
-        self._began, self._voiced, self._last = at, end - at, end
-
-    def hear(self, voicing: Voicing) -> SpeechHeld | SpeechPassed | None:
-        """Take the next chunk of that speech. What goes on after it has passed begins anew."""
-        if not self._following:
-            return None
-        if voicing.probability > STAY_ABOVE:
-            if self._began is None:
-                self._began, self._voiced = voicing.end - self._chunk, 0
-            self._voiced += self._chunk
-            self._last = voicing.end
-        if self._began is None:
-            return None
-        if self._voiced >= self._bar:
-            held = SpeechHeld(voicing.end / SAMPLES_PER_MS, self._began / SAMPLES_PER_MS)
-            self.reset()
-            return held
-        if voicing.end - self._last > self._gap:
-            self._began = None
-            return SpeechPassed(self._last / SAMPLES_PER_MS)
-        return None
 
 
 #
@@ -249,3 +207,97 @@ class LateEndings:
         self._missed.clear()
         self._now.end()
         self._now = coming
+
+
+#
+# How the end of a turn is told: by the words where English is spoken first, else by pauses alone.
+#
+# The recogniser on this machine knows no other language, and a cloud's transcript comes too late.
+
+
+LOOK_S = 5.0  # between two looks at the house: nothing tells that a name has changed
+
+_log = logging.getLogger(__name__)
+
+
+class KnowsNames(Protocol):
+    """What is told of the house."""
+
+    def use(self, house: "House") -> None:
+        """Know this house's names."""
+        ...
+
+
+@asynccontextmanager
+async def open_endings(
+    languages: Sequence[str], house: Callable[[], "House"], area: str = ""
+) -> AsyncIterator[Endings]:
+    """For an ear that ends before. `languages`: those spoken, the usual one first.
+
+    English first: by the words, where they are a command or half of one, from the first sentence
+    on. Another first: the pause is longer for who has said little. None: the same for every pause,
+    and nothing else decides. `house`: the newest picture; `area`: the room of this box. A name that
+    changes is known within seconds.
+    """
+    if not languages:
+        yield FixedEndings(HANG_OVER_MS)
+        return
+    usual = languages[0]
+    if usual.partition("-")[0] != "en":  # the recogniser's only language
+        yield PlainEndings()
+        return
+    worker = ThreadPoolExecutor(1, "ending")
+    try:
+        loop = asyncio.get_running_loop()
+        wanted = asyncio.Event()
+        endings = LateEndings(lambda: _tell(loop, wanted))
+        async with OwnedTasks() as tasks:
+            make = partial(_make, worker, usual, area)
+            knowing = _know_words(endings, wanted, worker, make, house)
+            tasks.start(knowing, "words that end a turn")
+            yield endings
+    finally:
+        worker.shutdown(wait=False, cancel_futures=True)
+
+
+async def keep_names(endings: KnowsNames, house: Callable[[], "House"]) -> None:
+    """Tell of each new picture of the house; never ends."""
+    told: House | None = None
+    while True:
+        newest = house()
+        if newest is not told:
+            told = newest
+            endings.use(newest)
+        await asyncio.sleep(LOOK_S)
+
+
+def _tell(loop: asyncio.AbstractEventLoop, wanted: asyncio.Event) -> None:
+    """From the ear's thread."""
+    loop.call_soon_threadsafe(wanted.set)
+
+
+async def _know_words(
+    late: LateEndings,
+    wanted: asyncio.Event,
+    worker: Executor,
+    make: Callable[[], "GrammarEndpointer"],
+    house: Callable[[], "House"],
+) -> None:
+    """Once somebody begins to speak, judge by the words; never ends."""
+    await wanted.wait()
+    try:
+        known = await asyncio.get_running_loop().run_in_executor(worker, make)
+    except AudioError as error:
+        _log.warning("The end of a command cannot be told by its words: %s", error)
+        return
+    known.use(house())
+    late.become(known)
+    await keep_names(known, house)
+
+
+def _make(worker: Executor, language: str, area: str) -> "GrammarEndpointer":
+    """Imports the recogniser and loads its model, 0.1 s and 5 MB; its grammar takes that too."""
+    from assistant.conversation.grammar_endpointer import GrammarEndpointer
+    from audio.recognize.sphinx import SphinxLive
+
+    return GrammarEndpointer(SphinxLive(), worker, language, area)

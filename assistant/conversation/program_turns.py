@@ -10,10 +10,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from assistant.conversation.effect_runner import EffectRunner
-from assistant.conversation.events import Announced, Typed, WakeHeard, Withdrawn
-from assistant.conversation.programs import Then
 from assistant.conversation.record import FinishedTurn, record_of
-from assistant.conversation.state import MicrophoneState
+from assistant.conversation.rules.events import Announced, Then, Typed, WakeHeard, Withdrawn
+from assistant.conversation.rules.state import MicrophoneState
 from assistant.conversation.turn_services import ProgramLimits, TurnServices
 from assistant.domain.brain import ConversationOwner
 from assistant.domain.clock import Clock
@@ -22,7 +21,7 @@ from assistant.speech.manner import Manner
 from integrations.web.problems import Busy
 
 if TYPE_CHECKING:
-    from assistant.conversation.runner import Runner
+    from assistant.conversation.loop import ConversationLoop
 
 
 PATIENCE_S = 30.0  # that a program's sentence waits for the conversation to rest
@@ -44,7 +43,7 @@ class ProgramTurns:
 
     def __init__(
         self,
-        conversation: "Runner",
+        conversation: "ConversationLoop",
         hands: EffectRunner,
         performers: TurnServices,
         clock: Clock,

@@ -4,11 +4,11 @@ import logging
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from assistant.conversation.claims import undone
-from assistant.conversation.effects import CloseTurn
-from assistant.conversation.live import LiveTurn
+from assistant.conversation.rules.effects import CloseTurn
+from assistant.conversation.tool_calls import undone
+from assistant.domain.events import EventBus
 from assistant.domain.listeners import Listeners
 from assistant.domain.outcome import ToolOutcome
 from assistant.domain.records import (
@@ -21,8 +21,11 @@ from assistant.domain.records import (
 )
 from assistant.journal.store import Store
 
+if TYPE_CHECKING:
+    from assistant.conversation.turn import Turn
 
-def record_of(turn: LiveTurn, closing: CloseTurn) -> TurnRecord:
+
+def record_of(turn: "Turn", closing: CloseTurn) -> TurnRecord:
     """What is kept of a turn that is over."""
     wake = turn.opening.wake
     timeline = turn.timeline.as_dict()
@@ -148,6 +151,7 @@ def _not_done(outcome: ToolOutcome) -> dict[str, Any]:
 
 
 _log = logging.getLogger(__name__)
+
 _KEPT = 20
 
 
@@ -206,7 +210,7 @@ class TurnLog:
         that. Words that were not kept, or were to be forgotten, are not told. It must not block."""
         return self._followers.add(follower)
 
-    async def record(self, turn: LiveTurn, closing: CloseTurn) -> None:
+    async def record(self, turn: "Turn", closing: CloseTurn) -> None:
         """Write a turn down, and tell of it."""
         finished = FinishedTurn(record_of(turn, closing), tuple(turn.outcomes))
         if finished.record.source not in UNASKED:
@@ -241,3 +245,117 @@ class TurnLog:
 
 async def _nothing(record: TurnRecord) -> None:
     """Nobody wants to know."""
+
+
+class TurnListener:
+    """Is told of every turn, on the loop's thread; must not block. By itself it does nothing."""
+
+    def opened(self, turn: "Turn") -> None:
+        """It has begun."""
+
+    def whole(self, turn: "Turn") -> None:
+        """Its sentence is over."""
+
+    def understood(self, turn: "Turn") -> None:
+        """The brain has done its part, and what it heard is known."""
+
+    def asked(self, turn: "Turn") -> None:
+        """A call waits for the person's yes."""
+
+    def called(self, turn: "Turn", outcome: ToolOutcome) -> None:
+        """What came of a call is known."""
+
+
+class TurnListeners(TurnListener):
+    """All of them, in the order in which they came."""
+
+    def __init__(self) -> None:
+        self._all: list[TurnListener] = []
+
+    def add(self, follower: TurnListener) -> None:
+        """Tell this one too, from now on."""
+        self._all.append(follower)
+
+    def opened(self, turn: "Turn") -> None:
+        for one in self._all:
+            one.opened(turn)
+
+    def whole(self, turn: "Turn") -> None:
+        for one in self._all:
+            one.whole(turn)
+
+    def understood(self, turn: "Turn") -> None:
+        for one in self._all:
+            one.understood(turn)
+
+    def asked(self, turn: "Turn") -> None:
+        for one in self._all:
+            one.asked(turn)
+
+    def called(self, turn: "Turn", outcome: ToolOutcome) -> None:
+        for one in self._all:
+            one.called(turn, outcome)
+
+
+class TurnTelling(TurnListener):
+    """Give it to `ConversationLoop.follow`, and its `finished` to `TurnLog.follow`."""
+
+    def __init__(self, happenings: EventBus) -> None:
+        self._tell = happenings.tell
+
+    def opened(self, turn: "Turn") -> None:
+        """A wake word, or who pressed."""
+        wake = turn.opening.wake
+        if wake is None:
+            return
+        if wake.pressed:
+            self._tell("wake", turn.turn_id, word=wake.word, pressed=True, caller=wake.caller)
+        else:
+            self._tell("wake", turn.turn_id, word=wake.word, score=round(wake.score, 3))
+
+    def understood(self, turn: "Turn") -> None:
+        """The person's words, or a program's; of an answer that is still being spoken."""
+        if turn.heard and turn.asking is None:
+            self._tell(
+                "heard",
+                turn.turn_id,
+                {"heard": turn.heard},
+                language=turn.language,
+                source=turn.opening.source,
+                caller=turn.opening.caller,
+            )
+
+    def asked(self, turn: "Turn") -> None:
+        """A call waits for the person's yes."""
+        record = turn.confirmation
+        asked = record.asked if record is not None else None
+        self._tell("confirmation", turn.turn_id, {"asked": asked or ""}, waits=True)
+
+    def called(self, turn: "Turn", outcome: ToolOutcome) -> None:
+        """A call of a brain, whatever became of it."""
+        self._tell(
+            "tool_call",
+            turn.turn_id,
+            name=outcome.name,
+            status=str(outcome.status),
+            decision=str(outcome.decision),
+            tier=str(outcome.tier),
+            entities=list(outcome.entities),
+        )
+
+    def finished(self, turn: FinishedTurn) -> None:
+        """The answer, and what was said to a question of ours; words as they were kept."""
+        record = turn.record
+        if record.source in UNASKED:
+            return
+        if record.confirmation is not None:
+            verdict = record.confirmation.verdict
+            self._tell("confirmation", record.turn_id, waits=False, verdict=verdict)
+        self._tell(
+            "answer",
+            record.turn_id,
+            {"answer": record.answer} if record.answer else {},
+            brain=record.brain,
+            error=record.error.kind if record.error is not None else None,
+            caller=record.caller,
+        )

@@ -5,8 +5,8 @@ import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from assistant.conversation.events import STOP_WORD
-from assistant.conversation.speech import languages_with
+from assistant.conversation.rules.events import STOP_WORD
+from assistant.conversation.stop_words import languages_with
 from assistant.doctor.daemon import Scene
 from assistant.doctor.finding import Check, Found, bad, good, odd
 from assistant.sound.devices import models_folder, spare_voices_of, voices_of, wake_engine

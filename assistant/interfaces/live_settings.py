@@ -10,7 +10,7 @@ from assistant.config.quiet_hours import chosen as quiet_at
 from assistant.config.quiet_hours import shown
 from assistant.config.schema import Sensitivity, Settings
 from assistant.config.sections import QuietHours
-from assistant.conversation.state import FollowUp
+from assistant.conversation.rules.state import FollowUp
 from assistant.domain.listeners import Listeners
 from assistant.domain.records import StoreError
 from assistant.sound.devices import known_words, wake_engine
@@ -71,7 +71,7 @@ class Ears(Protocol):
 
 
 class ChangingConversation(Protocol):
-    """Whom the others act on (`assistant.conversation.runner.Runner`)."""
+    """Whom the others act on (`assistant.conversation.loop.ConversationLoop`)."""
 
     def use_follow_up(self, when: FollowUp) -> None:
         """Listen on without the wake word after such answers, from the next turn on."""

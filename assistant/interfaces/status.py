@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from assistant.conversation.listeners import Standing
+from assistant.conversation.rules.state import Standing
 
 Leave = Callable[[], None]  # ends what it was given for
 
 
 class ConversationStatus(Protocol):
-    """How the talk stands (`assistant.conversation.runner.Runner`)."""
+    """How the talk stands (`assistant.conversation.loop.ConversationLoop`)."""
 
     @property
     def standing(self) -> Standing:

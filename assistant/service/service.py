@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 from assistant.app.daemon import Ended, Hooks, Requests, serve
 from assistant.app.process import Startup
 from assistant.config.schema import Settings
-from assistant.conversation.runner import Runner
+from assistant.conversation.loop import ConversationLoop
 from assistant.domain.clock import Clock
 from assistant.domain.health import STUCK_S
 from assistant.service.notify import SETTLED_S, Manager, Starts, pause_s
@@ -127,7 +127,7 @@ class Service:
         finally:
             self._opening = None
 
-    def _listens(self, runner: Runner, microphone: SteadyMicrophone | None) -> None:
+    def _listens(self, runner: ConversationLoop, microphone: SteadyMicrophone | None) -> None:
         self._pulse.listen(microphone, runner.hearing)
         self._manager.ready("Listens; opens the house and the rest")
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from assistant.config.schema import Sensitivity, Settings
 from assistant.config.sections import VoiceModel
-from assistant.conversation.events import STOP_WORD
+from assistant.conversation.rules.events import STOP_WORD
 from assistant.domain.health import DEAF_S, health_of, is_deaf
 from assistant.sound.echo_plan import EchoPlan, is_device
 from assistant.sound.echo_watch import EchoWatch

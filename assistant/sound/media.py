@@ -21,7 +21,7 @@ from types import TracebackType
 from typing import Any, Protocol, Self
 
 from assistant.config.schema import Media
-from assistant.conversation.state import State
+from assistant.conversation.rules.state import State
 from assistant.domain.clock import Clock
 from assistant.domain.records import SmallValues, StoreError
 from assistant.sound.media_players import PlayerVerdict, Touched, judge, playing_in, seen, touches

@@ -10,8 +10,7 @@ from collections.abc import Awaitable, Callable
 from types import TracebackType
 from typing import Protocol, Self
 
-from assistant.conversation.listeners import Standing
-from assistant.conversation.state import State
+from assistant.conversation.rules.state import Standing, State
 from assistant.domain.clock import Clock
 from assistant.domain.records import SmallValues, StoreError
 from audio.errors import AudioError
@@ -123,7 +122,7 @@ class MutableMicrophone(Protocol):
 
 
 class MutedConversation(Protocol):
-    """Who hears (`assistant.conversation.runner.Runner`)."""
+    """Who hears (`assistant.conversation.loop.ConversationLoop`)."""
 
     def mute(self, on: bool) -> None:
         """Listen to nothing, or listen again. What is under way ends as the turn's rules say."""

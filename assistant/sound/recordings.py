@@ -23,9 +23,9 @@ from types import TracebackType
 from typing import Literal, Protocol, Self
 
 from assistant.config.schema import Recordings as Keep
-from assistant.conversation.effects import OpenTurn
-from assistant.conversation.listeners import TurnListener
-from assistant.conversation.state import State
+from assistant.conversation.record import TurnListener
+from assistant.conversation.rules.effects import OpenTurn
+from assistant.conversation.rules.state import State
 from assistant.domain.clock import Clock
 from assistant.domain.turn_audio import TurnAudio
 from audio.frames import SAMPLE_RATE
@@ -289,7 +289,7 @@ def _told_by(name: str) -> tuple[datetime, str]:
 
 
 class Turn(Protocol):
-    """A turn under way (`assistant.conversation.live.LiveTurn`)."""
+    """A turn under way (`assistant.conversation.turn.Turn`)."""
 
     audio: TurnAudio | None
 

@@ -31,7 +31,7 @@ _RINGS, _HEARD = "rings", "heard"
 
 
 class SaysTimers(Protocol):
-    """Whoever says it, such as the turn's `Runner`."""
+    """Whoever says it, such as the turn's `ConversationLoop`."""
 
     def announce(self, text: str, language: str, manner: Manner = ...) -> None:
         """Say it once the conversation rests."""

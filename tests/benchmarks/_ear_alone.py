@@ -14,8 +14,8 @@ import time
 from typing import Any
 
 from assistant.conversation.audio_front_end import AudioFrontEnd
-from assistant.conversation.events import WakeHeard
 from assistant.conversation.hearing import Hearing
+from assistant.conversation.rules.events import WakeHeard
 from audio.endpoint import Endpointer
 from audio.frames import SAMPLES_PER_MS, Framer
 from audio.microphone import BLOCK_MS, QuietRoom

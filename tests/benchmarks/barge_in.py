@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from assistant.conversation.audio_front_end import AudioFrontEnd
-from assistant.conversation.events import SpeechHeld, SpeechStarted
-from assistant.conversation.speech import DecodedStop
+from assistant.conversation.rules.events import SpeechHeld, SpeechStarted
+from assistant.conversation.stop_words import DecodedStop
 from audio.endpoint import Endpointer
 from audio.frames import FRAME_MS, FRAME_SAMPLES, SAMPLE_RATE, SAMPLES_PER_MS, Frame
 from audio.recognize.sphinx import SphinxRecognizer

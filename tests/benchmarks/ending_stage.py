@@ -13,7 +13,7 @@ from typing import Any
 
 from assistant.conversation.audio_front_end import AudioFrontEnd
 from assistant.conversation.endpointing import Endings
-from assistant.conversation.events import SpeechEnded
+from assistant.conversation.rules.events import SpeechEnded
 from audio.endpoint import Endpointer
 from audio.frames import (
     FRAME_BYTES,

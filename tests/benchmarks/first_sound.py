@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from assistant.conversation.reply import SpokenReply
+from assistant.conversation.spoken_reply import SpokenReply
 from assistant.speech.clauses import ClauseCutter
 from assistant.speech.identify import Languages, TurnLanguage
 from assistant.speech.output import SpeechOutput

@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 
 from assistant.conversation.audio_front_end import AudioFrontEnd
-from assistant.conversation.events import (
+from assistant.conversation.rules.events import (
     BrainFinished,
     Event,
     PlaybackEnded,
@@ -32,7 +32,7 @@ from assistant.conversation.events import (
     WakeHeard,
     WakeRising,
 )
-from assistant.conversation.machine import Machine, reduce
+from assistant.conversation.rules.machine import Machine, reduce
 from assistant.domain.clock import SystemClock
 from assistant.domain.records import TurnRecord
 from assistant.journal.store import Store

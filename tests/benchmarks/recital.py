@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 
 from assistant.conversation.audio_front_end import AudioFrontEnd
-from assistant.conversation.effects import CloseTurn
-from assistant.conversation.live import LiveTurn
-from assistant.conversation.runner import Runner
+from assistant.conversation.loop import ConversationLoop
+from assistant.conversation.rules.effects import CloseTurn
+from assistant.conversation.turn import Turn
 from assistant.conversation.turn_services import TurnServices
 from assistant.domain.brain import BrainEvent, TurnRequest
 from assistant.domain.call import ToolCall
@@ -93,7 +93,7 @@ class _NoTools:
 
 
 @asynccontextmanager
-async def reciting(recite: Recite, voice: Voice, player: Player) -> AsyncIterator[Runner]:
+async def reciting(recite: Recite, voice: Voice, player: Player) -> AsyncIterator[ConversationLoop]:
     """A runner that speaks with `voice`; its ear is real."""
     detector = SileroDetector()
     engine = make_wake_engine("micro", ["okay_nabu"])
@@ -101,10 +101,10 @@ async def reciting(recite: Recite, voice: Voice, player: Player) -> AsyncIterato
     mouth = SpeechOutput(lambda language: voice, player)
     numbers = itertools.count(1)
 
-    async def forget(turn: LiveTurn, closing: CloseTurn) -> None: ...
+    async def forget(turn: Turn, closing: CloseTurn) -> None: ...
 
     try:
-        async with Runner(
+        async with ConversationLoop(
             TurnServices(Reciter(recite), _NoTools(), mouth, Catalogue()),
             ear,
             Catalogue(),
@@ -119,7 +119,7 @@ async def reciting(recite: Recite, voice: Voice, player: Player) -> AsyncIterato
 
 
 @asynccontextmanager
-async def listening(runner: Runner, folder: Path) -> AsyncIterator[None]:
+async def listening(runner: ConversationLoop, folder: Path) -> AsyncIterator[None]:
     """The microphone hears a quiet room meanwhile, in real time."""
     samples = np.random.default_rng(1).normal(0, _ROOM_LEVEL, _ROOM_S * SAMPLE_RATE)
     room = folder / "room.wav"

@@ -14,10 +14,10 @@ from functools import partial
 import numpy as np
 
 from assistant.conversation.audio_front_end import AudioFrontEnd
-from assistant.conversation.effects import Effect, EndListening, StopWatching, WatchSpeech
-from assistant.conversation.events import Event, Tick, WakeHeard
-from assistant.conversation.machine import reduce
-from assistant.conversation.state import Machine
+from assistant.conversation.rules.effects import Effect, EndListening, StopWatching, WatchSpeech
+from assistant.conversation.rules.events import Event, Tick, WakeHeard
+from assistant.conversation.rules.machine import reduce
+from assistant.conversation.rules.state import Machine
 from audio.endpoint import Endpointer
 from audio.frames import FRAME_SAMPLES, SAMPLE_RATE, SAMPLES_PER_MS
 from audio.vad.silero import SileroDetector

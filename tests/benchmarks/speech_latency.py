@@ -10,7 +10,7 @@ from unittest.mock import patch
 
 import numpy as np
 
-from assistant.conversation.events import Event, StopAsked, WakeHeard
+from assistant.conversation.rules.events import Event, StopAsked, WakeHeard
 from assistant.domain.brain import BrainEvent, ReplyAudio, ReplySettled, ReplyText, TurnDone
 from audio.tts import Chunk, Voice
 from tests.benchmarks.figures import Spread, how_many, print_table, spread, write_figures

@@ -15,7 +15,7 @@ from starlette.types import ASGIApp
 from assistant.app.build import App, open_app
 from assistant.app.interfaces import open_interfaces
 from assistant.config.schema import Settings
-from assistant.conversation.runner import Runner
+from assistant.conversation.loop import ConversationLoop
 from assistant.domain.clock import SystemClock
 from assistant.interfaces.http_tokens import TokenFile
 from assistant.sound.devices import SoundState
@@ -55,7 +55,7 @@ class QuietRoom:
 class Nobody:
     """Sits at the keyboard and types nothing: whoever answers does it elsewhere."""
 
-    runner: Runner
+    runner: ConversationLoop
 
     async def ask(self, question: str, *, hidden: bool) -> str | None:
         """Nothing, once it is answered."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import aiomqtt
 
-from assistant.conversation.state import State
+from assistant.conversation.rules.state import State
 from integrations.web.requests import LiveRequest, TimerRequest
 from tests.home_assistant.admin import Admin
 from tests.home_assistant.automations import until

@@ -5,8 +5,7 @@ from collections import deque
 from collections.abc import AsyncGenerator
 from pathlib import Path
 
-from assistant.conversation.listeners import Standing
-from assistant.conversation.state import State
+from assistant.conversation.rules.state import Standing, State
 from audio.frames import FRAME_BYTES, SAMPLE_RATE, Frame, Framer
 from tests.pipeline.dialogues import silence, speech
 

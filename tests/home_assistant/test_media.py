@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from assistant.config.schema import Media
-from assistant.conversation.state import State
+from assistant.conversation.rules.state import State
 from assistant.domain.clock import SystemClock
 from assistant.journal.store import Store
 from assistant.sound.media import NAME, RoomMedia

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from assistant.config.schema import Mqtt, Settings
-from assistant.conversation.state import State
+from assistant.conversation.rules.state import State
 from assistant.domain.clock import SystemClock
 from assistant.interfaces.mqtt.entities import TRIGGERS
 from assistant.interfaces.mqtt.make import mqtt_face, take_away

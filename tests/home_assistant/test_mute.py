@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from assistant.config.schema import Settings
-from assistant.conversation.listeners import Observers, Standing
-from assistant.conversation.state import State
+from assistant.conversation.loop import Observers
+from assistant.conversation.rules.state import Standing, State
 from assistant.domain.clock import SystemClock
 from assistant.interfaces.device.face import DeviceKeeper, HouseDevice
 from assistant.interfaces.device.record import DeviceFile

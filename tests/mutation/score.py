@@ -23,7 +23,7 @@ class Part:
 
 PARTS = {
     "turn": Part(
-        "the turn machine", ("assistant.conversation.",), "tests/unit/assistant/conversation"
+        "the turn machine", ("assistant.conversation.rules.",), "tests/unit/assistant/conversation"
     ),
     "policy": Part(
         "the policy", ("assistant.tools.", "assistant.domain.rights."), "tests/unit/assistant/tools"

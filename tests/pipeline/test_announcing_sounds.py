@@ -16,8 +16,7 @@ from assistant.announcements.waiting_sounds import FOLDER, WaitingSounds
 from assistant.app.background import sound_files
 from assistant.app.build import App, open_app
 from assistant.config.schema import Settings
-from assistant.conversation.listeners import Standing
-from assistant.conversation.state import State
+from assistant.conversation.rules.state import Standing, State
 from assistant.domain.clock import SystemClock
 from assistant.domain.records import TurnRecord
 from audio.clip import LONGEST_S

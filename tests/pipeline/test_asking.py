@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from assistant.app.build import App
-from assistant.conversation.program_questions.questions import ProgramQuestions, QuestionHouse
+from assistant.conversation.program_questions import ProgramQuestions, QuestionHouse
 from assistant.conversation.program_turns import Line
-from assistant.conversation.state import State
+from assistant.conversation.rules.state import State
 from assistant.domain.clock import SystemClock
 from assistant.domain.events import EventBus
 from assistant.speech.manner import OPENING

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from assistant.app.build import App
-from assistant.conversation.machine import State
+from assistant.conversation.rules.machine import State
 from assistant.demo.scenes import WAKE_PHRASE, SpokenCommand, make_clip
 from assistant.domain.clock import VirtualClock
 from assistant.domain.records import TurnRecord

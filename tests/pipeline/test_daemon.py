@@ -13,7 +13,7 @@ from assistant.app.build import App
 from assistant.app.daemon import Ended, Hooks, Requests, serve
 from assistant.config.errors import ConfigError
 from assistant.config.schema import Settings
-from assistant.conversation.runner import Runner
+from assistant.conversation.loop import ConversationLoop
 from assistant.domain.records import AnnouncementRecord, ErrorRecord
 from assistant.sound.devices import SoundState
 from audio.steady import SteadyMicrophone
@@ -33,7 +33,7 @@ class Told:
         self.listens, self.ready = asyncio.Event(), asyncio.Event()
         self.hooks = Hooks(requests, on_listening=self._listens, on_ready=self._ready)
 
-    def _listens(self, runner: Runner, microphone: SteadyMicrophone | None) -> None:
+    def _listens(self, runner: ConversationLoop, microphone: SteadyMicrophone | None) -> None:
         self.order.append("listening")
         self.listens.set()
 

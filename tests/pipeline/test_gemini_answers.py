@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from assistant.conversation.events import StopAsked
+from assistant.conversation.rules.events import StopAsked
 from assistant.demo.scenes import SpokenCommand, make_clip
 from assistant.domain.outcome import Decision
 from audio.frames import SAMPLE_RATE, Frame

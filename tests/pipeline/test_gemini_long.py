@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from assistant.conversation.events import StopAsked, Typed
 from assistant.conversation.record import FinishedTurn
-from assistant.conversation.state import State
+from assistant.conversation.rules.events import StopAsked, Typed
+from assistant.conversation.rules.state import State
 from tests.pipeline.gemini_rig import (
     LIVE,
     OFFICE,

@@ -8,7 +8,7 @@ _CODE = """\
 import asyncio, sys
 from pathlib import Path
 from assistant.app.build import open_app
-from assistant.conversation.events import WakeRising
+from assistant.conversation.rules.events import WakeRising
 from tests.pipeline.rig import offline_settings
 
 async def idle():

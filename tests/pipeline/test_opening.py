@@ -9,9 +9,8 @@ import pytest
 
 from assistant.app.build import open_around
 from assistant.app.conversation import open_conversation
-from assistant.conversation.endpointing import Endings
-from assistant.conversation.open_endpointer import open_endings
-from assistant.conversation.state import State
+from assistant.conversation.endpointing import Endings, open_endings
+from assistant.conversation.rules.state import State
 from assistant.domain.outcome import Status
 from audio.player import NullPlayer
 from audio.wav import WavSource

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from assistant.conversation.record import as_json
-from assistant.conversation.state import Rules
+from assistant.conversation.rules.state import Rules
 from audio.clip import resample
 from audio.earcons import earcon
 from audio.frames import SAMPLE_RATE, SAMPLES_PER_MS

@@ -9,8 +9,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from assistant.conversation.listeners import Standing
 from assistant.conversation.record import as_json
+from assistant.conversation.rules.state import Standing
 from assistant.domain.brain import ConversationOwner
 from assistant.domain.clock import Clock
 from assistant.domain.events import EventBus, Happening

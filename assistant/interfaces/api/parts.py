@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from assistant.announcements.desk import Announcing
-from assistant.conversation.listeners import Standing
 from assistant.conversation.record import FinishedTurn
+from assistant.conversation.rules.state import Standing
 from assistant.domain.brain import ConversationOwner
 from assistant.domain.outcome import Tier
 from assistant.domain.policy_context import Mode
@@ -55,7 +55,7 @@ class Openers:
 
 
 class RunningConversation(Protocol):
-    """What is needed of the turn's `Runner`."""
+    """What is needed of the turn's `ConversationLoop`."""
 
     @property
     def standing(self) -> Standing:
@@ -108,7 +108,7 @@ class Modes(Protocol):
 
 
 class AsksPeople(Protocol):
-    """Who asks people (`assistant.conversation.program_questions.questions.ProgramQuestions`)."""
+    """Who asks people (`assistant.conversation.program_questions.ProgramQuestions`)."""
 
     async def ask(self, wanted: QuestionRequest, caller: Caller) -> QuestionAnswer:
         """Ask, and wait for the answer."""
@@ -116,7 +116,7 @@ class AsksPeople(Protocol):
 
 
 class Talks(Protocol):
-    """Who begins conversations (`assistant.conversation.program_questions.talks.Talks`)."""
+    """Who begins conversations (`assistant.conversation.program_questions.Talks`)."""
 
     async def begin(self, wanted: ConverseRequest, caller: Caller) -> str:
         """Begin one; its id."""

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from assistant.conversation.state import State
+from assistant.conversation.rules.state import State
 from assistant.interfaces.status import StatusSnapshot
 from audio.steady import MicrophoneStatus
 from integrations.home_assistant.mobile_app import LONGEST_STATE, UNAVAILABLE, Sensor

@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeGuard
 from pydantic import ValidationError
 
 from assistant.announcements.queue_speaker import KEEP
-from assistant.conversation.state import FollowUp as FollowUpChoice
+from assistant.conversation.rules.state import FollowUp as FollowUpChoice
 from assistant.domain.clock import Clock
 from assistant.domain.records import StoreError
 from assistant.interfaces.controls import FASTEST, SLOWEST

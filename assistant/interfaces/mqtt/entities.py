@@ -13,7 +13,7 @@ from typing import Any, Protocol, get_args
 
 from assistant.announcements.queue_speaker import KEEP
 from assistant.config.schema import Sensitivity
-from assistant.conversation.state import State
+from assistant.conversation.rules.state import State
 from assistant.domain.events import Kind
 from assistant.interfaces.controls import FASTEST, SLOWEST
 from assistant.interfaces.live_settings import NO_PROFILE

@@ -8,7 +8,7 @@ from contextlib import AbstractAsyncContextManager
 from types import TracebackType
 from typing import Protocol, Self
 
-from assistant.conversation.state import FollowUp as FollowUpChoice
+from assistant.conversation.rules.state import FollowUp as FollowUpChoice
 from assistant.domain.clock import Clock
 from assistant.domain.events import Happening
 from assistant.interfaces.controls import Intents

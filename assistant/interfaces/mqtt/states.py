@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from assistant.conversation.state import State
+from assistant.conversation.rules.state import State
 from assistant.interfaces.mqtt.commands import OFF, ON
 from assistant.interfaces.mqtt.entities import SOMETIMES, Offered, shown_profile
 from assistant.interfaces.status import StatusSnapshot

@@ -23,10 +23,10 @@ from tests.mutation.score import (
 REPOSITORY = Path(__file__).resolve().parents[3]
 
 CODES: dict[str, int | None] = {
-    "assistant.conversation.machine.x_reduce__mutmut_1": 1,
-    "assistant.conversation.machine.x_reduce__mutmut_2": 0,
-    "assistant.conversation.machine.x_reduce__mutmut_3": 33,
-    "assistant.conversation.machine.x_reduce__mutmut_4": -24,
+    "assistant.conversation.rules.machine.x_reduce__mutmut_1": 1,
+    "assistant.conversation.rules.machine.x_reduce__mutmut_2": 0,
+    "assistant.conversation.rules.machine.x_reduce__mutmut_3": 33,
+    "assistant.conversation.rules.machine.x_reduce__mutmut_4": -24,
     "assistant.tools.policy.x_judge__mutmut_1": None,
     "assistant.tools.policy.x_judge__mutmut_2": 3,
     "assistant.tools.policy.x_judge__mutmut_3": -11,
@@ -53,8 +53,8 @@ def test_a_row_for_each_part() -> None:
 
 def test_survivors_are_those_that_no_test_noticed() -> None:
     assert survivors(CODES) == [
-        "assistant.conversation.machine.x_reduce__mutmut_2",
-        "assistant.conversation.machine.x_reduce__mutmut_3",
+        "assistant.conversation.rules.machine.x_reduce__mutmut_2",
+        "assistant.conversation.rules.machine.x_reduce__mutmut_3",
     ]
 
 
@@ -95,7 +95,7 @@ def test_every_meta_file_is_read(tmp_path: Path) -> None:
 def test_exit_codes_are_noted_where_they_belong(tmp_path: Path) -> None:
     noticed, missed = (f"assistant.tools.policy.x_judge__mutmut_{number}" for number in (1, 2))
     meta = kept(tmp_path, {noticed: 0, missed: 0})
-    note(tmp_path, {noticed: 1, "assistant.conversation.machine.x_reduce__mutmut_1": 1})
+    note(tmp_path, {noticed: 1, "assistant.conversation.rules.machine.x_reduce__mutmut_1": 1})
     assert json.loads(meta.read_text()) == {
         "exit_code_by_key": {noticed: 1, missed: 0},
         "durations_by_key": {},

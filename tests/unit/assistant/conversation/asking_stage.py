@@ -8,9 +8,9 @@ from typing import Literal
 from assistant.confirmation.witness import Hears, Witness
 from assistant.conversation.audio_front_end import EarEvent
 from assistant.conversation.confirmation_dialog import AskedPhone, AskingServices, Prompter
-from assistant.conversation.events import SpeechEnded, SpeechStarted
-from assistant.conversation.live import LiveTurn
-from assistant.conversation.machine import State
+from assistant.conversation.rules.events import SpeechEnded, SpeechStarted
+from assistant.conversation.rules.machine import State
+from assistant.conversation.turn import Turn
 from assistant.domain.brain import BrainEvent, Heard, Reached, ReplyText, Serving, TurnDone
 from assistant.domain.call import ToolCall
 from assistant.domain.call_context import CALM, CallContext
@@ -194,7 +194,7 @@ async def played(
     asking: AskingServices | None,
     script: dict[int, Sequence[EarEvent]] = ANSWER,
     seconds: float = 30.0,
-) -> list[LiveTurn]:
+) -> list[Turn]:
     """The turns that came of one recording, the doors' question answered in it or not."""
     async with runner_with(brain, ScriptedEar(script), tools, asking=asking) as (runner, closed):
         async with asyncio.timeout(60):

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from assistant.conversation.effects import (
+from assistant.conversation.rules.effects import (
     CancelTurn,
     CloseTurn,
     Effect,
@@ -11,8 +11,8 @@ from assistant.conversation.effects import (
     WatchSpeech,
     WatchThinking,
 )
-from assistant.conversation.events import Event, WakeHeard
-from assistant.conversation.machine import Machine, MicrophoneState, State, reduce
+from assistant.conversation.rules.events import Event, WakeHeard
+from assistant.conversation.rules.machine import Machine, MicrophoneState, State, reduce
 
 Row = tuple[str, Machine, Event, State, list[Effect]]  # what, before, event, after, effects
 WAKE = WakeHeard("okay_nabu", 0.9, at_ms=1_000, mark_ms=700)

@@ -8,10 +8,10 @@ from assistant.config.sections import SoundChoice
 from assistant.conversation.acknowledgement import IN_WORDS, Acknowledging
 from assistant.conversation.audio_front_end import AudioFrontEnd, EarEvent
 from assistant.conversation.confirmation_dialog import AskingServices
-from assistant.conversation.effects import CloseTurn
-from assistant.conversation.events import SpeechEnded, SpeechStarted, WakeHeard
-from assistant.conversation.live import LiveTurn
-from assistant.conversation.runner import Runner
+from assistant.conversation.loop import ConversationLoop
+from assistant.conversation.rules.effects import CloseTurn
+from assistant.conversation.rules.events import SpeechEnded, SpeechStarted, WakeHeard
+from assistant.conversation.turn import Turn
 from assistant.conversation.turn_services import Profiles, ProgramLimits, TurnServices
 from assistant.domain.brain import BrainEvent, Heard, ReplyText, TurnDone
 from assistant.domain.call import ToolCall
@@ -29,7 +29,7 @@ COMMAND: dict[int, Sequence[EarEvent]] = {
     1_400: [SpeechStarted(1_220)],
     3_000: [SpeechEnded(2_300, 3_000)],
 }
-Closed = list[tuple[LiveTurn, CloseTurn]]
+Closed = list[tuple[Turn, CloseTurn]]
 
 
 @asynccontextmanager
@@ -48,10 +48,10 @@ async def runner_with(
     limits: ProgramLimits | None = None,
     manners: Profiles | None = None,
     volume: float = 1.0,
-) -> AsyncIterator[tuple[Runner, Closed]]:
+) -> AsyncIterator[tuple[ConversationLoop, Closed]]:
     closed: Closed = []
 
-    async def on_turn(turn: LiveTurn, closing: CloseTurn) -> None:
+    async def on_turn(turn: Turn, closing: CloseTurn) -> None:
         closed.append((turn, closing))
 
     mouth = SpeechOutput(voices, player or NullPlayer(paced=False), volume, off=off)
@@ -67,7 +67,7 @@ async def runner_with(
         limits=limits,
     )
     clock = clock or VirtualClock()
-    runner = Runner(
+    runner = ConversationLoop(
         performers,
         ear,
         Catalogue(),
@@ -107,7 +107,7 @@ async def rounds(count: int = 20) -> None:
         await asyncio.sleep(0)
 
 
-async def play_out(runner: Runner, clock: VirtualClock) -> None:
+async def play_out(runner: ConversationLoop, clock: VirtualClock) -> None:
     """Let time pass until everything has been said; the voice works on a thread meanwhile."""
     resting = asyncio.create_task(runner.rest())
     while not resting.done():

@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-from assistant.conversation.events import Event, StopAsked, Typed
-from assistant.conversation.runner import Runner
-from assistant.conversation.state import State
+from assistant.conversation.loop import ConversationLoop
+from assistant.conversation.rules.events import Event, StopAsked, Typed
+from assistant.conversation.rules.state import State
 from assistant.domain.clock import VirtualClock
 from assistant.speech.manner import Manner
 from audio.clip import Clip
@@ -20,7 +20,7 @@ BELL = Clip("bell.wav", b"\1\2" * 3 * RATE, RATE)  # three seconds
 TONE_S = 0.44
 
 
-async def cut(runner: Runner, clock: VirtualClock, after_s: float, event: Event) -> None:
+async def cut(runner: ConversationLoop, clock: VirtualClock, after_s: float, event: Event) -> None:
     while runner.state is not State.SPEAKING:
         await asyncio.to_thread(int)  # the voice works on a thread
         await clock.settle()

@@ -8,12 +8,11 @@ from pathlib import Path
 import pytest
 
 from assistant.announcements.queue_speaker import Announcements
-from assistant.conversation.events import Event, StopAsked, Typed
-from assistant.conversation.listeners import Standing
-from assistant.conversation.machine import State
+from assistant.conversation.loop import ConversationLoop
 from assistant.conversation.record import TurnLog, record_of
-from assistant.conversation.runner import Runner
-from assistant.conversation.state import ANNOUNCEMENTS_WAITING
+from assistant.conversation.rules.events import Event, StopAsked, Typed
+from assistant.conversation.rules.machine import State
+from assistant.conversation.rules.state import ANNOUNCEMENTS_WAITING, Standing
 from assistant.domain.brain import BrainEvent, ReplyText, TurnDone
 from assistant.domain.call import ToolCall
 from assistant.domain.call_context import CALM, CallContext
@@ -287,7 +286,7 @@ async def test_from_its_tone_on_the_box_speaks_so_that_the_room_is_lowered() -> 
     assert standings[2][1] > 0
 
 
-async def _cut_in_its_tone(runner: Runner, clock: VirtualClock, event: Event) -> None:
+async def _cut_in_its_tone(runner: ConversationLoop, clock: VirtualClock, event: Event) -> None:
     while runner.state is not State.SPEAKING:
         await asyncio.to_thread(int)  # the voice works on a thread
         await clock.settle()

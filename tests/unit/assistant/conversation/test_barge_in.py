@@ -7,16 +7,16 @@ from contextlib import asynccontextmanager
 import pytest
 
 from assistant.conversation.audio_front_end import EarEvent
-from assistant.conversation.events import (
+from assistant.conversation.loop import ConversationLoop
+from assistant.conversation.rules.events import (
     SpeechEnded,
     SpeechHeld,
     SpeechPassed,
     SpeechStarted,
     WakeHeard,
 )
-from assistant.conversation.machine import State
-from assistant.conversation.runner import Runner
-from assistant.conversation.speech import DecodedStop
+from assistant.conversation.rules.machine import State
+from assistant.conversation.stop_words import DecodedStop
 from assistant.domain.brain import BrainEvent, BrainFault, Heard, ReplyText, TurnDone
 from assistant.domain.call import ToolCall
 from assistant.domain.clock import VirtualClock
@@ -107,7 +107,7 @@ async def talked_over(
     becomes: bool | None = None,
     tools: Tools | None = None,
     stop: DecodedStop | None = None,
-) -> AsyncIterator[tuple[Runner, Closed, list[bool]]]:
+) -> AsyncIterator[tuple[ConversationLoop, Closed, list[bool]]]:
     """A long answer that began at 9 s on the microphone's clock, and what happens over it.
 
     `becomes`: what `duplex` is in the middle of it, as with another loudspeaker."""
@@ -228,7 +228,7 @@ async def test_a_call_waits_for_the_words_that_may_be_our_echo(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(
-        "assistant.conversation.calls.WORDS_S", 30.0
+        "assistant.conversation.tool_calls.WORDS_S", 30.0
     )  # real time; a busy machine is slow
 
     async def late(turn: ScriptedTurn) -> AsyncGenerator[BrainEvent]:

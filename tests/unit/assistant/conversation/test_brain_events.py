@@ -7,9 +7,9 @@ from typing import get_args
 import numpy as np
 import pytest
 
-from assistant.conversation.effects import CloseTurn
-from assistant.conversation.events import StopAsked, Typed
 from assistant.conversation.record import as_json, record_of
+from assistant.conversation.rules.effects import CloseTurn
+from assistant.conversation.rules.events import StopAsked, Typed
 from assistant.domain.brain import (
     BrainEvent,
     BrainFault,

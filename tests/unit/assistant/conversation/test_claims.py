@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from assistant.conversation.claims import is_in_doubt, is_undone, told, undone
 from assistant.conversation.record import FinishedTurn, as_json
+from assistant.conversation.tool_calls import is_in_doubt, is_undone, told, undone
 from assistant.domain.brain import BrainEvent, BrainFault, ReplyText, Serving, TurnDone
 from assistant.domain.call import ToolCall
 from assistant.domain.call_context import CALM, CallContext

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 import pytest
 
 from assistant.conversation.audio_front_end import EarEvent
-from assistant.conversation.events import SpeechEnded, SpeechStarted, StopAsked
+from assistant.conversation.rules.events import SpeechEnded, SpeechStarted, StopAsked
 from assistant.domain.brain import BrainEvent, Heard, Reached, ReplyText, Serving
 from assistant.domain.call import ToolCall
 from assistant.domain.call_context import CALM, CallContext

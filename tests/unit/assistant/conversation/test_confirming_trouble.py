@@ -7,13 +7,13 @@ from typing import Any, Literal
 
 import pytest
 
-from assistant.conversation import transcript
+from assistant.conversation import speculative_turn
 from assistant.conversation.audio_front_end import EarEvent
 from assistant.conversation.confirmation_dialog import AskingServices
-from assistant.conversation.events import Event, Muted, SourceLost
-from assistant.conversation.live import LiveTurn
-from assistant.conversation.machine import State
-from assistant.conversation.runner import Runner
+from assistant.conversation.loop import ConversationLoop
+from assistant.conversation.rules.events import Event, Muted, SourceLost
+from assistant.conversation.rules.machine import State
+from assistant.conversation.turn import Turn
 from assistant.domain.brain import (
     BrainEvent,
     Heard,
@@ -63,7 +63,7 @@ QUESTION, OPENED, LEFT = (
 
 async def meanwhile(
     asking: AskingServices, tools: GatedTools, script: Scripted, event: Event, *brains: Script
-) -> LiveTurn:
+) -> Turn:
     """One turn in which this happens 5.5 s after the recording's beginning."""
 
     def happens() -> None:
@@ -220,7 +220,9 @@ class TestTheWords:
         self, deed: BrainEvent | None, tier: Tier, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         for limit in ("PIECES_S", "PIECES_CHECKED_S", "PIECES_MOST_S"):
-            monkeypatch.setattr(transcript, limit, 30.0)  # real time; the turn's end is waited for
+            monkeypatch.setattr(
+                speculative_turn, limit, 30.0
+            )  # real time; the turn's end is waited for
 
         async def later(turn: ScriptedTurn) -> AsyncGenerator[BrainEvent]:
             yield Serving("gemini-live")
@@ -250,7 +252,7 @@ class TestTheWords:
                 yield Heard("Yes")
                 await asyncio.sleep(0.005)
 
-        monkeypatch.setattr(transcript, "PIECES_MOST_S", 0.05)
+        monkeypatch.setattr(speculative_turn, "PIECES_MOST_S", 0.05)
         tools = GatedTools()
         await played(ScriptedBrain(unlocks, endless), tools, means(Ear("yes")))
         assert tools.run == []
@@ -264,7 +266,7 @@ class TestTheWords:
             yield Heard(word)
             await asyncio.Event().wait()  # and never has the whole of it
 
-        monkeypatch.setattr(transcript, "SEND_S", 0.05)
+        monkeypatch.setattr(speculative_turn, "SEND_S", 0.05)
         tools = GatedTools()
         await played(ScriptedBrain(unlocks, hangs), tools, means(Ear("yes")))
         assert tools.run == []
@@ -328,7 +330,7 @@ class TestTheMicrophone:
                 await deaf.wait()
                 return "yes" if by == "phone" else "1234"
 
-        async def deafen(runner: Runner) -> None:
+        async def deafen(runner: ConversationLoop) -> None:
             await asked.wait()
             if what == "mute":
                 runner.mute(True)

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from assistant.conversation.machine import State
+from assistant.conversation.loop import ConversationLoop
 from assistant.conversation.record import FinishedTurn, as_json, joined, record_of, wordless
-from assistant.conversation.runner import Runner
+from assistant.conversation.rules.machine import State
 from assistant.domain.brain import BrainEvent, BrainFault, Interrupted, ReplyText, Serving, TurnDone
 from assistant.domain.clock import VirtualClock
 from assistant.domain.records import ConfirmationRecord, TurnRecord
@@ -51,7 +51,7 @@ speaking = asyncio.Event()
 @asynccontextmanager
 async def telling(
     *scripts: Any,
-) -> AsyncIterator[tuple[Runner, Closed, Told, VirtualClock]]:
+) -> AsyncIterator[tuple[ConversationLoop, Closed, Told, VirtualClock]]:
     clock = VirtualClock()
     told: Told = []
     brain = ScriptedBrain(*scripts)
@@ -62,7 +62,7 @@ async def telling(
         yield runner, closed, told, clock
 
 
-async def sound(runner: Runner, clock: VirtualClock, seconds: float) -> None:
+async def sound(runner: ConversationLoop, clock: VirtualClock, seconds: float) -> None:
     """Let the answer sound for so long."""
     while runner.state is not State.SPEAKING:
         await asyncio.to_thread(int)

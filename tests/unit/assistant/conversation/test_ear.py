@@ -3,7 +3,7 @@
 import pytest
 
 from assistant.conversation.audio_front_end import RISING, AudioFrontEnd
-from assistant.conversation.events import (
+from assistant.conversation.rules.events import (
     SpeechEnded,
     SpeechPassed,
     SpeechStarted,

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from assistant.conversation.audio_front_end import AudioFrontEnd, EarEvent
-from assistant.conversation.events import WakeHeard
 from assistant.conversation.hearing import Hearing
+from assistant.conversation.rules.events import WakeHeard
 from audio.endpoint import Endpointer
 from audio.frames import FRAME_MS, FRAME_SAMPLES, Frame, Framer
 from audio.wake import make_wake_engine

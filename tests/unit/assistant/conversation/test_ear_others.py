@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from assistant.conversation.audio_front_end import AudioFrontEnd, Distraction
-from assistant.conversation.events import SpeechEnded, SpeechStarted, WakeHeard
+from assistant.conversation.rules.events import SpeechEnded, SpeechStarted, WakeHeard
 from audio.endpoint import Endpointer
 from audio.frames import FRAME_SAMPLES, Frame
 from audio.vad.protocol import Voicing, level_of

@@ -2,7 +2,7 @@
 
 import pytest
 
-from assistant.conversation.audio_front_end import LAST_WORDS, is_echo
+from assistant.conversation.stop_words import LAST_WORDS, is_echo
 
 SAID = ("The kitchen light is on.", "Do you want the radio in the hall as well?")
 SPANISH = ("He encendido la luz de la cocina.",)

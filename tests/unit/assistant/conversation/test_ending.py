@@ -3,7 +3,7 @@
 import pytest
 
 from assistant.conversation.endpointing import (
-    HANG_OVER_MS,
+    PAUSE_MS,
     FixedEndings,
     PauseVerdict,
     PlainEndings,
@@ -36,7 +36,7 @@ def test_a_path_of_the_grammar(words: str, verdict: PauseVerdict) -> None:
 
 
 def test_every_pause_is_within_bounds_and_in_order() -> None:
-    assert 300 <= HANG_OVER_MS[C] < HANG_OVER_MS[U] < HANG_OVER_MS[N] <= 1200
+    assert 300 <= PAUSE_MS[C] < PAUSE_MS[U] < PAUSE_MS[N] <= 1200
 
 
 @pytest.mark.parametrize(
@@ -47,8 +47,8 @@ def test_who_has_said_little_may_pause_longer(
     verdict: PauseVerdict, said_ms: float, longer: bool
 ) -> None:
     found = hang_over(verdict, said_ms)
-    assert found <= HANG_OVER_MS[N]
-    assert (found > HANG_OVER_MS[verdict]) is longer
+    assert found <= PAUSE_MS[N]
+    assert (found > PAUSE_MS[verdict]) is longer
 
 
 def test_without_any_knowledge_every_pause_is_the_same() -> None:
@@ -57,14 +57,14 @@ def test_without_any_knowledge_every_pause_is_the_same() -> None:
     endings.hear(bytes(640), 320)
     assert endings.hang_over_ms(320, None) == endings.hang_over_ms(32_000, 320) == 700
     endings.end()
-    assert FixedEndings().hang_over_ms(0, None) == HANG_OVER_MS[U]
+    assert FixedEndings().hang_over_ms(0, None) == PAUSE_MS[U]
 
 
 def test_without_words_it_counts_how_much_was_said() -> None:
     endings = PlainEndings()
     endings.begin(0)
     endings.hear(bytes(640), 320)
-    short, long = hang_over(U, 0), HANG_OVER_MS[U]
+    short, long = hang_over(U, 0), PAUSE_MS[U]
     first = 16_000  # sample at which the speech is known of
     assert endings.hang_over_ms(first, None) == short
     assert endings.hang_over_ms(first, first) == short

@@ -4,10 +4,16 @@ import asyncio
 
 import pytest
 
-from assistant.conversation import open_endpointer as module
-from assistant.conversation.endpointing import Endings, FixedEndings, LateEndings, PlainEndings
+from assistant.conversation import endpointing
+from assistant.conversation.endpointing import (
+    Endings,
+    FixedEndings,
+    LateEndings,
+    PlainEndings,
+    keep_names,
+    open_endings,
+)
 from assistant.conversation.grammar_endpointer import GrammarEndpointer
-from assistant.conversation.open_endpointer import keep_names, open_endings
 from audio.endpoint import HANG_OVER_MS
 from integrations.home_assistant.house import House
 from tests.corpus.house import corpus_house
@@ -58,7 +64,7 @@ async def test_a_picture_is_told_of_once(monkeypatch: pytest.MonkeyPatch) -> Non
     first, second = corpus_house(), House()
     pictures = [first, first, second, second]
     told, looked = Told(), asyncio.Event()
-    monkeypatch.setattr(module, "LOOK_S", 0.0)
+    monkeypatch.setattr(endpointing, "LOOK_S", 0.0)
 
     def house() -> House:
         if len(pictures) == 1:

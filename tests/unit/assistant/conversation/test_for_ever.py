@@ -9,8 +9,8 @@ import pytest
 from starlette.applications import Starlette
 
 from assistant.conversation.for_ever import listen_for_ever
-from assistant.conversation.machine import State
-from assistant.conversation.runner import Runner
+from assistant.conversation.loop import ConversationLoop
+from assistant.conversation.rules.machine import State
 from assistant.domain.brain import BrainEvent, ReplyText, TurnDone
 from assistant.domain.health import health_of
 from assistant.journal.store import Store
@@ -38,7 +38,7 @@ async def hear(stage: Stage, ear: ScriptedEar, seconds: float) -> None:
             await asyncio.to_thread(int)
 
 
-async def comes_to(runner: Runner, state: State) -> None:
+async def comes_to(runner: ConversationLoop, state: State) -> None:
     """The ear's own thread tells it, which takes real time."""
     async with asyncio.timeout(10):
         while runner.state is not state:
@@ -53,7 +53,7 @@ async def unplug(stage: Stage) -> None:
             await asyncio.to_thread(int)
 
 
-async def begin(runner: Runner, stage: Stage) -> asyncio.Task[None]:
+async def begin(runner: ConversationLoop, stage: Stage) -> asyncio.Task[None]:
     """Listen from now on; the ear's thread has had the real time that it takes to start."""
     listening = asyncio.create_task(listen_for_ever(runner, stage.microphone))
     while not stage.device.attempts:

@@ -6,12 +6,11 @@ from typing import Any
 
 import pytest
 
-from assistant.conversation.events import SpeechEnded, SpeechStarted, WakeHeard
-from assistant.conversation.machine import State
+from assistant.conversation.loop import ConversationLoop
 from assistant.conversation.program_turns import PATIENCE_S
-from assistant.conversation.programs import ForTalk
 from assistant.conversation.record import FinishedTurn
-from assistant.conversation.runner import Runner
+from assistant.conversation.rules.events import ForTalk, SpeechEnded, SpeechStarted, WakeHeard
+from assistant.conversation.rules.machine import State
 from assistant.domain.brain import (
     PEOPLE,
     BrainEvent,
@@ -243,7 +242,7 @@ class TestTalk:
         assert closed == []
 
 
-def ask(runner: Runner, text: str = "How warm is it?") -> asyncio.Task[FinishedTurn]:
+def ask(runner: ConversationLoop, text: str = "How warm is it?") -> asyncio.Task[FinishedTurn]:
     return asyncio.create_task(runner.ask_quietly(text, READ_ONLY, PROGRAM))
 
 

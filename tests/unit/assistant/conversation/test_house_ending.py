@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from assistant.conversation.endpointing import HANG_OVER_MS, PauseVerdict, hang_over
+from assistant.conversation.endpointing import PAUSE_MS, PauseVerdict, hang_over
 from assistant.conversation.grammar_endpointer import GrammarEndpointer
 from audio.errors import InputUnusable
 from audio.recognize.protocol import Grammar
@@ -16,8 +16,7 @@ from tests.benchmarks.scale.houses import picture
 from tests.corpus.house import corpus_house
 
 COMPLETE, UNFINISHED, UNKNOWN = (
-    HANG_OVER_MS[one]
-    for one in (PauseVerdict.COMPLETE, PauseVerdict.UNFINISHED, PauseVerdict.UNKNOWN)
+    PAUSE_MS[one] for one in (PauseVerdict.COMPLETE, PauseVerdict.UNFINISHED, PauseVerdict.UNKNOWN)
 )
 LITTLE = hang_over(PauseVerdict.UNKNOWN, 0)  # was said, of which nothing is known
 FRAME = bytes(640)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from assistant.conversation.endpointing import SpeechDuration
-from assistant.conversation.events import SpeechHeld, SpeechPassed
+from assistant.conversation.audio_front_end import SpeechDuration
+from assistant.conversation.rules.events import SpeechHeld, SpeechPassed
 from audio.frames import SAMPLES_PER_MS
 from audio.vad.protocol import Voicing
 

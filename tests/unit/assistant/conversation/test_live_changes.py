@@ -5,8 +5,8 @@ from collections.abc import AsyncGenerator, Sequence
 import pytest
 
 from assistant.conversation.audio_front_end import EarEvent
-from assistant.conversation.events import SpeechEnded, SpeechStarted
-from assistant.conversation.runner import Runner
+from assistant.conversation.loop import ConversationLoop
+from assistant.conversation.rules.events import SpeechEnded, SpeechStarted
 from assistant.domain.brain import BrainEvent, ReplyText, TurnDone
 from tests.unit.assistant.conversation.doubles import (
     Frames,
@@ -43,7 +43,7 @@ async def test_any_answer_is_followed_where_that_is_wanted() -> None:
 
 
 async def test_a_turn_ends_by_the_rules_by_which_it_began() -> None:
-    runners: list[Runner] = []
+    runners: list[ConversationLoop] = []
 
     async def changes(turn: ScriptedTurn) -> AsyncGenerator[BrainEvent]:
         runners[0].use_follow_up("never")

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from assistant.conversation.effects import CloseTurn
-from assistant.conversation.live import LiveTurn
 from assistant.conversation.record import FinishedTurn, TurnLog, wordless
+from assistant.conversation.rules.effects import CloseTurn
+from assistant.conversation.turn import Turn
 from assistant.domain.clock import VirtualClock
 from assistant.domain.records import TurnRecord
 from assistant.journal.store import Store
@@ -33,7 +33,7 @@ async def end(log: TurnLog, monkeypatch: pytest.MonkeyPatch, record: TurnRecord)
     class Live:
         outcomes: tuple[()] = ()
 
-    live: LiveTurn = Live()  # type: ignore[assignment]
+    live: Turn = Live()  # type: ignore[assignment]
     await log.record(live, CloseTurn(1))
 
 

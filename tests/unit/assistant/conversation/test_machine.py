@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from assistant.conversation.effects import (
+from assistant.conversation.rules.effects import (
     AnnounceLine,
     CancelTurn,
     CloseTurn,
@@ -19,7 +19,7 @@ from assistant.conversation.effects import (
     StopWatching,
     WatchSpeech,
 )
-from assistant.conversation.events import (
+from assistant.conversation.rules.events import (
     BrainFailed,
     BrainFinished,
     Event,
@@ -34,7 +34,7 @@ from assistant.conversation.events import (
     Tick,
     Typed,
 )
-from assistant.conversation.machine import Machine, MicrophoneState, Rules, State, reduce
+from assistant.conversation.rules.machine import Machine, MicrophoneState, Rules, State, reduce
 from tests.unit.assistant.conversation.situations import (
     CUT_OFF,
     ENDED,

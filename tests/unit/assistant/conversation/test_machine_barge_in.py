@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from assistant.conversation.effects import (
+from assistant.conversation.rules.effects import (
     CancelTurn,
     CloseTurn,
     Duck,
@@ -19,7 +19,7 @@ from assistant.conversation.effects import (
     StopWatching,
     WatchSpeech,
 )
-from assistant.conversation.events import (
+from assistant.conversation.rules.events import (
     Announced,
     BrainFinished,
     ConfirmationAsked,
@@ -40,7 +40,7 @@ from assistant.conversation.events import (
     Typed,
     WakeHeard,
 )
-from assistant.conversation.machine import Machine, MicrophoneState, Rules, State, reduce
+from assistant.conversation.rules.machine import Machine, MicrophoneState, Rules, State, reduce
 from assistant.speech.manner import PLAIN
 from tests.unit.assistant.conversation.situations import (
     CUT_OFF,

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from assistant.conversation.effects import (
+from assistant.conversation.rules.effects import (
     AwaitAnswer,
     CancelTurn,
     CloseTurn,
@@ -20,7 +20,7 @@ from assistant.conversation.effects import (
     WatchSpeech,
     WatchThinking,
 )
-from assistant.conversation.events import (
+from assistant.conversation.rules.events import (
     BrainFailed,
     ConfirmationAsked,
     ConfirmationSettled,
@@ -36,7 +36,7 @@ from assistant.conversation.events import (
     Typed,
     WakeHeard,
 )
-from assistant.conversation.machine import Machine, MicrophoneState, State, reduce
+from assistant.conversation.rules.machine import Machine, MicrophoneState, State, reduce
 from tests.unit.assistant.conversation.situations import (
     IDLE,
     LISTENING,

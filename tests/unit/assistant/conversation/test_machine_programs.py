@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from assistant.conversation.effects import (
+from assistant.conversation.rules.effects import (
     AwaitAnswer,
     CancelTurn,
     CloseTurn,
@@ -22,11 +22,14 @@ from assistant.conversation.effects import (
     StopWatching,
     WatchSpeech,
 )
-from assistant.conversation.events import (
+from assistant.conversation.rules.events import (
     Announced,
     BrainFailed,
     BrainFinished,
     ConfirmationSettled,
+    Ended,
+    ForAnswer,
+    ForTalk,
     Muted,
     OpeningSounded,
     PlaybackEnded,
@@ -40,10 +43,10 @@ from assistant.conversation.events import (
     Tick,
     Typed,
     WakeHeard,
+    Weighed,
     Withdrawn,
 )
-from assistant.conversation.machine import Machine, MicrophoneState, Rules, State, reduce
-from assistant.conversation.programs import Ended, ForAnswer, ForTalk, Weighed
+from assistant.conversation.rules.machine import Machine, MicrophoneState, Rules, State, reduce
 from tests.unit.assistant.conversation.situations import (
     CUT_OFF,
     FOLLOW_UP,

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import pytest
 
-from assistant.conversation.effects import StopWatching
-from assistant.conversation.events import (
+from assistant.conversation.rules.effects import StopWatching
+from assistant.conversation.rules.events import (
     BrainFailed,
     ConfirmationAsked,
     Event,
@@ -24,7 +24,7 @@ from assistant.conversation.events import (
     Tick,
     Typed,
 )
-from assistant.conversation.machine import Machine, MicrophoneState, Rules, State, reduce
+from assistant.conversation.rules.machine import Machine, MicrophoneState, Rules, State, reduce
 from tests.unit.assistant.conversation.situations import (
     FOLLOW_UP,
     IDLE,

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from assistant.conversation.effects import Effect, PlaySound, WatchThinking
-from assistant.conversation.events import (
+from assistant.conversation.rules.effects import Effect, PlaySound, WatchThinking
+from assistant.conversation.rules.events import (
     Acknowledged,
     BrainFinished,
     ConfirmationAsked,
@@ -17,7 +17,7 @@ from assistant.conversation.events import (
     WakeHeard,
     WentOffline,
 )
-from assistant.conversation.machine import Machine, State, reduce
+from assistant.conversation.rules.machine import Machine, State, reduce
 from tests.unit.assistant.conversation.situations import (
     FOLLOW_UP,
     IDLE,

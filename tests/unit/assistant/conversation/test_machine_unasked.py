@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from assistant.conversation.effects import (
+from assistant.conversation.rules.effects import (
     Anticipate,
     CancelTurn,
     CloseTurn,
@@ -17,7 +17,7 @@ from assistant.conversation.effects import (
     StopWatching,
     WatchSpeech,
 )
-from assistant.conversation.events import (
+from assistant.conversation.rules.events import (
     Announced,
     Event,
     Muted,
@@ -29,8 +29,8 @@ from assistant.conversation.events import (
     Typed,
     WakeRising,
 )
-from assistant.conversation.machine import Machine, Rules, State, reduce
-from assistant.conversation.state import ANNOUNCEMENTS_WAITING
+from assistant.conversation.rules.machine import Machine, Rules, State, reduce
+from assistant.conversation.rules.state import ANNOUNCEMENTS_WAITING
 from assistant.speech.manner import Manner
 from tests.unit.assistant.conversation.situations import (
     CUT_OFF,

@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable
 
 from assistant.conversation.audio_front_end import AudioFrontEnd, EarEvent
-from assistant.conversation.machine import State
-from assistant.conversation.runner import Runner
+from assistant.conversation.loop import ConversationLoop
+from assistant.conversation.rules.machine import State
 from assistant.domain.brain import BrainEvent, ReplyText, TurnDone
 from audio.endpoint import Endpointer
 from audio.frames import Frame
@@ -40,7 +40,7 @@ class CountingWake(NoWake):
         self.restarts += 1
 
 
-def muting(runner: Runner, begin: int, end: int) -> dict[int, Callable[[], None]]:
+def muting(runner: ConversationLoop, begin: int, end: int) -> dict[int, Callable[[], None]]:
     return {begin: lambda: runner.mute(True), end: lambda: runner.mute(False)}
 
 

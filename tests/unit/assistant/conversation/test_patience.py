@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from assistant.conversation.patience import Patience
+from assistant.conversation.thinking import Patience
 
 
 async def _wait(patience: Patience) -> None:

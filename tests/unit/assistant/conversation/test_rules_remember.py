@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from assistant.conversation.effects import (
+from assistant.conversation.rules.effects import (
     CloseTurn,
     Duck,
     Effect,
@@ -14,10 +14,11 @@ from assistant.conversation.effects import (
     OpenTurn,
     StopWatching,
 )
-from assistant.conversation.events import (
+from assistant.conversation.rules.events import (
     Announced,
     ConfirmationSettled,
     Event,
+    ForAnswer,
     OpeningSounded,
     PlaybackEnded,
     SourceBack,
@@ -28,8 +29,7 @@ from assistant.conversation.events import (
     StopAsked,
     Withdrawn,
 )
-from assistant.conversation.machine import Machine, MicrophoneState, Rules, State, reduce
-from assistant.conversation.programs import ForAnswer
+from assistant.conversation.rules.machine import Machine, MicrophoneState, Rules, State, reduce
 from tests.unit.assistant.conversation.situations import (
     FAULT,
     FOLLOW_UP,

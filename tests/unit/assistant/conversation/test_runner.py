@@ -6,7 +6,7 @@ from contextlib import aclosing
 import pytest
 
 from assistant.conversation.audio_front_end import EarEvent
-from assistant.conversation.events import (
+from assistant.conversation.rules.events import (
     SpeechEnded,
     SpeechHeld,
     SpeechPassed,
@@ -14,7 +14,7 @@ from assistant.conversation.events import (
     WakeHeard,
     WakeRising,
 )
-from assistant.conversation.machine import State
+from assistant.conversation.rules.machine import State
 from assistant.domain.brain import BrainEvent, ReplyText, TurnDone, TurnRequest
 from audio.frames import FRAME_BYTES
 from tests.unit.assistant.conversation.doubles import (

@@ -5,11 +5,18 @@ from collections.abc import AsyncGenerator, Sequence
 
 import pytest
 
-from assistant.conversation import calls, live
+from assistant.conversation import tool_calls
+from assistant.conversation import turn as turn_module
 from assistant.conversation.audio_front_end import EarEvent
-from assistant.conversation.events import SpeechEnded, SpeechStarted, StopAsked, Typed, WakeHeard
-from assistant.conversation.machine import State
-from assistant.conversation.opening import TurnMaker
+from assistant.conversation.effect_runner import TurnMaker
+from assistant.conversation.rules.events import (
+    SpeechEnded,
+    SpeechStarted,
+    StopAsked,
+    Typed,
+    WakeHeard,
+)
+from assistant.conversation.rules.machine import State
 from assistant.domain.brain import BrainEvent, BrainFault, Heard, ReplyText, TurnDone
 from assistant.domain.call import ToolCall
 from assistant.domain.call_context import CALM, CallContext
@@ -155,7 +162,7 @@ async def test_a_tool_that_raises_is_told_and_the_next_turn_works(
 async def test_a_brain_that_falls_silent_is_given_up(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(live, "BRAIN_SILENCE_S", 0.01)
+    monkeypatch.setattr(turn_module, "BRAIN_SILENCE_S", 0.01)
 
     async def sleeps(turn: ScriptedTurn) -> AsyncGenerator[BrainEvent]:
         yield Heard("turn on the light")
@@ -172,7 +179,7 @@ async def test_a_brain_that_falls_silent_is_given_up(
 async def test_a_brain_that_only_keeps_busy_is_given_up(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(live, "BRAIN_SILENCE_S", 0.01)
+    monkeypatch.setattr(turn_module, "BRAIN_SILENCE_S", 0.01)
 
     async def busy(turn: ScriptedTurn) -> AsyncGenerator[BrainEvent]:
         while True:
@@ -189,7 +196,9 @@ async def test_a_slow_tool_is_not_the_silence_of_the_brain(monkeypatch: pytest.M
     loop, ahead_s = asyncio.get_running_loop(), 0.0
     time = loop.time
     monkeypatch.setattr(loop, "time", lambda: time() + ahead_s)
-    monkeypatch.setattr(calls, "MOMENT_S", 10 * live.BRAIN_SILENCE_S)  # nobody is told to wait
+    monkeypatch.setattr(
+        tool_calls, "MOMENT_S", 10 * turn_module.BRAIN_SILENCE_S
+    )  # nobody is told to wait
 
     class SlowTools(Tools):
         async def call(
@@ -201,7 +210,9 @@ async def test_a_slow_tool_is_not_the_silence_of_the_brain(monkeypatch: pytest.M
             situation: CallContext = CALM,
         ) -> ToolOutcome:
             nonlocal ahead_s
-            ahead_s += 2 * live.BRAIN_SILENCE_S  # no real time: the brain itself may need some
+            ahead_s += (
+                2 * turn_module.BRAIN_SILENCE_S
+            )  # no real time: the brain itself may need some
             await rounds()
             return await super().call(call, turn_id, heard, language)
 

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Sequence
 
 from assistant.conversation.audio_front_end import EarEvent
-from assistant.conversation.events import StopAsked
+from assistant.conversation.rules.events import StopAsked
 from assistant.domain.brain import BrainEvent, ReplyText, TurnDone
 from assistant.domain.turn_audio import TurnAudio
 from tests.unit.assistant.conversation.doubles import (

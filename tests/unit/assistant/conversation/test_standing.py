@@ -5,9 +5,9 @@ from collections.abc import AsyncGenerator, Callable
 
 import pytest
 
-from assistant.conversation.events import SpeechEnded, SpeechStarted
-from assistant.conversation.listeners import Standing
-from assistant.conversation.machine import State
+from assistant.conversation.rules.events import SpeechEnded, SpeechStarted
+from assistant.conversation.rules.machine import State
+from assistant.conversation.rules.state import Standing
 from assistant.domain.brain import BrainEvent, Heard, ReplyText, TurnDone
 from audio.steady import MicrophoneChange, MicrophoneStatus
 from tests.unit.assistant.conversation.doubles import (

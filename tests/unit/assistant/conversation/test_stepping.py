@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from assistant.conversation.effects import Effect, OpenTurn
-from assistant.conversation.events import Muted, StopAsked, Typed, WakeHeard
-from assistant.conversation.machine import reduce
-from assistant.conversation.opening import Stepping
-from assistant.conversation.state import Machine, State
+from assistant.conversation.loop import Stepping
+from assistant.conversation.rules.effects import Effect, OpenTurn
+from assistant.conversation.rules.events import Muted, StopAsked, Typed, WakeHeard
+from assistant.conversation.rules.machine import reduce
+from assistant.conversation.rules.state import Machine, State
 
 
 class Stepped:

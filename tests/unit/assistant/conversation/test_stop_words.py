@@ -2,7 +2,7 @@
 
 import pytest
 
-from assistant.conversation.speech import is_stop_word, languages_with
+from assistant.conversation.stop_words import is_stop_word, languages_with
 
 
 @pytest.mark.parametrize(

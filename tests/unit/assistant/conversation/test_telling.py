@@ -5,10 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from assistant.conversation.effects import CloseTurn
-from assistant.conversation.live import LiveTurn
-from assistant.conversation.record import FinishedTurn, record_of
-from assistant.conversation.telling import TurnTelling
+from assistant.conversation.record import FinishedTurn, TurnTelling, record_of
+from assistant.conversation.rules.effects import CloseTurn
+from assistant.conversation.turn import Turn
 from assistant.domain.brain import BrainEvent, BrainFault, Heard, ReplyText, TurnDone
 from assistant.domain.events import EventBus, Happening
 from assistant.domain.records import TurnRecord
@@ -38,7 +37,7 @@ class Told:
         happenings.follow(self.all.append)
         self.telling = TurnTelling(happenings)
 
-    def close(self, turns: list[tuple[LiveTurn, CloseTurn]]) -> None:
+    def close(self, turns: list[tuple[Turn, CloseTurn]]) -> None:
         for turn, closing in turns:
             self.telling.finished(FinishedTurn(record_of(turn, closing), tuple(turn.outcomes)))
 

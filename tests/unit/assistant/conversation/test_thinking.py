@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from assistant.conversation.events import SpeechEnded, SpeechStarted, StopAsked
-from assistant.conversation.listeners import TurnListener
-from assistant.conversation.machine import State
-from assistant.conversation.runner import Runner
+from assistant.conversation.loop import ConversationLoop
+from assistant.conversation.record import TurnListener
+from assistant.conversation.rules.events import SpeechEnded, SpeechStarted, StopAsked
+from assistant.conversation.rules.machine import State
 from assistant.domain.brain import BrainEvent, ReplyText, TurnDone
 from assistant.domain.clock import VirtualClock
 from audio.earcons import earcon
@@ -24,7 +24,7 @@ from tests.unit.assistant.conversation.doubles import (
 from tests.unit.assistant.conversation.stage import COMMAND, WAKE, runner_with
 
 if TYPE_CHECKING:
-    from assistant.conversation.live import LiveTurn
+    from assistant.conversation.turn import Turn
 
 
 SOFT_MS = len(earcon("thinking")[0]) / 2 / earcon("thinking")[1] * 1000
@@ -53,12 +53,12 @@ class Told:
         return round(self.player.played_ms / SOFT_MS)
 
 
-async def thinks(runner: Runner, turns: int = 1) -> None:
+async def thinks(runner: ConversationLoop, turns: int = 1) -> None:
     """Return when the sentence of so many turns is over."""
     sentences, over = 0, asyncio.Event()
 
     class Counts(TurnListener):
-        def whole(self, turn: "LiveTurn") -> None:
+        def whole(self, turn: "Turn") -> None:
             nonlocal sentences
             sentences += 1
             if sentences == turns:

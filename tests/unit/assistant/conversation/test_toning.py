@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from assistant.conversation import acknowledgement as toning
+from assistant.conversation import acknowledgement
 from assistant.conversation.acknowledgement import Acknowledging
-from assistant.conversation.events import StopAsked
 from assistant.conversation.record import as_json, record_of
+from assistant.conversation.rules.events import StopAsked
 from assistant.domain.brain import (
     BrainEvent,
     BrainFault,
@@ -217,7 +217,7 @@ async def test_a_question_is_asked_without_a_tone_before_it() -> None:
 
 
 async def test_the_tone_does_not_wait_for_a_slow_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(toning, "TONE_AFTER_S", 0.0)
+    monkeypatch.setattr(acknowledgement, "TONE_AFTER_S", 0.0)
     room = Room()
 
     async def is_slow(turn: ScriptedTurn) -> AsyncGenerator[BrainEvent]:
@@ -236,7 +236,7 @@ async def test_the_tone_does_not_wait_for_a_slow_answer(monkeypatch: pytest.Monk
 async def test_whoever_asks_gets_words_and_no_tone_before_them(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(toning, "TONE_AFTER_S", 0.0)
+    monkeypatch.setattr(acknowledgement, "TONE_AFTER_S", 0.0)
     room = Room()
 
     async def is_asked(turn: ScriptedTurn) -> AsyncGenerator[BrainEvent]:
@@ -275,7 +275,7 @@ async def test_an_answer_that_says_more_is_said(answer: str) -> None:
 
 
 async def test_a_question_that_comes_late_is_still_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(toning, "TONE_AFTER_S", 0.0)
+    monkeypatch.setattr(acknowledgement, "TONE_AFTER_S", 0.0)
     room = Room()
 
     async def asks_late(turn: ScriptedTurn) -> AsyncGenerator[BrainEvent]:
@@ -293,7 +293,7 @@ async def test_a_question_that_comes_late_is_still_asked(monkeypatch: pytest.Mon
 
 
 async def test_a_later_call_that_fails_is_told_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(toning, "TONE_AFTER_S", 0.0)
+    monkeypatch.setattr(acknowledgement, "TONE_AFTER_S", 0.0)
     room = Room()
 
     async def calls_again(turn: ScriptedTurn) -> AsyncGenerator[BrainEvent]:
@@ -415,7 +415,7 @@ async def test_the_models_own_voice_is_held_back_too(halves: int, spoken: bool) 
 async def test_a_call_that_takes_long_is_told_of_and_ends_in_words(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("assistant.conversation.calls.MOMENT_S", 0.0)
+    monkeypatch.setattr("assistant.conversation.tool_calls.MOMENT_S", 0.0)
 
     class Slow(Seen):
         async def call(self, *given: Any, **named: Any) -> ToolOutcome:
@@ -428,7 +428,7 @@ async def test_a_call_that_takes_long_is_told_of_and_ends_in_words(
 
 
 async def test_whoever_wants_silence_after_the_tone_has_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(toning, "TONE_AFTER_S", 0.0)
+    monkeypatch.setattr(acknowledgement, "TONE_AFTER_S", 0.0)
     room = Room()
 
     async def hangs(turn: ScriptedTurn) -> AsyncGenerator[BrainEvent]:

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from assistant.conversation import calls, live
-from assistant.conversation.events import StopAsked, Typed
+from assistant.conversation import tool_calls
+from assistant.conversation import turn as turn_module
+from assistant.conversation.rules.events import StopAsked, Typed
 from assistant.domain.brain import (
     BrainEvent,
     BrainFault,
@@ -180,7 +181,7 @@ class Listening(Tools):
 async def test_words_that_come_late_are_waited_for_where_they_decide(
     call: ToolCall, heard: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(calls, "WORDS_S", 30.0)  # real time; a busy machine is slow
+    monkeypatch.setattr(tool_calls, "WORDS_S", 30.0)  # real time; a busy machine is slow
 
     async def hears_late(turn: ScriptedTurn) -> AsyncGenerator[BrainEvent]:
         assert turn.request.audio is not None
@@ -201,7 +202,7 @@ async def test_words_that_come_late_are_waited_for_where_they_decide(
 async def test_words_that_do_not_come_are_not_waited_for_for_ever(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(calls, "WORDS_S", 0.01)
+    monkeypatch.setattr(tool_calls, "WORDS_S", 0.01)
 
     async def hears_nothing(turn: ScriptedTurn) -> AsyncGenerator[BrainEvent]:
         yield ToolCall("c1", "HassTurnOn", {"domain": ["light"]})
@@ -259,7 +260,7 @@ async def test_a_cancelled_call_runs_on_and_its_outcome_is_told() -> None:
 async def test_the_brain_is_not_excused_by_a_call_that_it_cancelled(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(live, "BRAIN_SILENCE_S", 0.3)  # until its call, too
+    monkeypatch.setattr(turn_module, "BRAIN_SILENCE_S", 0.3)  # until its call, too
 
     async def falls_silent(turn: ScriptedTurn) -> AsyncGenerator[BrainEvent]:
         yield ToolCall("c1", "slow", {})
@@ -306,7 +307,7 @@ async def test_a_call_that_breaks_is_answered_and_the_brain_not_heard_any_more(
 
 
 async def test_who_waits_for_a_slow_call_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(calls, "MOMENT_S", 0.01)
+    monkeypatch.setattr(tool_calls, "MOMENT_S", 0.01)
     tools = SlowTools()
 
     class Heard(NullPlayer):

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from assistant.config.schema import Sensitivity, Settings
-from assistant.conversation.state import FollowUp
+from assistant.conversation.rules.state import FollowUp
 from assistant.domain.clock import VirtualClock
 from assistant.domain.records import StoreError
 from assistant.interfaces import live_settings

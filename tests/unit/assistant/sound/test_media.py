@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from assistant.config.schema import Media
-from assistant.conversation.state import State
+from assistant.conversation.rules.state import State
 from assistant.domain.clock import VirtualClock
 from assistant.domain.records import StoreError
 from assistant.sound.media import KEEP, NAME, RoomMedia

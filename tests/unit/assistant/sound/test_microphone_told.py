@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from assistant.conversation.listeners import Standing
+from assistant.conversation.rules.state import Standing
 from assistant.domain.events import EventBus
 from assistant.interfaces.api.box import Box
 from assistant.sound.devices import SoundState

@@ -4,8 +4,7 @@ import logging
 
 import pytest
 
-from assistant.conversation.listeners import Standing
-from assistant.conversation.state import State
+from assistant.conversation.rules.state import Standing, State
 from assistant.domain.clock import VirtualClock
 from assistant.sound.mute import BACK_S, MicrophoneTones
 from audio.errors import DeviceLost

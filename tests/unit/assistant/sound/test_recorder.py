@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from assistant.config.schema import Recordings as Keep
-from assistant.conversation.effects import OpenTurn
-from assistant.conversation.events import WakeHeard
+from assistant.conversation.rules.effects import OpenTurn
+from assistant.conversation.rules.events import WakeHeard
 from assistant.domain.clock import VirtualClock
 from assistant.domain.turn_audio import TurnAudio
 from assistant.sound.recordings import Recorder, Recording, Recordings, listed

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from assistant.config.schema import Recordings as Keep
-from assistant.conversation.state import State
+from assistant.conversation.rules.state import State
 from assistant.domain.clock import VirtualClock
 from assistant.sound import recordings
 from assistant.sound.recordings import AFTER_ANSWER_S, FOLDER, WAITING, Recordings, listed, path_of

@@ -2,9 +2,9 @@
 
 import pytest
 
-from assistant.conversation import transcript
+from assistant.conversation import speculative_turn
 
 
 @pytest.fixture(autouse=True)
 def quick_transcripts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transcript, "PIECES_S", 0.01)
+    monkeypatch.setattr(speculative_turn, "PIECES_S", 0.01)

@@ -8,14 +8,12 @@ from typing import Any
 
 from assistant.conversation.audio_front_end import EarEvent
 from assistant.conversation.confirmation_dialog import AskingServices
-from assistant.conversation.events import SpeechEnded, SpeechStarted, WakeHeard
-from assistant.conversation.live import LiveTurn
-from assistant.conversation.machine import State
-from assistant.conversation.program_questions.inquiry import Mapper
-from assistant.conversation.program_questions.questions import ProgramQuestions, QuestionHouse
-from assistant.conversation.program_questions.talks import Talks
+from assistant.conversation.loop import ConversationLoop
+from assistant.conversation.program_questions import Mapper, ProgramQuestions, QuestionHouse, Talks
 from assistant.conversation.program_turns import Line
-from assistant.conversation.runner import Runner
+from assistant.conversation.rules.events import SpeechEnded, SpeechStarted, WakeHeard
+from assistant.conversation.rules.machine import State
+from assistant.conversation.turn import Turn
 from assistant.domain.brain import BrainEvent, TurnDone
 from assistant.domain.clock import VirtualClock
 from assistant.domain.events import EventBus, Happening
@@ -61,7 +59,7 @@ class Room:
 
     pulled = True
 
-    def __init__(self, runner: Runner, seconds: float = 40.0) -> None:
+    def __init__(self, runner: ConversationLoop, seconds: float = 40.0) -> None:
         self._runner = runner
         self._count = round(seconds * 50)
         self.asks = asyncio.Event()  # the program may ask
@@ -78,7 +76,7 @@ class Room:
 class Stage:
     """What a test looks at."""
 
-    runner: Runner
+    runner: ConversationLoop
     questions: ProgramQuestions
     talks: Talks
     closed: Closed
@@ -96,7 +94,7 @@ class Stage:
         return answer
 
     @property
-    def turns(self) -> list[LiveTurn]:
+    def turns(self) -> list[Turn]:
         """That are over."""
         return [turn for turn, _ in self.closed]
 
@@ -149,6 +147,6 @@ async def listens(turn: ScriptedTurn) -> AsyncGenerator[BrainEvent]:
     yield TurnDone()
 
 
-def waked(runner: Runner) -> None:
+def waked(runner: ConversationLoop) -> None:
     """A person has the word, and does not say anything yet."""
     runner.dispatch(WakeHeard("okay_nabu", 0.9, 0, 0))

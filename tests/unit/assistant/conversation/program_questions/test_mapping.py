@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from assistant.brains.gemini_once import ThinkResult
-from assistant.conversation.program_questions.inquiry import BadSchema, SchemaMapper, check_schema
+from assistant.conversation.expected_answers import BadSchema, SchemaMapper, check_schema
 from assistant.domain.brain import BrainFault, Spent, Usage
 from assistant.domain.call import ToolCall
 from assistant.jobs.think import RunCall

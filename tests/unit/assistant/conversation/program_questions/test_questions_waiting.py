@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from assistant.conversation.events import WakeHeard
-from assistant.conversation.machine import State
-from assistant.conversation.program_questions.questions import EXPIRE_S
+from assistant.conversation.program_questions import EXPIRE_S
 from assistant.conversation.program_turns import WAITING
+from assistant.conversation.rules.events import WakeHeard
+from assistant.conversation.rules.machine import State
 from assistant.domain.brain import Heard
 from audio.errors import DeviceLost
 from audio.player import NullPlayer

@@ -5,9 +5,9 @@ import logging
 
 import pytest
 
-from assistant.conversation.machine import State
-from assistant.conversation.program_questions.questions import EXPIRE_S
+from assistant.conversation.program_questions import EXPIRE_S
 from assistant.conversation.program_turns import WAITING
+from assistant.conversation.rules.machine import State
 from integrations.web.box import NotAnnounced, NotPossible
 from integrations.web.requests import ConverseRequest
 from tests.unit.assistant.conversation.asking_stage import means

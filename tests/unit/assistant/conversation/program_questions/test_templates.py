@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from assistant.conversation.program_questions.templates import BadTemplate, Templates
+from assistant.conversation.expected_answers import BadTemplate, Templates
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from assistant.conversation.hearing import Level
-from assistant.conversation.listeners import Standing
 from assistant.conversation.record import FinishedTurn
-from assistant.conversation.state import State
+from assistant.conversation.rules.state import Standing, State
 from assistant.domain.brain import ConversationOwner
 from assistant.domain.clock import VirtualClock
 from assistant.domain.policy_context import Mode

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from assistant.conversation.listeners import Standing
-from assistant.conversation.state import State
+from assistant.conversation.rules.state import Standing, State
 from assistant.domain.brain import ConversationOwner
 from assistant.domain.clock import VirtualClock
 from assistant.domain.events import EventBus, Happening

@@ -4,8 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from assistant.conversation.listeners import Standing
-from assistant.conversation.state import State
+from assistant.conversation.rules.state import Standing, State
 from assistant.domain.events import EventBus
 from assistant.interfaces.device.face import Sources
 from audio.steady import MicrophoneStatus
@@ -63,7 +62,7 @@ class Trouble(Followed):
 
 
 class Talk(Followed):
-    """As the `Runner`."""
+    """As the `ConversationLoop`."""
 
     standing = IDLE
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from assistant.confirmation.wording import languages, wording
-from assistant.conversation.program_questions.templates import Templates
+from assistant.conversation.expected_answers import Templates
 from assistant.interfaces.device.choices import Asked, question_of
 from assistant.interfaces.device.messages import Words
 

@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from assistant.conversation.listeners import Standing
-from assistant.conversation.state import State
+from assistant.conversation.rules.state import Standing, State
 from assistant.interfaces.device.entities import every_one, gone, name_keys, sensors_of
 from assistant.interfaces.status import StatusSnapshot
 from assistant.speech.catalogue import Catalogue

@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from assistant.config.schema import Settings
-from assistant.conversation.listeners import Standing
-from assistant.conversation.state import State
+from assistant.conversation.rules.state import Standing, State
 from assistant.domain.clock import VirtualClock
 from assistant.interfaces.device.face import DeviceInterface, HouseDevice, Reach
 from assistant.speech.catalogue import Catalogue

@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from assistant.conversation.listeners import Standing
-from assistant.conversation.state import State
+from assistant.conversation.rules.state import Standing, State
 from assistant.domain.clock import VirtualClock
 from assistant.interfaces.device.entities import (
     LAST_ANSWER,

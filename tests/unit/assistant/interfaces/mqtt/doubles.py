@@ -6,8 +6,7 @@ from datetime import UTC, datetime
 from types import TracebackType
 from typing import Any, Self
 
-from assistant.conversation.listeners import Standing
-from assistant.conversation.state import State
+from assistant.conversation.rules.state import Standing, State
 from assistant.domain.events import EventBus, Happening
 from assistant.domain.records import StoreError
 from assistant.interfaces.mqtt.publishing import Parts

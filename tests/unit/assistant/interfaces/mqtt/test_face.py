@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
 import pytest
 
-from assistant.conversation.state import State
+from assistant.conversation.rules.state import State
 from assistant.domain.clock import VirtualClock
 from assistant.interfaces.mqtt.entities import Looks
 from assistant.interfaces.mqtt.face import MqttInterface

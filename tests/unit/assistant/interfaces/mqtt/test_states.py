@@ -6,8 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from assistant.conversation.listeners import Standing
-from assistant.conversation.state import State
+from assistant.conversation.rules.state import Standing, State
 from assistant.interfaces.mqtt.entities import SOMETIMES, Offered, retained
 from assistant.interfaces.mqtt.publishing import Topics
 from assistant.interfaces.mqtt.states import Settings, states

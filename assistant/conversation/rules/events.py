@@ -3,12 +3,85 @@
 Times are milliseconds of sound since the source's first sample, unless said.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
-from assistant.conversation.programs import Then
 from assistant.domain.brain import PEOPLE, ConversationOwner
 from assistant.speech.manner import PLAIN, Manner
+
+# What programs may have the conversation do: ask, or begin to talk. A tone always goes before.
+
+How = Literal[
+    "answered",
+    "silence",  # nobody said anything
+    "unclear",  # and once more asked, it was no answer either
+    "command",  # what was said instead is a turn of its own
+    "unheard",  # the question or its tone did not sound, or the microphone had gone
+    "cut",  # somebody had something else to say before the answer was complete
+    "stopped",  # somebody wanted silence, or whoever asked has gone
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a question ended."""
+
+    how: How
+    turn_id: str
+    heard: str | None = None  # the words of the answer, as they were understood
+
+
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """What somebody's words are to a question."""
+
+    fits: bool  # an answer
+    again: bool = True  # where not: to ask once more may help
+    is_command_like: bool = False  # where not: they may be something quite different
+
+
+class Inquiry(Protocol):
+    """One question of a program (`assistant.conversation.program_questions.inquiry`)."""
+
+    @property
+    def again(self) -> str:
+        """What is said to ask once more; in the language of the question."""
+        ...
+
+    @property
+    def note(self) -> str:
+        """What a model is told of it that has heard the answer too."""
+        ...
+
+    async def weigh(self, heard: Sequence[str]) -> Weighed:
+        """Judge an answer, as one or two listeners have understood it, the better one first."""
+        ...
+
+    def end(self, ended: Ended) -> None:
+        """It is over; told once."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ForAnswer:
+    """What is said is a question, and the microphone opens for its answer."""
+
+    caller: str  # the program, as the journal names it
+    wait_ms: float  # that the answer may take to begin
+    inquiry: Inquiry
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ForTalk:
+    """What is said begins a talk, and the microphone opens for whoever goes on."""
+
+    caller: str
+    instruction: str = ""  # for the model, with the next turn alone
+
+
+Then = ForAnswer | ForTalk
+
 
 Source = Literal[
     "voice",  # with the wake word, or a button in its place

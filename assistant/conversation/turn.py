@@ -8,29 +8,27 @@ from typing import Any
 
 from assistant.conversation.acknowledgement import IN_WORDS, Toning
 from assistant.conversation.asking import AskedQuestion
-from assistant.conversation.calls import ToolCalls, ToolRun
-from assistant.conversation.claims import OWN_BRAINS, told, undone
-from assistant.conversation.confirmation_dialog import AskingServices, ConfirmationDialog, Judge
+from assistant.conversation.confirmation_dialog import AskingServices, ConfirmationDialog
 from assistant.conversation.confirming import Before, Confirming
-from assistant.conversation.effects import CancelReason, CloseTurn, OpenTurn
-from assistant.conversation.events import (
+from assistant.conversation.record import TurnListener
+from assistant.conversation.rules.effects import CancelReason, CloseTurn, OpenTurn
+from assistant.conversation.rules.events import (
     Acknowledged,
     BrainFailed,
     BrainFinished,
     Event,
+    ForAnswer,
     PlaybackEnded,
     PlaybackStarted,
     SetAside,
     SpeechNotMeant,
     WentOffline,
 )
-from assistant.conversation.listeners import TurnListener
-from assistant.conversation.patience import Patience
-from assistant.conversation.programs import ForAnswer, note_of_result
-from assistant.conversation.reply import Sounded
-from assistant.conversation.speech import Speech
-from assistant.conversation.thinking import TurnThinking
+from assistant.conversation.spoken_reply import Sounded, Speech
+from assistant.conversation.stop_words import Judge
+from assistant.conversation.thinking import Patience, TurnThinking, note_of_result
 from assistant.conversation.timeline import Timeline
+from assistant.conversation.tool_calls import OWN_BRAINS, ToolCalls, ToolRun, told, undone
 from assistant.conversation.turn_services import TurnCost, TurnServices
 from assistant.domain.brain import BrainFault, NotMeant
 from assistant.domain.call import ToolCall
@@ -48,7 +46,7 @@ _log = logging.getLogger(__name__)
 BRAIN_SILENCE_S = 30.0
 
 
-class LiveTurn:
+class Turn:
     """Runs one turn and gathers what there is to tell about it."""
 
     def __init__(

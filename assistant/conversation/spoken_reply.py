@@ -6,17 +6,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from assistant.conversation.timeline import Timeline
 from assistant.domain.brain import ReplyAudio
 from assistant.speech.answer import Answer, SpokenAnswer
 from assistant.speech.clauses import ClauseCutter
 from assistant.speech.identify import TurnLanguage
-from assistant.speech.manner import Manner
+from assistant.speech.manner import PLAIN, Manner
 from assistant.speech.output import SpeechOutput
 from audio.earcons import earcon
 from audio.errors import AudioError
 
 if TYPE_CHECKING:
-    from assistant.conversation.live import LiveTurn
+    from assistant.conversation.turn import Turn
 
 
 # Nothing followed a whole sentence for so long: it is said without waiting for what decides that
@@ -216,7 +217,7 @@ class SpokenReply:
 class Sounded:
     """Of one turn, now: while it is under way it may still become more."""
 
-    def __init__(self, turn: "LiveTurn") -> None:
+    def __init__(self, turn: "Turn") -> None:
         self._turn = turn
         self._cut_taken = False
 
@@ -252,3 +253,100 @@ class Sounded:
     @property
     def _only_a_tone(self) -> bool:
         return self._turn.sound is not None and not self._turn.spoken.clauses
+
+
+# What one turn says: a stretch of speech, and after a question of ours a further one.
+
+
+class Speech:
+    """The turn's words in order. `reply` is the stretch that is being made."""
+
+    def __init__(
+        self,
+        language: TurnLanguage,
+        mouth: SpeechOutput,
+        timeline: Timeline,
+        on_first_audio: Callable[[], None],
+        announced: Manner | None = None,
+    ) -> None:
+        """`on_first_audio` is told of the first sample of each stretch. `announced`: nobody
+        asked for it, and it is said like that."""
+        self.reply = SpokenReply(language)
+        self.problem: str | None = None  # why something could not be played
+        self.tone_ms = 0.0  # how long the tone before an announcement is
+        self._language = language
+        self._mouth = mouth
+        self._timeline = timeline
+        self._on_first_audio = on_first_audio
+        self._announced = announced
+        self._said = SpokenAnswer((), 0.0)  # before the present stretch
+        self._told = ""
+
+    @property
+    def text(self) -> str:
+        """All that was answered so far."""
+        return f"{self._told} {self.reply.text}".strip()
+
+    @property
+    def spoken(self) -> SpokenAnswer:
+        """What was said of it."""
+        return self._said + self.reply.spoken
+
+    def announce(self, text: str) -> None:
+        """All that is said: the tone, the clip and the words, as far as there are any."""
+        manner = self._announced or PLAIN
+        if manner.sound and self._mouth.has_sound(manner.sound):
+            self.tone_ms = self.reply.tone(manner.sound)
+        if manner.clip is not None:
+            self.reply.play(manner.clip.pcm, manner.clip.rate)
+        cutter = ClauseCutter()
+        for clause in [*cutter.push(text), *cutter.flush()]:
+            self.reply.say(clause, self._language.code)
+        self.reply.finish()
+
+    def begin(self, sentence: str, language: str) -> None:
+        """A further stretch, which begins with a sentence of our own, "" for none."""
+        self._said, self._told = self.spoken, self.text
+        self.reply = SpokenReply(self._language)
+        if sentence:
+            self.reply.say(sentence, language)
+
+    async def say(self) -> bool:
+        """Say the stretch. Whether it has sounded to its end."""
+        try:
+            if not await self.reply.speak(self._mouth, self._first_audio, self._announced):
+                return False
+        except AudioError as error:
+            _log.error("the answer could not be played: %s", error)
+            self.problem = str(error)
+            return False
+        self._timeline.mark("answer_done")
+        return True
+
+    async def pass_over(self) -> None:
+        """Wait for the end of the stretch, and say nothing of it."""
+        await self.reply.pass_over()
+        self._timeline.mark("answer_done")
+
+    async def instead(
+        self, sentence: str, language: str, speaking: asyncio.Task[None] | None
+    ) -> bool:
+        """Say this alone once `speaking`, the stretch before, has come to its end; what of it has
+        not begun to sound is void."""
+        self.reply.withdraw()
+        self.reply.finish()
+        if speaking is not None:
+            await asyncio.wait([speaking])
+        self.begin(sentence, language)
+        self.reply.finish()
+        return await self.say()
+
+    async def further(self, sentence: str, language: str) -> bool:
+        """Say this alone, behind a stretch that has come to its end."""
+        self.begin(sentence, language)
+        self.reply.finish()
+        return await self.say()
+
+    def _first_audio(self) -> None:
+        self._timeline.mark("first_audio_out")
+        self._on_first_audio()

@@ -1,9 +1,8 @@
-"""The rules of talking over our voice: what lowers it, what cuts it, and what was nothing."""
+"""The rules of our own voice: its tones, what cuts it, what it announces and what it asks. Pure."""
 
 from dataclasses import replace
 
-from assistant.conversation import tones
-from assistant.conversation.effects import (
+from assistant.conversation.rules.effects import (
     AwaitAnswer,
     CancelReason,
     CancelTurn,
@@ -19,24 +18,81 @@ from assistant.conversation.effects import (
     PlaySound,
     StopWatching,
     WatchSpeech,
+    WatchThinking,
 )
-from assistant.conversation.events import (
+from assistant.conversation.rules.events import (
+    Acknowledged,
     Announced,
     AnswersBy,
     ConfirmationSettled,
+    ForAnswer,
+    ForTalk,
     Ringing,
     SpeechEnded,
     SpeechHeld,
     SpeechPassed,
     SpeechStarted,
+    StillThinking,
     StopHeard,
     TalkEnded,
     WakeHeard,
+    WentOffline,
 )
-from assistant.conversation.programs import ForAnswer, ForTalk
-from assistant.conversation.state import ANNOUNCEMENTS_WAITING, Machine, MicrophoneState, State
+from assistant.conversation.rules.state import (
+    ANNOUNCEMENTS_WAITING,
+    Machine,
+    MicrophoneState,
+    State,
+)
 
 Step = tuple[Machine, list[Effect]]
+
+_UNSPOKEN = frozenset({"text", "announcement"})  # nobody in the room waits for a tone
+
+
+def sentence_over(machine: Machine) -> list[Effect]:
+    """The person has spoken to their end; from here on they wait."""
+    return [PlaySound("end"), wait(machine)]
+
+
+def wait(machine: Machine) -> Effect:
+    """A person waits for the answer of the newest turn."""
+    return WatchThinking(machine.turn, machine.rules.thinking_ms)
+
+
+def still_thinking(machine: Machine, event: StillThinking) -> Step:
+    """A soft tone while nothing is said: we are at it. Not where a yes or a PIN is weighed."""
+    silent = machine.state is State.THINKING and not machine.acknowledged
+    if not silent or machine.confirming is not None or machine.error or _is_unspoken(machine):
+        return machine, []
+    again = WatchThinking(machine.turn, machine.rules.thinking_again_ms)
+    return machine, [PlaySound("thinking"), again]
+
+
+def acknowledged(machine: Machine, event: Acknowledged) -> Step:
+    """One tone in place of words."""
+    if not _may_sound(machine):
+        return machine, []
+    return replace(machine, acknowledged=True), [PlaySound("done")]
+
+
+def went_offline(machine: Machine, event: WentOffline) -> Step:
+    """A tone in front of the sentence that tells why."""
+    return machine, [PlaySound("offline")] if _may_sound(machine) else []
+
+
+def _may_sound(machine: Machine) -> bool:
+    """Nothing is being said, and the voice is not that of a question of ours."""
+    thinking = machine.state is State.THINKING and machine.confirming is None
+    return thinking and not machine.error and not _is_unspoken(machine)
+
+
+def _is_unspoken(machine: Machine) -> bool:
+    return machine.source in _UNSPOKEN
+
+
+# The rules of talking over our voice: what lowers it, what cuts it, and what was nothing.
+
 
 CUT_SHORT: dict[CancelReason, tuple[str, str]] = {
     "barge_in": ("interrupted", "A new sentence interrupted this one."),
@@ -254,11 +310,11 @@ def await_answer(machine: Machine, by: AnswersBy) -> Step:
     if by == "ear" and (machine.microphone is not MicrophoneState.OPEN or machine.muted):
         return replace(machine, state=State.THINKING), [NoAnswer(machine.turn, waited=False)]
     waiting = replace(machine, state=State.CONFIRMING, since_ms=machine.now_ms, answering=False)
-    wait = AwaitAnswer(machine.turn, by)
+    answer = AwaitAnswer(machine.turn, by)
     if by != "ear":
-        return waiting, [wait]
+        return waiting, [answer]
     after = machine.now_ms + machine.rules.echo_tail_ms
-    return waiting, [WatchSpeech(from_ms=machine.now_ms, after_ms=after), wait]
+    return waiting, [WatchSpeech(from_ms=machine.now_ms, after_ms=after), answer]
 
 
 def answered(machine: Machine) -> Step:
@@ -301,7 +357,7 @@ def settled(machine: Machine, event: ConfirmationSettled) -> Step:
     opened = replace(told.fresh(), turn=turn, source="follow_up")
     near = machine.answer_near
     opening = OpenTurn(turn, "follow_up", held=True, near_own_speech=near)
-    return opened, [close, opening, tones.wait(opened)]
+    return opened, [close, opening, wait(opened)]
 
 
 def talk_ended(machine: Machine, event: TalkEnded) -> Step:

@@ -6,8 +6,7 @@ Times are milliseconds of sound since the source's first sample, unless said.
 from dataclasses import dataclass
 from typing import Literal
 
-from assistant.conversation.events import Announced, AnswersBy, Source, WakeHeard
-from assistant.conversation.programs import Then
+from assistant.conversation.rules.events import Announced, AnswersBy, Source, Then, WakeHeard
 from assistant.domain.brain import PEOPLE, ConversationOwner
 from assistant.speech.manner import Manner
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from collections import deque
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import replace
 from types import TracebackType
@@ -9,9 +10,12 @@ from typing import Any, Self
 
 from assistant.conversation.audio_front_end import AudioFrontEnd
 from assistant.conversation.confirmation_dialog import ConfirmationDialog
-from assistant.conversation.effect_runner import EffectRunner
-from assistant.conversation.effects import CloseTurn
-from assistant.conversation.events import (
+from assistant.conversation.effect_runner import EffectRunner, TurnMaker
+from assistant.conversation.hearing import Hearing, Listening
+from assistant.conversation.program_turns import ProgramTurns
+from assistant.conversation.record import FinishedTurn, TurnListener
+from assistant.conversation.rules.effects import CloseTurn, Effect
+from assistant.conversation.rules.events import (
     Announced,
     Event,
     Muted,
@@ -19,27 +23,23 @@ from assistant.conversation.events import (
     SourceLost,
     StopAsked,
     TalkEnded,
+    Then,
     Typed,
     WakeHeard,
 )
-from assistant.conversation.hearing import Hearing
-from assistant.conversation.listeners import Observer, Observers, Standing, TurnListener, status_of
-from assistant.conversation.listening import Listening
-from assistant.conversation.live import LiveTurn
-from assistant.conversation.opening import Stepping, TurnMaker
-from assistant.conversation.program_turns import ProgramTurns
-from assistant.conversation.programs import Then
-from assistant.conversation.record import FinishedTurn
-from assistant.conversation.speech import StopListener, is_stop_word
-from assistant.conversation.state import (
+from assistant.conversation.rules.machine import reduce
+from assistant.conversation.rules.state import (
     ANNOUNCEMENTS_WAITING,
     FollowUp,
     Machine,
     MicrophoneState,
     Rules,
+    Standing,
     State,
 )
+from assistant.conversation.stop_words import StopListener, is_stop_word
 from assistant.conversation.timeline import ConversationClock
+from assistant.conversation.turn import Turn
 from assistant.conversation.turn_services import TurnServices
 from assistant.domain.brain import ConversationOwner
 from assistant.domain.clock import Clock
@@ -51,13 +51,132 @@ from audio.frames import FrameSource
 from audio.steady import MicrophoneChange, MicrophoneStatus
 
 _log = logging.getLogger(__name__)
+
 _END_S = 2.0  # for the last turn, when everything ends
+
 _GONE = (MicrophoneStatus.MISSING, MicrophoneStatus.ELSEWHERE)
+
 _NONE = (*_GONE, MicrophoneStatus.CLOSED)
+
 _HERE = (MicrophoneStatus.LISTENING, MicrophoneStatus.SILENT)
 
 
-class Runner:
+Observer = Callable[[Standing], None]
+
+
+class Observers:
+    """Tells everybody of every change, once."""
+
+    def __init__(self, standing: Standing) -> None:
+        self.standing = standing
+        self._observers: list[Observer] = []
+
+    def add(self, observer: Observer) -> Callable[[], None]:
+        """It is called on the loop's thread with each change, and must not block.
+
+        Returns what ends that; calling it again does nothing.
+        """
+        self._observers.append(observer)
+
+        def remove() -> None:
+            if observer in self._observers:
+                self._observers.remove(observer)
+
+        return remove
+
+    def tell(self, standing: Standing) -> None:
+        """It stands like this now."""
+        if standing == self.standing:
+            return
+        self.standing = standing
+        for observer in tuple(self._observers):
+            try:
+                observer(standing)
+            except Exception:
+                # The edge towards other people's code: the conversation goes on.
+                _log.exception("an observer of the conversation broke")
+
+
+def status_of(machine: Machine, heard: bool) -> MicrophoneStatus:
+    """How the microphone stands where nobody tells more of it. `heard`: a frame has come."""
+    match machine.microphone:
+        case MicrophoneState.OPEN:
+            return MicrophoneStatus.LISTENING if heard else MicrophoneStatus.OPENING
+        case MicrophoneState.LOST:
+            return MicrophoneStatus.MISSING
+        case MicrophoneState.ENDED:
+            return MicrophoneStatus.CLOSED
+
+
+# Feeds the turn machine: one event at a time, and each effect carried out before the next.
+
+
+class Stepping:
+    """Owns the machine. On the loop's thread."""
+
+    def __init__(
+        self,
+        machine: Machine,
+        perform: Callable[[Effect], None],
+        at_ms: Callable[[], float],
+        stepped: Callable[[State], None],
+    ) -> None:
+        """`perform` carries an effect out. `at_ms`: how far the source of sound has come.
+        `stepped` is told after each event, once its effects are carried out, of the state before
+        it."""
+        self.machine = machine
+        self.rules = machine.rules  # from the next turn on
+        self._perform = perform
+        self._at_ms = at_ms
+        self._stepped = stepped
+        self._pending: deque[Event] = deque()
+        self._changed = asyncio.Event()  # set and replaced after every event
+
+    def take(self, event: Event) -> bool:
+        """Give the machine an event. False: it came of an effect, and waits for its turn."""
+        self._pending.append(event)
+        if len(self._pending) > 1:
+            return False
+        try:
+            while self._pending:
+                self._step(self._pending[0])
+                self._pending.popleft()
+        finally:
+            self._pending.clear()  # whatever an effect raises, the next event must be taken
+        self._use_rules()
+        self.wake_waiters()
+        return True
+
+    def use(self, rules: Rules) -> None:
+        """Go by these from the next turn on; one under way ends by those by which it began."""
+        self.rules = rules
+        self._use_rules()
+
+    async def until(self, condition: Callable[[], bool]) -> None:
+        """Return once it holds; it is looked at after every event."""
+        while not condition():
+            await self._changed.wait()
+
+    def wake_waiters(self) -> None:
+        """Something else has changed: whoever waits looks again."""
+        self._changed.set()
+        self._changed = asyncio.Event()
+
+    def _step(self, event: Event) -> None:
+        before, at_ms = self.machine, self._at_ms()
+        if before.now_ms < at_ms:
+            before = replace(before, now_ms=at_ms)
+        self.machine, effects = reduce(before, event)
+        for effect in effects:
+            self._perform(effect)
+        self._stepped(before.state)
+
+    def _use_rules(self) -> None:
+        if self.machine.rests and self.machine.rules is not self.rules:
+            self.machine = replace(self.machine, rules=self.rules)
+
+
+class ConversationLoop:
     """Owns the machine and the turn under way. Leaving its async context ends every task.
 
     `on_turn` is given each finished turn and why it closed; it must not block.
@@ -70,7 +189,7 @@ class Runner:
         catalogue: Catalogue,
         clock: Clock,
         new_turn_id: Callable[[], str],
-        on_turn: Callable[[LiveTurn, CloseTurn], Coroutine[Any, Any, None]],
+        on_turn: Callable[[Turn, CloseTurn], Coroutine[Any, Any, None]],
         languages: Languages | None = None,
         rules: Rules | None = None,
         profiles: Mapping[str, str] | None = None,

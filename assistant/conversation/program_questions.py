@@ -2,44 +2,55 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from assistant.confirmation.forms import AnswerKind, Forms
-from assistant.conversation.listeners import Standing
-from assistant.conversation.program_questions.inquiry import (
+from assistant.conversation.expected_answers import (
     BadSchema,
-    Inquiry,
-    Mapper,
+    BadTemplate,
+    Fit,
+    Templates,
     check_schema,
 )
-from assistant.conversation.program_questions.templates import BadTemplate, Templates
 from assistant.conversation.program_turns import Line, done_within
-from assistant.conversation.programs import Ended, ForAnswer
-from assistant.conversation.speech import is_stop_word
+from assistant.conversation.rules.events import Ended, ForAnswer, ForTalk, Weighed
+from assistant.conversation.rules.state import Standing
+from assistant.conversation.stop_words import is_stop_word
 from assistant.domain.clock import Clock
 from assistant.domain.events import EventBus
 from assistant.domain.records import new_id
 from assistant.speech.catalogue import Catalogue
 from assistant.speech.manner import Manner
 from audio.steady import MicrophoneStatus
-from integrations.web.box import NotPossible
+from integrations.owner import OwnedTasks
+from integrations.web.box import NotAnnounced, NotPossible
 from integrations.web.problems import Busy
-from integrations.web.requests import QuestionAnswer, QuestionRequest, SpokenRequest
+from integrations.web.requests import (
+    ConverseRequest,
+    QuestionAnswer,
+    QuestionRequest,
+    SpokenRequest,
+)
 from integrations.web.sessions import Caller
 
 if TYPE_CHECKING:
-    from assistant.conversation.runner import Runner
+    from assistant.conversation.loop import ConversationLoop
 
 
 _log = logging.getLogger(__name__)
+
 EXPIRE_S = 60.0  # that a question waits to be asked, where the program says nothing else
+
 TRIES = 2  # once more where a person had something else to say before they answered
+
 PREANNOUNCE = "announce"
+
 _PLAIN = {AnswerKind.YES: "yes", AnswerKind.ALWAYS: "yes", AnswerKind.NO: "no"}
+
 _DEAF = (MicrophoneStatus.MISSING, MicrophoneStatus.ELSEWHERE, MicrophoneStatus.CLOSED)
 
 
@@ -54,12 +65,96 @@ class QuestionHouse:
     keeps_words: Callable[[], bool] = lambda: True  # not of guests
 
 
+class Mapper(Protocol):
+    """Makes values of an answer."""
+
+    async def map(
+        self, question: str, sentence: str, schema: Mapping[str, Any], language: str
+    ) -> dict[str, Any] | None:
+        """Values that fit the schema; None: nobody can make them, or the words give none."""
+        ...
+
+
+_NOTE = (
+    "(For your information: a program of this home had just asked the person something. What they "
+    "said then was meant for it and not for you. Do not act on it and do not mention it.)"
+)
+
+
+class Inquiry:
+    """The `Inquiry` of `programs`, made again where the question is asked in another turn.
+
+    Expected answers come first, then the schema; without either any words will do.
+    """
+
+    def __init__(
+        self,
+        question: str,
+        again: str,
+        language: str,
+        templates: Templates | None,
+        schema: Mapping[str, Any] | None,
+        mapper: Mapper | None,
+        is_stop: Callable[[str], bool],
+    ) -> None:
+        """`again`: how it is asked once more. `is_stop`: words that ask for silence, which are no
+        answer unless they are expected."""
+        self.ended: asyncio.Future[Ended] = asyncio.get_running_loop().create_future()
+        self.fit: Fit | None = None  # the answer that was expected
+        self.values: dict[str, Any] = {}  # by its slots, or by the schema
+        self.sentence: str | None = None  # the words that were the answer
+        self.again = again
+        self._question = question
+        self._language = language
+        self._templates = templates
+        self._schema = schema
+        self._mapper = mapper
+        self._is_stop = is_stop
+
+    @property
+    def note(self) -> str:
+        """What a model is told of it that has heard the answer too."""
+        return _NOTE  # without the program's words: the next turn is a person's alone
+
+    async def weigh(self, heard: Sequence[str]) -> Weighed:
+        """Judge an answer; of two ways in which it was understood the last is the new one."""
+        words = heard[-1]
+        if self._templates is not None and (fit := self._templates.find(words)) is not None:
+            self.fit, self.values = fit, dict(fit.slots)
+            return self._fits(words)
+        if self._is_stop(words):
+            return Weighed(fits=False, again=False)
+        if self._schema is not None:
+            return await self._mapped(words, self._schema)
+        if self._templates is None:
+            return self._fits(words)
+        return Weighed(fits=False, is_command_like=self._templates.is_command_like(words))
+
+    def end(self, ended: Ended) -> None:
+        """It is over."""
+        if not self.ended.done():
+            self.ended.set_result(ended)
+
+    async def _mapped(self, words: str, schema: Mapping[str, Any]) -> Weighed:
+        if self._mapper is None:
+            return Weighed(fits=False, again=False)  # nobody would understand it the next time
+        values = await self._mapper.map(self._question, words, schema, self._language)
+        if values is None:
+            return Weighed(fits=False)
+        self.values = values
+        return self._fits(words)
+
+    def _fits(self, words: str) -> Weighed:
+        self.sentence = words
+        return Weighed(fits=True)
+
+
 class ProgramQuestions:
     """Enter it for as long as the process asks."""
 
     def __init__(
         self,
-        speaker: "Runner",
+        speaker: "ConversationLoop",
         line: Line,
         house: QuestionHouse,
         happenings: EventBus,
@@ -228,3 +323,66 @@ def why_deaf(standing: Standing) -> str | None:
 def manner_of(wanted: SpokenRequest) -> Manner:
     """How it is said."""
     return Manner(PREANNOUNCE if wanted.preannounce else "", wanted.volume)
+
+
+# Programs begin talks: an opening line, and then the person has the word.
+
+
+class Talks:
+    """Enter it for as long as the process talks; what has not begun by then is not said."""
+
+    def __init__(
+        self,
+        speaker: "ConversationLoop",
+        line: Line,
+        language_of: Callable[[str], str],
+        clock: Clock,
+    ) -> None:
+        """`line`: shared with whatever else programs begin; `language_of`: a text that names
+        none."""
+        self._speaker = speaker
+        self._line = line
+        self._language_of = language_of
+        self._clock = clock
+        self._tasks = OwnedTasks()
+
+    async def __aenter__(self) -> Self:
+        await self._tasks.__aenter__()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self._tasks.__aexit__(kind, error, trace)
+
+    async def begin(self, wanted: ConverseRequest, caller: Caller) -> str:
+        """Say the opening line as soon as nobody talks with us, then listen as after a question of
+        ours. What the person says is a turn of their own, whose model knows the line and the
+        instruction. Gives its id at once.
+
+        Raises NotPossible while the microphone is muted or away, NotAnnounced where too much waits.
+        """
+        if (why := why_deaf(self._speaker.standing)) is not None:
+            raise NotPossible(why)
+        if self._line.full:
+            raise NotAnnounced("Too much waits to be asked or said already.")
+        name = new_id(self._clock.now())
+        self._tasks.start(self._talk(wanted, caller), f"talk {name}")
+        return name
+
+    async def _talk(self, wanted: ConverseRequest, caller: Caller) -> None:
+        seconds = wanted.expire_s or EXPIRE_S
+        until_s = self._clock.monotonic() + seconds
+        language = wanted.language or self._language_of(wanted.text)
+        then = ForTalk(caller.name, wanted.instruction)
+        try:
+            async with self._line.place(seconds, wanted.priority):
+                put = self._speaker.put(wanted.text, language, manner_of(wanted), then)
+                if not await done_within(self._clock, until_s - self._clock.monotonic(), put):
+                    raise Busy("Somebody talked with the assistant until it had expired.")
+                await self._speaker.rest()
+        except Busy as busy:
+            _log.warning("a talk of %s was not begun: %s", caller.name, busy)

@@ -4,8 +4,8 @@ from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 from typing import Literal
 
-from assistant.conversation.events import Announced, AnswersBy, Source
-from assistant.conversation.programs import ForAnswer, Then
+from assistant.conversation.rules.events import Announced, AnswersBy, ForAnswer, Source, Then
+from audio.steady import MicrophoneStatus
 
 FollowUp = Literal["question", "always", "never"]  # after which answers it listens on
 ANNOUNCEMENTS_WAITING = 16  # beyond that the oldest is given up: the newest is still true
@@ -157,3 +157,12 @@ _RESTING = frozenset({State.IDLE, State.FAULT})
 # Not while the brain thinks: the word may be the end of the sentence just heard.
 _STOPS_BY_EAR = frozenset({State.SPEAKING, State.CONFIRMING, State.FOLLOW_UP})
 _TIMED = frozenset({State.WAKING, State.LISTENING, State.CONFIRMING, State.FOLLOW_UP})
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What is to be seen of a conversation."""
+
+    state: State
+    muted: bool
+    microphone: MicrophoneStatus

@@ -1,27 +1,15 @@
 """The turn machine: every rule that a person notices, as a pure function.
 
 `reduce(machine, event)` gives the next machine and the effects to carry out. No loop, no clock, no
-sound: time comes in with the events. The runner does what the effects say.
+sound: time comes in with the events. The effect runner does what the effects say.
 """
 
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from assistant.conversation import barge_in, opened, sources, tones
-from assistant.conversation import barge_in as announced
-from assistant.conversation.barge_in import (
-    CUT_SHORT,
-    answered,
-    await_answer,
-    cancel,
-    is_unanswered,
-    near_own_speech,
-    settled,
-    talk_ended,
-    unanswered,
-)
-from assistant.conversation.effects import (
+from assistant.conversation.rules import microphone, voice
+from assistant.conversation.rules.effects import (
     Anticipate,
     CancelTurn,
     CloseTurn,
@@ -37,7 +25,7 @@ from assistant.conversation.effects import (
     StopWatching,
     WatchSpeech,
 )
-from assistant.conversation.events import (
+from assistant.conversation.rules.events import (
     STOP_WORD,
     Acknowledged,
     Announced,
@@ -47,6 +35,7 @@ from assistant.conversation.events import (
     ConfirmationAsked,
     ConfirmationSettled,
     Event,
+    ForTalk,
     Muted,
     OpeningSounded,
     PlaybackEnded,
@@ -72,8 +61,18 @@ from assistant.conversation.events import (
     WentOffline,
     Withdrawn,
 )
-from assistant.conversation.programs import ForTalk
-from assistant.conversation.state import Machine, MicrophoneState, Rules, State
+from assistant.conversation.rules.state import Machine, MicrophoneState, Rules, State
+from assistant.conversation.rules.voice import (
+    CUT_SHORT,
+    answered,
+    await_answer,
+    cancel,
+    is_unanswered,
+    near_own_speech,
+    settled,
+    talk_ended,
+    unanswered,
+)
 
 __all__ = ["Machine", "MicrophoneState", "Rules", "State", "reduce"]
 
@@ -95,8 +94,8 @@ def reduce(machine: Machine, event: Event) -> Step:
         return machine, []  # from a turn that was cancelled or is over
     if machine.muted and isinstance(event, _FROM_THE_EAR):
         return machine, []  # of a frame that was under way when we were muted
-    after, effects = announced.next_said(*_HANDLERS[type(event)](machine, event))
-    return barge_in.settle(machine, after, effects)
+    after, effects = voice.next_said(*_HANDLERS[type(event)](machine, event))
+    return voice.settle(machine, after, effects)
 
 
 def _wake_rising(machine: Machine, event: WakeRising) -> Step:
@@ -105,10 +104,10 @@ def _wake_rising(machine: Machine, event: WakeRising) -> Step:
 
 def _wake_heard(machine: Machine, event: WakeHeard) -> Step:
     if event.word == STOP_WORD:
-        return barge_in.stopped(machine) if machine.stops_by_ear else (machine, [])
+        return voice.stopped(machine) if machine.stops_by_ear else (machine, [])
     if event.caller and not machine.rests:
         return machine, []  # meanwhile a person has the word
-    begins = barge_in.begins_with(machine, event)
+    begins = voice.begins_with(machine, event)
     if machine.state in _DEAF_TO_WAKE and not begins:
         return machine, []
     near = begins or machine.state is State.SPEAKING or near_own_speech(machine, event.mark_ms)
@@ -149,7 +148,7 @@ def _speech_started(machine: Machine, event: SpeechStarted) -> Step:
                 state=State.LISTENING,
                 turn=turn,
                 source="follow_up",
-                since_ms=opened.begun_at(machine, event.at_ms),
+                since_ms=microphone.begun_at(machine, event.at_ms),
             )
             # Nothing from before the microphone was opened: that was not said to us.
             mark = max(machine.since_ms, event.at_ms - machine.rules.pre_roll_ms)
@@ -160,11 +159,11 @@ def _speech_started(machine: Machine, event: SpeechStarted) -> Step:
                 opening = replace(opening, caller=talk.then.caller, talk=talk)
             return listening, [opening]
         case State.SPEAKING | State.IDLE | State.FAULT:
-            return barge_in.begun(machine, event)
+            return voice.begun(machine, event)
         case State.CONFIRMING if machine.confirming == "ear" and not machine.answering:
             mark = max(machine.since_ms, event.at_ms - machine.rules.pre_roll_ms)
             near = near_own_speech(machine, event.at_ms)
-            since = opened.begun_at(machine, event.at_ms)
+            since = microphone.begun_at(machine, event.at_ms)
             heard = replace(machine, answering=True, answer_near=near, since_ms=since)
             return heard, [HearAnswer(machine.turn, mark)]
         case _:
@@ -175,10 +174,10 @@ def _speech_ended(machine: Machine, event: SpeechEnded) -> Step:
     if machine.state is State.CONFIRMING and machine.answering:
         return answered(machine)
     if machine.state is not State.LISTENING:
-        return barge_in.ended(machine, event)
+        return voice.ended(machine, event)
     thinking, effects = _think(machine, event.at_ms, event.decided_ms)
     if machine.source == "barge_in":
-        effects += barge_in.may_be_stop(machine, machine.since_ms, event.at_ms)
+        effects += voice.may_be_stop(machine, machine.since_ms, event.at_ms)
     return thinking, effects
 
 
@@ -238,7 +237,7 @@ def _typed(machine: Machine, event: Typed) -> Step:
 
 
 def _playback_started(machine: Machine, event: PlaybackStarted) -> Step:
-    return barge_in.voice_begins(machine) if machine.state is State.THINKING else (machine, [])
+    return voice.voice_begins(machine) if machine.state is State.THINKING else (machine, [])
 
 
 def _brain_finished(machine: Machine, event: BrainFinished) -> Step:
@@ -293,12 +292,12 @@ def _playback_ended(machine: Machine, event: PlaybackEnded) -> Step:
     if machine.state not in _BUSY:
         return machine, []
     machine = replace(machine, silent_since_ms=machine.now_ms)
-    if opened.wants_opening(machine):
-        return opened.said(machine)
+    if microphone.wants_opening(machine):
+        return microphone.said(machine)
     if machine.confirming is not None:
         return await_answer(machine, machine.confirming)
     kind, message = machine.error or (None, None)
-    return barge_in.voice_ended(machine, CloseTurn(machine.turn, kind, message))
+    return voice.voice_ended(machine, CloseTurn(machine.turn, kind, message))
 
 
 def _confirmation_asked(machine: Machine, event: ConfirmationAsked) -> Step:
@@ -315,14 +314,14 @@ def _confirmation_asked(machine: Machine, event: ConfirmationAsked) -> Step:
 
 
 def _stop_asked(machine: Machine, event: StopAsked) -> Step:
-    return barge_in.stopped(machine)
+    return voice.stopped(machine)
 
 
 def _think(machine: Machine, speech_end_ms: float | None, decided_ms: float) -> Step:
     return replace(machine, state=State.THINKING), [
         StopWatching(),
         EndListening(machine.turn, speech_end_ms, decided_ms),
-        *tones.sentence_over(machine),
+        *voice.sentence_over(machine),
     ]
 
 
@@ -348,29 +347,29 @@ _HANDLERS: dict[type[Any], Callable[[Machine, Any], Step]] = {
     WakeRising: _wake_rising,
     SpeechStarted: _speech_started,
     SpeechEnded: _speech_ended,
-    SpeechHeld: barge_in.held,
-    SpeechPassed: barge_in.passed,
+    SpeechHeld: voice.held,
+    SpeechPassed: voice.passed,
     Tick: _tick,
     SourceEnded: _source_ended,
-    SourceLost: sources.lost,
-    SourceBack: sources.back,
+    SourceLost: microphone.lost,
+    SourceBack: microphone.back,
     Typed: _typed,
-    Announced: announced.waits,
-    OpeningSounded: opened.sounded,
-    Withdrawn: opened.withdrawn,
-    Muted: sources.muted,
-    Ringing: barge_in.ringing,
+    Announced: voice.waits,
+    OpeningSounded: microphone.sounded,
+    Withdrawn: microphone.withdrawn,
+    Muted: microphone.muted,
+    Ringing: voice.ringing,
     PlaybackStarted: _playback_started,
     BrainFinished: _brain_finished,
     BrainFailed: _brain_failed,
     SpeechNotMeant: _speech_not_meant,
     SetAside: _set_aside,
-    StillThinking: tones.still_thinking,
-    Acknowledged: tones.acknowledged,
-    WentOffline: tones.went_offline,
+    StillThinking: voice.still_thinking,
+    Acknowledged: voice.acknowledged,
+    WentOffline: voice.went_offline,
     PlaybackEnded: _playback_ended,
     StopAsked: _stop_asked,
-    StopHeard: barge_in.stop_heard,
+    StopHeard: voice.stop_heard,
     TalkEnded: talk_ended,
     ConfirmationAsked: _confirmation_asked,
     ConfirmationSettled: settled,

@@ -1,1 +1,0 @@
-"""Questions that programs ask people; begin with `questions`."""

@@ -1,0 +1,136 @@
+"""The rules of a microphone that goes, comes back, is muted, or is opened by a program. Pure."""
+
+from dataclasses import replace
+
+from assistant.conversation.rules.effects import (
+    AnnounceLine,
+    AwaitAnswer,
+    CloseTurn,
+    Effect,
+    ForgetSound,
+    NoAnswer,
+    SoundOpening,
+    StopWatching,
+    WatchSpeech,
+)
+from assistant.conversation.rules.events import (
+    ForAnswer,
+    ForTalk,
+    Muted,
+    OpeningSounded,
+    SourceBack,
+    SourceLost,
+    Withdrawn,
+)
+from assistant.conversation.rules.state import Machine, MicrophoneState, State
+from assistant.conversation.rules.voice import cancel, rest, unanswered, voice_ended
+
+Step = tuple[Machine, list[Effect]]
+
+
+def lost(machine: Machine, event: SourceLost) -> Step:
+    """Whoever was speaking to us is told; an answer under way is still given."""
+    machine = replace(machine, microphone=MicrophoneState.LOST)
+    match machine.state:
+        case State.WAKING | State.LISTENING:
+            effects = [StopWatching(), *cancel(machine, "source_lost")]
+            return replace(machine, state=State.FAULT), [*effects, AnnounceLine(_LOST)]
+        case State.IDLE | State.FOLLOW_UP:
+            return replace(machine, state=State.FAULT), [StopWatching()]
+        case State.CONFIRMING if machine.confirming == "ear":
+            return unanswered(machine, waited=True)
+        case _:
+            return machine, []
+
+
+def back(machine: Machine, event: SourceBack) -> Step:
+    """Time goes on; where it began anew, what was counted in the old one is void."""
+    anew = event.at_ms < machine.now_ms
+    machine = replace(machine, microphone=MicrophoneState.OPEN, now_ms=event.at_ms)
+    if anew:
+        machine = replace(machine, since_ms=event.at_ms, silent_since_ms=None)
+    if machine.state is State.FAULT:
+        return replace(machine, state=State.IDLE), []
+    return machine, []
+
+
+def muted(machine: Machine, event: Muted) -> Step:
+    """Nothing is listened to, from now on or no longer."""
+    if event.on is machine.muted:
+        return machine, []
+    machine = replace(machine, muted=event.on)
+    if not event.on:
+        return machine, []
+    resting = replace(machine, state=rest(machine))
+    match machine.state:
+        case State.WAKING | State.LISTENING:
+            return resting, [ForgetSound(), StopWatching(), *cancel(machine, "muted")]
+        case State.FOLLOW_UP:
+            return resting, [ForgetSound(), StopWatching()]
+        case State.CONFIRMING if machine.confirming == "ear":
+            silent, effects = unanswered(machine, waited=True)
+            return silent, [ForgetSound(), *effects]
+        case _:
+            return machine, [ForgetSound()]  # the answer under way is still given
+
+
+_LOST = "microphone.lost_while_speaking"
+
+
+# The rules of a microphone that a program opens: a tone first, and never longer than a while.
+
+
+def wants_opening(machine: Machine) -> bool:
+    """What has just been said was said for the microphone to open."""
+    asks = isinstance(machine.then, ForAnswer) and machine.confirming is not None
+    return asks or isinstance(machine.then, ForTalk)
+
+
+def said(machine: Machine) -> Step:
+    """It was heard to its end: now the tone, where there is a microphone to open."""
+    if not _hears(machine):
+        return _stays_closed(machine)
+    return replace(machine, state=State.SPEAKING), [SoundOpening(machine.turn)]
+
+
+def sounded(machine: Machine, event: OpeningSounded) -> Step:
+    """Only a tone that was heard opens it. What begins from now on may be for us: the tone itself
+    is no speech to any detector."""
+    if machine.state is not State.SPEAKING or not wants_opening(machine):
+        return machine, []
+    if not event.heard or not _hears(machine):
+        return _stays_closed(machine)
+    machine = replace(machine, since_ms=machine.now_ms, over_ms=None)
+    watch = WatchSpeech(from_ms=machine.now_ms, after_ms=machine.now_ms)
+    if isinstance(machine.then, ForTalk):
+        return replace(machine, state=State.FOLLOW_UP), [CloseTurn(machine.turn), watch]
+    waiting = replace(machine, state=State.CONFIRMING, answering=False)
+    return waiting, [watch, AwaitAnswer(machine.turn, "ear")]
+
+
+def withdrawn(machine: Machine, event: Withdrawn) -> Step:
+    """Nobody wants to know any more: what is under way for them ends."""
+    under_way = machine.then is event.then and machine.state in _UNDER_WAY
+    if not under_way:
+        return machine, []
+    resting = replace(machine, state=rest(machine), over_ms=None)
+    return resting, [StopWatching(), *cancel(machine, "withdrawn")]
+
+
+def begun_at(machine: Machine, speech_ms: float) -> float:
+    """From when the longest sentence is counted: where a program opened the microphone that is the
+    opening, so that it is never open for longer; else the beginning of the speech."""
+    return speech_ms if machine.then is None else machine.since_ms
+
+
+def _hears(machine: Machine) -> bool:
+    return machine.microphone is MicrophoneState.OPEN and not machine.muted
+
+
+def _stays_closed(machine: Machine) -> Step:
+    if machine.confirming is not None:
+        return replace(machine, state=State.THINKING), [NoAnswer(machine.turn, waited=False)]
+    return voice_ended(replace(machine, over_ms=None), CloseTurn(machine.turn))
+
+
+_UNDER_WAY = frozenset({State.THINKING, State.SPEAKING, State.CONFIRMING})

@@ -1,0 +1,189 @@
+"""Words that want no answer: a stop word, and the echo of our own voice."""
+
+import logging
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from functools import cache
+from typing import Protocol
+
+from assistant.confirmation.wording import Words, wording, words_of
+from assistant.conversation.rules.effects import OpenTurn
+from assistant.conversation.rules.events import AsideFor
+from audio.errors import AudioError
+
+_log = logging.getLogger(__name__)
+
+# Stop words by ear: a short piece of sound, decoded freely on this machine.
+
+
+class StopListener(Protocol):
+    """Hears whether a short piece of speech is a stop word."""
+
+    async def hears_stop(self, pcm: bytes) -> bool:
+        """Judge 16 kHz mono int16. Never raises."""
+        ...
+
+
+# The stop words of each language: a whole sentence is one of them, or it is none.
+
+
+FALLBACK = "en"  # where none of the configured languages has stop words
+
+_FORMS: Mapping[str, tuple[str, ...]] = {
+    "de": (
+        "stopp",
+        "stop",
+        "halt",
+        "genug",
+        "ruhe",
+        "sei still",
+        "schluss",
+        "hör auf",
+        "abbrechen",
+    ),
+    "en": (
+        *("stop", "stop it", "stop that", "stop talking", "stop now", "stop stop", "be quiet"),
+        *("quiet", "silence", "shush", "hush", "shut up", "enough", "that's enough", "okay stop"),
+        *("cancel", "cancel that", "never mind", "forget it"),
+    ),
+    "es": (
+        *("para", "para ya", "párate", "detente", "alto", "stop", "basta", "basta ya", "silencio"),
+        *("cállate", "calla", "ya está bien", "déjalo", "cancela", "cancelar", "olvídalo"),
+    ),
+    "fr": ("stop", "arrête", "arrête-toi", "arrêtez", "silence", "tais-toi", "ça suffit", "annule"),
+    "pt": ("para", "pare", "parar", "stop", "chega", "basta", "silêncio", "cala-te", "cancela"),
+    "vi": ("dừng", "dừng lại", "thôi", "im lặng", "đủ rồi", "hủy"),
+}
+
+
+def is_stop_word(text: str, languages: Sequence[str], wake_word: str = "") -> bool:
+    """Whether the whole text asks for silence, in one of these languages.
+
+    Polite words around it do not count, nor does the end of the `wake_word` (such as "okay_nabu")
+    in front of it.
+    """
+    return any(_is_stop(text, code, wake_word) for code in _known(languages))
+
+
+def languages_with(languages: Sequence[str]) -> tuple[str, ...]:
+    """Those of the languages that have stop words, as bare codes."""
+    return tuple(dict.fromkeys(base for code in languages if (base := _base(code)) in _FORMS))
+
+
+def _known(languages: Sequence[str]) -> tuple[str, ...]:
+    return languages_with(languages) or (FALLBACK,)
+
+
+def _is_stop(text: str, code: str, wake_word: str) -> bool:
+    forms = wording(code)
+    marks_tell = forms is not None and forms.marks_tell
+    words = words_of(text, marks_tell) or ()
+    wake = set(wake_word.split("_"))
+    while words and words[0] in wake:
+        words = words[1:]
+    polite = forms.polite if forms is not None else frozenset[Words]()
+    for phrase in sorted(polite, key=len, reverse=True):
+        words = _without(words, phrase)
+    return words in {words_of(form, marks_tell) for form in _FORMS[code]}
+
+
+def _without(words: Words, polite: Words) -> Words:
+    """Without that phrase at either end."""
+    size = len(polite)
+    if words[:size] == polite:
+        words = words[size:]
+    return words[:-size] if words[-size:] == polite else words
+
+
+def _base(code: str) -> str:
+    return code.replace("_", "-").split("-")[0].lower()
+
+
+class DecodedStop:
+    """By a recogniser's free text."""
+
+    def __init__(
+        self,
+        transcribe: Callable[[bytes], Awaitable[str]],
+        languages: Sequence[str] = ("en",),
+    ) -> None:
+        """`transcribe` may raise AudioError. `languages`: of its text; pocketsphinx has English."""
+        self._transcribe = transcribe
+        self._languages = languages
+
+    async def hears_stop(self, pcm: bytes) -> bool:
+        try:
+            text = await self._transcribe(pcm)
+        except AudioError as error:
+            _log.warning("a stop word could not be listened for: %s", error)
+            return False
+        return is_stop_word(text, self._languages)
+
+
+#
+# Whether words are our own voice, come back through the microphone. Judged by text alone.
+#
+# Only for speech that began while we spoke: what a person says later is theirs, whatever it
+# repeats.
+
+
+LEAST_WORDS = 4  # fewer may always be a person's
+
+OURS_SHARE = 0.8  # of the words, from which on they are ours
+
+LAST_WORDS = 50  # of what we said: about 20 s of speech
+
+
+def is_echo(heard: str, ours: Iterable[str], languages: Sequence[str]) -> bool:
+    """Whether `heard` repeats what we said last. A yes or no in it is a person's.
+
+    `ours`: the clauses that sounded, in order. `languages`: whose words for yes and no count.
+    """
+    words = words_of(heard)
+    if words is None or len(words) < LEAST_WORDS:
+        return False
+    said = [word for clause in ours for word in words_of(clause) or ()][-LAST_WORDS:]
+    known = set(said)
+    if not _answers(tuple(languages)).isdisjoint(words):
+        return False
+    return sum(word in known for word in words) >= OURS_SHARE * len(words)
+
+
+@cache
+def _answers(languages: tuple[str, ...]) -> frozenset[str]:
+    """The single words that mean yes or no in these languages."""
+    codes = {code.replace("_", "-").split("-")[0].lower() for code in languages}
+    forms = [found for code in codes if (found := wording(code)) is not None]
+    single = [one[0] for form in forms for one in form.yes | form.no if len(one) == 1]
+    return frozenset(word for one in single for word in words_of(one) or ())  # without accents
+
+
+# Whether what was heard in a turn wants an answer at all: not our echo, nor a mere stop word.
+
+
+class Judge:
+    """Judges the words of one turn, by how it began."""
+
+    def __init__(
+        self, opening: OpenTurn, languages: Sequence[str], ours: Callable[[], Sequence[str]]
+    ) -> None:
+        """`languages`: the configured ones. `ours`: the clauses that sounded just before."""
+        self._languages = languages
+        self._ours = ours
+        self._wake_word = opening.wake.word if opening.wake is not None else ""
+        # While we spoke. What began later is the person's, whatever it repeats.
+        self.may_be_echo = opening.source == "barge_in"
+        self._may_be_stop = opening.over_ours or opening.source in ("follow_up", "barge_in")
+
+    def judge(self, heard: str | None) -> AsideFor | None:
+        """Why these words want no answer; None: they do, or there are none."""
+        if not heard:
+            return None
+        if self._may_be_stop and is_stop_word(heard, self._languages, self._wake_word):
+            return "stop_word"
+        if self.may_be_echo and is_echo(heard, self._ours(), self._languages):
+            return "echo"
+        return None
+
+    def forget(self) -> None:
+        """The turn is over: what was said before it is nobody's business any more."""
+        self._ours = tuple
