@@ -15,10 +15,9 @@ from assistant.domain.outcome import Tier
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.live_context import LivePicture, one_line
 from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest, BuiltInResult
-from assistant.tools.intents import BROADCAST
-from assistant.tools.mend import folded
-from assistant.tools.nearest import nearest
-from assistant.tools.resolve import find_area
+from assistant.tools.house.intents import BROADCAST
+from assistant.tools.house.names import folded, nearest
+from assistant.tools.house.targets import find_area
 from integrations.errors import IntegrationError
 from integrations.home_assistant.commands import LiveLink
 from integrations.home_assistant.house import Entity, House

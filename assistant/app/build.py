@@ -18,7 +18,7 @@ from assistant.conversation.record import TurnLog
 from assistant.conversation.turn_services import TurnServices
 from assistant.sound.devices import voices_of
 from assistant.speech.output import SpeechOutput
-from assistant.tools.modes import Profiles
+from assistant.tools.policy.choices import Profiles
 from audio.errors import AudioError
 from audio.player import Outputs, Player
 from integrations.owner import OwnedTasks

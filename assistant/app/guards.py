@@ -12,11 +12,10 @@ from assistant.domain.clock import Clock
 from assistant.domain.policy_context import Mode
 from assistant.journal.retention import Discreet
 from assistant.journal.store import Store
-from assistant.tools.approvals import Approvals, Consents
-from assistant.tools.execute import gives_words_of_strangers
-from assistant.tools.guards import Breakers, CallGuards, Guards
-from assistant.tools.menu import taints
-from assistant.tools.resolve import find_area
+from assistant.tools.catalog.approvals import Approvals, Consents
+from assistant.tools.catalog.menu import taints
+from assistant.tools.execution.guards import Breakers, CallGuards, Guards, gives_words_of_strangers
+from assistant.tools.house.targets import find_area
 from assistant.tools.undo.backups import Backups
 from assistant.tools.undo.file_undo import FileUndo
 from assistant.tools.undo.stack import UndoStack

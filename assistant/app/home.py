@@ -29,9 +29,9 @@ from assistant.tools.builtin.live_context import live_context
 from assistant.tools.builtin.protocol import BuiltIn
 from assistant.tools.builtin.talk import Marking
 from assistant.tools.builtin.undo import Undoing, through
-from assistant.tools.ratings import SeenOpening
-from assistant.tools.scripts import ask_scripts
-from assistant.tools.toolbox import Toolbox
+from assistant.tools.execution.toolbox import Toolbox
+from assistant.tools.policy.choices import SeenOpening
+from assistant.tools.policy.judge import ask_scripts
 from assistant.tools.undo.stack import UndoStack
 from integrations.errors import IntegrationError
 from integrations.home_assistant.client import HomeAssistant

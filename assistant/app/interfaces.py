@@ -27,7 +27,7 @@ from assistant.interfaces.device.face import DeviceInterface, Reach, Sources
 from assistant.interfaces.health import HealthMonitor
 from assistant.interfaces.http_serving import open_guard, serving_http
 from assistant.interfaces.prometheus import CONTENT_TYPE
-from assistant.tools.menu import listed
+from assistant.tools.policy.rules import menu_json as listed
 from integrations.mcp_server.endpoint import CALLBACK, McpServer
 from integrations.web.pages import metrics_route
 

@@ -8,9 +8,8 @@ from assistant.config.tools import Policy, PolicyRule
 from assistant.domain.clock import Clock
 from assistant.domain.policy_context import Mode, PolicyContext
 from assistant.domain.records import SmallValues, StoreError
-from assistant.tools.modes import ModeKeeper
-from assistant.tools.ratings import Ratings
-from assistant.tools.rules import OwnerRule, Ruling, Rulings
+from assistant.tools.policy.choices import ModeKeeper, Ratings
+from assistant.tools.policy.rules import OwnerRule, Ruling, Rulings
 
 LOOK_S = 5.0  # between two looks at what other processes have changed
 

@@ -28,7 +28,7 @@ from assistant.speech.identify import identify
 from assistant.speech.output import SpeechOutput
 from assistant.timers.desk import TimerDesk
 from assistant.tools.builtin.box_settings import SwitchProfile
-from assistant.tools.watch import MovementWatch
+from assistant.tools.execution.outcomes import MovementWatch
 from integrations.home_assistant.services import Services
 from integrations.web.requests import LiveRequest
 

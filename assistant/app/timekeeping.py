@@ -20,7 +20,7 @@ from assistant.timers.recurrence import Almanac, local_zone
 from assistant.timers.telling import TimerTelling
 from assistant.timers.tools import AlarmTool, TimerTools
 from assistant.tools.builtin.protocol import BuiltIn
-from assistant.tools.toolbox import Toolbox
+from assistant.tools.execution.toolbox import Toolbox
 from integrations.home_assistant.client import HomeAssistant
 from integrations.web.problems import Busy
 

@@ -56,7 +56,7 @@ SETTLE_S = 10.0  # that calls under way are waited for before it is decided how 
 
 
 class Ledger(Protocol):
-    """What was sent to the house (`assistant.tools.toolbox.Toolbox`)."""
+    """What was sent to the house (`assistant.tools.execution.toolbox.Toolbox`)."""
 
     def mutations(self, turn_id: str) -> Sequence[Deed]:
         """The turn's calls that may change something and were sent, in order."""

@@ -222,7 +222,7 @@ class BrainSlot:
 
 
 class Deed(Protocol):
-    """A call that may have changed something (`assistant.tools.ledger.Mutation`)."""
+    """A call that may have changed something (`assistant.tools.execution.requests.Mutation`)."""
 
     @property
     def outcome(self) -> ToolOutcome | None:

@@ -34,7 +34,7 @@ from assistant.setup.cloud import four_lines
 from assistant.setup.document import draft
 from assistant.setup.sound_check import Reading, bar, lacking
 from assistant.sound.devices import models_folder, wake_engine
-from assistant.tools.ratings import Ratings, may_open
+from assistant.tools.policy.choices import Ratings, may_open
 from audio.devices import DeviceInfo, list_devices
 from audio.errors import AudioError
 from integrations.errors import IntegrationError, SignInAgain

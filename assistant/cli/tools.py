@@ -21,8 +21,9 @@ from assistant.cli.terminal import CliCommand, Failed, say, say_json
 from assistant.config.schema import Settings
 from assistant.domain.clock import Clock, SystemClock
 from assistant.domain.outcome import Decision
-from assistant.tools.menu import MenuEntry, listed, rule_of
-from assistant.tools.rules import OwnerRule, Ruling
+from assistant.tools.catalog.menu import MenuEntry
+from assistant.tools.policy.rules import OwnerRule, Ruling, rule_of
+from assistant.tools.policy.rules import menu_json as listed
 from integrations.mcp.servers import HOME_ASSISTANT, ServerState
 
 PATIENCE_S = 20.0  # for house and servers; a turn waits far less, here all is to be seen

@@ -11,7 +11,7 @@ from typing import Any
 
 from assistant.app.home import HomeContext
 from assistant.cli.terminal import Failed, say, say_json
-from assistant.tools.approvals import Approvals, Waiting, fingerprint, pin_of
+from assistant.tools.catalog.approvals import Approvals, Waiting, fingerprint, pin_of
 
 _GIVEN = re.compile(r"(?P<path>[^/]+/.+?)(?:@(?P<mark>[0-9a-f]{8,64}))?", re.S)
 _PARTS = ("title", "description", "schema")

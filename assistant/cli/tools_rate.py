@@ -12,9 +12,16 @@ from assistant.cli.console import Terminal
 from assistant.cli.terminal import Failed, say, say_json
 from assistant.domain.clock import Clock
 from assistant.domain.outcome import Tier
-from assistant.tools.openers import must_run
-from assistant.tools.ratings import TIERS, Ratings, may_open, rated_rows, unknown_effects, unrated
-from assistant.tools.weighing import height
+from assistant.tools.policy.choices import (
+    TIERS,
+    Ratings,
+    may_open,
+    rated_rows,
+    unknown_effects,
+    unrated,
+)
+from assistant.tools.policy.openers import must_run
+from assistant.tools.policy.risk import height
 from integrations.home_assistant.house import Entity, House
 
 LEARN_S = 3.0  # what Home Assistant gets for telling it

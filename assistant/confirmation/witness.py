@@ -11,8 +11,8 @@ from assistant.confirmation.pin import read_digits
 from assistant.confirmation.weigh import weigh
 from assistant.domain.outcome import Tier
 from assistant.domain.question import Question, Settlement
-from assistant.tools.resolve import domain_of, has_features
-from assistant.tools.verify import LivePicture
+from assistant.tools.execution.verification import LivePicture
+from assistant.tools.house.targets import domain_of, has_features
 from audio.errors import AudioError
 from integrations.errors import IntegrationError
 from integrations.home_assistant.house import Entity, House

@@ -9,8 +9,8 @@ from typing import Literal
 
 from assistant.conversation.spoken_reply import SpokenReply
 from assistant.domain.outcome import Decision, Observed, Status, Tier, ToolOutcome
-from assistant.tools.resolve import find_area
-from assistant.tools.verify import UNDER_WAY
+from assistant.tools.execution.verification import UNDER_WAY
+from assistant.tools.house.targets import find_area
 from integrations.home_assistant.house import House
 
 Habit = Literal["auto", "sound", "words"]  # as `voice.acknowledge`

@@ -26,8 +26,8 @@ from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
 from assistant.domain.question import Question, Settlement
 from assistant.domain.turn_audio import TurnAudio
 from assistant.tools.builtin.protocol import HEARTH
-from assistant.tools.guards import LIMITS
-from assistant.tools.request import lost
+from assistant.tools.execution.guards import LIMITS
+from assistant.tools.execution.requests import lost
 from integrations.errors import IntegrationError
 from integrations.mcp.servers import HOME_ASSISTANT
 

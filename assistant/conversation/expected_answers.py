@@ -24,7 +24,7 @@ from assistant.domain.brain import Spent
 from assistant.domain.call import ToolCall
 from assistant.domain.outcome import ToolOutcome
 from assistant.jobs.think import Spend, Thinker
-from assistant.tools.checks import Checks, TooMuch
+from assistant.tools.catalog.schema import Checks, TooMuch
 
 _log = logging.getLogger(__name__)
 

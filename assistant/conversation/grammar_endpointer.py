@@ -17,7 +17,7 @@ from assistant.conversation.endpointing import (
     hang_over,
     judge_path,
 )
-from assistant.tools.resolve import find_area
+from assistant.tools.house.targets import find_area
 from audio.errors import AudioError
 from audio.frames import SAMPLES_PER_MS
 from audio.recognize.protocol import Grammar

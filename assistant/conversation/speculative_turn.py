@@ -23,7 +23,7 @@ from assistant.domain.brain import (
 )
 from assistant.domain.call import ToolCall
 from assistant.domain.outcome import Status, ToolOutcome
-from assistant.tools.request import lost
+from assistant.tools.execution.requests import lost
 
 _log = logging.getLogger(__name__)
 _LEFT = "It was not run, because the turn went on without it."  # for the model

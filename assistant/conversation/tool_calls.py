@@ -14,9 +14,9 @@ from assistant.domain.call import ToolCall
 from assistant.domain.call_context import CallContext
 from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
 from assistant.tools.builtin.protocol import HEARTH
-from assistant.tools.guards import LIMITS
-from assistant.tools.policy import wants_words
-from assistant.tools.request import lost
+from assistant.tools.execution.guards import LIMITS
+from assistant.tools.execution.requests import lost
+from assistant.tools.policy.engine import wants_words
 from integrations.mcp.servers import HOME_ASSISTANT
 
 if TYPE_CHECKING:

@@ -55,7 +55,7 @@ class ToolRunner(Protocol):
 
 
 class ProgramLimits(Protocol):
-    """Keeps what the turns of programs may touch (`assistant.tools.toolbox.Toolbox`)."""
+    """Keeps what the turns of programs may touch (`assistant.tools.execution.toolbox.Toolbox`)."""
 
     def restrict(self, turn_id: str, rights: Rights, caller: str) -> None:
         """From now on all calls of this turn stay within these rights."""
@@ -67,7 +67,7 @@ class ProgramLimits(Protocol):
 
 
 class Profiles(Protocol):
-    """What a profile changes about a turn (`assistant.tools.modes.Profiles`)."""
+    """What a profile changes about a turn (`assistant.tools.policy.choices.Profiles`)."""
 
     def begin(self, turn_id: str, profile: str) -> str:
         """A turn begins with it, "" for none: its voice speaks, and its tools are all that the

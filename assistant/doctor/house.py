@@ -28,8 +28,8 @@ from assistant.interfaces.device import record as place
 from assistant.interfaces.device.record import DeviceFile, DeviceRecord
 from assistant.interfaces.device.sensors import address_of
 from assistant.interfaces.mqtt.make import broker_of
-from assistant.tools.menu import Menu
-from assistant.tools.ratings import may_open
+from assistant.tools.catalog.menu import Menu
+from assistant.tools.policy.choices import may_open
 from integrations.address import shown
 from integrations.errors import IntegrationError, SignInAgain
 from integrations.home_assistant.house import Entity, House

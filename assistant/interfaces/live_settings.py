@@ -14,7 +14,7 @@ from assistant.conversation.rules.state import FollowUp
 from assistant.domain.listeners import Listeners
 from assistant.domain.records import StoreError
 from assistant.sound.devices import known_words, wake_engine
-from assistant.tools.modes import widens
+from assistant.tools.policy.choices import widens
 from audio.errors import AudioError
 from audio.wake.protocol import WakeEngine
 from integrations.web.box import NotPossible

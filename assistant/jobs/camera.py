@@ -13,8 +13,8 @@ from assistant.domain.outcome import Tier, ToolOutcome
 from assistant.jobs.think import Guide, Spend, Thinker
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest, BuiltInResult
-from assistant.tools.nearest import nearest
-from assistant.tools.resolve import is_called
+from assistant.tools.house.names import nearest
+from assistant.tools.house.targets import is_called
 from integrations.errors import Refused
 from integrations.gemini.once import Picture
 from integrations.home_assistant.house import Entity, House

@@ -18,7 +18,7 @@ from assistant.speech.catalogue import Catalogue, Line
 from integrations.owner import OwnedTasks
 
 if TYPE_CHECKING:
-    from assistant.tools.toolbox import Toolbox
+    from assistant.tools.execution.toolbox import Toolbox
 
 
 _log = logging.getLogger(__name__)

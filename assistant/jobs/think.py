@@ -18,7 +18,7 @@ from integrations.gemini.once import Picture
 
 if TYPE_CHECKING:
     from assistant.jobs.keeper import Jobs
-    from assistant.tools.toolbox import Toolbox
+    from assistant.tools.execution.toolbox import Toolbox
 
 
 # What can think about something for long (`gemini.once_model`), as the jobs see it.

@@ -4,7 +4,7 @@ import re
 import unicodedata
 
 from assistant.tools.builtin.protocol import CORRECT, FORGET, REMEMBER
-from assistant.tools.mend import folded, stemmed
+from assistant.tools.house.names import folded, stemmed
 
 MAX_WORDS = 24  # of one query
 _SHORTEST = 3  # letters; shorter ones are mostly articles

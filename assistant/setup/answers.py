@@ -11,7 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 from assistant.config.kinds import HomeAddress, Language
 from assistant.config.schema import Settings
 from assistant.setup.sound_check import Reading
-from assistant.tools.nearest import nearest
+from assistant.tools.house.names import nearest
 from audio.devices import DeviceInfo
 from integrations.errors import IntegrationError
 from integrations.home_assistant.client import HomeAssistant

@@ -26,7 +26,7 @@ from assistant.domain.clock import Clock
 from assistant.domain.records import SmallValues, StoreError
 from assistant.sound.media_players import PlayerVerdict, Touched, judge, playing_in, seen, touches
 from assistant.tools.builtin.live_context import LivePicture
-from assistant.tools.resolve import find_area
+from assistant.tools.house.targets import find_area
 from integrations.errors import IntegrationError
 from integrations.home_assistant.house import Entity, House
 from integrations.home_assistant.refusals import Unanswered

@@ -8,7 +8,7 @@ from enum import Enum, auto
 from typing import Literal
 
 from assistant.confirmation.witness import playing
-from assistant.tools.resolve import has_features
+from assistant.tools.house.targets import has_features
 from integrations.home_assistant.house import Entity, House
 from integrations.home_assistant.shapes import texts
 

@@ -11,7 +11,7 @@ from assistant.domain.clock import Clock
 from assistant.domain.records import StoreError, TimerKind, TimerRecord, new_id
 from assistant.timers.deadlines import is_of_day
 from assistant.timers.recurrence import Almanac, Rule, rule_from
-from assistant.tools.resolve import visible
+from assistant.tools.house.targets import visible
 
 # Timers and the like as JSON, for models and programs.
 

@@ -13,8 +13,8 @@ from assistant.domain.rights import COMMAND, Program, Rights
 from assistant.speech.catalogue import Catalogue
 from assistant.timers.book import Complaints
 from assistant.timers.watch import Due, Unheard
-from assistant.tools.menu import Menu, MenuEntry
-from assistant.tools.rules import PolicyDecision
+from assistant.tools.catalog.menu import Menu, MenuEntry
+from assistant.tools.policy.rules import PolicyDecision
 from integrations.owner import OwnedTasks
 
 # Calls that are made later: judged when they are asked for, frozen, and judged again when due.
@@ -25,7 +25,7 @@ LATER = Program(COMMAND, Rights(Tier.COSTLY, asks=False, free=Tier.COSTLY, recal
 
 
 class Tools(Protocol):
-    """The calls' one way (`assistant.tools.toolbox.Toolbox`)."""
+    """The calls' one way (`assistant.tools.execution.toolbox.Toolbox`)."""
 
     @property
     def current_menu(self) -> Menu:

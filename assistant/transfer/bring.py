@@ -23,9 +23,8 @@ from assistant.journal import retention as kept
 from assistant.journal.database import Database
 from assistant.memory.facts import MAX_FACTS
 from assistant.setup.document import PLAIN_MODE, Before, NewFile, put_back, write_all
-from assistant.tools.ratings import NAME as RATINGS
-from assistant.tools.ratings import read_tiers
-from assistant.tools.weighing import height
+from assistant.tools.policy.choices import RATINGS, read_tiers
+from assistant.tools.policy.risk import height
 from assistant.transfer.contents import Contents, still_to_come
 from assistant.transfer.settings import (
     SecretFile,

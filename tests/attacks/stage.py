@@ -15,11 +15,11 @@ from assistant.domain.clock import SystemClock
 from assistant.domain.outcome import Decision, ToolOutcome
 from assistant.domain.question import Question, Settlement
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.approvals import Approvals
-from assistant.tools.guards import CallGuards
-from assistant.tools.menu import taints
-from assistant.tools.rules import STRICT, Rulings
-from assistant.tools.toolbox import Toolbox
+from assistant.tools.catalog.approvals import Approvals
+from assistant.tools.catalog.menu import taints
+from assistant.tools.execution.guards import CallGuards
+from assistant.tools.execution.toolbox import Toolbox
+from assistant.tools.policy.rules import STRICT, Rulings
 from integrations.cleaning import one_line
 from integrations.demo_home import DemoHome
 from integrations.demo_home.catalogue import THINGS

@@ -9,7 +9,7 @@ import pytest
 
 from assistant.domain.outcome import Decision, Status, Tier
 from assistant.domain.question import Settlement
-from assistant.tools.rules import Rulings
+from assistant.tools.policy.rules import Rulings
 from integrations.cleaning import one_line, visible
 from tests.attacks.corpus import Attack, attacks
 from tests.attacks.stage import SECRET, Aftermath, scene

@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
-from assistant.tools.arguments import fit
+from assistant.tools.catalog.arguments import fit
 from integrations.gemini.declarations import Declaration, convert
 from integrations.gemini.models import model_row
 from integrations.gemini.setup import tools_of

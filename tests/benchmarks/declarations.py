@@ -10,7 +10,7 @@ from typing import Any
 
 from google.genai import types
 
-from assistant.tools.menu import build_menu
+from assistant.tools.catalog.menu import build_menu
 from integrations.gemini.declarations import Declaration, convert
 from integrations.mcp.servers import McpTool, ServerSpec
 from tests.benchmarks.figures import how_many, print_table, write_figures

@@ -38,7 +38,7 @@ from assistant.domain.records import TurnRecord
 from assistant.journal.store import Store
 from assistant.speech.clauses import ClauseCutter
 from assistant.speech.speakable import speakable
-from assistant.tools.menu import build_menu
+from assistant.tools.catalog.menu import build_menu
 from audio.endpoint import Endpointer
 from audio.frames import FRAME_BYTES, FRAME_SAMPLES, SAMPLE_RATE, Frame
 from audio.vad.silero import SileroDetector

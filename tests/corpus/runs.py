@@ -12,7 +12,7 @@ from assistant.domain.clock import VirtualClock
 from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
 from assistant.domain.turn_audio import TurnAudio
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.menu import Menu, build_menu
+from assistant.tools.catalog.menu import Menu, build_menu
 from audio.recognize.protocol import Recognizer
 from integrations.home_assistant.house import House
 from integrations.mcp.servers import McpTool, home_assistant_server

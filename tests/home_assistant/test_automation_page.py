@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from assistant.demo.scenes import SpokenCommand, make_clip
-from assistant.tools.scripts import TRIGGER
+from assistant.tools.house.intents import TRIGGER
 from audio.wav import read_wav
 from tests.home_assistant.admin import Admin
 from tests.home_assistant.automations import automation

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from assistant.tools.scripts import TRIGGER
+from assistant.tools.house.intents import TRIGGER
 from tests.home_assistant.admin import Admin
 from tests.home_assistant.automations import automation, blueprint, until
 from tests.home_assistant.conftest import Address, Broker, real_only

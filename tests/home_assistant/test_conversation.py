@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from assistant.tools.scripts import NAME, TRIGGER
+from assistant.tools.house.intents import PROCESS as NAME
+from assistant.tools.house.intents import TRIGGER
 from integrations.home_assistant.client import HomeAssistant
 from integrations.home_assistant.conversation import Conversation, Recognized
 from tests.home_assistant.admin import Admin

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from assistant.domain.outcome import Decision, Tier
-from assistant.tools.intents import INTENTS, Action
-from assistant.tools.menu import Menu, build_menu
-from assistant.tools.openers import OPENERS
-from assistant.tools.policy import judge
+from assistant.tools.catalog.menu import Menu, build_menu
+from assistant.tools.house.intents import INTENTS, Action
+from assistant.tools.policy.engine import judge
+from assistant.tools.policy.openers import OPENERS
 from integrations.home_assistant.client import HomeAssistant
 from integrations.home_assistant.context import read_context
 from integrations.home_assistant.house import House

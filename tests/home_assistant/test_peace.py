@@ -16,7 +16,7 @@ from assistant.app.build import open_app
 from assistant.app.home import HomeContext
 from assistant.config.schema import Settings
 from assistant.domain.outcome import Decision, Tier
-from assistant.tools.intents import INTENTS, suffix
+from assistant.tools.house.intents import INTENTS, suffix
 from audio.player import NullPlayer
 from tests.home_assistant.conftest import Address, real_only
 

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from assistant.demo.scenes import SpokenCommand, make_clip
-from assistant.tools.scripts import NAME, TRIGGER
+from assistant.tools.house.intents import PROCESS as NAME
+from assistant.tools.house.intents import TRIGGER
 from integrations.errors import Refused, Unavailable
 from integrations.home_assistant.client import HomeAssistant
 from integrations.home_assistant.pipeline import Pipeline, list_pipelines, transcribe

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from assistant.tools.intents import INTENTS, Action
-from assistant.tools.mend import mend
-from assistant.tools.resolve import consequences, domain_of, reach
-from assistant.tools.scripts import ask_scripts, check_fields
-from assistant.tools.sentences import read_answer
+from assistant.tools.execution.outcomes import read_answer
+from assistant.tools.house.intents import INTENTS, Action
+from assistant.tools.house.targets import consequences, domain_of, reach
+from assistant.tools.policy.corrections import mend
+from assistant.tools.policy.judge import ask_scripts, check_fields
 from integrations.home_assistant.client import HomeAssistant
 from integrations.home_assistant.context import read_context
 from integrations.home_assistant.house import House

@@ -18,7 +18,7 @@ from assistant.domain.call_context import CallContext
 from assistant.domain.clock import SystemClock
 from assistant.domain.outcome import Decision, Status, ToolOutcome
 from assistant.domain.question import Settlement
-from assistant.tools.resolve import members
+from assistant.tools.house.targets import members
 from tests.home_assistant.admin import Admin
 from tests.home_assistant.conftest import Address, real_only
 

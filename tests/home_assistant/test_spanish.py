@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from assistant.tools.scripts import NAME, TRIGGER
+from assistant.tools.house.intents import PROCESS as NAME
+from assistant.tools.house.intents import TRIGGER
 from tests.home_assistant.admin import Admin
 from tests.home_assistant.conftest import Address, real_only
 from tests.home_assistant.hearth import Hearth

@@ -15,9 +15,9 @@ from assistant.domain.outcome import Status, Tier, ToolOutcome
 from assistant.domain.policy_context import PolicyContext
 from assistant.domain.records import CallRecord
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.scripts import ask_scripts
-from assistant.tools.toolbox import Toolbox
-from assistant.tools.watch import MovementWatch
+from assistant.tools.execution.outcomes import MovementWatch
+from assistant.tools.execution.toolbox import Toolbox
+from assistant.tools.policy.judge import ask_scripts
 from integrations.home_assistant.client import HomeAssistant
 from integrations.home_assistant.context import read_context
 from integrations.home_assistant.house import Entity

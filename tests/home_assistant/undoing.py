@@ -14,8 +14,8 @@ from assistant.domain.outcome import Decision, Observed, Status, Tier, ToolOutco
 from assistant.domain.records import CallRecord
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.undo import UNDO, Undoing, through
-from assistant.tools.guards import CallGuards
-from assistant.tools.toolbox import Toolbox
+from assistant.tools.execution.guards import CallGuards
+from assistant.tools.execution.toolbox import Toolbox
 from assistant.tools.undo.stack import UndoStack
 from integrations.home_assistant.client import HomeAssistant
 from integrations.home_assistant.house import House

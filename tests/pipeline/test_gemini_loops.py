@@ -15,7 +15,7 @@ import pytest
 from assistant.conversation.record import FinishedTurn
 from assistant.domain.outcome import Decision, Status
 from assistant.domain.records import AuditRecord
-from assistant.tools.guards import MAX_REPEATED
+from assistant.tools.execution.guards import MAX_REPEATED
 from tests.pipeline.gemini_rig import (
     KITCHEN,
     LIVE,

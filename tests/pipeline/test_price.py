@@ -8,7 +8,7 @@ from assistant.app.brains import open_brains
 from assistant.app.home import open_home
 from assistant.domain.clock import SystemClock
 from assistant.setup.cloud import ONE_COMMAND
-from assistant.tools.nearest import tokens
+from assistant.tools.catalog.menu import tokens
 from tests.pipeline.rig import offline_settings
 
 

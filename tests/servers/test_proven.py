@@ -24,9 +24,9 @@ from assistant.domain.clock import SystemClock
 from assistant.domain.outcome import Decision, Status, Tier
 from assistant.domain.question import Settlement
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.menu import build_menu
-from assistant.tools.rules import Rulings
-from assistant.tools.toolbox import Toolbox
+from assistant.tools.catalog.menu import build_menu
+from assistant.tools.execution.toolbox import Toolbox
+from assistant.tools.policy.rules import Rulings
 from assistant.tools.undo.backups import Backups
 from assistant.tools.undo.reversible import UndoneReport
 from integrations.mcp.hub import McpHub

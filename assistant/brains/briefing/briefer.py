@@ -17,9 +17,9 @@ from assistant.domain.clock import Clock
 from assistant.speech.identify import led_by
 from assistant.tools.builtin.find_devices import FIND_DEVICES
 from assistant.tools.builtin.live_context import DATE_AND_TIME
-from assistant.tools.deciding import may_use
-from assistant.tools.menu import Menu, MenuEntry
-from assistant.tools.resolve import find_area
+from assistant.tools.catalog.menu import Menu, MenuEntry
+from assistant.tools.house.targets import find_area
+from assistant.tools.policy.choices import may_use
 from integrations.errors import IntegrationError
 from integrations.gemini.declarations import Declaration
 from integrations.home_assistant.context import Shown, read_context

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from assistant.brains.briefing.home_text import QUIET
-from assistant.tools.resolve import find_area
+from assistant.tools.house.targets import find_area
 from integrations.cleaning import one_line
 from integrations.home_assistant.house import Entity, House
 

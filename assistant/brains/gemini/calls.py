@@ -32,7 +32,7 @@ from integrations.mcp.servers import HOME_ASSISTANT
 
 
 # Characters of the house's answer to a command: the sentence tells what was observed. All that
-# other servers answer is given whole, as far as it was kept (`assistant.tools.sentences`).
+# other servers answer is given whole, as far as it was kept (`assistant.tools.execution.outcomes`).
 MAX_RECEIPT = 2_000
 _CUT = " [cut]"
 

@@ -23,8 +23,8 @@ from assistant.domain.brain import (
 from assistant.domain.call import SentenceMatch, ToolCall
 from assistant.domain.outcome import Status, ToolOutcome
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.mixed import as_said, spread
-from assistant.tools.scripts import NAME
+from assistant.tools.house.intents import PROCESS as NAME
+from assistant.tools.policy.corrections import as_said, spread
 from audio.errors import AudioError, TookTooLong
 from integrations.errors import IntegrationError
 from integrations.home_assistant.conversation import Recognized

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 from assistant.domain.call import SentenceMatch
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.house_answers import HouseAnswers
-from assistant.tools.house_questions import facts
-from assistant.tools.resolve import find_area
-from assistant.tools.scoping import UNKNOWN
+from assistant.tools.house.answers import HouseAnswers
+from assistant.tools.house.names import UNKNOWN
+from assistant.tools.house.questions import facts
+from assistant.tools.house.targets import find_area
 from integrations.home_assistant.house import House
 
 if TYPE_CHECKING:  # templates and their library take long to load, and a command needs none

@@ -15,9 +15,9 @@ from assistant.brains.offline.undoing import TOOLS as UNDO_TOOLS
 from assistant.domain.clock import Clock
 from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.house_answers import HouseAnswers, room_sensors
-from assistant.tools.house_questions import Question
-from assistant.tools.resolve import spoken_names
+from assistant.tools.house.answers import HouseAnswers, room_sensors
+from assistant.tools.house.names import spoken_names
+from assistant.tools.house.questions import Question
 from assistant.tools.vocabulary import mentions
 from integrations.home_assistant.house import Entity, House
 

@@ -25,7 +25,7 @@ from assistant.domain.call import ToolCall
 from assistant.domain.clock import Clock
 from assistant.domain.outcome import ToolOutcome
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.menu import Menu
+from assistant.tools.catalog.menu import Menu
 from audio.errors import AudioError, TookTooLong
 from audio.recognize.protocol import Recognizer
 from integrations.home_assistant.house import House

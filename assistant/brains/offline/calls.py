@@ -20,9 +20,9 @@ from assistant.brains.offline.undoing import TOOLS as UNDO_TOOLS
 from assistant.timers.later_tool import DO_LATER
 from assistant.tools.builtin.protocol import REMEMBER
 from assistant.tools.builtin.weather import TODAY, WEATHER_FORECAST
-from assistant.tools.deciding import SWITCH_PROFILE
-from assistant.tools.mend import stemmed
-from assistant.tools.menu import Menu
+from assistant.tools.catalog.menu import Menu
+from assistant.tools.house.names import stemmed
+from assistant.tools.policy.choices import SWITCH_PROFILE
 from assistant.tools.vocabulary import LANGUAGES, entries, fold
 from integrations.home_assistant.house import Entity, House
 

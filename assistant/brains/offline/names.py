@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from assistant.brains.offline.numbers import number_words
-from assistant.tools.house_questions import door_of, is_of_a_door, without_part
+from assistant.tools.house.questions import door_of, is_of_a_door, without_part
 from integrations.home_assistant.house import Entity, House
 
 

@@ -31,8 +31,8 @@ from assistant.brains.offline.state_sentences import LISTS as STATE_LISTS
 from assistant.brains.offline.state_sentences import SENTENCES as STATE_SENTENCES
 from assistant.brains.offline.timer_sentences import SENTENCES as TIMER_SENTENCES
 from assistant.brains.offline.undoing import SENTENCES as UNDO_SENTENCES
-from assistant.tools.intents import LATER
-from assistant.tools.mixed import as_said
+from assistant.tools.house.intents import LATER
+from assistant.tools.policy.corrections import as_said
 
 _TIME = re.compile(r"\b(\d{1,2}):(\d{2})\b")  # as it is typed
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from assistant.tools.house_questions import EVERYTHING
+from assistant.tools.house.questions import EVERYTHING
 
 INTENT = "HassGetState"
 DEFINITE = "definite"  # the response of a question about "the door", "the windows"

@@ -14,7 +14,7 @@ from assistant.timers.tools import (
     START_TIMER,
     SUBTRACT,
 )
-from assistant.tools.intents import LATER
+from assistant.tools.house.intents import LATER
 
 # Home Assistant's intent -> the tool of Hearth's own, and what it must be told besides the slots.
 TOOLS: Mapping[str, tuple[str, Mapping[str, Any]]] = {

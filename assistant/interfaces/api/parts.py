@@ -14,7 +14,7 @@ from assistant.domain.outcome import Tier
 from assistant.domain.policy_context import Mode
 from assistant.domain.records import Mark
 from assistant.domain.rights import Rights
-from assistant.tools.ratings import Ratings, may_open, rated_rows
+from assistant.tools.policy.choices import Ratings, may_open, rated_rows
 from integrations.home_assistant.house import House
 from integrations.web.box import Unknown
 from integrations.web.requests import (
@@ -91,7 +91,7 @@ class Muting(Protocol):
 
 
 class Modes(Protocol):
-    """Who knows the mode (`assistant.tools.modes.ModeKeeper`)."""
+    """Who knows the mode (`assistant.tools.policy.choices.ModeKeeper`)."""
 
     @property
     def current(self) -> Mode:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from assistant.config.errors import ConfigError
 from assistant.domain.clock import Clock
-from assistant.tools.nearest import nearest
+from assistant.tools.house.names import nearest
 from integrations.errors import IntegrationError, Refused, SignInAgain, Unavailable
 from integrations.home_assistant import mobile_app
 from integrations.home_assistant.commands import Commands

@@ -11,7 +11,7 @@ from assistant.domain.records import AuditRecord, StoreError
 from assistant.speech.catalogue import FALLBACK, Catalogue
 from assistant.tools.builtin.live_context import one_line
 from assistant.tools.builtin.protocol import NO_ARGUMENTS, BuiltIn, BuiltInRequest, BuiltInResult
-from assistant.tools.sentences import Sentences
+from assistant.tools.execution.outcomes import Sentences
 from integrations.home_assistant.house import House
 
 WHAT_DID_YOU_DO = "what_did_you_do"

@@ -11,11 +11,11 @@ from assistant.domain.policy_context import Mode
 from assistant.domain.records import StoreError
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.protocol import NO_ARGUMENTS, BuiltIn, BuiltInRequest, BuiltInResult
-from assistant.tools.deciding import SWITCH_PROFILE
-from assistant.tools.mend import folded
+from assistant.tools.house.names import folded
+from assistant.tools.policy.choices import SWITCH_PROFILE
 
 if TYPE_CHECKING:
-    from assistant.tools.modes import ModeKeeper
+    from assistant.tools.policy.choices import ModeKeeper
 
 
 VOICE_VOLUME, VOICE_SPEED, REPEAT = "voice_volume", "voice_speed", "repeat"

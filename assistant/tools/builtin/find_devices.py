@@ -13,12 +13,18 @@ from assistant.domain.outcome import Tier
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.live_context import AgedPicture, one_line, staleness
 from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest, BuiltInResult
-from assistant.tools.house_answers import HouseAnswers
-from assistant.tools.house_questions import openings
-from assistant.tools.mend import are_near, folded, stemmed
-from assistant.tools.nearest import nearest
-from assistant.tools.resolve import listed
-from assistant.tools.scoping import UNKNOWN, plain_state, short_state
+from assistant.tools.house.answers import HouseAnswers
+from assistant.tools.house.names import (
+    UNKNOWN,
+    are_near,
+    folded,
+    nearest,
+    plain_state,
+    short_state,
+    stemmed,
+)
+from assistant.tools.house.questions import openings
+from assistant.tools.house.targets import listed
 from integrations.home_assistant.house import Area, Entity, Floor, House
 
 FIND_DEVICES = "find_devices"

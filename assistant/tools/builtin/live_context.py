@@ -16,9 +16,9 @@ from assistant.domain.clock import Clock
 from assistant.domain.outcome import Tier
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.protocol import NO_ARGUMENTS, BuiltIn, BuiltInRequest, BuiltInResult
-from assistant.tools.house_answers import HouseAnswers
-from assistant.tools.resolve import find_areas, is_called, listed
-from assistant.tools.scoping import brightness_percent
+from assistant.tools.house.answers import HouseAnswers
+from assistant.tools.house.names import brightness_percent
+from assistant.tools.house.targets import find_areas, is_called, listed
 from integrations import cleaning
 from integrations.home_assistant.context import UNLISTED
 from integrations.home_assistant.house import Entity, House

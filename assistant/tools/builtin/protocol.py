@@ -6,7 +6,7 @@ from typing import Any
 
 from assistant.domain.call_context import CALM, CallContext
 from assistant.domain.outcome import Tier
-from assistant.tools.intents import Move
+from assistant.tools.house.intents import Move
 
 HEARTH = "hearth"  # the server under which the menu and the journal list them
 
@@ -28,9 +28,7 @@ class BuiltInRequest:
     judged: tuple[Move, ...] = ()  # what of `BuiltIn.moves` was let through, and nothing else
     recalls: bool = True  # whoever asks may be told what people have said
     caller: str = ""  # the program whose own turn it is, as the audit names it; "": people's
-    tainted: bool = (
-        False  # the model may have read what a stranger wrote (`assistant.tools.execute`)
-    )
+    tainted: bool = False  # the model may have read what a stranger wrote
     said: tuple[str, ...] = ()  # the person's words in this talk
 
 

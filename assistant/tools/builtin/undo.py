@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any, Protocol
 from assistant.domain.call import ToolCall
 from assistant.domain.outcome import Status, Tier, ToolOutcome
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.asking import CANNOT_ASK
 from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest, BuiltInResult
-from assistant.tools.intents import Move
-from assistant.tools.menu import Menu
+from assistant.tools.catalog.menu import Menu
+from assistant.tools.execution.confirmations import CANNOT_ASK
+from assistant.tools.house.intents import Move
 from assistant.tools.undo.correct import corrected
 from assistant.tools.undo.reversible import UndoneReport, tell
 from assistant.tools.undo.stack import MAX_LEVELS, DoneCall, Undone
 from integrations.home_assistant.house import House
 
 if TYPE_CHECKING:
-    from assistant.tools.toolbox import Toolbox
+    from assistant.tools.execution.toolbox import Toolbox
 
 
 UNDO = "undo"

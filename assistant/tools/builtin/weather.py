@@ -10,7 +10,7 @@ from assistant.domain.clock import Clock
 from assistant.domain.outcome import Tier
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest, BuiltInResult
-from assistant.tools.resolve import is_called
+from assistant.tools.house.targets import is_called
 from integrations.home_assistant.commands import LiveLink
 from integrations.home_assistant.house import Entity, House
 from integrations.home_assistant.services import Forecast, forecasts

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from assistant.tools.resolve import domain_of, find_areas, is_called, listed
+from assistant.tools.house.targets import domain_of, find_areas, is_called, listed
 from assistant.tools.undo.stack import DoneCall
 from integrations.home_assistant.house import House
 

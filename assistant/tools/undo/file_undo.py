@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, Protocol
 
-from assistant.tools.intents import Action, Move
+from assistant.tools.house.intents import Action, Move
 from assistant.tools.undo.backups import Backup, Backups
 from integrations.mcp.servers import ServerSpec
 

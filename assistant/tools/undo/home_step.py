@@ -6,7 +6,8 @@ from collections.abc import Awaitable, Mapping
 from dataclasses import replace
 from typing import Any, Protocol
 
-from assistant.tools.intents import Move
+from assistant.tools.execution.verification import LivePicture
+from assistant.tools.house.intents import Move
 from assistant.tools.undo.players import actions
 from assistant.tools.undo.reversible import (
     PLAYERS,
@@ -27,7 +28,6 @@ from assistant.tools.undo.reversible import (
     way_back,
 )
 from assistant.tools.undo.stored import StoredStep
-from assistant.tools.verify import LivePicture
 from integrations.errors import IntegrationError
 from integrations.home_assistant.house import Entity, House
 

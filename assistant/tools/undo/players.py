@@ -8,7 +8,7 @@ song again. What was playing before another track or channel does not come back.
 from collections.abc import Mapping
 from typing import Any
 
-from assistant.tools.resolve import has_features
+from assistant.tools.house.targets import has_features
 from integrations.home_assistant.house import Entity
 
 Action = tuple[str, Mapping[str, Any]]  # of the domain media_player, and its data

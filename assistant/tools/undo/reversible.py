@@ -8,11 +8,11 @@ from typing import Any, Protocol
 
 from assistant.domain.outcome import Tier
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.intents import Action, Move
-from assistant.tools.resolve import domain_of, members
+from assistant.tools.execution.verification import UNDER_WAY
+from assistant.tools.house.intents import Action, Move
+from assistant.tools.house.targets import domain_of, members
+from assistant.tools.policy.risk import SECURE_RULES, weigh
 from assistant.tools.undo.players import actions
-from assistant.tools.verify import UNDER_WAY
-from assistant.tools.weighing import SECURE_RULES, weigh
 from integrations.home_assistant.house import Entity, House
 
 Tiers = Mapping[str, Tier]  # the owner's ratings by entity id

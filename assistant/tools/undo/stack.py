@@ -11,7 +11,8 @@ from typing import Any, Self
 from assistant.domain.clock import Clock
 from assistant.domain.outcome import Status, Tier, ToolOutcome
 from assistant.tools.builtin.protocol import HEARTH
-from assistant.tools.intents import Move, suffix
+from assistant.tools.execution.verification import LivePicture
+from assistant.tools.house.intents import Move, suffix
 from assistant.tools.undo.home_step import HomeStep, UndoActions, reasons
 from assistant.tools.undo.reversible import (
     UNKNOWN,
@@ -31,7 +32,6 @@ from assistant.tools.undo.stored import (
     StoredStep,
     numbers_of,
 )
-from assistant.tools.verify import LivePicture
 from integrations.errors import IntegrationError
 from integrations.home_assistant.house import Entity, House
 from integrations.owner import OwnedTasks

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Iterator
 
-from assistant.tools.menu import build_menu
+from assistant.tools.catalog.menu import build_menu
 from integrations.gemini.declarations import convert
 from integrations.mcp.servers import ServerSpec
 from tests.benchmarks import declarations

@@ -25,9 +25,8 @@ from assistant.brains.offline.names import house_names, naming
 from assistant.brains.offline.nearby import nearby
 from assistant.brains.offline.parse import Parser
 from assistant.domain.clock import SystemClock
-from assistant.tools.menu import Menu
-from assistant.tools.nearest import tokens
-from assistant.tools.resolve import find_area
+from assistant.tools.catalog.menu import Menu, tokens
+from assistant.tools.house.targets import find_area
 from audio.frames import SAMPLE_RATE
 from audio.recognize.sphinx import SphinxRecognizer
 from integrations.home_assistant.picture import Picture
@@ -36,7 +35,7 @@ from tests.pipeline.rig import offline_settings
 
 _TIMES = 15
 _NOISE_S = 2.0
-_CHARACTERS_A_TOKEN = 4  # the usual estimate, as `assistant.tools.nearest` has it
+_CHARACTERS_A_TOKEN = 4  # the usual estimate, as `assistant.tools.house.names` has it
 _TURN_ON = re.compile(r"(?:intent__)?HassTurnOn")
 # By the whole way of a call up to the policy's verdict: what is asked for, and how it is spelt.
 _UNKNOWN = "the disco ball in the cupboard"

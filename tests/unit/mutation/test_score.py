@@ -27,9 +27,9 @@ CODES: dict[str, int | None] = {
     "assistant.conversation.rules.machine.x_reduce__mutmut_2": 0,
     "assistant.conversation.rules.machine.x_reduce__mutmut_3": 33,
     "assistant.conversation.rules.machine.x_reduce__mutmut_4": -24,
-    "assistant.tools.policy.x_judge__mutmut_1": None,
-    "assistant.tools.policy.x_judge__mutmut_2": 3,
-    "assistant.tools.policy.x_judge__mutmut_3": -11,
+    "assistant.tools.policy.targeting.x_judge__mutmut_1": None,
+    "assistant.tools.policy.targeting.x_judge__mutmut_2": 3,
+    "assistant.tools.policy.targeting.x_judge__mutmut_3": -11,
 }
 
 
@@ -87,13 +87,15 @@ def kept(folder: Path, codes: dict[str, int | None]) -> Path:
 
 
 def test_every_meta_file_is_read(tmp_path: Path) -> None:
-    kept(tmp_path, {"assistant.tools.policy.x_judge__mutmut_1": 0})
-    assert read(tmp_path) == {"assistant.tools.policy.x_judge__mutmut_1": 0}
+    kept(tmp_path, {"assistant.tools.policy.targeting.x_judge__mutmut_1": 0})
+    assert read(tmp_path) == {"assistant.tools.policy.targeting.x_judge__mutmut_1": 0}
     assert read(tmp_path / "nowhere") == {}
 
 
 def test_exit_codes_are_noted_where_they_belong(tmp_path: Path) -> None:
-    noticed, missed = (f"assistant.tools.policy.x_judge__mutmut_{number}" for number in (1, 2))
+    noticed, missed = (
+        f"assistant.tools.policy.targeting.x_judge__mutmut_{number}" for number in (1, 2)
+    )
     meta = kept(tmp_path, {noticed: 0, missed: 0})
     note(tmp_path, {noticed: 1, "assistant.conversation.rules.machine.x_reduce__mutmut_1": 1})
     assert json.loads(meta.read_text()) == {

@@ -54,8 +54,8 @@ from assistant.journal.store import Store
 from assistant.models.shelf import ModelEntry
 from assistant.setup.answers import Answers
 from assistant.sound.recordings import FOLDER, Recording, write
-from assistant.tools.approvals import Approvals
-from assistant.tools.menu import build_menu
+from assistant.tools.catalog.approvals import Approvals
+from assistant.tools.catalog.menu import build_menu
 from audio.devices import DeviceInfo
 from integrations.demo_home import catalogue
 from integrations.demo_home import rest as server

@@ -15,7 +15,7 @@ from assistant.domain.outcome import Tier
 from assistant.journal.store import Store
 from assistant.setup.answers import Gone
 from assistant.setup.sound_check import Reading
-from assistant.tools.ratings import Ratings
+from assistant.tools.policy.choices import Ratings
 from integrations.demo_home.catalogue import THINGS
 from integrations.demo_home.house import Thing
 from integrations.demo_home.rest import DemoHome

@@ -16,7 +16,7 @@ from assistant.cli.terminal import Failed
 from assistant.cli.tools_approve import approve
 from assistant.domain.clock import SystemClock
 from assistant.journal.store import Store
-from assistant.tools.approvals import Approvals, fingerprint
+from assistant.tools.catalog.approvals import Approvals, fingerprint
 from integrations.mcp.servers import McpTool, ServerSpec, ServerState
 
 SPEC = ServerSpec("notes", "http")

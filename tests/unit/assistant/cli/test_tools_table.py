@@ -6,7 +6,8 @@ import pytest
 
 from assistant.cli.main import main
 from assistant.cli.tools import _print_menu
-from assistant.tools.menu import Menu, build_menu, tool_json
+from assistant.tools.catalog.menu import Menu, build_menu
+from assistant.tools.policy.rules import tool_json
 from integrations.mcp.servers import McpTool, ServerSpec, ServerState
 
 SPEC = ServerSpec("files", "http", trust="trusted")

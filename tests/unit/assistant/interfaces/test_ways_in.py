@@ -33,9 +33,9 @@ from assistant.timers.later import FrozenCalls
 from assistant.timers.later_tool import LaterTool
 from assistant.timers.telling import TimerTelling
 from assistant.tools.builtin.undo import Undoing, through
-from assistant.tools.guards import CallGuards
-from assistant.tools.rules import Rulings
-from assistant.tools.toolbox import Toolbox
+from assistant.tools.execution.guards import CallGuards
+from assistant.tools.execution.toolbox import Toolbox
+from assistant.tools.policy.rules import Rulings
 from assistant.tools.undo.stack import UndoStack
 from integrations.demo_home import DemoHome
 from integrations.home_assistant.client import HomeAssistant

@@ -11,8 +11,8 @@ from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
 from assistant.domain.rights import CALLERS
 from assistant.jobs.think import MAX_CALLS, MAX_ROUNDS, LongThinking
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.rules import Rulings
-from assistant.tools.toolbox import Toolbox
+from assistant.tools.execution.toolbox import Toolbox
+from assistant.tools.policy.rules import Rulings
 from tests.unit.assistant.jobs.conftest import Bench
 from tests.unit.assistant.tools.doubles import Hub, Journal, Picture, nothing, own_tool
 

@@ -16,8 +16,8 @@ from assistant.timers.later import FrozenCalls, NotLater
 from assistant.timers.later_tool import LaterTool
 from assistant.timers.telling import TimerTelling
 from assistant.timers.tools import AlarmTool, TimerTools
-from assistant.tools.arguments import fit
 from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest, BuiltInResult
+from assistant.tools.catalog.arguments import fit
 from integrations.gemini.declarations import convert
 from tests.unit.assistant.timers.conftest import Shelf, an_almanac
 

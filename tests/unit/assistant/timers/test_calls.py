@@ -15,7 +15,7 @@ from assistant.domain.records import TimerRecord
 from assistant.speech.catalogue import Catalogue
 from assistant.timers.later import FrozenCalls, NotLater
 from assistant.tools.builtin.live_context import date_and_time
-from assistant.tools.rules import OwnerRule, Ruling, Rulings
+from assistant.tools.policy.rules import OwnerRule, Ruling, Rulings
 from tests.unit.assistant.tools.embedded import House, living
 
 ON, OFF = "HassTurnOn", "HassTurnOff"

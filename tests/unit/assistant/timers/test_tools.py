@@ -12,9 +12,9 @@ from assistant.speech.catalogue import Catalogue
 from assistant.timers.book import LONGEST_NAME, MOST, TimerBook
 from assistant.timers.telling import TimerTelling
 from assistant.timers.tools import TimerTools
-from assistant.tools.arguments import fit
 from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest, BuiltInResult
-from assistant.tools.menu import build_menu
+from assistant.tools.catalog.arguments import fit
+from assistant.tools.catalog.menu import build_menu
 from integrations.mcp.servers import McpTool, home_assistant_server
 from tests.unit.assistant.timers.conftest import Shelf, an_almanac
 

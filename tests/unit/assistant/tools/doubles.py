@@ -10,7 +10,7 @@ from assistant.domain.outcome import Tier, ToolOutcome
 from assistant.domain.records import CallRecord
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest, BuiltInResult
-from assistant.tools.toolbox import Toolbox
+from assistant.tools.execution.toolbox import Toolbox
 from integrations.home_assistant.house import House
 from integrations.mcp.servers import McpResult, McpTool, ServerSpec
 

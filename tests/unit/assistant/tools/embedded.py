@@ -10,7 +10,7 @@ from assistant.domain.clock import SystemClock
 from assistant.domain.outcome import ToolOutcome
 from assistant.domain.records import CallRecord
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.toolbox import Toolbox
+from assistant.tools.execution.toolbox import Toolbox
 from integrations.demo_home import DemoHome
 from integrations.home_assistant.client import HomeAssistant
 from integrations.mcp.hub import McpHub

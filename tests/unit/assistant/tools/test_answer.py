@@ -2,7 +2,7 @@
 
 import pytest
 
-from assistant.tools.sentences import Answer, called_in_vain, join_answers, read_answer
+from assistant.tools.execution.outcomes import Answer, called_in_vain, join_answers, read_answer
 from integrations.mcp.servers import McpResult
 
 

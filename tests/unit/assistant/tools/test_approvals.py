@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from assistant.domain.records import StoreError
-from assistant.tools.approvals import KEPT, MAX_PINS, Approvals, fingerprint
+from assistant.tools.catalog.approvals import KEPT, MAX_PINS, Approvals, fingerprint
 from integrations.mcp.servers import HOME_ASSISTANT, McpTool, ServerSpec, home_assistant_server
 from tests.fakes.small_values import FakeValues
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from assistant.tools.arguments import fit
+from assistant.tools.catalog.arguments import fit
 
 SCHEMA: dict[str, Any] = {
     "type": "object",

@@ -7,9 +7,9 @@ import pytest
 from assistant.domain.call import SentenceMatch
 from assistant.domain.outcome import Decision, Tier
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.heard import read, scope
-from assistant.tools.policy import judge, judge_sentence
-from assistant.tools.rules import PolicyDecision, Rulings
+from assistant.tools.policy.engine import judge, judge_sentence
+from assistant.tools.policy.rules import PolicyDecision, Rulings
+from assistant.tools.policy.words import read, scope
 from integrations.home_assistant.house import Area, Entity, Floor, House
 from tests.unit.assistant.tools.test_keeps_running import COLD, MILD, OFF, ON, TOGGLE, entry
 

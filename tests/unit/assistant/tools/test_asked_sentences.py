@@ -3,7 +3,7 @@
 import pytest
 
 from assistant.speech.catalogue import Catalogue, fields
-from assistant.tools.weighing import SECURE_RULES
+from assistant.tools.policy.risk import SECURE_RULES
 
 OF_THINGS = {
     *(*SECURE_RULES, "several", "script", "scene", "button", "automation", "unknown_thing"),

@@ -9,10 +9,8 @@ from assistant.domain.outcome import Decision, Tier
 from assistant.domain.policy_context import Mode, PolicyContext
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.protocol import AskFirst, BuiltIn, BuiltInRequest, BuiltInResult
-from assistant.tools.calls import judge_built_in
-from assistant.tools.policy import wants_words
-from assistant.tools.rules import OwnerRule, PolicyDecision, Ruling, Rulings
-from assistant.tools.weighing import Caller
+from assistant.tools.policy.engine import judge_built_in, wants_words
+from assistant.tools.policy.rules import Caller, OwnerRule, PolicyDecision, Ruling, Rulings
 
 FREE = Rulings(costly="allow", secure="allow")
 

@@ -3,7 +3,7 @@
 import pytest
 
 from assistant.domain.clock import VirtualClock
-from assistant.tools.guards import PROBE_S, Breakers
+from assistant.tools.execution.guards import PROBE_S, Breakers
 
 
 @pytest.fixture

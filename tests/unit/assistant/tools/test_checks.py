@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from assistant.tools.arguments import fit
-from assistant.tools.checks import Checks, TooMuch, ways
+from assistant.tools.catalog.arguments import fit
+from assistant.tools.catalog.schema import Checks, TooMuch, ways
 
 SECONDS = 2.0  # of a loaded machine; most take a few milliseconds
 LONG = "a" * 5_000 + "!"

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from assistant.tools.costly import cost
-from assistant.tools.intents import Action
+from assistant.tools.house.intents import Action
+from assistant.tools.policy.risk import cost
 from integrations.home_assistant.house import Entity
 
 ROWS: list[tuple[str, str, str | None]] = [

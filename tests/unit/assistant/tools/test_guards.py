@@ -8,7 +8,7 @@ from assistant.config.tools import Limits
 from assistant.domain.clock import VirtualClock
 from assistant.domain.outcome import Tier
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.guards import BURSTS, TURNS_KEPT, Guards, likeness
+from assistant.tools.execution.guards import BURSTS, TURNS_KEPT, Guards, likeness
 
 READ, COMFORT, COSTLY, SECURE = Tier.READ, Tier.COMFORT, Tier.COSTLY, Tier.SECURE
 

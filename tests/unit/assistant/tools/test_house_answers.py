@@ -5,8 +5,8 @@ from itertools import product
 import pytest
 
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.house_answers import HouseAnswers, spoken_age
-from assistant.tools.house_questions import EVERYTHING, Question
+from assistant.tools.house.answers import HouseAnswers, spoken_age
+from assistant.tools.house.questions import EVERYTHING, Question
 from integrations.home_assistant.house import Entity
 from tests.unit.assistant.tools.things import contact, house_of, lock, thing
 

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from assistant.tools.house_answers import reading, room_sensors
-from assistant.tools.house_questions import (
+from assistant.tools.house.answers import reading, room_sensors
+from assistant.tools.house.questions import (
     EVERYTHING,
     Facts,
     Question,

@@ -9,10 +9,9 @@ import pytest
 from assistant.domain.call import SentenceMatch
 from assistant.domain.outcome import Decision, Tier
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.judging import Judge, Misfit, refused
-from assistant.tools.menu import Menu, MenuEntry, build_menu
-from assistant.tools.rules import PolicyDecision, Ruling, Rulings
-from assistant.tools.scripts import Taken
+from assistant.tools.catalog.menu import Menu, MenuEntry, build_menu
+from assistant.tools.policy.judge import Judge, Misfit, Taken, refused
+from assistant.tools.policy.rules import PolicyDecision, Ruling, Rulings
 from integrations.errors import Unavailable
 from integrations.home_assistant.house import House
 from integrations.mcp.servers import McpTool, home_assistant_server

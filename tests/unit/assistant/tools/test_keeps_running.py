@@ -7,11 +7,11 @@ import pytest
 from assistant.domain.outcome import Decision, Tier
 from assistant.domain.policy_context import Mode, PolicyContext
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.intents import Action
-from assistant.tools.menu import MenuEntry, build_menu
-from assistant.tools.openers import keeps_running, must_run, outside_c
-from assistant.tools.policy import judge
-from assistant.tools.rules import Rulings
+from assistant.tools.catalog.menu import MenuEntry, build_menu
+from assistant.tools.house.intents import Action
+from assistant.tools.policy.engine import judge
+from assistant.tools.policy.openers import keeps_running, must_run, outside_c
+from assistant.tools.policy.rules import Rulings
 from integrations.home_assistant.house import Area, Entity, House
 from integrations.mcp.servers import McpTool, ServerSpec
 

@@ -2,7 +2,7 @@
 
 from assistant.domain.call import ToolCall
 from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
-from assistant.tools.ledger import LEDGER_CALLS, Ledger
+from assistant.tools.execution.requests import LEDGER_CALLS, Ledger
 
 
 def call(call_id: str = "call-1", name: str = "light", **arguments: str) -> ToolCall:

@@ -8,9 +8,9 @@ from assistant.announcements.tool import Announcer
 from assistant.domain.outcome import Decision, Tier
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.box_settings import VoiceTools
-from assistant.tools.menu import build_menu
-from assistant.tools.request import SPOKEN, way_of
-from assistant.tools.rules import PolicyDecision
+from assistant.tools.catalog.menu import build_menu
+from assistant.tools.execution.requests import SPOKEN, way_of
+from assistant.tools.policy.rules import PolicyDecision
 from integrations.mcp.servers import McpTool, ServerSpec, home_assistant_server
 
 HOME = home_assistant_server("http://house.invalid", "token")

@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
-from assistant.tools.intents import INTENTS
-from assistant.tools.mend import MendedArgument, are_near, folded, mend, slips, stemmed
+from assistant.tools.house.intents import INTENTS
+from assistant.tools.house.names import are_near, folded, slips, stemmed
+from assistant.tools.policy.corrections import MendedArgument, mend
 from integrations.home_assistant.house import Area, Entity, House
 
 ON, OFF, SET = "HassTurnOn", "HassTurnOff", "HassLightSet"

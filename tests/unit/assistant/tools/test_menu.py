@@ -8,8 +8,7 @@ import pytest
 
 from assistant.domain.outcome import Tier
 from assistant.tools.builtin.protocol import NO_ARGUMENTS, BuiltIn, BuiltInRequest, BuiltInResult
-from assistant.tools.menu import Menu, MenuKeeper, build_menu
-from assistant.tools.nearest import MAX_TOKENS, MAX_TOOLS, tokens
+from assistant.tools.catalog.menu import MAX_TOKENS, MAX_TOOLS, Menu, MenuKeeper, build_menu, tokens
 from integrations.mcp.servers import HOME_ASSISTANT, McpTool, ServerSpec, home_assistant_server
 
 HOME = home_assistant_server("http://127.0.0.1:1", "")
@@ -122,7 +121,7 @@ def test_the_most_useful_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
         tool("then_listed", "other"),
     ]
     for keep in range(len(best_first) + 1):
-        monkeypatch.setattr("assistant.tools.nearest.MAX_TOOLS", keep)
+        monkeypatch.setattr("assistant.tools.catalog.menu.MAX_TOOLS", keep)
         # The servers are asked in any order, each lists its own tools in its own.
         listed = sorted(best_first, key=lambda one: one.server)
         menu = build_menu(listed, SERVERS)

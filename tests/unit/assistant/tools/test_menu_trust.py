@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from assistant.domain.outcome import Tier
-from assistant.tools.approvals import Held
 from assistant.tools.builtin.protocol import NO_ARGUMENTS, BuiltIn, BuiltInRequest, BuiltInResult
-from assistant.tools.menu import (
+from assistant.tools.catalog.approvals import Held
+from assistant.tools.catalog.menu import (
     MAX_ABOUT,
     MAX_DETAIL,
     Menu,

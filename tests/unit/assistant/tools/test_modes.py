@@ -18,11 +18,11 @@ from assistant.journal.store import Store
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.box_settings import SetMode
 from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest
-from assistant.tools.menu import build_menu
-from assistant.tools.modes import NAME, ModeKeeper
-from assistant.tools.policy import judge
-from assistant.tools.ratings import Ratings
-from assistant.tools.rules import OwnerRule, Ruling, Rulings
+from assistant.tools.catalog.menu import build_menu
+from assistant.tools.policy.choices import POLICY_MODE as NAME
+from assistant.tools.policy.choices import ModeKeeper, Ratings
+from assistant.tools.policy.engine import judge
+from assistant.tools.policy.rules import OwnerRule, Ruling, Rulings
 from integrations.home_assistant.house import House
 
 TRUSTING, NORMAL, ASK, GUEST = Mode

@@ -2,7 +2,7 @@
 
 import pytest
 
-from assistant.tools.deciding import SWITCH_PROFILE, Narrowing, may_use
+from assistant.tools.policy.choices import SWITCH_PROFILE, Narrowing, may_use
 
 
 @pytest.mark.parametrize(

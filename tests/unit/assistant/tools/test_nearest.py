@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from assistant.tools import nearest as module
-from assistant.tools.nearest import nearest, nearest_in_house
+from assistant.tools.house import names as module
+from assistant.tools.house.names import nearest, nearest_in_house
 from integrations.home_assistant.house import House
 from tests.benchmarks.scale.houses import picture
 

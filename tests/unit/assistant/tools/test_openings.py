@@ -12,14 +12,13 @@ from hypothesis import strategies as st
 from assistant.domain.outcome import Decision, Tier
 from assistant.domain.policy_context import Mode, PolicyContext
 from assistant.domain.rights import CALLERS, Program
-from assistant.tools.gates import is_safe_to_guess
-from assistant.tools.intents import Action
-from assistant.tools.openers import INSIDE
-from assistant.tools.policy import judge
-from assistant.tools.ratings import may_open, unknown_effects
-from assistant.tools.rules import Rulings
+from assistant.tools.house.intents import Action
+from assistant.tools.policy.choices import may_open, unknown_effects
+from assistant.tools.policy.engine import judge
+from assistant.tools.policy.openers import INSIDE
+from assistant.tools.policy.risk import is_safe_to_guess, weigh
+from assistant.tools.policy.rules import Rulings
 from assistant.tools.vocabulary import LANGUAGES, entries
-from assistant.tools.weighing import weigh
 from integrations.home_assistant.house import Area, Entity, House
 from tests.unit.assistant.tools.test_policy import OFF, ON, entry
 

@@ -7,9 +7,9 @@ import pytest
 
 from assistant.domain.outcome import Decision
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.menu import MenuEntry, build_menu
-from assistant.tools.policy import judge, wants_words
-from assistant.tools.rules import Rulings
+from assistant.tools.catalog.menu import MenuEntry, build_menu
+from assistant.tools.policy.engine import judge, wants_words
+from assistant.tools.policy.rules import Rulings
 from integrations.home_assistant.house import House
 from integrations.mcp.servers import McpTool, ServerSpec
 

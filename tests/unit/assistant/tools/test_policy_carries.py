@@ -11,13 +11,11 @@ from assistant.domain.outcome import Decision, Tier
 from assistant.domain.policy_context import Mode, PolicyContext
 from assistant.domain.rights import CALLERS, TALK, Program
 from assistant.tools.builtin.protocol import AskFirst
-from assistant.tools.costly import cost
-from assistant.tools.gates import directions, gate
-from assistant.tools.intents import Action
-from assistant.tools.menu import build_menu
-from assistant.tools.policy import judge, judge_sentence
-from assistant.tools.rules import STRICT, Ruling
-from assistant.tools.weighing import Caller, Risk, Ruled, rule_thing, weigh
+from assistant.tools.catalog.menu import build_menu
+from assistant.tools.house.intents import Action
+from assistant.tools.policy.engine import judge, judge_sentence
+from assistant.tools.policy.risk import Risk, cost, directions, gate, weigh
+from assistant.tools.policy.rules import STRICT, Caller, Ruled, Ruling, rule_thing
 from integrations.home_assistant.house import Entity, House
 from integrations.mcp.servers import ServerSpec
 from tests.unit.assistant.tools.doubles import nothing, own_tool

@@ -10,17 +10,17 @@ import pytest
 from assistant.domain.outcome import Decision, Tier
 from assistant.domain.policy_context import PLAIN, Mode, PolicyContext
 from assistant.tools.builtin.protocol import REMEMBER
-from assistant.tools.costly import celsius
-from assistant.tools.deciding import Case, Narrowing, told
-from assistant.tools.gates import is_harmless, is_safe_to_guess
-from assistant.tools.heard import read
-from assistant.tools.intents import INTENTS, Action, Intent
-from assistant.tools.judging import Judge
-from assistant.tools.kinds_heard import is_said, wants_open
-from assistant.tools.mixed import as_said, cut_to, meant, spread
-from assistant.tools.policy import judge, wants_words
-from assistant.tools.rules import STRICT, PolicyDecision, Ruling, stricter
-from assistant.tools.weighing import Caller
+from assistant.tools.house.intents import INTENTS, Action, Intent
+from assistant.tools.house.names import celsius
+from assistant.tools.policy.choices import Narrowing
+from assistant.tools.policy.corrections import as_said, spread
+from assistant.tools.policy.decisions import Case, told
+from assistant.tools.policy.engine import judge, wants_words
+from assistant.tools.policy.judge import Judge
+from assistant.tools.policy.risk import is_harmless, is_safe_to_guess
+from assistant.tools.policy.rules import STRICT, Caller, PolicyDecision, Ruling, stricter
+from assistant.tools.policy.scope import cut_to, meant
+from assistant.tools.policy.words import is_said, read, wants_open
 from integrations.home_assistant.house import Area, Entity, House
 from tests.unit.assistant.tools.doubles import Picture
 from tests.unit.assistant.tools.test_policy import LIGHTS, OFF, ON, SET, entry

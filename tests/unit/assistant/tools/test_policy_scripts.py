@@ -7,7 +7,7 @@ import pytest
 
 from assistant.domain.outcome import Decision, Tier
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.policy import judge
+from assistant.tools.policy.engine import judge
 from integrations.home_assistant.house import Entity, House
 from tests.unit.assistant.tools.test_policy import OFF, ON, OTHER, entry
 

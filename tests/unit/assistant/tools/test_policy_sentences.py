@@ -10,8 +10,8 @@ from assistant.domain.outcome import Decision
 from assistant.domain.policy_context import Mode, PolicyContext
 from assistant.domain.rights import CALLERS, TALK, Program, Rights
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.policy import judge_sentence
-from assistant.tools.rules import OwnerRule, PolicyDecision, Ruling, Rulings
+from assistant.tools.policy.engine import judge_sentence
+from assistant.tools.policy.rules import OwnerRule, PolicyDecision, Ruling, Rulings
 from integrations.home_assistant.house import House
 
 

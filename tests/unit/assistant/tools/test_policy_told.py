@@ -9,8 +9,8 @@ from assistant.domain.call import SentenceMatch
 from assistant.domain.outcome import Decision, Tier
 from assistant.domain.policy_context import Mode, PolicyContext
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.policy import judge, judge_sentence
-from assistant.tools.rules import STRICT, OwnerRule, PolicyDecision, Ruling, Rulings
+from assistant.tools.policy.engine import judge, judge_sentence
+from assistant.tools.policy.rules import STRICT, OwnerRule, PolicyDecision, Ruling, Rulings
 from integrations.home_assistant.house import Area, Entity, House
 from tests.unit.assistant.tools.test_verdicts import HOUSE, LIGHT, NO, OFF, ON, entry
 

@@ -7,7 +7,7 @@ import pytest
 
 from assistant.config.schema import Settings
 from assistant.speech.synthesis import Voices
-from assistant.tools.modes import Profiles, widens
+from assistant.tools.policy.choices import Profiles, widens
 
 
 class Mouth:

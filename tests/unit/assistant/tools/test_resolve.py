@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from assistant.tools.intents import INTENTS, Action
-from assistant.tools.resolve import Miss, consequences, reach
+from assistant.tools.house.intents import INTENTS, Action
+from assistant.tools.house.targets import Miss, consequences, reach
 from integrations.home_assistant.house import Area, Entity, Floor, House
 
 

@@ -14,7 +14,6 @@ from assistant.domain.outcome import Decision, Status, Tier
 from assistant.domain.policy_context import Mode, PolicyContext
 from assistant.domain.question import Settlement
 from assistant.domain.rights import _KEPT, CALLERS, READ_ONLY, TALK, Program, Programs, Rights
-from assistant.tools.approvals import Consents
 from assistant.tools.builtin.protocol import (
     NO_ARGUMENTS,
     AskFirst,
@@ -22,8 +21,9 @@ from assistant.tools.builtin.protocol import (
     BuiltInRequest,
     BuiltInResult,
 )
-from assistant.tools.guards import CallGuards, Guards
-from assistant.tools.rules import STRICT, OwnerRule, Ruling, Rulings
+from assistant.tools.catalog.approvals import Consents
+from assistant.tools.execution.guards import CallGuards, Guards
+from assistant.tools.policy.rules import STRICT, OwnerRule, Ruling, Rulings
 from tests.unit.assistant.tools.embedded import House, living
 from tests.unit.assistant.tools.test_toolbox_asking import Shelf
 

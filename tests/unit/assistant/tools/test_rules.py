@@ -10,8 +10,8 @@ from assistant.domain.outcome import Decision, Tier
 from assistant.domain.policy_context import Mode, PolicyContext
 from assistant.domain.rights import CALLERS, READ_ONLY, TALK, Program, Rights
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.policy import judge
-from assistant.tools.rules import OwnerRule, Ruling, Rulings, called, naming
+from assistant.tools.policy.engine import judge
+from assistant.tools.policy.rules import OwnerRule, Ruling, Rulings, called, naming
 from tests.unit.assistant.tools.test_verdicts import HOUSE, OFF, ON, OPEN, OTHER, TOGGLE, entry
 
 ALLOW, CONFIRM, PIN, DENY = Ruling.ALLOW, Ruling.CONFIRM, Ruling.PIN, Ruling.DENY

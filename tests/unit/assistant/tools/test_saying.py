@@ -13,9 +13,10 @@ from assistant.domain.clock import SystemClock
 from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
 from assistant.domain.rights import CALLERS, READ_ONLY, TALK, Rights
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.rules import Rulings
-from assistant.tools.scripts import NAME, CheckAnswer
-from assistant.tools.toolbox import Toolbox
+from assistant.tools.execution.executor import CheckAnswer
+from assistant.tools.execution.toolbox import Toolbox
+from assistant.tools.house.intents import PROCESS as NAME
+from assistant.tools.policy.rules import Rulings
 from integrations.errors import IntegrationError, Refused, Unavailable
 from integrations.gemini.events import FunctionCall, FunctionCalls
 from integrations.home_assistant.conversation import EngineReply

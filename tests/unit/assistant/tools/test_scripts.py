@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from assistant.tools.scripts import Taken, ask_scripts, check_fields, read_scripts
+from assistant.tools.policy.judge import Taken, ask_scripts, check_fields, read_scripts
 from integrations.home_assistant.house import House
 
 AREA: dict[str, Any] = {"area": {}}

@@ -10,9 +10,9 @@ from assistant.domain.clock import VirtualClock
 from assistant.domain.outcome import Tier
 from assistant.domain.records import StoreError
 from assistant.journal.store import Store
-from assistant.tools.intents import Action
-from assistant.tools.ratings import RETRY_S, Ratings, SeenOpening, may_open
-from assistant.tools.weighing import weigh
+from assistant.tools.house.intents import Action
+from assistant.tools.policy.choices import RETRY_S, Ratings, SeenOpening, may_open
+from assistant.tools.policy.risk import weigh
 from integrations.home_assistant.client import HomeAssistant
 from integrations.home_assistant.house import Entity, House
 

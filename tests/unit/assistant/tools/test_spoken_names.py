@@ -3,7 +3,7 @@
 import pytest
 
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.resolve import capitalised, named_thing
+from assistant.tools.house.names import capitalised, named_thing
 
 
 @pytest.mark.parametrize(

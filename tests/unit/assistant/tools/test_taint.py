@@ -9,8 +9,7 @@ from assistant.domain.call import ToolCall
 from assistant.domain.call_context import CallContext
 from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
 from assistant.tools.builtin.protocol import NO_ARGUMENTS, BuiltIn, BuiltInRequest, BuiltInResult
-from assistant.tools.execute import Taint, gives_words_of_strangers
-from assistant.tools.guards import CallGuards
+from assistant.tools.execution.guards import CallGuards, Taint, gives_words_of_strangers
 from tests.unit.assistant.tools.embedded import living
 
 OFF, DOOR = "HassTurnOff", {"name": "Front door"}

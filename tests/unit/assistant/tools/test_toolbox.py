@@ -9,7 +9,7 @@ import pytest
 
 from assistant.domain.outcome import Decision, Status, Tier
 from assistant.domain.records import StoreError
-from assistant.tools import openers as must_run
+from assistant.tools.policy import openers as must_run
 from integrations.demo_home import DemoHome
 from integrations.errors import Unavailable
 from integrations.home_assistant.client import HomeAssistant

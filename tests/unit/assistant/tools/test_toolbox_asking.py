@@ -13,7 +13,6 @@ from assistant.domain.clock import VirtualClock
 from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
 from assistant.domain.question import Question, Settlement, Verdict
 from assistant.domain.records import AuditRecord
-from assistant.tools.approvals import Consents
 from assistant.tools.builtin.protocol import (
     NO_ARGUMENTS,
     AskFirst,
@@ -21,9 +20,10 @@ from assistant.tools.builtin.protocol import (
     BuiltInRequest,
     BuiltInResult,
 )
-from assistant.tools.guards import CallGuards
-from assistant.tools.request import EXPIRES_S
-from assistant.tools.rules import Rulings
+from assistant.tools.catalog.approvals import Consents
+from assistant.tools.execution.guards import CallGuards
+from assistant.tools.execution.requests import EXPIRES_S
+from assistant.tools.policy.rules import Rulings
 from integrations.home_assistant.house import House as LiveHouse
 from tests.fakes.small_values import FakeValues
 from tests.unit.assistant.tools.embedded import House, living

@@ -7,7 +7,7 @@ from assistant.domain.call import ToolCall
 from assistant.domain.call_context import CallContext
 from assistant.domain.outcome import Decision, Status, ToolOutcome
 from assistant.domain.question import Settlement
-from assistant.tools.guards import CallGuards
+from assistant.tools.execution.guards import CallGuards
 from tests.unit.assistant.tools.embedded import living
 
 ASK = CallContext(can_ask=True, spoken=True)

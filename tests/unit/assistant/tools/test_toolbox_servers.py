@@ -14,8 +14,8 @@ from assistant.domain.call import ToolCall
 from assistant.domain.clock import SystemClock
 from assistant.domain.outcome import Decision, Status
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.sentences import MAX_DATA
-from assistant.tools.toolbox import Toolbox
+from assistant.tools.execution.outcomes import MAX_DATA
+from assistant.tools.execution.toolbox import Toolbox
 from integrations.mcp import session
 from integrations.mcp.hub import McpHub
 from tests.unit.assistant.tools.doubles import Journal, Picture

@@ -11,7 +11,7 @@ from assistant.domain.call import ToolCall
 from assistant.domain.clock import VirtualClock
 from assistant.domain.outcome import Decision, Status, Tier
 from assistant.tools.builtin.protocol import BuiltInRequest, BuiltInResult
-from assistant.tools.toolbox import Toolbox
+from assistant.tools.execution.toolbox import Toolbox
 from integrations.errors import Unavailable
 from tests.unit.assistant.tools.doubles import (
     Hub,

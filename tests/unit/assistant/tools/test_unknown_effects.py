@@ -15,14 +15,14 @@ from assistant.domain.outcome import Decision, Status, Tier
 from assistant.domain.policy_context import Mode, PolicyContext
 from assistant.domain.question import Settlement
 from assistant.domain.rights import CALLERS, Program
-from assistant.tools import judging
-from assistant.tools.approvals import Consents
-from assistant.tools.guards import CallGuards
-from assistant.tools.judging import Judge
-from assistant.tools.policy import judge, judge_sentence
-from assistant.tools.ratings import unknown_effects
-from assistant.tools.rules import STRICT, OwnerRule, PolicyDecision, Ruling, Rulings
-from assistant.tools.scripts import TRIGGER, named_in
+from assistant.tools.catalog.approvals import Consents
+from assistant.tools.execution.guards import CallGuards
+from assistant.tools.house.intents import TRIGGER
+from assistant.tools.policy.choices import unknown_effects
+from assistant.tools.policy.engine import judge, judge_sentence
+from assistant.tools.policy.judge import Judge, Misfit
+from assistant.tools.policy.rules import STRICT, OwnerRule, PolicyDecision, Ruling, Rulings
+from assistant.tools.policy.targeting import named_in
 from integrations.demo_home import DemoHome
 from integrations.home_assistant.client import HomeAssistant
 from integrations.home_assistant.house import Entity, House
@@ -296,7 +296,7 @@ class TestWaiting:
         assert home.waits == []
 
     async def test_no_longer_than_its_time(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(judging, "READ_S", 0.01)
+        monkeypatch.setattr("assistant.tools.policy.judge.READ_S", 0.01)
         verdict = await decided(Telling(UNREAD))
         assert (verdict.decision, verdict.rule) == (ASKED, "unread")
 
@@ -312,7 +312,7 @@ class TestWaiting:
 
     async def test_what_does_not_fit_is_told_at_once(self) -> None:
         home = Telling(UNREAD)
-        misfit = judging.Misfit({}, "no")
+        misfit = Misfit({}, "no")
         assert await Judge(home).read_up(lambda: misfit) is misfit
         assert home.waits == []
 

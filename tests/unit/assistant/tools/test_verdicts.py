@@ -8,9 +8,9 @@ import pytest
 from assistant.domain.outcome import Decision, Tier
 from assistant.domain.policy_context import Mode, PolicyContext
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.menu import MenuEntry, build_menu
-from assistant.tools.policy import judge
-from assistant.tools.rules import Ruling, Rulings
+from assistant.tools.catalog.menu import MenuEntry, build_menu
+from assistant.tools.policy.engine import judge
+from assistant.tools.policy.rules import Ruling, Rulings
 from integrations.home_assistant.house import Area, Entity, Floor, House
 from integrations.mcp.servers import McpTool, ServerSpec
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from assistant.tools.verify import verify
+from assistant.tools.execution.verification import verify
 from integrations.home_assistant.house import Entity, House
 
 

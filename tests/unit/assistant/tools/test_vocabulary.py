@@ -6,10 +6,10 @@ import pytest
 
 from assistant.domain.outcome import Tier
 from assistant.tools import vocabulary
-from assistant.tools.intents import Action
-from assistant.tools.kinds_heard import wants_open
+from assistant.tools.house.intents import Action
+from assistant.tools.policy.risk import weigh
+from assistant.tools.policy.words import wants_open
 from assistant.tools.vocabulary import LANGUAGES, entries, fold, mentions, without
-from assistant.tools.weighing import weigh
 from integrations.home_assistant.house import Entity, House
 
 TABLES = {

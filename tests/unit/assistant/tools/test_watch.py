@@ -10,8 +10,8 @@ import pytest
 
 from assistant.domain.outcome import Decision, Observed, Status, Tier, ToolOutcome
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.verify import verify
-from assistant.tools.watch import MAX_WATCHED, MovementWatch
+from assistant.tools.execution.outcomes import MAX_WATCHED, MovementWatch
+from assistant.tools.execution.verification import verify
 from integrations.home_assistant.house import Entity, House
 
 DOOR = "cover.garage"

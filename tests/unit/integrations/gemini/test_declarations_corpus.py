@@ -6,7 +6,7 @@ from typing import Any
 
 from jsonschema import Draft202012Validator
 
-from assistant.tools.arguments import fit
+from assistant.tools.catalog.arguments import fit
 from integrations.gemini.declarations import Declaration, convert
 from tests.unit.integrations.gemini.declared import accepted
 from tests.unit.integrations.gemini.schemas import broken, sound

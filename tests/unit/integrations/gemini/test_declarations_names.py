@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from assistant.tools.arguments import fit
+from assistant.tools.catalog.arguments import fit
 from integrations.gemini.declarations import convert
 from integrations.gemini.merge import legal_name
 from tests.unit.integrations.gemini.declared import accepted

@@ -13,7 +13,7 @@ from assistant.config.schema import Assistant, Settings
 from assistant.config.sections import Gemini, Profile
 from assistant.domain.brain import ConversationOwner
 from assistant.domain.clock import VirtualClock
-from assistant.tools.menu import Menu, build_menu
+from assistant.tools.catalog.menu import Menu, build_menu
 from integrations.errors import Unavailable
 from integrations.home_assistant.context import Shown
 from integrations.home_assistant.house import Area, Entity, House

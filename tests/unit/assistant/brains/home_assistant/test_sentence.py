@@ -6,7 +6,7 @@ from assistant.brains.home_assistant.brain import answer, call_for
 from assistant.domain.brain import ReplyText
 from assistant.domain.call import SentenceMatch, ToolCall
 from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
-from assistant.tools.scripts import NAME
+from assistant.tools.house.intents import PROCESS as NAME
 
 LIST = "HassListAddItem"
 

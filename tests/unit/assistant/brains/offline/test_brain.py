@@ -21,7 +21,7 @@ from assistant.domain.outcome import Decision, Observed, Status, Tier
 from assistant.domain.turn_audio import TurnAudio
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.weather import Weather
-from assistant.tools.menu import Menu, build_menu
+from assistant.tools.catalog.menu import Menu, build_menu
 from audio.errors import InputUnusable, TookTooLong
 from integrations.home_assistant.house import House
 from tests.corpus.house import corpus_house

@@ -16,7 +16,7 @@ from assistant.memory.tools import Memories
 from assistant.memory.words import asked_for
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.protocol import CORRECT, FORGET, RECALL, REMEMBER
-from assistant.tools.menu import build_menu
+from assistant.tools.catalog.menu import build_menu
 from tests.corpus.house import corpus_house
 
 PARSER = Parser(house_names(corpus_house()))

@@ -9,8 +9,8 @@ from assistant.brains.offline.names import house_names
 from assistant.brains.offline.parse import Parser
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.box_settings import NONE, SwitchProfile
-from assistant.tools.deciding import SWITCH_PROFILE
-from assistant.tools.menu import Menu, build_menu
+from assistant.tools.catalog.menu import Menu, build_menu
+from assistant.tools.policy.choices import SWITCH_PROFILE
 from tests.corpus.house import corpus_house
 
 PARSER = Parser(house_names(corpus_house()))

@@ -8,7 +8,7 @@ from assistant.brains.offline.names import house_names, without_words
 from assistant.brains.offline.parse import ParsedCommand, Parser
 from assistant.domain.clock import VirtualClock
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.house_questions import EVERYTHING, facts
+from assistant.tools.house.questions import EVERYTHING, facts
 from integrations.home_assistant.house import House
 from tests.unit.assistant.tools.things import contact, house_of, lock, thing
 

@@ -15,8 +15,8 @@ from assistant.timers.later import FrozenCalls
 from assistant.timers.later_tool import LaterTool
 from assistant.timers.telling import TimerTelling
 from assistant.timers.tools import AlarmTool, TimerTools
-from assistant.tools.arguments import fit
-from assistant.tools.menu import Menu, build_menu
+from assistant.tools.catalog.arguments import fit
+from assistant.tools.catalog.menu import Menu, build_menu
 from integrations.mcp.servers import McpTool, home_assistant_server
 from tests.corpus.house import corpus_house
 from tests.corpus.runs import Turn, run

@@ -15,8 +15,8 @@ from assistant.domain.clock import VirtualClock
 from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.undo import Undoing
-from assistant.tools.intents import Move
-from assistant.tools.menu import Menu, build_menu
+from assistant.tools.catalog.menu import Menu, build_menu
+from assistant.tools.house.intents import Move
 from assistant.tools.undo.stack import DoneCall, Undone
 from integrations.home_assistant.house import Area, Entity, House
 

@@ -15,7 +15,7 @@ from assistant.domain.policy_context import Mode
 from assistant.domain.records import Mark, StoreError, TurnRecord
 from assistant.domain.rights import Rights
 from assistant.interfaces.api.parts import Openers, Parts
-from assistant.tools.ratings import Ratings
+from assistant.tools.policy.choices import Ratings
 from audio.steady import MicrophoneStatus
 from integrations.home_assistant.house import House
 from integrations.web.box import NotPossible, Unknown

@@ -16,7 +16,7 @@ from assistant.domain.rights import CALLERS
 from assistant.domain.version import own_version
 from assistant.interfaces.api.box import Box
 from assistant.interfaces.api.parts import Openers, Parts
-from assistant.tools.ratings import Ratings
+from assistant.tools.policy.choices import Ratings
 from audio.steady import MicrophoneStatus
 from integrations.home_assistant.house import Entity, House
 from integrations.web.box import NotKept, NotPossible, Unknown

@@ -6,9 +6,9 @@ import pytest
 
 from assistant.domain.outcome import Tier
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.arguments import fit
 from assistant.tools.builtin.fetch import fetch_page
 from assistant.tools.builtin.protocol import BuiltInRequest, BuiltInResult
+from assistant.tools.catalog.arguments import fit
 from integrations.errors import IntegrationError, Refused, SignInAgain, Unavailable
 from integrations.web.fetch import Fetched, NotAllowed, NotReadable
 from integrations.web.page import MAX_TEXT

@@ -9,7 +9,7 @@ import pytest
 
 from assistant.domain.clock import VirtualClock
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.intents import Move
+from assistant.tools.house.intents import Move
 from assistant.tools.undo import backups as module
 from assistant.tools.undo.backups import LIFE_S, Backup, Backups, given_folders, meant
 from assistant.tools.undo.file_undo import FileUndo

@@ -16,12 +16,12 @@ from assistant.domain.question import Settlement
 from assistant.domain.rights import CALLERS, Rights
 from assistant.speech.catalogue import Catalogue
 from assistant.timers.later import LATER
-from assistant.tools.approvals import Consents
 from assistant.tools.builtin.undo import Undoing, through
-from assistant.tools.guards import CallGuards
-from assistant.tools.intents import Action, Move
-from assistant.tools.rules import STRICT, OwnerRule, Ruling, Rulings
-from assistant.tools.toolbox import Toolbox
+from assistant.tools.catalog.approvals import Consents
+from assistant.tools.execution.guards import CallGuards
+from assistant.tools.execution.toolbox import Toolbox
+from assistant.tools.house.intents import Action, Move
+from assistant.tools.policy.rules import STRICT, OwnerRule, Ruling, Rulings
 from assistant.tools.undo.reversible import UndoneReport, way_back
 from assistant.tools.undo.stack import UndoStack
 from integrations.home_assistant.house import Entity

@@ -1,0 +1,280 @@
+"""Calls counted, refused, sent and written down, in the journal and in the audit."""
+
+import asyncio
+import hashlib
+import logging
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any, Protocol
+
+from assistant.domain.clock import Clock
+from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
+from assistant.domain.records import AuditRecord, CallRecord, StoreError
+from assistant.journal.audit import audit_of
+from assistant.tools.builtin.protocol import HEARTH
+from assistant.tools.catalog.menu import Menu, MenuEntry
+from assistant.tools.execution.guards import CallGuards, likeness
+from assistant.tools.execution.requests import (
+    Ledger,
+    Refusal,
+    Request,
+    Way,
+    begun,
+    not_run,
+    row_of,
+    way_of,
+)
+from assistant.tools.execution.verification import LivePicture
+from assistant.tools.house.intents import INTENTS, suffix
+from assistant.tools.house.names import nearest, nearest_in_house
+from assistant.tools.policy.judge import Misfit
+from assistant.tools.policy.rules import PolicyDecision
+from integrations.mcp.servers import McpResult, McpTool, ServerSpec
+
+_log = logging.getLogger(__name__)
+
+
+class CallJournal(Protocol):
+    """Where calls are kept (`assistant.journal.store.Store`)."""
+
+    async def start_call(self, call: CallRecord) -> None:
+        """Before it is sent."""
+        ...
+
+    async def finish_call(self, turn_id: str, outcome: ToolOutcome) -> None:
+        """After it ended, or instead of running it."""
+        ...
+
+
+class Books:
+    """Writes calls down. A full disk is logged and leaves nobody in the dark."""
+
+    def __init__(self, journal: CallJournal, governance: CallGuards, clock: Clock) -> None:
+        self._journal = journal
+        self._governance = governance
+        self._clock = clock
+
+    async def start(self, request: Request, outcome: ToolOutcome) -> None:
+        """A call that may change something is about to be sent."""
+        await self._keep(self._journal.start_call(row_of(request, outcome, self._clock)))
+
+    async def end(self, request: Request, outcome: ToolOutcome) -> None:
+        """It ended, or was decided against, under the id that is unique in its turn."""
+        row = replace(outcome, id=request.entry.key)
+        await self._keep(self._journal.finish_call(request.turn_id, row))
+        if self._governance.audit is not None:
+            await self._keep(self._governance.audit.audit(self._audited(request, row)))
+
+    async def refuse(self, request: Request, refusal: Refusal) -> ToolOutcome:
+        """The outcome of a call that is not run, written down like any other."""
+        outcome = not_run(request, refusal, self.elapsed_ms(request))
+        await self.end(request, outcome)
+        return outcome
+
+    async def withdrawn(self, request: Request, way: Way, arguments: dict[str, Any]) -> ToolOutcome:
+        """The outcome of a call whose brain had gone before it was sent."""
+        sentence = request.sentences.say("tools.withdrawn")
+        return await self.refuse(request, Refusal(way, arguments, sentence))
+
+    async def limit(self, request: Request, rule: str, tier: Tier) -> ToolOutcome:
+        """The outcome of a call that meets a limit (`guards`)."""
+        way = Way("", request.call.name, tier)
+        said = request.sentences.say(f"guards.{rule}")
+        refusal = Refusal(way, dict(request.call.arguments), said)
+        outcome = not_run(request, refusal, self.elapsed_ms(request))
+        outcome = replace(outcome, decision=Decision.DENIED, rule=rule)
+        await self.end(request, outcome)
+        return outcome
+
+    @property
+    def now_s(self) -> float:
+        """On the monotonic clock."""
+        return self._clock.monotonic()
+
+    def elapsed_ms(self, request: Request) -> float:
+        """Since the call was asked for."""
+        return round((self._clock.monotonic() - request.began_s) * 1000, 1)
+
+    def _audited(self, request: Request, outcome: ToolOutcome) -> AuditRecord:
+        satellite = request.program.name if request.program else self._governance.satellite
+        return audit_of(outcome, self._clock.now(), request.turn_id, request.heard, satellite)
+
+    async def _keep(self, writing: Coroutine[Any, Any, None]) -> None:
+        try:
+            await writing
+        except StoreError as error:
+            if not error.told:
+                _log.error("%s", error)
+
+
+class Counting:
+    """Begins a call where the limits still allow one."""
+
+    def __init__(self, books: Books, governance: CallGuards) -> None:
+        self._books = books
+        self._limits = governance.limits  # None: there are none
+
+    async def within_limits(
+        self, request: Request, tier: Tier, go_on: Callable[[], Awaitable[ToolOutcome]]
+    ) -> ToolOutcome:
+        """What `go_on` gives, or the outcome of a call that meets a limit.
+
+        `tier`: what it counts as; READ where it is refused or malformed."""
+        limits, key = self._limits, request.entry.work_id
+        if limits is None:
+            return await go_on()
+        alike = likeness(request.call.name, request.call.arguments)
+        over = limits.begin(request.turn_id, key, tier, alike)
+        if over is not None:
+            return await self._books.limit(request, over, tier)
+        failed, gave, changed = False, "", False
+        try:
+            outcome = await go_on()
+            failed = outcome.failed
+            if outcome.status is Status.DONE:
+                gave = hashlib.sha256(f"{outcome.sentence}\n{outcome.data}".encode()).hexdigest()
+                changed = outcome.tier is not Tier.READ
+        finally:
+            limits.end(request.turn_id, key, failed, gave, changed)
+        return outcome
+
+
+class Refusing:
+    """Words refusals. Each counts as a call: a model that loops meets the limits."""
+
+    def __init__(self, books: Books, counting: Counting, home: LivePicture) -> None:
+        self._books = books
+        self._counting = counting
+        self._home = home
+
+    async def refuse(self, request: Request, refusal: Refusal) -> ToolOutcome:
+        """Not run, for this."""
+        refuse = partial(self._books.refuse, request, refusal)
+        return await self._counting.within_limits(request, Tier.READ, refuse)
+
+    async def unknown(self, request: Request, menu: Menu) -> ToolOutcome:
+        """A tool that there is not; or it is the home's, and the home is away."""
+        call, sentences = request.call, request.sentences
+        if menu.held(call.name) is not None:
+            waits = sentences.say("tools.held", name=call.name)
+            return await self.refuse(request, Refusal(None, dict(call.arguments), waits))
+        near = nearest(call.name, [offered.declaration.name for offered in menu.offered()])
+        away = not near and not self._home.connected and suffix(call.name) in INTENTS
+        sentence = (
+            sentences.say("tools.unreachable")
+            if away
+            else sentences.with_options("tools.unknown", near, name=call.name)
+        )
+        rule = "unreachable" if away else "unknown_tool"
+        refusal = Refusal(
+            None, dict(call.arguments), sentence, retryable=away, options=near, rule=rule
+        )
+        return await self.refuse(request, refusal)
+
+    async def left_out(self, request: Request, arguments: dict[str, Any]) -> ToolOutcome:
+        """A tool that the turn's profile leaves out."""
+        said = request.sentences.say("tools.left_out")
+        return await self.refuse(request, Refusal(None, arguments, said, rule="profile"))
+
+    async def misfit(self, request: Request, entry: MenuEntry, misfit: Misfit) -> ToolOutcome:
+        """A correction for the model."""
+        unsaid = [option for option in misfit.options if option not in misfit.problem]
+        sentence = request.sentences.with_options(
+            "tools.bad_argument", unsaid, problem=misfit.problem
+        )
+        refusal = Refusal(
+            way_of(entry),
+            misfit.arguments,
+            sentence,
+            retryable=True,
+            options=misfit.options,
+            rule="bad_argument",
+        )
+        return await self.refuse(request, refusal)
+
+    async def denied(
+        self, request: Request, entry: MenuEntry, verdict: PolicyDecision
+    ) -> ToolOutcome:
+        """What the policy does not let through, and what may have been meant instead."""
+        meant = verdict.options
+        if verdict.rule == "unseen" and not meant:
+            meant = tuple(nearest_in_house(verdict.arguments, self._home.house))
+        said = request.sentences.say(verdict.key, **verdict.values)
+        unsaid = [option for option in meant if option not in said]
+        sentence = request.sentences.with_options(verdict.key, unsaid, **verdict.values)
+        arguments = dict(verdict.arguments)
+        refusal = Refusal(way_of(entry), arguments, sentence, verdict, options=meant)
+        return await self.refuse(request, refusal)
+
+
+# The last stretch of a call that may run: within the limits, kept for undo, sent once.
+Run = Callable[[ToolOutcome], Awaitable[ToolOutcome]]  # fills in what is known before
+
+
+class Sender:
+    """Sends a call and writes it down, whatever happens meanwhile."""
+
+    def __init__(self, ledger: Ledger, books: Books, governance: CallGuards) -> None:
+        self._ledger = ledger
+        self._books = books
+        self._governance = governance
+        # Told of each call that was sent, with the turn's language; it must not block.
+        self.on_outcome: Callable[[ToolOutcome, str], None] = lambda outcome, language: None
+
+    async def send(
+        self, request: Request, way: Way, verdict: PolicyDecision, run: Run, confirmed_by: str = ""
+    ) -> ToolOutcome:
+        """Send it once and look what happened."""
+        if confirmed_by:
+            # How long the person thought about it is not the call's time.
+            request = replace(request, began_s=self._books.now_s)
+        if request.entry.withdrawn:
+            return await self._books.withdrawn(request, way, dict(verdict.arguments))
+        outcome = replace(begun(request, way, verdict), confirmed_by=confirmed_by)
+        changes, key = verdict.tier is not Tier.READ, request.entry.work_id
+        # What Hearth's own tools change has a way back of its own, or needs none.
+        undo = self._governance.undo if changes and way.server != HEARTH else None
+        self._ledger.send(request.entry, verdict.tier, (*verdict.entities, *verdict.effects))
+        try:
+            if changes:
+                await self._books.start(request, outcome)
+            if changes and self._governance.expects is not None:
+                self._governance.expects((*verdict.entities, *verdict.effects))
+            if undo is not None:
+                await undo.before(key, (*verdict.entities, *verdict.effects), request.turn_id)
+            outcome = await run(outcome)
+        finally:
+            # A cancelled call may have run: it is kept as unknown, even as we are being cancelled.
+            outcome = replace(outcome, ms=self._books.elapsed_ms(request))
+            request.entry.sent = outcome
+            if undo is not None:
+                undo.after(key, outcome)
+            await asyncio.shield(self._books.end(request, outcome))
+        self.on_outcome(outcome, request.language)
+        return outcome
+
+
+# What the toolbox needs of the tool servers.
+class Hub(Protocol):
+    """The servers (`integrations.mcp.hub.McpHub`)."""
+
+    @property
+    def servers(self) -> dict[str, ServerSpec]:
+        """The servers by name."""
+        ...
+
+    async def tools(self) -> list[McpTool]:
+        """All tools, listed anew."""
+        ...
+
+    async def call(
+        self,
+        server: str,
+        name: str,
+        arguments: dict[str, Any],
+        timeout_s: float | None = None,
+        meta: Mapping[str, Any] | None = None,
+    ) -> McpResult:
+        """Call one tool once. Raises TimeoutError, CallLost or IntegrationError."""
+        ...

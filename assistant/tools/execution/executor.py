@@ -1,0 +1,346 @@
+"""Runs one call that was allowed, once, and looks what happened."""
+
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
+from dataclasses import replace
+from typing import Any, Protocol
+
+from assistant.domain.call import SentenceMatch
+from assistant.domain.outcome import Status, Tier, ToolOutcome
+from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest
+from assistant.tools.catalog.menu import MenuEntry
+from assistant.tools.execution.call_log import Hub
+from assistant.tools.execution.guards import CallGuards
+from assistant.tools.execution.outcomes import Answer, Sentences, capped, join_answers, read_answer
+from assistant.tools.execution.verification import GLANCE_S, Finding, LivePicture, verify
+from assistant.tools.house.intents import BROADCAST, INTENTS
+from assistant.tools.house.names import nearest_in_house, spoken_names
+from assistant.tools.policy.corrections import spread
+from assistant.tools.policy.rules import PolicyDecision
+from integrations.cleaning import one_line
+from integrations.errors import IntegrationError, Unavailable
+from integrations.home_assistant.conversation import EngineReply
+from integrations.home_assistant.house import House
+from integrations.home_assistant.refusals import CommandRefused, Unanswered
+from integrations.mcp.servers import CallLost, McpResult
+
+
+class Executor:
+    """Sends calls to their server, or runs Hearth's own; the house is watched meanwhile."""
+
+    def __init__(self, hub: Hub, home: LivePicture, wait_s: float, governance: CallGuards) -> None:
+        """`wait_s`: how long a change in the house is waited for."""
+        self._hub = hub
+        self._home = home
+        self._wait_s = wait_s
+        self._governance = governance
+
+    def admits(self, entry: MenuEntry) -> bool:
+        """Whether its server may be called now; one that failed several times is given a rest."""
+        breakers = self._governance.breakers
+        beside = not entry.of_home and entry.built_in is None  # the home's has a supervisor
+        return breakers is None or not beside or breakers.admits(entry.server)
+
+    async def run(
+        self,
+        entry: MenuEntry,
+        verdict: PolicyDecision,
+        outcome: ToolOutcome,
+        sentences: Sentences,
+        request: BuiltInRequest,
+    ) -> ToolOutcome:
+        """The outcome, filled in from one that holds what is known before."""
+        if entry.built_in is not None:
+            judged = replace(request, judged=verdict.moves)
+            return await self._run_own(entry.built_in, outcome, sentences, judged)
+        before = self._home.house
+        suffix = entry.suffix if entry.of_home else ""
+        parts = [dict(part) for part in verdict.parts] or spread(suffix, outcome.arguments)
+        results: list[McpResult] = []
+        try:
+            for part in parts:
+                results.append(await self._call(entry, part, request))
+                if results[-1].is_error and not verdict.parts:
+                    break
+        except (TimeoutError, CallLost) as error:
+            timeout = isinstance(error, TimeoutError)
+            status = Status.TIMEOUT if timeout else Status.UNKNOWN
+            sentence = sentences.say("tools.timeout" if timeout else "tools.lost")
+            finding = await self._look(entry, verdict, verdict.entities, wait_s=0.0, before=before)
+            return replace(
+                outcome,
+                status=status,
+                sentence=sentence,
+                observed=finding.observed,
+                awaited=finding.awaited,
+            )
+        except IntegrationError as error:
+            if results:
+                return _in_part(outcome, sentences, parts, len(results))
+            return _not_reached(outcome, sentences, error)
+        if verdict.parts:
+            answer = join_answers([read_answer(one, of_home=entry.of_home) for one in results])
+        elif results[-1].is_error and len(results) > 1:
+            return _in_part(outcome, sentences, parts, len(results) - 1)
+        else:
+            answer = read_answer(results[-1], of_home=entry.of_home)
+        return await self._after(entry, verdict, outcome, sentences, before, answer)
+
+    async def _call(
+        self, entry: MenuEntry, arguments: dict[str, Any], request: BuiltInRequest
+    ) -> McpResult:
+        """Send it, with what it does to files kept. Raises as `Hub.call`."""
+        server, name = entry.server, entry.tool.name
+        breakers = None if entry.of_home else self._governance.breakers
+        try:
+            async with AsyncExitStack() as around:
+                if self._governance.files is not None and not entry.of_home:
+                    spec = self._hub.servers[server]
+                    await around.enter_async_context(
+                        self._governance.files.around(
+                            spec, name, arguments, request.id, request.turn_id
+                        )
+                    )
+                result = await self._hub.call(server, name, arguments)
+        except (TimeoutError, Unavailable):
+            if breakers is not None:
+                breakers.failed(server)
+            raise
+        if breakers is not None:
+            breakers.succeeded(server)
+        return result
+
+    async def _run_own(
+        self,
+        tool: BuiltIn,
+        outcome: ToolOutcome,
+        sentences: Sentences,
+        request: BuiltInRequest,
+    ) -> ToolOutcome:
+        try:
+            result = await tool.run(outcome.arguments, request)
+        except IntegrationError as error:
+            return _not_reached(outcome, sentences, error)
+        return replace(
+            outcome,
+            status=Status.FAILED if result.failed else Status.DONE,
+            sentence=result.sentence,
+            data=capped(result.data),
+            outside=result.outside,
+            retryable=result.failed and bool(result.valid_options),
+            stale=result.stale,
+            valid_options=result.valid_options,
+        )
+
+    async def _after(
+        self,
+        entry: MenuEntry,
+        verdict: PolicyDecision,
+        outcome: ToolOutcome,
+        sentences: Sentences,
+        before: House,
+        answer: Answer,
+    ) -> ToolOutcome:
+        """What the server's answer and the house tell."""
+        if answer.error and not entry.trusted:
+            # Its reason may say anything, so it stays out of our own sentence.
+            told = sentences.say("tools.failed_there", server=entry.server)
+            return replace(outcome, status=Status.FAILED, sentence=told, data=answer.text)
+        if answer.error:
+            near = nearest_in_house(outcome.arguments, before) if entry.of_home else ()
+            return replace(
+                outcome,
+                status=Status.FAILED,
+                sentence=sentences.failed(answer.error, near, before),
+                data=answer.text,
+                retryable=bool(near),
+                valid_options=near,
+            )
+        if verdict.tier is Tier.READ:
+            sentence = sentences.say("tools.answered")
+            return replace(outcome, status=Status.DONE, sentence=sentence, data=answer.text)
+        if entry.of_home and entry.suffix == BROADCAST and not answer.succeeded:
+            sentence = sentences.say("tools.unheard")
+            return replace(outcome, status=Status.NOT_OBSERVED, sentence=sentence, data=answer.text)
+        reached = answer.succeeded or verdict.entities
+        finding = await self._look(entry, verdict, reached, wait_s=self._wait_s, before=before)
+        status = self._status(entry, answer, finding)
+        told = sentences.after(status, answer, finding, self._home.house)
+        if verdict.left_on:
+            left = spoken_names(verdict.left_on)
+            told = f"{told} {sentences.say('tools.left_on', names=left)}"
+        return replace(
+            outcome,
+            status=status,
+            observed=finding.observed,
+            sentence=told,
+            data=answer.text,
+            as_asked=finding.as_asked is True,
+            left_on=verdict.left_on,
+            awaited=finding.awaited,
+        )
+
+    async def _look(
+        self,
+        entry: MenuEntry,
+        verdict: PolicyDecision,
+        entity_ids: tuple[str, ...],
+        *,
+        wait_s: float,
+        before: House,
+    ) -> Finding:
+        suffix = entry.suffix if entry.of_home else ""
+        if suffix not in INTENTS and all(name.startswith("script.") for name in entity_ids):
+            suffix = "HassTurnOn"  # the tool is the script, and calling it starts it
+        return await verify(
+            suffix, verdict.arguments, entity_ids, before, self._home, wait_s, verdict.effects
+        )
+
+    def _status(self, entry: MenuEntry, answer: Answer, finding: Finding) -> Status:
+        """Seen as asked, or not; what no state can tell is believed while the picture is live."""
+        if answer.failed:
+            return Status.FAILED
+        if finding.as_asked is False:
+            return Status.NOT_OBSERVED
+        intent = INTENTS.get(entry.suffix) if entry.of_home else None
+        moves = intent is not None and intent.by_target
+        if finding.as_asked is None and moves and not self._home.connected:
+            return Status.NOT_OBSERVED
+        return Status.DONE
+
+
+def _in_part(
+    outcome: ToolOutcome, sentences: Sentences, parts: list[dict[str, Any]], done: int
+) -> ToolOutcome:
+    """The outcome of a list of which only the first things were taken."""
+    items = [str(part["item"]) for part in parts]
+    told = {"what": ", ".join(items[:done]), "names": ", ".join(items[done:])}
+    return replace(outcome, status=Status.FAILED, sentence=sentences.say("tools.partly", **told))
+
+
+def _not_reached(
+    outcome: ToolOutcome, sentences: Sentences, error: IntegrationError
+) -> ToolOutcome:
+    """The outcome of a call that did not run, because nobody was there to run it."""
+    return replace(
+        outcome,
+        status=Status.FAILED,
+        sentence=sentences.say("tools.unreachable"),
+        data=str(error),
+        retryable=isinstance(error, Unavailable),
+    )
+
+
+MAX_SPEECH = 2_000  # characters of a reply
+
+
+# A sentence -> Hearth's own answer to it, where the engine's is not to be trusted; "": it is.
+CheckAnswer = Callable[[SentenceMatch], Awaitable[str]]
+
+
+class Engine(Protocol):
+    """The conversation engine (`integrations.home_assistant.conversation.Conversation`)."""
+
+    async def process(self, text: str, language: str, owner: str = "") -> EngineReply:
+        """Say it, in the conversation of `owner`. Raises Unanswered where it may have been carried
+        out, else IntegrationError."""
+        ...
+
+
+class EngineCalls:
+    """The execution of a call that is a sentence. Its own words of reply end in `data`."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        home: LivePicture,
+        wait_s: float,
+        check: CheckAnswer | None = None,
+    ) -> None:
+        """`wait_s`: how long a change in the house is waited for; `check`: see `CheckAnswer`."""
+        self._engine = engine
+        self._home = home
+        self._wait_s = wait_s
+        self._check = check
+
+    async def run(
+        self,
+        match: SentenceMatch,
+        verdict: PolicyDecision,
+        outcome: ToolOutcome,
+        sentences: Sentences,
+        owner: str = "",
+    ) -> ToolOutcome:
+        """The outcome, filled in from one that holds what is known before. `owner`: whose talk
+        with the engine it is part of, a program's name or "" for people."""
+        before = self._home.house
+        try:
+            reply = await self._engine.process(match.text, match.language, owner)
+        except Unanswered as error:
+            status = Status.TIMEOUT if error.timed_out else Status.UNKNOWN
+            sentence = sentences.say("tools.timeout" if error.timed_out else "tools.lost")
+            late = await verify(
+                match.intent, match.slots, verdict.entities, before, self._home, 0.0
+            )
+            return replace(outcome, status=status, sentence=sentence, awaited=late.awaited)
+        except CommandRefused as error:
+            reason = one_line(str(error), MAX_SPEECH).rstrip(".")
+            sentence = sentences.say("tools.failed", reason=reason)
+            return replace(outcome, status=Status.FAILED, sentence=sentence)
+        except IntegrationError as error:
+            return replace(
+                outcome,
+                status=Status.FAILED,
+                sentence=sentences.say("tools.unreachable"),
+                data=str(error),
+                retryable=isinstance(error, Unavailable),
+            )
+        speech = one_line(reply.speech, MAX_SPEECH)
+        own = await self._check(match) if self._check and verdict.tier is Tier.READ else ""
+        if own:  # also in place of an error: it names nothing that can be seen
+            answered = sentences.say("tools.answered")
+            return replace(outcome, status=Status.DONE, sentence=answered, data=own)
+        if reply.kind == "error":
+            reason = speech or sentences.say("tools.failed", reason=reply.code or "error")
+            return replace(outcome, status=Status.FAILED, sentence=reason, data=speech)
+        if verdict.tier is Tier.READ:
+            # "Never mind" is answered without a word.
+            answered = sentences.say("tools.answered" if speech else "tools.done")
+            return replace(outcome, status=Status.DONE, sentence=answered, data=speech)
+        return await self._look(match, verdict, reply, before, sentences, outcome)
+
+    async def _look(
+        self,
+        match: SentenceMatch,
+        verdict: PolicyDecision,
+        reply: EngineReply,
+        before: House,
+        sentences: Sentences,
+        outcome: ToolOutcome,
+    ) -> ToolOutcome:
+        """What the house shows of it. An automation's effect is not known, so it is believed."""
+        if match.intent == BROADCAST and not reply.succeeded:
+            unheard = sentences.say("tools.unheard")
+            return replace(outcome, status=Status.NOT_OBSERVED, sentence=unheard)
+        reached = reply.succeeded or verdict.entities
+        wait_s = self._wait_s if match.intent else min(self._wait_s, GLANCE_S)
+        finding = await verify(
+            match.intent, match.slots, reached, before, self._home, wait_s, verdict.effects
+        )
+        status = Status.DONE
+        if reply.failed:
+            status = Status.FAILED
+        elif finding.as_asked is False or (reached and not self._home.connected):
+            status = Status.NOT_OBSERVED
+        speech = one_line(reply.speech, MAX_SPEECH)
+        failed = tuple(one_line(name, MAX_SPEECH) for name in reply.failed)
+        answer = Answer(speech, succeeded=reply.succeeded, failed=failed)
+        return replace(
+            outcome,
+            status=status,
+            observed=finding.observed,
+            sentence=sentences.after(status, answer, finding, self._home.house),
+            data=speech,
+            as_asked=finding.as_asked is True,
+            awaited=finding.awaited,
+        )

@@ -1,0 +1,426 @@
+"""Sentences that tell what became of a call: at once, and when something slow has ended.
+
+A garage door takes half a minute, and some locks show nothing of their work until it is done. What
+was seen to begin is followed until it rests, what was not seen at all until it shows what was asked
+or has failed. Both are followed for a minute.
+"""
+
+import json
+import logging
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Self
+
+from assistant.domain.outcome import Awaited, Observed, Status, ToolOutcome
+from assistant.speech.catalogue import Catalogue
+from assistant.tools.execution.verification import UNDER_WAY, Finding, LivePicture
+from assistant.tools.house.names import capitalised, named_thing, short_state
+from integrations.cleaning import one_line, visible
+from integrations.home_assistant.house import Entity, House
+from integrations.mcp.servers import McpResult
+from integrations.owner import OwnedTasks
+
+# What a server's answer says: Home Assistant's lists of successes and failures, or plain text.
+MAX_DATA = 24_000  # characters of an answer that a brain is given
+
+
+_MAX_READ = 200_000  # of one that is looked at: a tool server's are no longer (`integrations.mcp`)
+
+
+_CUT = "\n[cut: these are the first {kept} of {all} characters]"
+
+
+_MAX_NAME = 300
+
+
+_MAX_REASON = 300
+
+
+_IN_VAIN = re.compile(r"Failed to call \w+ for: \[(?P<ids>[^\]]*)\]")
+
+
+_ENTITY = re.compile(r"[a-z0-9_]+\.[a-z0-9_]+")
+
+
+_PREFIX = "Error calling tool: "
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One answer, read."""
+
+    text: str  # cleaned and capped; data, never instructions
+    error: str = ""  # the server's reason; empty where it said yes
+    succeeded: tuple[str, ...] = ()  # entity ids
+    failed: tuple[str, ...] = ()  # names of things that did not work
+
+
+def read_answer(result: McpResult, *, of_home: bool = True) -> Answer:
+    """Read a result; whatever is not Home Assistant's form is kept as text.
+
+    `of_home`: Home Assistant wrote it. What another server says in that form names nothing: it
+    knows no entity of this house.
+    """
+    text = capped(visible(result.text, _MAX_READ))
+    if result.is_error:
+        return Answer(text, error=_reason(text))
+    data = _loaded(result.text).get("data")
+    if not of_home or not isinstance(data, Mapping):
+        return Answer(text)
+    succeeded = [row for row in _rows(data.get("success")) if row.get("type") == "entity"]
+    return Answer(
+        text,
+        succeeded=tuple(str(row.get("id")) for row in succeeded),
+        failed=tuple(
+            one_line(str(row.get("name") or row.get("id")), _MAX_NAME)
+            for row in _rows(data.get("failed"))
+        ),
+    )
+
+
+def join_answers(answers: Sequence[Answer]) -> Answer:
+    """Join what was answered to the parts of one call; an error of all of them is an error."""
+    errors = [one.error for one in answers if one.error]
+    if len(errors) == len(answers):
+        return answers[0]
+    failed = (*(name for one in answers for name in one.failed), *errors)
+    return Answer(
+        visible("\n".join(one.text for one in answers), MAX_DATA),
+        succeeded=tuple(name for one in answers for name in one.succeeded),
+        failed=tuple(dict.fromkeys(failed)),
+    )
+
+
+def called_in_vain(error: str) -> tuple[str, ...]:
+    """Return the ids of the things that Home Assistant could not call, in its own words for that;
+    they are no words for people."""
+    found = _IN_VAIN.fullmatch(error)
+    return tuple(_ENTITY.findall(found["ids"])) if found else ()
+
+
+def capped(text: str) -> str:
+    """At most MAX_DATA characters; the end of a text that was longer says how much there was."""
+    if len(text) <= MAX_DATA:
+        return text
+    kept = MAX_DATA - len(_CUT.format(kept=MAX_DATA, all=len(text)))
+    return text[:kept] + _CUT.format(kept=kept, all=len(text))
+
+
+def _rows(value: Any) -> list[Mapping[str, Any]]:
+    return [row for row in value if isinstance(row, Mapping)] if isinstance(value, list) else []
+
+
+def _reason(text: str) -> str:
+    """The reason without Home Assistant's prefix, as a sentence; never empty."""
+    said = _loaded(text).get("error")
+    reason = str(said) if isinstance(said, str) else text.removeprefix(_PREFIX)
+    return one_line(reason, _MAX_REASON).rstrip(".") or "no reason given"
+
+
+def _loaded(text: str) -> Mapping[str, Any]:
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError):  # the latter: nested a thousand times
+        return {}
+    return content if isinstance(content, Mapping) else {}
+
+
+MAX_NAMED = 4  # things told one by one
+
+
+MAX_VALUE = 2_000  # characters of what fills a sentence
+
+
+class Sentences:
+    """Catalogue sentences in one language."""
+
+    def __init__(self, catalogue: Catalogue, language: str) -> None:
+        self._catalogue = catalogue
+        self._language = language
+
+    def say(self, key: str, **values: object) -> str:
+        """One sentence of the catalogue. Texts among the values are put on one line, cleaned."""
+        clean = {name: _clean(value) for name, value in values.items()}
+        return self._catalogue.say(key, self._language, **clean)
+
+    def with_options(self, key: str, options: Sequence[str], /, **values: object) -> str:
+        """One sentence of the catalogue, and the names that are nearest to what was given."""
+        sentence = self.say(key, **values)
+        if not options:
+            return sentence
+        return self.say("tools.nearest", sentence=sentence, names=", ".join(options))
+
+    def failed(self, error: str, options: Sequence[str], house: House) -> str:
+        """What did not work: the server's reason, or the things that cannot do it."""
+        things = [house.entities[one] for one in called_in_vain(error) if one in house.entities]
+        if not things:
+            return self.with_options("tools.failed", options, reason=error)
+        names = ", ".join(one.name for one in things[:MAX_NAMED])
+        return self.with_options("tools.cannot", options, names=names)
+
+    def after(self, status: Status, answer: Answer, finding: Finding, house: House) -> str:
+        """What was done, what was seen, and what did not work, by name."""
+        observed = finding.observed
+        if status is Status.FAILED and answer.succeeded and observed:
+            done = self._states(observed, house)
+            return self.say("tools.partly", what=done, names=", ".join(answer.failed))
+        if status is Status.FAILED:
+            return self.say("tools.failed", reason=", ".join(answer.failed))
+        if status is Status.NOT_OBSERVED:
+            return self._not_observed(finding, house)
+        if not observed:
+            return self.say("tools.done")
+        return self.say("tools.done_what", what=self._states(observed, house))
+
+    def _not_observed(self, finding: Finding, house: House) -> str:
+        """What does not show what was asked, and what does."""
+        late = [one for one in finding.observed if one.entity_id in finding.missing]
+        if not late or finding.as_asked is None:
+            return self.say("tools.not_seen")
+        done = [one for one in finding.observed if one.entity_id not in finding.missing]
+        if any(one.entity_id not in finding.plain for one in late):
+            told = self.say("tools.not_observed", what=self._reports(late, house))
+        else:
+            told = self.say("tools.only_switches", names=_names(late, house))
+            done = list(finding.observed)  # they have been switched all the same
+        if not done:
+            return told
+        return self.say("tools.but", done=self._states(done, house), told=told)
+
+    def _reports(self, late: Sequence[Observed], house: House) -> str:
+        """ "the front door still reports unlocked", or how many things do not follow."""
+        if len(late) > MAX_NAMED:
+            return self.say("tools.many_late", count=len(late))
+        return "; ".join(
+            self.say(
+                "tools.still_reports" if one.after == one.before else "tools.reports",
+                name=named_thing(_name(one, house), self._catalogue, self._language),
+                state=self.state(one.after),
+            )
+            for one in late
+        )
+
+    def _states(self, observed: Sequence[Observed], house: House) -> str:
+        """ "Kitchen Light: on 30 %; Lamp: off", or how many things changed."""
+        if len(observed) > MAX_NAMED:
+            return self.say("tools.many_things", count=len(observed))
+        return "; ".join(f"{_name(one, house)}: {self.state(one.after)}" for one in observed)
+
+    def state(self, state: str | None) -> str:
+        """A state in the turn's language, where the catalogue has the word."""
+        word, _, detail = (state or "unknown").partition(" ")
+        try:
+            word = self.say(f"states.{word}")
+        except KeyError:  # an entity's own word, such as a sensor's value
+            word = word.replace("_", " ")
+        return f"{word} {detail}".strip()
+
+
+def _clean(value: object) -> object:
+    return one_line(value, MAX_VALUE) if isinstance(value, str) else value
+
+
+def _names(observed: Sequence[Observed], house: House) -> str:
+    return ", ".join(_name(one, house) for one in observed[:MAX_NAMED])
+
+
+def _name(observed: Observed, house: House) -> str:
+    entity = house.entities.get(observed.entity_id)
+    return entity.name if entity is not None else observed.entity_id
+
+
+_log = logging.getLogger(__name__)
+
+
+WATCH_S = 60.0
+
+
+MAX_WATCHED = 32  # movements at once; more are not watched
+
+
+# What each movement comes to when nothing stops it.
+_ENDS = {
+    "opening": frozenset({"open"}),
+    "closing": frozenset({"closed"}),
+    "locking": frozenset({"locked"}),
+    "unlocking": frozenset({"unlocked", "open"}),
+    "returning": frozenset({"docked", "idle"}),
+    "arming": frozenset(
+        f"armed_{mode}" for mode in ("away", "home", "night", "vacation", "custom_bypass")
+    ),
+}
+
+
+# A cover on its way to a position ends as "open" or "closed", both of them as asked.
+_POSITION, _TO_POSITION = "position", "HassSetPosition"
+
+
+_PLANS = ("script.", "scene.")
+
+
+_SLOW = frozenset({"returning", "arming"})  # may well take longer than WATCH_S
+
+
+_GONE = frozenset({"unavailable", "unknown"})
+
+
+_JAMMED = "jammed"
+
+
+# Blinds and the like: that they have got there too is nothing to speak of.
+_SHADES = frozenset({"awning", "blind", "curtain", "damper", "shade", "shutter"})
+
+
+_TOLD = frozenset({"locked", "unlocked", "opened", "closed"})  # have sentences of their own
+
+
+_WORDS = {
+    "locking": "locked",
+    "unlocking": "unlocked",
+    "opening": "opened",
+    "closing": "closed",
+}
+
+
+Announce = Callable[[str, str], None]  # text, language
+
+
+class MovementWatch:
+    """Follows movements until they end. Leaving its context gives up the rest."""
+
+    def __init__(self, home: LivePicture, catalogue: Catalogue, announce: Announce) -> None:
+        """`announce` is told a sentence and its language; it must not block."""
+        self._home = home
+        self._catalogue = catalogue
+        self._announce = announce
+        self._tasks = OwnedTasks()
+        self._newest: dict[str, object] = {}  # entity id -> the watching that counts
+        self._closed = False
+
+    async def __aenter__(self) -> Self:
+        await self._tasks.__aenter__()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._closed = True
+        await self._tasks.__aexit__(kind, error, trace)
+
+    def follow(self, outcome: ToolOutcome, language: str) -> None:
+        """Watch what this call asked for; what an earlier call did to it is forgotten.
+
+        A call may end after the context: nobody could be told any more.
+        """
+        if self._closed:
+            return
+        given = outcome.arguments  # of a sentence for the home's engine its intent
+        to_position = _POSITION in given or given.get("intent") == _TO_POSITION
+        # A script or a scene may well send a blind half way: only its end at the wrong side is odd.
+        by_plan = any(one.entity_id.startswith(_PLANS) for one in outcome.observed)
+        for seen in outcome.observed:
+            self._newest.pop(seen.entity_id, None)
+            late = outcome.awaited.get(seen.entity_id)
+            movement = (seen.after or "").partition(" ")[0]
+            if len(self._newest) >= MAX_WATCHED or not (late or movement in _ENDS):
+                continue
+            self._newest[seen.entity_id] = token = object()
+            if late is not None:
+                following = self._await(seen, late, language, token)
+            else:
+                ends = _ENDS[movement]
+                ends |= frozenset({"open", "closed"}) if to_position else frozenset()
+                movement = "" if to_position or by_plan else movement
+                way = _Way(ends, _WORDS.get(movement, ""), by_plan)
+                following = self._watch(seen.entity_id, way, language, token)
+            self._tasks.start(following, f"watch {seen.entity_id}")
+
+    async def _watch(self, entity_id: str, way: "_Way", language: str, token: object) -> None:
+        """Follow what was seen to move until it rests."""
+
+        def at_rest(house: House) -> bool:
+            entity = house.entities.get(entity_id)
+            return entity is None or entity.state not in UNDER_WAY
+
+        rests = await self._home.wait_for([entity_id], at_rest, WATCH_S)
+        entity = self._ended(entity_id, token)
+        if entity is None:
+            return
+        if entity.state in way.ends:
+            if way.word and entity.attributes.get("device_class") not in _SHADES:
+                self._tell(f"watch.{way.word}", entity, language)
+            return
+        if way.word and rests and entity.domain == "lock":
+            self._tell(f"watch.not_{way.word}", entity, language, "watch.now")
+            return
+        if entity.state in _SLOW or (way.by_plan and _is_half_way(entity)):
+            return
+        self._tell("tools.ended_otherwise" if rests else "tools.still_moving", entity, language)
+
+    async def _await(self, seen: Observed, late: Awaited, language: str, token: object) -> None:
+        """Follow what was asked and not seen, until it shows or has failed."""
+        entity_id, was_gone = seen.entity_id, seen.after in _GONE
+        moved = False
+
+        def has_ended(house: House) -> bool:
+            nonlocal moved
+            entity = house.entities.get(entity_id)
+            if entity is None or entity.state == _JAMMED:
+                return True
+            if entity.state in UNDER_WAY:
+                moved = True
+                return False
+            if entity.state in _GONE:
+                return not was_gone
+            return moved or late.shows(entity)
+
+        await self._home.wait_for([entity_id], has_ended, WATCH_S)
+        entity = self._ended(entity_id, token)
+        if entity is None:
+            return
+        word = late.word if late.word in _TOLD else ""
+        if entity.state in UNDER_WAY:
+            self._tell("tools.still_moving", entity, language)
+        elif entity.state != _JAMMED and late.shows(entity):
+            self._tell(f"watch.{word or 'reached'}", entity, language)
+        else:
+            now = "still" if entity.state == (seen.before or "").partition(" ")[0] else "now"
+            self._tell(f"watch.not_{word or 'reached'}", entity, language, f"watch.{now}")
+
+    def _ended(self, entity_id: str, token: object) -> Entity | None:
+        """The thing as it is now; None: nothing is known of it, or something else was asked."""
+        if self._newest.get(entity_id) is not token:
+            return None
+        del self._newest[entity_id]
+        entity = self._home.house.entities.get(entity_id)
+        return entity if self._home.connected else None
+
+    def _tell(self, key: str, entity: Entity, language: str, then: str = "") -> None:
+        _log.info("%s is %s", entity.entity_id, entity.state)
+        sentences = Sentences(self._catalogue, language)
+        whole = key.startswith("watch.")  # also how bright, how warm
+        state = sentences.state(short_state(entity) if whole else entity.state)
+        name = named_thing(entity.name, self._catalogue, language)
+        told = capitalised(sentences.say(key, name=name, state=state))
+        if then:
+            told = f"{told} {sentences.say(then, name=name, state=state)}"
+        self._announce(told, self._catalogue.own(language))
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """Where a movement leads when nothing stops it."""
+
+    ends: frozenset[str]
+    word: str  # of its end, where that is told, too
+    by_plan: bool  # a script or a scene began it
+
+
+def _is_half_way(entity: Entity) -> bool:
+    position = entity.attributes.get("current_position")
+    return isinstance(position, int | float) and 0 < position < 100

@@ -1,0 +1,354 @@
+"""One call on its way through the toolbox: claimed once, and its outcomes that need no server."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from itertools import count, islice
+from typing import Any
+
+from assistant.domain.call import ToolCall
+from assistant.domain.call_context import CallContext
+from assistant.domain.clock import Clock
+from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
+from assistant.domain.question import Question
+from assistant.domain.records import CallRecord
+from assistant.domain.rights import Program
+from assistant.tools.builtin.protocol import BuiltInRequest
+from assistant.tools.catalog.menu import MenuEntry
+from assistant.tools.execution.outcomes import Sentences
+from assistant.tools.house.intents import BROADCAST, INTENTS
+from assistant.tools.house.intents import PROCESS as NAME
+from assistant.tools.house.targets import domain_of
+from assistant.tools.policy.rules import PolicyDecision
+from integrations.mcp.servers import HOME_ASSISTANT
+
+LEDGER_CALLS = 256  # answered calls that are remembered; the oldest go first
+
+
+@dataclass(frozen=True, slots=True)
+class Mutation:
+    """A call that may have changed something, as it stands now."""
+
+    call_id: str  # as the brain gave it
+    name: str  # as the menu names it
+    entities: tuple[str, ...]  # ids of what it touches, as far as known
+    outcome: ToolOutcome | None  # None: under way
+
+
+@dataclass(slots=True)
+class Entry:
+    """One call from its first mention on."""
+
+    turn_id: str
+    call: ToolCall
+    key: str  # its id in the journal: unique in its turn
+    answer: asyncio.Future[ToolOutcome]
+    order: int | None = None  # among all that were sent; None: not sent
+    tier: Tier = Tier.READ
+    entities: tuple[str, ...] = ()
+    sent: ToolOutcome | None = None  # the newest of a call that was sent, for one that is cut off
+    withdrawn: bool = False  # whoever asked does not want it any more; it is not to be sent
+
+    @property
+    def work_id(self) -> str:
+        """A name for it that is unique among all turns."""
+        return f"{self.turn_id}-{self.key}"
+
+
+class Ledger:
+    """All calls of the last turns.
+
+    A call is the same as an earlier one of its turn if id, name and arguments are the same. The
+    same id with another name or other arguments is another call: when a turn goes to a second
+    brain, both may count "call-1", "call-2". The journal then knows it as "call-1~2".
+    """
+
+    def __init__(self) -> None:
+        self._entries: dict[tuple[str, str], Entry] = {}  # by turn and key, the oldest first
+        self._order = count()
+
+    def claim(self, turn_id: str, call: ToolCall) -> tuple[Entry, bool]:
+        """The call's entry, and whether it is new: only then it is to be run."""
+        for entry in self._of(turn_id):
+            if entry.call == call and not entry.withdrawn:
+                return entry, False
+        key, number = call.id, 1
+        while (turn_id, key) in self._entries:
+            number += 1
+            key = f"{call.id}~{number}"
+        entry = Entry(turn_id, call, key, asyncio.get_running_loop().create_future())
+        self._entries[turn_id, key] = entry
+        self._forget()
+        return entry, True
+
+    def send(self, entry: Entry, tier: Tier, entities: tuple[str, ...]) -> None:
+        """From here on the call counts as sent."""
+        entry.order, entry.tier, entry.entities = next(self._order), tier, entities
+
+    def withdraw(self, turn_id: str) -> None:
+        """Calls of the turn that were not sent yet never will be."""
+        for entry in self._of(turn_id):
+            if entry.order is None and not entry.answer.done():
+                entry.withdrawn = True
+
+    def mutations(self, turn_id: str) -> tuple[Mutation, ...]:
+        """The turn's calls above READ that were sent, in the order of sending."""
+        sent = [
+            (entry.order, entry)
+            for entry in self._of(turn_id)
+            if entry.order is not None and entry.tier is not Tier.READ
+        ]
+        return tuple(
+            Mutation(
+                entry.call.id,
+                entry.call.name,
+                entry.entities,
+                entry.sent,
+            )
+            for _, entry in sorted(sent, key=lambda pair: pair[0])
+        )
+
+    def _of(self, turn_id: str) -> list[Entry]:
+        return [entry for entry in self._entries.values() if entry.turn_id == turn_id]
+
+    def _forget(self) -> None:
+        """Drop the oldest answers; what is under way is never forgotten, or it could run again."""
+        spare = len(self._entries) - LEDGER_CALLS
+        answered = (name for name, entry in self._entries.items() if entry.answer.done())
+        for name in list(islice(answered, max(0, spare))):
+            del self._entries[name]
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is known of a call before it is judged."""
+
+    entry: Entry  # in the ledger
+    call: ToolCall
+    turn_id: str
+    heard: str | None
+    language: str
+    sentences: Sentences
+    began_s: float  # on the monotonic clock
+    situation: CallContext
+    program: Program | None = None  # that asks; None: a person
+    said: tuple[str, ...] = ()  # the person's words in this talk
+
+    @property
+    def for_built_in(self) -> BuiltInRequest:
+        """The same for one of Hearth's own tools."""
+        return BuiltInRequest(
+            self.entry.work_id,
+            self.turn_id,
+            self.heard,
+            self.language,
+            program=self.program is not None,
+            situation=self.situation,
+            recalls=self.program is None or self.program.rights.recalls,
+            caller=self.caller,
+            said=self.said,
+        )
+
+    @property
+    def caller(self) -> str:
+        """The program whose own turn it is; "": people's."""
+        return "" if self.program is None else self.program.caller
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """Where one call goes: a tool of a server, one of Hearth's own, or the home's engine."""
+
+    server: str
+    name: str  # as the server names it
+    tier: Tier  # by itself, before anything is known of what it touches
+    sounds: bool = True  # it may be heard in a room, for all that is known without its things
+
+    def may_sound(self, verdict: PolicyDecision) -> bool:
+        """Whether it may make a room loud, or speak into one."""
+        if verdict.tier is Tier.READ:
+            return False
+        things = (*verdict.entities, *verdict.effects)
+        return any(domain_of(name) not in _SILENT for name in things) if things else self.sounds
+
+
+# Of these nobody hears a word. A switch may be a radio's, a script or scene may play something.
+_SILENT = frozenset(
+    {
+        *("alarm_control_panel", "climate", "cover", "fan", "humidifier", "light", "lock"),
+        *("todo", "valve", "water_heater"),
+    }
+)
+
+
+SPOKEN = Way(HOME_ASSISTANT, NAME, Tier.COSTLY)
+
+
+def way_of(entry: MenuEntry) -> Way:
+    """The way of a tool of the menu."""
+    return Way(entry.server, entry.tool.name, entry.tier, _sounds(entry))
+
+
+def _sounds(entry: MenuEntry) -> bool:
+    if entry.built_in is not None:
+        return entry.built_in.sounds
+    intent = INTENTS.get(entry.suffix) if entry.of_home else None
+    notes = intent is not None and not intent.by_target
+    return entry.suffix == BROADCAST or not notes
+
+
+def begun(request: Request, way: Way, verdict: PolicyDecision) -> ToolOutcome:
+    """The outcome of a call that is about to be sent: nobody knows its end."""
+    return ToolOutcome(
+        id=request.call.id,
+        server=way.server,
+        name=way.name,
+        arguments=dict(verdict.arguments),
+        decision=verdict.decision,
+        tier=verdict.tier,
+        status=Status.UNKNOWN,
+        observed=(),
+        ms=0.0,
+        sentence=request.sentences.say("tools.lost"),
+        rule=verdict.rule,
+        entities=(*verdict.entities, *verdict.effects),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a call is not run."""
+
+    way: Way | None  # None: there is no such tool
+    arguments: dict[str, Any]
+    sentence: str
+    verdict: PolicyDecision | None = None
+    retryable: bool = False
+    options: tuple[str, ...] = ()  # what may have been meant
+    rule: str = ""  # by which, where there is no verdict
+
+
+def not_run(request: Request, refusal: Refusal, ms: float) -> ToolOutcome:
+    """The outcome of a call that is refused."""
+    way, verdict = refusal.way, refusal.verdict
+    return ToolOutcome(
+        id=request.call.id,
+        server=way.server if way else "",
+        name=way.name if way else request.call.name,
+        arguments=refusal.arguments,
+        decision=Decision.DENIED if verdict or way is None else Decision.ALLOWED,
+        tier=verdict.tier if verdict else way.tier if way else Tier.READ,
+        status=Status.NOT_RUN,
+        observed=(),
+        ms=ms,
+        sentence=refusal.sentence,
+        retryable=refusal.retryable or bool(refusal.options),
+        valid_options=refusal.options,
+        rule=verdict.rule if verdict else refusal.rule,
+        entities=(*verdict.entities, *verdict.effects) if verdict else (),
+    )
+
+
+def unsent(request: Request, ms: float) -> ToolOutcome:
+    """The outcome of a call that was cut off before it was sent."""
+    sentence = request.sentences.say("tools.withdrawn")
+    way = Way("", request.call.name, Tier.COMFORT)
+    return not_run(request, Refusal(way, dict(request.call.arguments), sentence), ms)
+
+
+def asked(request: Request, way: Way, verdict: PolicyDecision, ms: float) -> ToolOutcome:
+    """The outcome of a call that waits for the person's yes: what the model is told of it."""
+    sentence = request.sentences.say("tools.needs_confirmation")
+    outcome = not_run(request, Refusal(way, dict(verdict.arguments), sentence, verdict), ms)
+    return replace(outcome, decision=Decision.NEEDS_CONFIRMATION)
+
+
+def lost(call: ToolCall) -> ToolOutcome:
+    """What a brain is told of a call that broke inside: nobody saw its end."""
+    return ToolOutcome(
+        id=call.id,
+        server="",
+        name=call.name,
+        arguments=dict(call.arguments),
+        decision=Decision.ALLOWED,
+        tier=Tier.COMFORT,
+        status=Status.UNKNOWN,
+        observed=(),
+        ms=0.0,
+        sentence="It is not known whether this happened.",
+    )
+
+
+def row_of(request: Request, outcome: ToolOutcome, clock: Clock) -> CallRecord:
+    """The row that stands in the journal before the call is sent."""
+    return CallRecord(
+        turn_id=request.turn_id,
+        id=request.entry.key,
+        server=outcome.server,
+        name=outcome.name,
+        arguments=outcome.arguments,
+        decision=outcome.decision,
+        tier=outcome.tier,
+        started_at=clock.now(),
+    )
+
+
+# The one call that waits for the person's yes: frozen as it was judged, run once at the most.
+EXPIRES_S = 180.0  # longer than any question is waited for; who answers later answers nothing
+
+
+@dataclass(frozen=True, slots=True)
+class Frozen:
+    """A gated call as it was when the person was asked."""
+
+    question: Question
+    call: ToolCall
+    verdict: PolicyDecision
+    kind: str  # the exact kind of call, for "always"
+    left: str  # what is said where it is not done: "I left Front Door locked."
+    again: Callable[
+        [], PolicyDecision | None
+    ]  # judged anew, as the house is now; None: it fits no more
+    run: Callable[[PolicyDecision, str], Awaitable[ToolOutcome]]  # told who confirmed it
+    refuse: Callable[[str, str], Awaitable[ToolOutcome]]  # by a sentence and the rule's name
+    loud: str  # what is said where the room was not quiet until the yes
+    aloud: bool  # asked in a room, about something secure: nothing may sound meanwhile
+
+    def is_unchanged(self) -> bool:
+        """Whether the call would touch just what the person was asked about."""
+        now = self.again()
+        return now is not None and _what(now) == _what(self.verdict)
+
+
+class Pending:
+    """Holds one frozen call. Taken once, it is gone; with the process it dies."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._frozen: Frozen | None = None
+        self._until_s = 0.0
+
+    @property
+    def frozen(self) -> Frozen | None:
+        """The call that waits now."""
+        if self._frozen is not None and self._clock.monotonic() >= self._until_s:
+            self._frozen = None
+        return self._frozen
+
+    def freeze(self, frozen: Frozen) -> None:
+        """From here on it waits."""
+        self._frozen = frozen
+        self._until_s = self._clock.monotonic() + EXPIRES_S
+
+    def take(self, question_id: str) -> Frozen | None:
+        """The call of this question, once; None: it was answered before, or has expired."""
+        frozen = self.frozen
+        if frozen is None or frozen.question.id != question_id:
+            return None
+        self._frozen = None
+        return frozen
+
+
+def _what(verdict: PolicyDecision) -> tuple[object, ...]:
+    touched = frozenset((*verdict.entities, *verdict.effects))
+    return touched, dict(verdict.arguments), verdict.tier, verdict.ruling, verdict.moves

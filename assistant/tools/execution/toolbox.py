@@ -1,0 +1,353 @@
+"""The one way of every call: menu, arguments, policy, confirmation, execution, verification."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from assistant.domain.call import SentenceMatch, ToolCall
+from assistant.domain.call_context import CALM, CallContext
+from assistant.domain.clock import Clock
+from assistant.domain.outcome import Decision, Tier, ToolOutcome
+from assistant.domain.policy_context import PolicyContext
+from assistant.domain.question import Question, Settlement
+from assistant.domain.rights import Program, Programs, Rights
+from assistant.speech.catalogue import Catalogue
+from assistant.tools.builtin.live_context import date_and_time
+from assistant.tools.builtin.protocol import BuiltIn
+from assistant.tools.catalog.approvals import NOTHING_HELD
+from assistant.tools.catalog.menu import Menu, MenuEntry, MenuKeeper, build_menu
+from assistant.tools.execution.call_log import Books, CallJournal, Counting, Hub, Refusing, Sender
+from assistant.tools.execution.confirmations import Asking
+from assistant.tools.execution.executor import CheckAnswer, Engine, Executor
+from assistant.tools.execution.executor import EngineCalls as Saying
+from assistant.tools.execution.guards import CallGuards
+from assistant.tools.execution.outcomes import Sentences
+from assistant.tools.execution.requests import (
+    SPOKEN,
+    Ledger,
+    Mutation,
+    Refusal,
+    Request,
+    Way,
+    unsent,
+    way_of,
+)
+from assistant.tools.execution.verification import WAIT_S, LivePicture
+from assistant.tools.house.intents import PROCESS as NAME
+from assistant.tools.policy.choices import Narrowing
+from assistant.tools.policy.judge import AskScripts, Judge, Misfit, refused
+from assistant.tools.policy.rules import IN_TALK, STRICT, PolicyDecision, Rulings
+
+
+class Toolbox:
+    """Runs the calls of every brain. A call id is answered once; nothing is ever sent twice.
+
+    What counts as the same call, also between two brains of one turn, is told in `ledger.Ledger`.
+    """
+
+    def __init__(
+        self,
+        hub: Hub,
+        home: LivePicture,
+        journal: CallJournal,
+        catalogue: Catalogue,
+        clock: Clock,
+        *,
+        area: str = "",
+        wait_s: float = WAIT_S,
+        engine: Engine | None = None,
+        check: CheckAnswer | None = None,
+        rulings: Rulings = STRICT,
+        ask_scripts: AskScripts | None = None,
+        moment: Callable[[], PolicyContext] = PolicyContext,
+        governance: CallGuards | None = None,
+    ) -> None:
+        """`wait_s`: how long a change is waited for; `engine`: what sentences are said to;
+        `check`: looks at its answers; the others as in `judging.Judge`."""
+        self._hub = hub
+        self._catalogue = catalogue
+        self._clock = clock
+        self._judge = Judge(home, area, rulings, ask_scripts, moment)
+        self._saying = Saying(engine, home, wait_s, check) if engine is not None else None
+        self._built_in: tuple[BuiltIn, ...] = (date_and_time(clock, catalogue),)
+        self._menu: Menu | None = None  # None: not listed since the built-ins are these
+        self._menus = MenuKeeper()
+        self._ledger = Ledger()
+        self._programs = Programs()
+        self._narrowing = Narrowing()
+        self._governance = governance or CallGuards()
+        self._executor = Executor(hub, home, wait_s, self._governance)
+        self._books = Books(journal, self._governance, clock)
+        self._sender = Sender(self._ledger, self._books, self._governance)
+        self._counting = Counting(self._books, self._governance)
+        self._refusing = Refusing(self._books, self._counting, home)
+        self._asking = Asking(self._books, self._governance, clock)
+
+    def offer(self, *built_in: BuiltIn) -> None:
+        """Add tools of Hearth's own. Their names must be new."""
+        self._built_in += built_in
+        self._menu = None
+
+    def tell(self, on_outcome: Callable[[ToolOutcome, str], None]) -> None:
+        """From here on `on_outcome` is told of each call that was sent, with the turn's language;
+        it must not block."""
+        self._sender.on_outcome = on_outcome
+
+    def when_tainted(self, tell: Callable[[], None]) -> None:
+        """From here on `tell` is called where something was refused for the text from outside that
+        a model knows: without that talk the next request may be asked about. It must not block."""
+        self._asking.on_tainted = tell
+
+    @property
+    def current_menu(self) -> Menu:
+        """The menu as last listed; before the first listing Hearth's own tools alone."""
+        return self._menu or build_menu((), {}, self._own())
+
+    async def menu(self) -> Menu:
+        """List all servers anew. A server that does not answer has no tools; nothing is raised.
+
+        The very same menu again while nothing about the tools has changed.
+        """
+        tools = await self._hub.tools()
+        servers, approvals = self._hub.servers, self._governance.approvals
+        held = await approvals.look(tools, servers) if approvals else NOTHING_HELD
+        self._menu = self._menus.menu(tools, servers, self._own(), held)
+        await self._judge.learn(self._menu)
+        return self._menu
+
+    def _own(self) -> tuple[BuiltIn, ...]:
+        """Hearth's own tools that are of use in this house."""
+        return tuple(tool for tool in self._built_in if tool.needed())
+
+    def mutations(self, turn_id: str) -> tuple[Mutation, ...]:
+        """The turn's calls with a tier above READ that were sent, in the order of sending.
+
+        A call counts as sent from just before its row is written as started.
+        """
+        return self._ledger.mutations(turn_id)
+
+    def withdraw(self, turn_id: str) -> None:
+        """The turn's calls that were not sent yet will not be: their brain has gone.
+
+        Without it a call that waits for the menu or the journal could follow that of another brain.
+        Calls that come later are run as ever.
+        """
+        self._ledger.withdraw(turn_id)
+
+    def restrict(self, turn_id: str, rights: Rights, caller: str) -> None:
+        """From here on this turn is a program's: its calls, its sentences, and the work that they
+        leave behind stay within these rights, and the audit names `caller`."""
+        self._programs.restrict(turn_id, rights, caller)
+
+    def taint(self, turn_id: str) -> None:
+        """Text from outside has come into this turn: nothing secure may follow from it."""
+        self._asking.taint(turn_id)
+
+    def is_tainted(self, turn_id: str) -> bool:
+        """Whether it has."""
+        return self._asking.is_tainted(turn_id)
+
+    def narrow(self, turn_id: str, allowed: Sequence[str]) -> None:
+        """From here on this turn may use these tools alone (see `narrowing`)."""
+        self._narrowing.narrow(turn_id, allowed)
+
+    def release(self, turn_id: str) -> None:
+        """The program's turn is over."""
+        self._programs.release(turn_id)
+
+    def caller_of(self, turn_id: str) -> str:
+        """The program whose own turn it is, or whose work; "": people's."""
+        program = self._programs.of(turn_id)
+        return "" if program is None else program.caller
+
+    async def call(
+        self,
+        call: ToolCall,
+        turn_id: str,
+        heard: str | None = None,
+        language: str = "en",
+        situation: CallContext = CALM,
+    ) -> ToolOutcome:
+        """Run one call, or say why not. A repeated call of the same turn gets the first outcome.
+
+        `heard`: the person's own words, for calls that name no place; `language`: of the sentence.
+        An outcome of NEEDS_CONFIRMATION may have a `question`, and is then to be settled.
+        """
+        entry, fresh = self._ledger.claim(turn_id, call)
+        if not fresh:
+            return await asyncio.shield(entry.answer)
+        sentences, began_s = Sentences(self._catalogue, language), self._clock.monotonic()
+        if situation.led_by:
+            self._programs.lead(turn_id, situation.led_by)
+        program = self._programs.of(turn_id)
+        request = Request(
+            entry, call, turn_id, heard, language, sentences, began_s, situation, program
+        )
+        request = self._asking.begin(request)
+        try:
+            outcome = await self._run(request)
+        except BaseException:
+            # Most often cancelled: whoever repeats the id must not run it again.
+            outcome = entry.sent or unsent(request, self._books.elapsed_ms(request))
+            entry.answer.set_result(outcome)
+            if entry.sent is None:
+                await asyncio.shield(self._books.end(request, outcome))
+            raise
+        entry.answer.set_result(outcome)
+        return outcome
+
+    def question(self, turn_id: str, call_id: str) -> Question | None:
+        """What the person is to be asked for this call, whose outcome is NEEDS_CONFIRMATION.
+
+        None: it is asked for an equal call already. Whoever takes it must `settle` it.
+        """
+        return self._asking.question(turn_id, call_id)
+
+    @property
+    def asks_aloud(self) -> bool:
+        """Whether a person is being asked about something secure: what may sound has to wait."""
+        return self._asking.asks_aloud
+
+    async def settle(self, question: Question, settlement: Settlement | None) -> ToolOutcome | None:
+        """The person has answered, or has not: the frozen call runs once, or never.
+
+        A `settlement` of None: nobody could be asked, and the call stays as it is. The outcome is
+        None then, and where this question was settled before, or too long ago.
+        """
+        return await self._asking.settle(question, settlement)
+
+    async def next_question(
+        self, turn_id: str, settlement: Settlement | None
+    ) -> Question | ToolOutcome | None:
+        """As `Asking.next_question`: a sentence may hold several calls that need a yes."""
+        return await self._asking.next_question(turn_id, settlement)
+
+    async def explain(
+        self,
+        name: str,
+        arguments: Mapping[str, Any],
+        heard: str | None = None,
+        program: Program | None = None,
+        turn_id: str = "",
+    ) -> tuple[MenuEntry, PolicyDecision] | None:
+        """What would be decided about a call, of a program where one is given; nothing is run.
+        None: there is no such tool, or the profile of that turn leaves it out."""
+        entry = (self._menu or await self.menu()).find(name)
+        if entry is None or not self._narrowing.allows(turn_id, entry.names):
+            return None
+        verdict = await self._judge.read_up(
+            lambda: self._judge.call(entry, arguments, heard, program)
+        )
+        return entry, refused(verdict, entry) if isinstance(verdict, Misfit) else verdict
+
+    def allows(self, match: SentenceMatch, heard: str | None) -> bool:
+        """Whether this sentence may be said to the home's engine; nothing is run."""
+        return self._judge.sentence(match, heard).decision is Decision.ALLOWED
+
+    async def _run(self, request: Request) -> ToolOutcome:
+        call = request.call
+        if call.sentence is not None:
+            return await self._say(request, call.sentence)
+        # Listed anew for a name that is not there: the house may have been away the last time.
+        entry = self.current_menu.find(call.name) or (await self.menu()).find(call.name)
+        if entry is None:
+            return await self._refusing.unknown(request, self.current_menu)
+        if not self._narrowing.allows(request.turn_id, entry.names):
+            return await self._refusing.left_out(request, dict(call.arguments))
+        heard = self._asking.words(request, entry)
+
+        def judged() -> PolicyDecision | Misfit:
+            tainted = self._asking.has_read_outside(request)
+            return self._judge.call(entry, call.arguments, heard, request.program, tainted)
+
+        verdict = await self._judge.read_up(judged)
+        if isinstance(verdict, Misfit):
+            return await self._refusing.misfit(request, entry, verdict)
+        if verdict.decision is Decision.DENIED:
+            if verdict.rule == IN_TALK:
+                self._asking.on_tainted()  # without that talk the next turn is the person's alone
+            return await self._refusing.denied(request, entry, verdict)
+
+        def again() -> PolicyDecision | None:
+            now = judged()
+            return None if isinstance(now, Misfit) else now
+
+        async def execute(allowed: PolicyDecision, confirmed_by: str) -> ToolOutcome:
+            if not self._executor.admits(entry):
+                resting = request.sentences.say("guards.server_down", names=entry.server)
+                down = replace(allowed, rule="server_down")
+                refusal = Refusal(way_of(entry), dict(allowed.arguments), resting, down)
+                return await self._books.refuse(request, refusal)
+
+            tainted = self._asking.has_read_outside(request)
+            asked = replace(request.for_built_in, tainted=tainted)
+
+            def run(outcome: ToolOutcome) -> Awaitable[ToolOutcome]:
+                return self._executor.run(entry, allowed, outcome, request.sentences, asked)
+
+            sent = await self._sender.send(request, way_of(entry), allowed, run, confirmed_by)
+            if self._governance.taints(entry) or self._governance.taints_by(sent):
+                self._asking.taint(request.turn_id)
+            return sent
+
+        return await self._decided(request, way_of(entry), verdict, again, execute)
+
+    async def _decided(
+        self,
+        request: Request,
+        way: Way,
+        verdict: PolicyDecision,
+        again: Callable[[], PolicyDecision | None],
+        execute: Callable[[PolicyDecision, str], Awaitable[ToolOutcome]],
+    ) -> ToolOutcome:
+        """Run what is allowed; what is gated waits for the person, unless they said "always"."""
+        program, gated = request.program, verdict.decision is not Decision.ALLOWED
+        unasked = gated and program is not None and not program.rights.asks
+
+        async def run(allowed: PolicyDecision, confirmed_by: str) -> ToolOutcome:
+            held = await self._asking.silenced(request, way, allowed)
+            return held if held is not None else await execute(allowed, confirmed_by)
+
+        async def go_on() -> ToolOutcome:
+            if verdict.decision is Decision.ALLOWED:
+                refused = await self._asking.refusal(request, way, verdict)
+                return refused if refused is not None else await run(verdict, "")
+            if unasked:
+                return await self._asking.unasked(request, way, verdict)
+            if request.program is None and await self._asking.consented(request, way, verdict):
+                return await run(replace(verdict, decision=Decision.CONFIRMED), "always")
+            return await self._asking.ask(request, way, verdict, again, execute)
+
+        # Who repeats what the person is being asked about uses up nothing of theirs; nor does a
+        # program, by what will not be asked.
+        free = unasked or self._asking.waits_for(request, verdict)
+        tier = Tier.READ if free else verdict.tier
+        return await self._counting.within_limits(request, tier, go_on)
+
+    async def _say(self, request: Request, match: SentenceMatch) -> ToolOutcome:
+        """A sentence for the home's own engine, judged by what it would touch."""
+        saying = self._saying
+        arguments = {"text": match.text, "language": match.language, "intent": match.intent}
+        if not self._narrowing.allows(request.turn_id, (NAME, match.intent)):
+            return await self._refusing.left_out(request, arguments)
+
+        def judged() -> PolicyDecision:
+            tainted = self._asking.has_read_outside(request)
+            by_words = self._judge.sentence(match, request.heard, request.program, tainted)
+            return replace(by_words, arguments=arguments)
+
+        verdict = await self._judge.read_up(judged)
+        if verdict.decision is Decision.DENIED or saying is None:
+            key = verdict.key or "tools.unreachable"
+            sentence = request.sentences.say(key, **verdict.values)
+            refusal = Refusal(SPOKEN, arguments, sentence, verdict)
+            return await self._refusing.refuse(request, refusal)
+
+        async def execute(allowed: PolicyDecision, confirmed_by: str) -> ToolOutcome:
+            def run(outcome: ToolOutcome) -> Awaitable[ToolOutcome]:
+                return saying.run(match, allowed, outcome, request.sentences, request.caller)
+
+            return await self._sender.send(request, SPOKEN, allowed, run, confirmed_by)
+
+        return await self._decided(request, SPOKEN, verdict, judged, execute)

@@ -1,0 +1,234 @@
+"""What Home Assistant's own tools do, by the name after the prefix: which things, and which way.
+
+The names are those of Home Assistant 2025.4 to 2026.11; since 2026.9 they carry a prefix such as
+`intent__` or `light__`. Slots, required features and states: `components/*/intent.py` of 2026.11.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import Any
+
+
+class Action(StrEnum):
+    """What a tool does to the things it reaches."""
+
+    ON = "on"  # on, open, lock, start, press, run
+    OFF = "off"  # off, close, unlock, stop
+    TOGGLE = "toggle"
+    POSITION = "position"  # of a cover or valve
+    STOP = "stop"  # a movement
+    SET = "set"  # brightness, temperature, volume, speed, mode
+    START = "start"  # something that then runs on unattended
+    HALT = "halt"  # such a thing goes home
+    NOTE = "note"  # lists, timers, messages: nothing moves
+    READ = "read"  # a question
+
+
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """One tool of Home Assistant."""
+
+    action: Action
+    domains: frozenset[str] | None = None  # None: any domain
+    by_target: bool = True  # acts on whatever name, area, floor and so on select
+    states: frozenset[str] = frozenset()  # only things in these states are meant
+    features: int = 0  # bits that a thing must have in `supported_features` to be meant
+    classes: frozenset[str] = frozenset()  # device classes that it takes; another one is refused
+    selective: bool = True  # takes `domain`, `device_class` and the wildcard "all"
+    places: bool = True  # an area or floor chooses things
+    single: bool = False  # refused where more than one thing is left
+    many_states: frozenset[str] = frozenset()  # of several unnamed things only those in these
+    only: frozenset[str] = frozenset()  # refused as a whole where it meets any other domain
+    resumes: bool = False  # goes on with what was paused
+
+
+_COVERS = frozenset(
+    {
+        *("awning", "blind", "curtain", "damper", "door", "garage", "gate", "shade", "shutter"),
+        "window",
+    }
+)
+
+
+_VALVES = frozenset({"gas", "water"})
+
+
+_PLAYERS = frozenset({"projector", "receiver", "speaker", "tv"})
+
+
+_SWITCHED = _COVERS | _VALVES | _PLAYERS | {"identify", "outlet", "restart", "switch", "update"}
+
+
+_PLAYING = frozenset({"playing"})
+
+
+def _of(action: Action, domain: str, features: int = 0) -> Intent:
+    return Intent(action, frozenset({domain}), features=features)
+
+
+def _player(features: int, states: frozenset[str] = frozenset()) -> Intent:
+    domains = frozenset({"media_player"})
+    return Intent(Action.SET, domains, features=features, states=states, classes=_PLAYERS)
+
+
+def _cover(action: Action) -> Intent:
+    return Intent(action, frozenset({"cover"}), classes=_COVERS)
+
+
+def _moving(action: Action) -> Intent:
+    return Intent(action, classes=_COVERS | _VALVES, only=frozenset({"cover", "valve"}))
+
+
+def _one(domain: str, features: int = 0, *, places: bool = True) -> Intent:
+    """Of exactly one thing of a domain; neither domain nor wildcard is taken."""
+    domains = frozenset({domain})
+    return Intent(
+        Action.SET, domains, features=features, selective=False, places=places, single=True
+    )
+
+
+_NOTE = Intent(Action.NOTE, by_target=False)
+
+
+_READ = Intent(Action.READ, by_target=False)
+
+
+_LIST = Intent(Action.NOTE, frozenset({"todo"}), selective=False, places=False, single=True)
+
+
+BROADCAST = "HassBroadcast"  # it succeeds also where no speaker takes it
+
+
+# Tools of Home Assistant that only read, and only what is exposed to the assistant: those of 2025.4
+# (bare, with the domain in the name) to 2026.11.
+READINGS = frozenset(
+    {
+        *("GetDateTime", "GetLiveContext", "HassTimerStatus", "calendar_get_events", "get_events"),
+        *("get_items", "todo_get_items"),
+    }
+)
+
+
+INTENTS: dict[str, Intent] = {
+    "HassTurnOn": Intent(Action.ON, classes=_SWITCHED),
+    "HassTurnOff": Intent(Action.OFF, classes=_SWITCHED),
+    "HassToggle": Intent(Action.TOGGLE, classes=_SWITCHED),
+    "HassOpenCover": _cover(Action.ON),
+    "HassCloseCover": _cover(Action.OFF),
+    "HassSetPosition": _moving(Action.POSITION),
+    "HassStopMoving": _moving(Action.STOP),
+    "HassLightSet": _of(Action.SET, "light"),
+    "HassClimateSetTemperature": _one("climate", 1),
+    "HassClimateSetFanMode": _one("climate", 8),
+    "HassFanSetSpeed": _of(Action.SET, "fan"),
+    "HassHumidifierSetpoint": _one("humidifier", places=False),
+    "HassHumidifierMode": _one("humidifier", places=False),
+    "HassMediaPause": _player(1, _PLAYING),
+    # Home Assistant starts only what was paused by voice last, where that is among these.
+    "HassMediaUnpause": replace(_player(0), resumes=True),
+    "HassMediaNext": _player(32, _PLAYING),
+    "HassMediaPrevious": _player(16, _PLAYING),
+    "HassMediaSearchAndPlay": _one("media_player", 512 | 4194304),
+    "HassMediaPlayerMute": _player(8),
+    "HassMediaPlayerUnmute": _player(8),
+    "HassSetVolume": _player(4),
+    "HassSetVolumeRelative": Intent(
+        Action.SET,
+        frozenset({"media_player"}),
+        features=4,
+        selective=False,
+        many_states=_PLAYING,
+    ),
+    "HassVacuumStart": _of(Action.START, "vacuum", 8192),
+    "HassVacuumCleanArea": Intent(
+        Action.START, frozenset({"vacuum"}), features=16384, selective=False, places=False
+    ),
+    "HassVacuumReturnToBase": _of(Action.HALT, "vacuum", 16),
+    "HassLawnMowerStartMowing": _of(Action.START, "lawn_mower", 1),
+    "HassLawnMowerDock": _of(Action.HALT, "lawn_mower", 4),
+    "HassListAddItem": _LIST,
+    "HassListCompleteItem": _LIST,
+    "HassListRemoveItem": _LIST,
+    "HassShoppingListAddItem": _NOTE,
+    "HassShoppingListCompleteItem": _NOTE,
+    "HassShoppingListLastItems": _READ,
+    "HassBroadcast": _NOTE,
+    "HassStartTimer": _NOTE,
+    "HassCancelTimer": _NOTE,
+    "HassCancelAllTimers": _NOTE,
+    "HassIncreaseTimer": _NOTE,
+    "HassDecreaseTimer": _NOTE,
+    "HassPauseTimer": _NOTE,
+    "HassUnpauseTimer": _NOTE,
+    "HassTimerStatus": _READ,
+    "HassGetState": _READ,
+    "HassGetWeather": _READ,
+    "HassGetCurrentDate": _READ,
+    "HassGetCurrentTime": _READ,
+    "HassClimateGetTemperature": _READ,
+    "HassNevermind": _READ,
+    "HassRespond": _READ,
+}
+
+
+# A timer may carry a sentence that Home Assistant obeys when it ends.
+LATER = "conversation_command"
+
+
+# Domains with a service `turn_on`, and those that HassTurnOn turns into another one.
+_TURNED = frozenset(
+    {
+        *("automation", "camera", "climate", "fan", "humidifier", "input_boolean", "light"),
+        *("media_player", "remote", "script", "siren", "switch", "water_heater"),
+        *("cover", "lock", "valve"),
+    }
+)
+
+
+SERVED: Mapping[Action, frozenset[str]] = {
+    Action.ON: _TURNED | {"scene", "button", "input_button"},
+    Action.OFF: _TURNED,
+    Action.TOGGLE: _TURNED - {"camera", "lock", "water_heater"},
+}
+
+
+# What the service behind an action wants in `supported_features`; it fails for a thing without.
+_COVER_NEEDS = {Action.ON: 1, Action.OFF: 2, Action.POSITION: 4, Action.STOP: 8}
+
+
+NEEDS: Mapping[str, Mapping[Action, int]] = {
+    "camera": {Action.ON: 1, Action.OFF: 1},
+    "climate": {Action.ON: 256, Action.OFF: 128},
+    "cover": _COVER_NEEDS,
+    "fan": {Action.ON: 32, Action.OFF: 16, Action.SET: 32},
+    "media_player": {Action.ON: 128, Action.OFF: 256},
+    "siren": {Action.ON: 1, Action.OFF: 2},
+    "valve": _COVER_NEEDS,
+    "water_heater": {Action.ON: 8, Action.OFF: 8},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """One thing that is switched one way, with what it is given; or a server's work taken back."""
+
+    entity_id: str
+    action: Action
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    state: str = ""  # that it will then be in, where that tells what is at stake; "": as it is now
+    server: str = ""  # whose `tool` did what is taken back; then there is no entity
+    tool: str = ""
+    rated: bool = False  # the owner lets that tool run like a light (`allow`)
+
+
+def suffix(name: str) -> str:
+    """The tool's own name: what follows the last `__`, or all of it."""
+    return name.rpartition("__")[2]
+
+
+# Says one sentence to the home's conversation engine, once, and looks what happened.
+TRIGGER = "conversation.trigger"  # a sentence that automations wait for, as rules know it
+
+
+PROCESS = "conversation.process"  # of such a call in the journal; no tool of the menu

@@ -1,0 +1,261 @@
+"""Names and states of things: compared, found when they are nearly right, and put into words."""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from functools import lru_cache
+from heapq import nlargest
+from itertools import pairwise
+from typing import Any
+
+from assistant.speech.catalogue import Catalogue
+from assistant.speech.speakable import spoken_name
+from assistant.tools.house.targets import KEPT_NAMES, is_called, is_wildcard, same
+from integrations.home_assistant.house import Area, Entity, Floor, House
+
+_OWNED = re.compile(r"(?i)(?:the|my|our)\b|\S+['’]s?\b")  # "Ana's window" takes no article
+
+
+MOST_NAMED = 8  # names; the rest is counted
+
+
+def spoken_names(names: Iterable[str]) -> str:
+    """Different names, once each, separated by commas."""
+    plain = list(dict.fromkeys(filter(None, map(spoken_name, names))))
+    rest = len(plain) - MOST_NAMED
+    told = ", ".join(plain[:MOST_NAMED])
+    return f"{told}, +{rest}" if rest > 0 else told
+
+
+def named_thing(name: str, say: Catalogue, language: str) -> str:
+    """A thing's name within a sentence, in English with its article: "the front door"."""
+    if say.own(language).partition("-")[0] != "en":
+        return say.say("house_state.thing", language, name=name)
+    if _OWNED.match(name):
+        return name
+    return say.say("house_state.thing", language, name=_lowered(name))
+
+
+def capitalised(text: str) -> str:
+    """The text with a capital letter at its beginning."""
+    return text[:1].upper() + text[1:]
+
+
+def _lowered(name: str) -> str:
+    """A name within a sentence: "Kitchen Window" is no proper name, "TV" stays."""
+    return " ".join(
+        word.lower() if word[:1].isupper() and word[1:].islower() else word for word in name.split()
+    )
+
+
+MOST_NEAR = 3
+
+
+_LONGEST = 80  # characters compared; a longer name is not a name
+
+
+_LIKE = 0.6  # of difflib's measure; below, names only share letters by chance
+
+
+# Names that are compared letter by letter, 60 µs each: those that share most pairs of letters. The
+# rest of a house of 5,000 things would take 0.1 s, in which nothing else is done.
+_COMPARED = 150
+
+
+_BITS = 251  # a prime: pairs are spread well
+
+
+def nearest(name: str, known: Iterable[str]) -> tuple[str, ...]:
+    """Up to three of `known`, the nearest first, as they are written; case does not count."""
+    written = {one[:_LONGEST].casefold(): one for one in known}
+    wanted = name[:_LONGEST].casefold()
+    likely: Iterable[str] = written
+    if len(written) > _COMPARED:
+        pairs = _pairs(wanted)
+        likely = nlargest(_COMPARED, written, lambda one: _shared(pairs, _pairs(one)))
+    found = get_close_matches(wanted, likely, MOST_NEAR, _LIKE)
+    return tuple(written[match] for match in found)
+
+
+@lru_cache(KEPT_NAMES)
+def _pairs(name: str) -> int:
+    """Its letters two by two (" k", "ki", "it", …), as bits; a few pairs share one."""
+    bits = 0
+    for one, other in pairwise(map(ord, f" {name} ")):
+        bits |= 1 << (one * 31 + other) % _BITS
+    return bits
+
+
+def _shared(one: int, other: int) -> float:
+    """0 to 1: how much of the two is the same (Dice)."""
+    return 2 * (one & other).bit_count() / (one.bit_count() + other.bit_count())
+
+
+def nearest_in_house(arguments: Mapping[str, Any], house: House) -> tuple[str, ...]:
+    """For the first name, area or floor of a call that the house does not have: what it has.
+
+    Empty where all of them exist, or nothing is near. Only exposed things are named.
+    """
+    name = _text(arguments, "name")
+    if name and not is_wildcard(name):
+        exposed = house.exposed()
+        if not any(is_called(entity, name) for entity in exposed):
+            return nearest(name, (one for entity in exposed for one in entity.names))
+    places: dict[str, Mapping[str, Area] | Mapping[str, Floor]] = {
+        "area": house.areas,
+        "floor": house.floors,
+    }
+    for kind, known in places.items():
+        wanted = _text(arguments, kind)
+        names = [one for place in known.values() for one in (place.name, *place.aliases)]
+        if wanted and wanted not in known and not same(wanted, names):
+            return nearest(wanted, names)
+    return ()
+
+
+def _text(arguments: Mapping[str, Any], key: str) -> str:
+    value = arguments.get(key)
+    return value if isinstance(value, str) else ""
+
+
+_APOSTROPHES = dict.fromkeys(map(ord, "'’‘`´ʼ′"))
+
+
+_ARTICLES = frozenset(
+    {"the", "a", "an", "my", "our", "el", "la", "los", "las", "un", "una", "mi", "mis"}
+)
+
+
+@lru_cache(KEPT_NAMES)
+def folded(text: str) -> str:
+    """Without case, accents, apostrophes, Unicode forms and invisible signs."""
+    signs = unicodedata.normalize("NFKD", text[:_LONGEST]).translate(_APOSTROPHES).casefold()
+    plain = unicodedata.normalize("NFKD", signs)
+    return "".join(one for one in plain if unicodedata.category(one) not in ("Mn", "Cf")).strip()
+
+
+@lru_cache(KEPT_NAMES)
+def stemmed(text: str) -> str:
+    """Folded, and without spaces, hyphens, a leading article and the marks of a plural."""
+    words = [word for word in re.split(r"[\s\-_]+", folded(text)) if word]
+    if len(words) > 1 and words[0] in _ARTICLES:
+        words = words[1:]
+    return "".join(map(_stem, words))
+
+
+def are_near(one: str, other: str) -> bool:
+    """One or two slips apart by length; the first letter and all numbers are the same."""
+    first, second = stemmed(one), stemmed(other)
+    shortest = min(len(first), len(second))
+    allowed = 0 if shortest < 5 else 1 if shortest < 9 else 2
+    if first[:1] != second[:1] or abs(len(first) - len(second)) > allowed:
+        return False
+    if re.findall(r"\d+", first) != re.findall(r"\d+", second):
+        return False
+    return slips(first, second) <= allowed
+
+
+def slips(one: str, other: str) -> int:
+    """Letters to add, drop, change or swap with the next (optimal string alignment distance)."""
+    before: list[int] = []
+    last = list(range(len(other) + 1))
+    for row, letter in enumerate(one, 1):
+        line = [row]
+        for column, sign in enumerate(other, 1):
+            cost = min(last[column] + 1, line[-1] + 1, last[column - 1] + (letter != sign))
+            swapped = (
+                row > 1 and column > 1 and letter == other[column - 2] and sign == one[row - 2]
+            )
+            line.append(min(cost, before[column - 2] + 1) if swapped else cost)
+        before, last = last, line
+    return last[-1]
+
+
+def _stem(word: str) -> str:
+    """The same for "light" and "lights", "luz" and "luces", "story" and "stories"."""
+    if len(word) < 3:
+        return word
+    word = word.removesuffix("s") if len(word) > 3 else word
+    word = word.removesuffix("e") if len(word) > 3 else word
+    return word[:-1] + {"z": "c", "y": "i"}.get(word[-1], word[-1])
+
+
+def celsius(entity: Entity, degrees: float) -> float:
+    """Degrees of a thermostat in its own unit; one that goes above 45 counts in Fahrenheit."""
+    highest = entity.attributes.get("max_temp")
+    fahrenheit = isinstance(highest, int | float) and highest > 45
+    return (degrees - 32) / 1.8 if fahrenheit else degrees
+
+
+# An entity's state in short words, as the journal and the model see it.
+UNKNOWN = frozenset({"unavailable", "unknown"})
+
+
+# What a binary sensor of this device class says (`components/binary_sensor`, its states' names).
+_OPEN, _SENSED = ("open", "closed"), ("detected", "clear")
+
+
+ON_AND_OFF = {
+    **dict.fromkeys(("door", "garage_door", "opening", "window"), _OPEN),
+    **dict.fromkeys(("motion", "occupancy", "smoke", "gas", "carbon_monoxide", "sound"), _SENSED),
+    "lock": ("unlocked", "locked"),
+    "moisture": ("wet", "dry"),
+    "presence": ("home", "away"),
+    "battery": ("low", "normal"),
+}
+
+
+def plain_state(entity: Entity, state: str | None = None) -> str:
+    """The state as people say it, that of the entity or another one of its kind: the "on" of a
+    contact is "open"."""
+    state = entity.state if state is None else state
+    if entity.domain != "binary_sensor" or state not in ("on", "off"):
+        return state
+    on, off = ON_AND_OFF.get(entity.device_class or "", ("on", "off"))
+    return on if state == "on" else off
+
+
+def short_state(entity: Entity) -> str:
+    """The state and the one attribute that people mean: "on 30 %", "heat 21 °C", "open 20 %"."""
+    state, attributes = entity.state, entity.attributes
+    if state in UNKNOWN:
+        return state
+    detail = ""
+    if entity.domain == "light" and state == "on":
+        detail = _percent(brightness_percent(entity))
+    elif entity.domain in ("climate", "water_heater"):
+        detail = _degrees(entity)
+    elif entity.domain in ("cover", "valve") and attributes.get("current_position") not in (0, 100):
+        detail = _percent(attributes.get("current_position"))
+    elif entity.domain == "fan" and state == "on":
+        detail = _percent(attributes.get("percentage"))
+    elif entity.domain == "media_player":
+        volume = attributes.get("volume_level")
+        detail = _percent(round(volume * 100) if isinstance(volume, int | float) else None)
+        if attributes.get("is_volume_muted"):
+            detail = "muted"
+    elif entity.domain == "humidifier":
+        detail = _percent(attributes.get("humidity"))
+    elif entity.domain == "sensor":
+        detail = str(attributes.get("unit_of_measurement") or "")
+    return f"{state} {detail}".strip()
+
+
+def brightness_percent(entity: Entity) -> int | None:
+    """A light's brightness in percent; Home Assistant keeps 0 to 255."""
+    brightness = entity.attributes.get("brightness")
+    return round(brightness * 100 / 255) if isinstance(brightness, int | float) else None
+
+
+def _percent(value: Any) -> str:
+    return f"{round(value)} %" if isinstance(value, int | float) else ""
+
+
+def _degrees(entity: Entity) -> str:
+    """The target temperature; a thermostat that goes above 45 counts in Fahrenheit."""
+    value, highest = entity.attributes.get("temperature"), entity.attributes.get("max_temp")
+    if not isinstance(value, int | float):
+        return ""
+    fahrenheit = isinstance(highest, int | float) and highest > 45 and entity.domain == "climate"
+    return f"{value:g} °{'F' if fahrenheit else 'C'}"

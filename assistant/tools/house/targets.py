@@ -1,0 +1,364 @@
+"""Entities that a call would reach, matched as Home Assistant matches (2026.11).
+
+Source: `helpers/intent.py`, `async_match_targets`, and the handlers of `components/*/intent.py`.
+Case and outer spaces do not count; accents, apostrophes, Unicode forms and inner spaces do. A name
+is one of an entity's names or its id; an area or floor its name, alias or id. The filters run in
+Home Assistant's order, because the first one that leaves nothing gives the reason.
+"""
+
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+from typing import Any
+
+from assistant.tools.house.intents import NEEDS, SERVED, Action, Intent
+from integrations.home_assistant.house import Area, Entity, Floor, House
+
+WILDCARD = "all"
+
+
+KEPT_NAMES = 32_768  # texts whose form for comparison is kept: two names for each of 5,000 things
+
+
+class Miss(StrEnum):
+    """Why nothing would be touched."""
+
+    NONE = ""
+    ARGUMENTS = "arguments"  # a domain, class or name that the tool refuses
+    EVERYTHING = "everything"  # it chooses nothing at all: Home Assistant refuses that
+    DOMAIN = "domain"
+    STATE = "state"
+    NAME = "name"
+    FEATURE = "feature"
+    DEVICE_CLASS = "device_class"
+    NO_FLOOR = "no_floor"  # there is none of that name
+    FLOOR = "floor"  # nothing of it is there
+    NO_AREA = "no_area"
+    AREA = "area"
+    NOT_EXPOSED = "not_exposed"
+    SEVERAL = "several"  # things that share the name, or more than the one that is wanted
+    UNSUPPORTED = "unsupported"  # matched, but none of it can do this
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """What a call would do to the house, as ids in the house's order."""
+
+    touched: tuple[str, ...] = ()  # exactly what Home Assistant would act on
+    # Exposed things in doubt, none of them touched: those that share the name, those whose name
+    # only looks the same, those that probably cannot do it.
+    candidates: tuple[str, ...] = ()
+    reason: Miss = Miss.NONE
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The arguments that choose things, as Home Assistant reads them."""
+
+    name: str | None = None
+    area: str | None = None
+    floor: str | None = None
+    domains: frozenset[str] | None = None
+    classes: frozenset[str] = frozenset()
+    valid: bool = True
+
+    @property
+    def everything(self) -> bool:
+        """It chooses nothing: neither thing, place, domain nor class."""
+        return not (self.name or self.area or self.floor or self.domains or self.classes)
+
+
+def reach(
+    intent: Intent, arguments: Mapping[str, Any], house: House, device_area: str | None = None
+) -> Reach:
+    """What the call touches. `device_area`: id of the area of the device that asks, or None."""
+    chosen = selection(intent, arguments)
+    if not chosen.valid:
+        return Reach(reason=Miss.ARGUMENTS)
+    if chosen.everything and not (intent.features or intent.states or intent.single):
+        return Reach((), _ids(house.exposed()), Miss.EVERYTHING)
+    near = house.areas.get(device_area or "")
+    if intent.action is Action.START and not intent.places:  # cleaning: the area is the work
+        rooms = find_areas(house, str(arguments.get("area") or ""))
+        if not rooms:
+            return Reach(reason=Miss.NO_AREA)
+        near = rooms[0]
+    found, reason = matches(intent, chosen, house)
+    alike = _alike(intent, chosen, house)
+    if reason is Miss.NONE and chosen.name:
+        settled = _settled(found, house, near)
+        if len(settled) != 1:
+            return Reach((), _ids(found, alike), Miss.SEVERAL)
+        alike = [*found, *alike]
+        found = settled
+    if reason is Miss.NONE and intent.single and len(found) > 1:
+        here = [one for one in found if near is not None and one.area_id == near.area_id]
+        if len(here) != 1:
+            return Reach((), _ids(found), Miss.SEVERAL)
+        found, alike = here, [*found, *alike]
+    if reason is Miss.NONE and intent.many_states and len(found) > 1:
+        found = [one for one in found if one.state in intent.many_states]
+        reason = Miss.NONE if found else Miss.STATE
+    if reason is not Miss.NONE:
+        return Reach((), _ids(alike), reason)
+    return _acted_on(intent, chosen, found, alike)
+
+
+def matches(intent: Intent, chosen: Selection, house: House) -> tuple[list[Entity], Miss]:
+    """The exposed entities that pass every filter, and the filter that left none."""
+    areas = {area.area_id for area in find_areas(house, chosen.area or "")}
+    floors = {floor.floor_id for floor in find_floors(house, chosen.floor or "")}
+    on_floor = {area.area_id for area in house.areas.values() if area.floor_id in floors}
+    steps: list[tuple[Miss, bool, Callable[[Entity], bool]]] = [
+        (Miss.DOMAIN, chosen.domains is not None, lambda one: one.domain in (chosen.domains or ())),
+        (Miss.STATE, bool(intent.states), lambda one: one.state in intent.states),
+        (Miss.NAME, bool(chosen.name), lambda one: is_called(one, chosen.name or "")),
+        (Miss.FEATURE, bool(intent.features), lambda one: has_features(one, intent.features)),
+        (Miss.DEVICE_CLASS, bool(chosen.classes), lambda one: one.device_class in chosen.classes),
+        (Miss.NO_FLOOR, bool(chosen.floor), lambda one: bool(floors)),
+        (Miss.FLOOR, bool(chosen.floor), lambda one: one.area_id in on_floor),
+        (Miss.NO_AREA, bool(chosen.area), lambda one: bool(areas)),
+        (Miss.AREA, bool(chosen.area), lambda one: one.area_id in areas),
+        (Miss.NOT_EXPOSED, True, lambda one: one.exposed),
+    ]
+    found = list(house.entities.values())
+    for miss, asked, passes in steps:
+        if asked:
+            found = [one for one in found if passes(one)]
+            if not found:
+                return [], miss
+    return found, Miss.NONE
+
+
+def selection(intent: Intent, arguments: Mapping[str, Any]) -> Selection:
+    """Read the choosing arguments as Home Assistant does: null and blank texts are dropped."""
+    given = {key: value for key, value in arguments.items() if not _is_blank(value)}
+    texts: dict[str, str | None] = dict.fromkeys(("name", "area", "floor"))
+    for key in texts if intent.places else ("name",):
+        value = given.get(key)
+        if isinstance(value, list | dict):
+            return Selection(valid=False)
+        texts[key] = None if value is None else str(value)
+    domains = intent.domains
+    classes: frozenset[str] = frozenset()
+    if intent.selective:
+        if texts["name"] == WILDCARD:
+            texts["name"] = None
+        if "domain" in given:
+            domains = _listed(given["domain"])
+            if intent.domains is not None and not domains <= intent.domains:
+                return Selection(valid=False)
+        if "device_class" in given:
+            classes = _listed(given["device_class"])
+            if intent.classes and not classes <= intent.classes:
+                return Selection(valid=False)
+    return Selection(texts["name"], texts["area"], texts["floor"], domains, classes)
+
+
+def has_features(entity: Entity, bits: int) -> bool:
+    """Whether it has all of these; a thing that does not tell its features is believed able."""
+    return entity.features & bits == bits or "supported_features" not in entity.attributes
+
+
+def is_wildcard(name: str) -> bool:
+    """Home Assistant takes the plain word for everything, even where an entity has that name."""
+    return name.strip() == WILDCARD
+
+
+def is_called(entity: Entity, name: str) -> bool:
+    """Whether this is one of the entity's names, as Home Assistant compares."""
+    return entity.entity_id == name or same(name, entity.names)
+
+
+def find_area(house: House, name: str) -> Area | None:
+    """The first area of that name, alias or id."""
+    return next(iter(find_areas(house, name)), None)
+
+
+def find_areas(house: House, name: str) -> list[Area]:
+    """Aliases may be shared: then all of them are meant."""
+    return [
+        area
+        for area in house.areas.values()
+        if area.area_id == name or same(name, (area.name, *area.aliases))
+    ]
+
+
+def find_floors(house: House, name: str) -> list[Floor]:
+    """As `find_areas`."""
+    return [
+        floor
+        for floor in house.floors.values()
+        if floor.floor_id == name or same(name, (floor.name, *floor.aliases))
+    ]
+
+
+def same(name: str, names: Iterable[str]) -> bool:
+    """Equal but for case and outer spaces."""
+    wanted = name.strip().casefold()
+    return any(wanted == other.strip().casefold() for other in names)
+
+
+@lru_cache(KEPT_NAMES)
+def visible(name: str) -> str:
+    """The name as eyes and ears take it: one form of each letter, nothing invisible."""
+    plain = unicodedata.normalize("NFKC", name)
+    shown = "".join(sign for sign in plain if unicodedata.category(sign) not in ("Cf", "Cc", "Mn"))
+    return " ".join(shown.split()).casefold()
+
+
+def consequences(
+    entity_ids: Iterable[str], action: Action, house: House
+) -> list[tuple[str, Action]]:
+    """What is switched, and which way: the entities, a group's members the same way, and what a
+    scene, script or automation touches the way that its configuration says, else either way."""
+    reached: dict[tuple[str, Action], None] = {}
+    level = [(entity_id, action) for entity_id in entity_ids]
+    while level:
+        fresh = list(dict.fromkeys(one for one in level if one not in reached))
+        reached |= dict.fromkeys(fresh)
+        level = [
+            (member, _way_of(member, entity_id, way, house))
+            for entity_id, way in fresh
+            if not (way is Action.OFF and domain_of(entity_id) in NEVER_OFF)
+            for member in members(entity_id, house)
+        ]
+    return list(reached)
+
+
+def without_plans(entity_ids: Iterable[str], house: House) -> set[str]:
+    """The things themselves and the members of groups: what is not reached by a scene or script
+    alone, of which nobody knows which way it moves what it touches."""
+    reached: set[str] = set()
+    level = list(entity_ids)
+    while level:
+        fresh = [name for name in level if name not in reached]
+        reached.update(fresh)
+        level = [
+            member
+            for name in fresh
+            if domain_of(name) not in UNTOLD
+            for member in members(name, house)
+        ]
+    return reached
+
+
+NEVER_OFF = frozenset({"button", "input_button", "scene"})  # Home Assistant cannot undo these
+
+
+# What they do is not told by the way they are switched.
+UNTOLD = frozenset({"automation", "button", "input_button", "scene", "script"})
+
+
+_WAYS = {"on": Action.ON, "off": Action.OFF, "either": Action.TOGGLE}
+
+
+def members(entity_id: str, house: House) -> list[str]:
+    """What a group or scene says it holds (`entity_id` in its attributes), or what a script is
+    known to touch."""
+    partly = sorted(house.partly.get(entity_id, ()))
+    return list(dict.fromkeys((*all_members(entity_id, house), *partly)))
+
+
+def all_members(entity_id: str, house: House) -> list[str]:
+    """The same where it is all that there is; empty where more may be touched."""
+    entity = house.entities.get(entity_id)
+    held = entity.attributes.get("entity_id") if entity is not None else None
+    listed_ids = held if isinstance(held, list | tuple) else ()
+    told = [item for item in listed_ids if isinstance(item, str)]
+    return list(dict.fromkeys((*told, *sorted(house.touches.get(entity_id, ())))))
+
+
+def _way_of(member: str, entity_id: str, way: Action, house: House) -> Action:
+    """Which way a member goes where `entity_id` is switched `way`."""
+    if domain_of(entity_id) not in UNTOLD:
+        return way
+    return _WAYS[house.ways.get(entity_id, {}).get(member, "either")]
+
+
+def domain_of(entity_id: str) -> str:
+    """The part of an id before the dot."""
+    return entity_id.partition(".")[0]
+
+
+def listed(value: Any) -> list[str]:
+    """`domain` and `device_class` come as a list or a single text."""
+    values = value if isinstance(value, list | tuple) else [value]
+    return [item for item in values if isinstance(item, str) and item]
+
+
+def _acted_on(intent: Intent, chosen: Selection, found: list[Entity], alike: list[Entity]) -> Reach:
+    """Of what matched, what the service behind the tool can do it to."""
+    if intent.only and any(one.domain not in intent.only for one in found):
+        # One thing of another kind, and Home Assistant does not begin.
+        kept = [one for one in found if one.domain in intent.only]
+        return Reach((), _ids(kept, alike), Miss.UNSUPPORTED)
+    able = _ids(one for one in found if can(one, intent.action))
+    doubtful = [
+        one for one in found if chosen.name or one.domain not in _KNOWN or one.domain == "lock"
+    ]
+    unsure = [name for name in _ids(doubtful, alike) if name not in able]
+    return Reach(able, tuple(unsure), Miss.NONE if able else Miss.UNSUPPORTED)
+
+
+# Domains of Home Assistant that no switching tool acts on: they do not put a call in doubt.
+_KNOWN = SERVED[Action.ON] | {
+    *("ai_task", "air_quality", "alarm_control_panel", "assist_satellite", "binary_sensor"),
+    *("calendar", "conversation", "counter", "date", "datetime", "device_tracker", "event"),
+    *("geo_location", "group", "image", "image_processing", "infrared", "input_datetime"),
+    *("input_number", "input_select", "input_text", "lawn_mower", "notify", "number", "person"),
+    *("plant", "proximity", "schedule", "select", "sensor", "stt", "sun", "tag", "text", "time"),
+    *("timer", "todo", "tts", "update", "vacuum", "wake_word", "weather", "zone"),
+}
+
+
+def can(entity: Entity, action: Action) -> bool:
+    """Whether the service behind the action takes the thing."""
+    served = SERVED.get(action)
+    if served is not None and entity.domain not in served:
+        return False
+    return has_features(entity, NEEDS.get(entity.domain, {}).get(action, 0))
+
+
+def _settled(found: list[Entity], house: House, near: Area | None) -> list[Entity]:
+    """Of things that share a name the one on the floor, else in the area, of the asking device."""
+    if len(found) < 2 or near is None:
+        return found
+    if near.floor_id is not None:
+        found = [
+            one
+            for one in found
+            if (own := house.areas.get(one.area_id or "")) and own.floor_id == near.floor_id
+        ]
+    if len(found) < 2:
+        return found
+    return [one for one in found if one.area_id == near.area_id]
+
+
+def _alike(intent: Intent, chosen: Selection, house: House) -> list[Entity]:
+    """Exposed things of the kind whose name only looks like the one that was given."""
+    if not chosen.name:
+        return []
+    wanted = visible(chosen.name)
+    return [
+        one
+        for one in house.exposed()
+        if any(visible(name) == wanted for name in one.names)  # asked first: it leaves hardly any
+        and (chosen.domains is None or one.domain in chosen.domains)
+        and not is_called(one, chosen.name)
+    ]
+
+
+def _ids(*groups: Iterable[Entity]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(one.entity_id for group in groups for one in group))
+
+
+def _listed(value: Any) -> frozenset[str]:
+    values = value if isinstance(value, list | tuple) else [value]
+    return frozenset(str(item) for item in values)
+
+
+def _is_blank(value: Any) -> bool:
+    return value is None or (isinstance(value, str) and not value.strip())

@@ -1,0 +1,419 @@
+"""What is decided about a call before anything is sent: whether it fits, and whether it may run.
+
+Home Assistant does not check the fields of scripts (2026.11): a tool's schema says of a field that
+names a room or a thing only that it is a text. The selectors that people chose for the fields tell
+more.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol, TypeVar
+
+from assistant.domain.call import SentenceMatch
+from assistant.domain.outcome import Decision
+from assistant.domain.policy_context import PolicyContext
+from assistant.domain.rights import Program
+from assistant.tools.catalog.arguments import fit
+from assistant.tools.catalog.menu import Menu, MenuEntry
+from assistant.tools.execution.verification import LivePicture
+from assistant.tools.house.names import are_near, folded, nearest, stemmed
+from assistant.tools.house.targets import domain_of, find_areas, find_floors
+from assistant.tools.policy.corrections import MendedArgument
+from assistant.tools.policy.engine import judge, judge_sentence
+from assistant.tools.policy.risk import is_safe_to_guess
+from assistant.tools.policy.rules import STRICT, PolicyDecision, Ruling, Rulings
+from assistant.tools.policy.targeting import is_script_tool
+from integrations.errors import IntegrationError
+from integrations.home_assistant.house import Area, Entity, Floor, House
+
+Selectors = Mapping[str, Mapping[str, Any]]  # field -> its selector: {"area": {"multiple": True}}
+
+
+_TARGETS = {"entity_id": "entity", "area_id": "area", "floor_id": "floor", "device_id": "device"}
+
+
+class SendCommand(Protocol):
+    """One websocket command (`integrations.home_assistant.client.HomeAssistant.command`)."""
+
+    def __call__(self, kind: str, **fields: Any) -> Awaitable[Any]:
+        """Its result. Raises Refused or Unavailable."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """A script's arguments as to be sent, or what is wrong with them."""
+
+    arguments: Mapping[str, Any]
+    problem: str = ""  # one phrase for the model; empty where all that is named exists
+    options: tuple[str, ...] = ()  # what would be right instead, the nearest first
+    changes: tuple[MendedArgument, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What a script takes."""
+
+    selectors: Selectors = field(default_factory=dict)
+    required: tuple[str, ...] = ()  # fields without which it is not what its owner meant
+
+
+async def ask_scripts(command: SendCommand) -> dict[str, Taken]:
+    """What every script with fields takes, by the script's own name ("movie_night").
+
+    Any user may ask. Raises what `command` raises.
+    """
+    return read_scripts(await command("get_services"))
+
+
+def read_scripts(services: Any) -> dict[str, Taken]:
+    """From the answer to `get_services`; whatever is not of that form is left out."""
+    scripts = services.get("script") if isinstance(services, Mapping) else None
+    found: dict[str, Taken] = {}
+    for name, service in (scripts or {}).items():
+        fields = service.get("fields") if isinstance(service, Mapping) else None
+        known = {str(key): one for key, one in (fields or {}).items() if isinstance(one, Mapping)}
+        taken = Taken(
+            {
+                key: one["selector"]
+                for key, one in known.items()
+                if isinstance(one.get("selector"), Mapping)
+            },
+            tuple(key for key, one in known.items() if one.get("required") is True),
+        )
+        if taken != Taken():
+            found[str(name)] = taken
+    return found
+
+
+def check_fields(selectors: Selectors, arguments: Mapping[str, Any], house: House) -> Fields:
+    """Whether the rooms, floors, things and devices that the fields name are there.
+
+    A near miss is mended as names are (`mend`); beyond that there is a problem and what is near.
+    """
+    checked = Fields(dict(arguments))
+    for key, selector in selectors.items():
+        value = checked.arguments.get(key)
+        kind = next((one for one in ("area", "floor", "entity", "device") if one in selector), "")
+        if value is None or value == "":
+            continue
+        if "target" in selector and isinstance(value, Mapping):
+            checked = _check_target(key, value, house, checked)
+        elif kind:
+            settings = selector[kind] if isinstance(selector[kind], Mapping) else {}
+            checked = _check_value(key, kind, value, settings, house, checked)
+        if checked.problem:
+            break
+    return checked
+
+
+def _check_target(key: str, target: Mapping[str, Any], house: House, checked: Fields) -> Fields:
+    """The parts of a target, each a text or a list."""
+    inner = Fields(dict(target), changes=checked.changes)
+    for part, kind in _TARGETS.items():
+        if target.get(part) and not inner.problem:
+            inner = _check_value(part, kind, target[part], {}, house, inner)
+    arguments = {**checked.arguments, key: inner.arguments}
+    problem = f"{key}.{inner.problem}" if inner.problem else ""
+    return replace(inner, arguments=arguments, problem=problem)
+
+
+def _check_value(
+    key: str, kind: str, value: Any, settings: Mapping[str, Any], house: House, checked: Fields
+) -> Fields:
+    """One name, or a list of them."""
+    meant: list[str] = []
+    for one in value if isinstance(value, list) else [value]:
+        if not isinstance(one, str):
+            return replace(checked, problem=f"{key}: it must name one {kind}")
+        name, options = _meant(kind, one, settings, house)
+        if name is None:
+            problem = f"{key}: there is no {kind} {one}"
+            return replace(checked, problem=problem, options=options)
+        if name != one:
+            change = MendedArgument(key, one, name, key)
+            checked = replace(checked, changes=(*checked.changes, change))
+        meant.append(name)
+    arguments = {**checked.arguments, key: meant if isinstance(value, list) else meant[0]}
+    return replace(checked, arguments=arguments)
+
+
+def _meant(
+    kind: str, text: str, settings: Mapping[str, Any], house: House
+) -> tuple[str | None, tuple[str, ...]]:
+    """What the text means, or None and what is near it."""
+    if kind == "device":
+        devices = {one.device_id for one in house.exposed()}
+        return (text if text in devices else None), ()
+    if kind == "entity":
+        return _meant_entity(text, settings, house)
+    if find_areas(house, text) if kind == "area" else find_floors(house, text):
+        return text, ()  # Home Assistant finds its id
+    places: Iterable[Area | Floor] = (house.areas if kind == "area" else house.floors).values()
+    known = {name: one.name for one in places for name in (one.name, *one.aliases)}
+
+    def is_safe(name: str) -> bool:
+        found = {one.area_id for one in find_areas(house, name)} if kind == "area" else set()
+        floors = {one.floor_id for one in find_floors(house, name)} if kind == "floor" else set()
+        found |= {one.area_id for one in house.areas.values() if one.floor_id in floors}
+        inside = [key for key, one in house.entities.items() if one.area_id in found]
+        return all(is_safe_to_guess(entity_id, house) for entity_id in inside)
+
+    return _guessed(text, known, is_safe)
+
+
+def _meant_entity(
+    text: str, settings: Mapping[str, Any], house: House
+) -> tuple[str | None, tuple[str, ...]]:
+    """An entity's id, also where its name is given."""
+    pool = [one for one in house.exposed() if _is_wanted(one, settings)]
+    if any(one.entity_id == text for one in pool):
+        return text, ()
+    known: dict[str, str] = {}
+    shared: set[str] = set()
+    for one in pool:
+        for name in one.names:
+            if known.setdefault(name, one.entity_id) != one.entity_id:
+                shared.add(name)
+    if text in shared:
+        return None, tuple(one.entity_id for one in pool if text in one.names)
+    known = {name: entity_id for name, entity_id in known.items() if name not in shared}
+    return _guessed(text, known, lambda entity_id: is_safe_to_guess(entity_id, house))
+
+
+def _is_wanted(entity: Entity, settings: Mapping[str, Any]) -> bool:
+    """Whether the selector's domains, in its old form or as filters, let the entity through."""
+    filters = settings.get("filter") or [settings]
+    for one in filters if isinstance(filters, list) else [filters]:
+        domains = one.get("domain") if isinstance(one, Mapping) else None
+        wanted = [domains] if isinstance(domains, str) else domains
+        if not wanted or domain_of(entity.entity_id) in wanted:
+            return True
+    return False
+
+
+def _guessed(
+    text: str, known: Mapping[str, str], is_safe: Callable[[str], bool]
+) -> tuple[str | None, tuple[str, ...]]:
+    """Of names and what they stand for, the one that the text means (`mend` says how)."""
+    steps: list[Callable[[str], bool]] = [
+        lambda name: folded(name) == folded(text),
+        lambda name: stemmed(name) == stemmed(text),
+        lambda name: are_near(text, name),
+    ]
+    for number, step in enumerate(steps):
+        readings = {meant for name, meant in known.items() if step(name)}
+        if len(readings) == 1:
+            meant = readings.pop()
+            return (meant, ()) if number == 0 or is_safe(meant) else (None, (meant,))
+        if readings:
+            return None, tuple(sorted(readings))
+    return None, tuple(dict.fromkeys(known[name] for name in nearest(text, known)))
+
+
+_log = logging.getLogger(__name__)
+
+
+READ_S = 4.0  # how long a call waits for Home Assistant to tell what the things at hand do
+
+
+_MOST_READS = 8  # scripts that call scripts, one after the other
+
+
+_TEMPERATURE = "HassClimateSetTemperature"
+
+
+AskScripts = Callable[[], Awaitable[Mapping[str, Taken]]]  # raises IntegrationError
+
+
+@dataclass(frozen=True, slots=True)
+class Misfit:
+    """Arguments that the tool does not take."""
+
+    arguments: dict[str, Any]
+    problem: str  # one phrase for the model
+    options: tuple[str, ...] = ()  # what would be right instead, the nearest first
+
+
+_Judged = TypeVar("_Judged", PolicyDecision, PolicyDecision | Misfit)
+
+
+class Judge:
+    """Knows the house, the room and the rulings; decides, and runs nothing."""
+
+    def __init__(
+        self,
+        home: LivePicture,
+        area: str = "",
+        rulings: Rulings = STRICT,
+        ask_scripts: AskScripts | None = None,
+        moment: Callable[[], PolicyContext] = PolicyContext,
+    ) -> None:
+        """`area`: the room that this box stands in; `rulings`: those of the settings;
+        `ask_scripts`: what the home's scripts take (`scripts.ask_scripts`); `moment`: what holds
+        as a call comes: mode, time of day, ratings."""
+        self._home = home
+        self._area = area
+        self._rulings = rulings
+        self._ask_scripts = ask_scripts
+        self._moment = moment
+        self._scripts: Mapping[str, Taken] = {}
+        self._known_for: Menu | None = None  # the menu for which the scripts were asked about
+
+    async def learn(self, menu: Menu) -> None:
+        """Ask what the scripts of a new menu take; where nobody answers the schemas must do."""
+        if menu is self._known_for or self._ask_scripts is None:
+            return
+        if any(self._is_script(entry) for entry in menu.offered()):
+            try:
+                self._scripts = await self._ask_scripts()
+            except IntegrationError as error:
+                _log.info("The fields of scripts are not known: %s", error)
+                return
+        self._known_for = menu
+
+    async def read_up(self, judged: Callable[[], _Judged]) -> _Judged:
+        """The verdict of `judged`, once Home Assistant has told what the scripts, automations and
+        scenes at hand do: just after the start or a change it may not have. Nothing is waited for
+        where the call touches none of them; after READ_S the verdict is that of what is unknown."""
+        verdict = judged()
+        try:
+            async with asyncio.timeout(READ_S):
+                for _ in range(_MOST_READS):
+                    unread = verdict.unread if isinstance(verdict, PolicyDecision) else ()
+                    if not unread or not await self._is_told(frozenset(unread)):
+                        break
+                    verdict = judged()
+        except TimeoutError:
+            _log.info("Home Assistant has not told in time what something does.")
+        return verdict
+
+    async def _is_told(self, item_ids: frozenset[str]) -> bool:
+        return await self._home.wait_for(
+            item_ids, lambda house: house.unread.isdisjoint(item_ids), READ_S
+        )
+
+    def call(
+        self,
+        entry: MenuEntry,
+        arguments: Mapping[str, Any],
+        heard: str | None,
+        program: Program | None = None,
+        tainted: bool = False,
+    ) -> PolicyDecision | Misfit:
+        """Decide about one call. `heard`: the person's own words; `program`: that asks instead;
+        `tainted`: text from outside may stand behind it."""
+        fitted = fit(entry.tool.input_schema, arguments, entry.declaration.renamed)
+        if fitted.problem:
+            return Misfit(fitted.arguments, fitted.problem, fitted.options)
+        house = self._home.house
+        mended: tuple[MendedArgument, ...] = ()
+        given: Mapping[str, Any] = fitted.arguments
+        if self._is_script(entry):
+            taken = self._scripts.get(entry.suffix, Taken())
+            fields = check_fields(taken.selectors, given, house)
+            if fields.problem:
+                return Misfit(dict(fields.arguments), fields.problem, fields.options)
+            given, mended = fields.arguments, fields.changes
+        verdict = judge(
+            entry,
+            given,
+            house,
+            heard,
+            self._area,
+            live=self._home.connected,
+            rulings=self._rulings,
+            moment=self._moment().asked_by(program, tainted),
+        )
+        verdict = replace(verdict, mended=(*mended, *verdict.mended))
+        if self._is_script(entry):
+            return verdict
+        return self._whole(self._within(entry.suffix, verdict.arguments, verdict))
+
+    def sentence(
+        self,
+        match: SentenceMatch,
+        heard: str | None,
+        program: Program | None = None,
+        tainted: bool = False,
+    ) -> PolicyDecision:
+        """Decide about a sentence for the home's own engine."""
+        home = self._home
+        verdict = judge_sentence(
+            match,
+            home.house,
+            heard,
+            self._area,
+            live=home.connected,
+            rulings=self._rulings,
+            moment=self._moment().asked_by(program, tainted),
+        )
+        return self._whole(self._within(match.intent, match.slots, verdict))
+
+    def _within(
+        self, suffix: str, arguments: Mapping[str, Any], verdict: PolicyDecision
+    ) -> PolicyDecision:
+        """Degrees beyond what a thermostat takes: Home Assistant's answer would not say so."""
+        wanted = arguments.get("temperature")
+        if suffix != _TEMPERATURE or not isinstance(wanted, int | float):
+            return verdict
+        for entity_id in verdict.entities:
+            climate = self._home.house.entities.get(entity_id)
+            low, high = (
+                climate.attributes.get(key) if climate is not None else None
+                for key in ("min_temp", "max_temp")
+            )
+            if not (isinstance(low, int | float) and isinstance(high, int | float)):
+                continue
+            if climate is not None and not low <= wanted <= high:
+                values = {"names": climate.name, "low": f"{low:g}", "high": f"{high:g}"}
+                return _correction(verdict, "range", values)
+        return verdict
+
+    def _whole(self, verdict: PolicyDecision) -> PolicyDecision:
+        """No script is started by its name alone that must be told more: it would fail, and Home
+        Assistant would say yes."""
+        house = self._home.house
+        for entity_id in verdict.entities:
+            taken = self._scripts.get(entity_id.removeprefix("script."))
+            script = house.entities.get(entity_id)
+            if taken is None or script is None or not taken.required:
+                continue
+            values = {
+                "names": script.name,
+                "fields": ", ".join(name.replace("_", " ") for name in taken.required),
+            }
+            return _correction(verdict, "fields", values)
+        return verdict
+
+    def _is_script(self, entry: MenuEntry) -> bool:
+        return entry.of_home and is_script_tool(entry, self._home.house)
+
+
+def _correction(verdict: PolicyDecision, rule: str, values: Mapping[str, str]) -> PolicyDecision:
+    """It cannot be so, whatever anybody says to it."""
+    return replace(
+        verdict,
+        decision=Decision.DENIED,
+        rule=rule,
+        key=f"policy.{rule}",
+        values=values,
+        ruling=Ruling.DENY,
+        ask="",
+        left="",
+    )
+
+
+def refused(misfit: Misfit, entry: MenuEntry) -> PolicyDecision:
+    """A misfit as a verdict, for those who only look."""
+    return PolicyDecision(
+        Decision.DENIED,
+        entry.tier,
+        "bad_argument",
+        misfit.arguments,
+        key="tools.bad_argument",
+        values={"problem": misfit.problem},
+        options=misfit.options,
+    )

@@ -1,0 +1,407 @@
+"""What may let somebody in, silence an alarm, or do harm when it is switched off.
+
+Home Assistant tells of few things what they open: a gate is a cover without a device class, the
+relay behind a door is a plain switch, and a helper drives it. So a cover counts as an opener unless
+it is known to be none, and a relay counts as one where its name, alias, label, device or room says
+so, in any language that Hearth ships (`vocabulary`), where it is part of a lock or door, where it
+was seen to open something (`House.seen_opening`), or where it runs whatever somebody wrote for it,
+as a template does. Cold stores, servers, medical devices and heating in frost have no class either
+and are known by the same words. Pure.
+"""
+
+import re
+from collections.abc import Mapping
+from enum import StrEnum
+from functools import lru_cache
+from typing import Any
+
+from assistant.tools.house.intents import Action
+from assistant.tools.house.names import celsius
+from assistant.tools.vocabulary import mentions, mentions_one_of, without
+from integrations.home_assistant.house import Entity, House
+from integrations.home_assistant.runs import SWITCHED
+
+# Device classes of covers (2026.11). A class that is in neither set lets somebody in.
+OPENERS = frozenset({"door", "garage", "gate"})
+
+
+INSIDE = frozenset({"awning", "blind", "curtain", "damper", "shade", "shutter"})
+
+
+# A relay behind a door, or a helper that drives one, is one of these; only its name tells.
+RELAYS = frozenset(
+    {
+        *("input_boolean", "input_number", "input_select", "number", "remote", "select", "switch"),
+    }
+)
+
+
+_PRESSED = frozenset({"button", "input_button"})
+
+
+_RUNS = frozenset({"automation", "scene", "script"})
+
+
+# Some relays appear as one of these. A lamp at the door is one too, so less is believed of names.
+_LAMPS = frozenset({"fan", "light"})
+
+
+# Integrations whose entities run actions, commands or requests that their owner wrote, of which
+# Home Assistant tells nobody (2026.11); "": an entity without an entry in the registry, which YAML
+# of one of these makes. One of MQTT is mostly a device that says what it is.
+_RUNS_ANYTHING = frozenset(
+    {
+        *("", "command_line", "netdaemon", "nodered", "rest", "snmp", "telnet", "template"),
+        "wake_on_lan",  # to switch off is an action of its owner's
+    }
+)
+
+
+# Domains that they make and that say nothing of what is switched. Whoever makes a lamp, a lock or
+# a blind of one has said by that what it is; helpers are made by integrations of their own.
+_SAY_NOTHING = frozenset({"button", "fan", "number", "remote", "select", "switch"})
+
+
+_ONLY_RESTARTS = frozenset({"identify", "restart", "update"})  # device classes of buttons
+
+
+# Device classes of a binary sensor of which a relay on the same device is likely to move the door.
+_DOOR_CONTACTS = frozenset({"door", "garage_door", "lock"})
+
+
+# Without a word of these a name says nothing of a door or an alarm.
+_TELLING = (*("opens", "gates", "windows", "entrances", "garages", "releases", "unlocks", "alarm"),)
+
+
+_SEAMS = re.compile(r"(?<=[a-zß-öø-ÿ])(?=[A-ZÀ-ÖØ-Þ])|(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[^\W\d_])")
+
+
+class Opening(StrEnum):
+    """What is known of a thing that may let somebody in."""
+
+    NONE = ""
+    KNOWN = "known"  # by its class
+    UNKNOWN = "unknown"  # its class tells too little: it does, until its owner says otherwise
+    OPENS = "opens"  # by its name, place or device
+    SILENCES = "silences"  # an alarm, by the same
+    SEEN = "seen"  # it was seen to
+
+
+def opening_of(entity: Entity, house: House) -> Opening:
+    """What this thing by itself may open or silence, without the members of a group or script.
+
+    A lock, a siren and an alarm panel are what they are: `gates.gate` needs no more of them.
+    """
+    domain = entity.domain
+    if domain == "cover":
+        return _cover(entity)
+    if domain == "valve":
+        return Opening.KNOWN if entity.device_class == "gas" else Opening.UNKNOWN
+    if domain in SWITCHED and was_seen_to_open(entity.entity_id, house):
+        return Opening.SEEN
+    if domain in _LAMPS:
+        telling = any(mentions_one_of(_TELLING, text) for text in _own_texts(entity))
+        released = telling and is_called_to_open(entity) and not _is_beside(entity.name)
+        return Opening.OPENS if released else _by_maker(entity)
+    if domain in RELAYS | _PRESSED:
+        return _relay(entity, house)
+    return _named(entity) if domain in _RUNS else Opening.NONE
+
+
+def is_opener(entity: Entity) -> bool:
+    """Return whether this cover lets somebody in, or may do so: a blind or an awning does not."""
+    return _cover(entity) is not Opening.NONE
+
+
+def was_seen_to_open(entity_id: str, house: House) -> bool:
+    """Return whether a switch was seen to open what lets somebody in; a blind does not."""
+    seen = house.seen_opening.get(entity_id, ())
+    things = (house.entities.get(name) or Entity(name, name, "unknown") for name in seen)
+    return any(one.domain != "cover" or is_opener(one) for one in things)
+
+
+def is_called_to_open(entity: Entity) -> bool:
+    """Return whether a name says that this unlocks or opens a door ("Abrir portón")."""
+    runs = entity.domain in _RUNS
+    acts = runs or entity.platform in _RUNS_ANYTHING
+    return any(
+        mentions("unlocks", text)
+        or (mentions("releases", text) and (runs or not _is_beside(text)))
+        or (acts and mentions("opening", text) and _has_door(text))
+        for text in _own_texts(entity)
+    )
+
+
+def _cover(entity: Entity) -> Opening:
+    names = _own_texts(entity)
+    if entity.device_class in OPENERS:
+        return Opening.KNOWN
+    gates = mentions("gates", *names) or mentions("garages", *names)
+    blinds = mentions("blinds", *names)
+    if entity.device_class == "shutter":  # some relays call all that they move so (Shelly, 2026.11)
+        return Opening.UNKNOWN if gates else Opening.NONE
+    if entity.device_class in INSIDE:
+        return Opening.UNKNOWN if gates and not blinds else Opening.NONE
+    if entity.device_class is None and (_is_group(entity) or (blinds and not gates)):
+        return Opening.NONE
+    return Opening.UNKNOWN
+
+
+def _is_group(entity: Entity) -> bool:
+    """A group of covers is judged by its members."""
+    held = entity.attributes.get("entity_id")
+    return (
+        isinstance(held, list | tuple)
+        and bool(held)
+        and all(isinstance(one, str) and one.startswith("cover.") for one in held)
+    )
+
+
+def _relay(entity: Entity, house: House) -> Opening:
+    named = _named(entity)
+    if named is not Opening.NONE:
+        return named
+    around = _by_place(entity, house) or _by_device(entity, house)
+    harmless = entity.domain in _PRESSED and entity.device_class in _ONLY_RESTARTS
+    if harmless or _is_beside(entity.name):
+        return Opening.NONE
+    return around or _by_maker(entity)
+
+
+def _by_maker(entity: Entity) -> Opening:
+    """By what made it: one that runs whatever was written for it may do anything, unless its name
+    says lamp, heater, socket or the like."""
+    if entity.platform not in _RUNS_ANYTHING or entity.domain not in _SAY_NOTHING:
+        return Opening.NONE
+    return Opening.NONE if _is_beside(entity.name) else Opening.UNKNOWN
+
+
+def _by_place(entity: Entity, house: House) -> Opening:
+    """By the room: "Relay 2" in "Front gate", or in "Garage"."""
+    area = house.areas.get(entity.area_id or "")
+    for place in (area.name, *area.aliases) if area else ():
+        plain = without("no_doors", _spread(place))
+        if mentions_one_of(("opens", "gates"), plain):
+            return Opening.OPENS
+        if _is_only_garage(_spread(f"{place} {entity.name}")):
+            return Opening.OPENS
+    return Opening.NONE
+
+
+def _by_device(entity: Entity, house: House) -> Opening:
+    """By what else its device has: a lock, a gate, the contact of a door, an alarm."""
+    others = house.beside(entity)
+    if any(one.domain == "alarm_control_panel" for one in others):
+        return Opening.SILENCES
+    if any(one.domain == "lock" or (one.domain == "cover" and is_opener(one)) for one in others):
+        return Opening.OPENS
+    contacts = (one for one in others if one.domain == "binary_sensor")
+    # A fridge and a washing machine have the contact of a door too.
+    opens = any(one.device_class in _DOOR_CONTACTS for one in contacts) and not mentions(
+        "appliances", entity.name, entity.device_name
+    )
+    return Opening.OPENS if opens else Opening.NONE
+
+
+def _named(entity: Entity) -> Opening:
+    """By its own names, those of its device and its labels."""
+    if not any(mentions_one_of(_TELLING, text) for text in _own_texts(entity)):
+        return Opening.NONE
+    if is_called_to_open(entity):
+        return Opening.OPENS
+    # "Porch light" may be a part of what is called "Front door": then its own names alone count.
+    lamp, aside = _is_lamp(entity.name), _is_beside(entity.name)
+    said = {_spread(name) for name in entity.names}
+    for text in _own_texts(entity):
+        if entity.domain in _RUNS and mentions("closes", text):
+            continue
+        if (text in said or not lamp) and _says_alarm(text):
+            return Opening.SILENCES
+        if (text in said or not aside) and _says_door(text):
+            return Opening.OPENS
+    return Opening.NONE
+
+
+def _says_alarm(text: str) -> bool:
+    return mentions("alarm", without("no_doors", text)) and not _is_lamp(text)
+
+
+def _says_door(text: str) -> bool:
+    plain = without("no_doors", text)
+    if _is_beside(text):
+        return False
+    if mentions("gates", plain) or _is_only_garage(plain):
+        return True
+    doors = mentions_one_of(("opens", "windows", "entrances", "releases"), plain)
+    return doors and not mentions("blinds", plain)
+
+
+def _is_only_garage(text: str) -> bool:
+    """ "Garage" alone, or with words that tell nothing: "Left garage relay 2"."""
+    if not mentions("garages", text):
+        return False
+    left = without("relays", without("garages", text))
+    return not any(len(word) > 1 and not word.isdigit() for word in left.split())
+
+
+def _has_door(text: str) -> bool:
+    """A door, gate, lock or garage is in it: beside a verb of opening that will do."""
+    plain = without("no_doors", text)
+    return any(mentions(topic, plain) for topic in ("opens", "gates", "garages"))
+
+
+def _is_lamp(text: str) -> bool:
+    """A lamp, sensor or heater is in it, which may hang beside a door or an alarm."""
+    return mentions("beside_doors", _spread(text))
+
+
+def _is_beside(text: str) -> bool:
+    """The same, or a bell, a socket or a warning, which may be a door's and no alarm's."""
+    return _is_lamp(text) or mentions("only_beside_doors", _spread(text))
+
+
+def _own_texts(entity: Entity) -> tuple[str, ...]:
+    """Its names, its id, and what its device and labels are called."""
+    slug = entity.entity_id.partition(".")[2]
+    texts = (entity.name, *entity.aliases, slug, entity.device_name, *entity.labels)
+    return tuple(dict.fromkeys(_spread(text) for text in texts if text))
+
+
+@lru_cache(4_096)
+def _spread(text: str) -> str:
+    """With the words apart that are only told apart by a capital or a digit: "GarageDoor1"."""
+    return _SEAMS.sub(" ", text)
+
+
+#
+# What does harm when it is switched off: cold stores, servers, medical devices, heating in frost.
+#
+# Home Assistant has no class for them, so names, aliases, labels and rooms tell, in every shipped
+# language. What only belongs to such a thing, such as the lamp of a fridge, is none.
+RULE = "keeps-running"
+
+
+FROST_RULE = "frost"
+
+
+RULES = frozenset({RULE, FROST_RULE})
+
+
+FROST_C = 5.0  # outside, by day: the night may bring frost
+
+
+LOWEST_C = 7.0  # a thermostat that is set lower keeps no pipe from freezing
+
+
+# Domains of which the name may say that it must run.
+_NAMED = frozenset({"climate", "fan", "humidifier", "input_boolean", "switch"})
+
+
+_RELAYS = frozenset({"input_boolean", "switch"})
+
+
+_HEATS = frozenset({"auto", "heat", "heat_cool"})  # modes of a thermostat
+
+
+_COOLS = frozenset({"cool", "dry", "fan_only", "off"})
+
+
+_UNKNOWN = frozenset({"unavailable", "unknown"})
+
+
+_OFF = frozenset({Action.OFF, Action.TOGGLE})
+
+
+def keeps_running(
+    entity: Entity, action: Action, arguments: Mapping[str, Any], house: House
+) -> str | None:
+    """Return the rule by which this thing should go on, if the call would stop it."""
+    if action in _OFF and must_run(entity, house):
+        return RULE
+    if _stops_heating(entity, action, arguments) and may_freeze(house):
+        return FROST_RULE
+    return None
+
+
+def must_run(entity: Entity, house: House) -> bool:
+    """Return whether it does harm to switch this off, whatever the weather."""
+    if entity.domain == "camera":
+        return True
+    if entity.domain not in _NAMED:
+        return False
+    area = house.areas.get(entity.area_id or "")
+    names = (entity.entity_id.partition(".")[2], *entity.names)
+    places = (area.name, *area.aliases) if area is not None else ()
+    return _is_named(names, places, entity.labels)
+
+
+def may_freeze(house: House) -> bool:
+    """Return whether it may freeze outside: also where nothing tells how warm it is there."""
+    outside = outside_c(house)
+    return outside is None or outside < FROST_C
+
+
+def outside_c(house: House) -> float | None:
+    """The temperature outside in °C: the lowest of the house's own sensors, else of its weather."""
+    sensors = [
+        _degrees(one.state, one.attributes.get("unit_of_measurement"))
+        for one in house.entities.values()
+        if one.device_class == "temperature" and one.domain == "sensor" and _is_outside(one, house)
+    ]
+    weather = [
+        _degrees(one.attributes.get("temperature"), one.attributes.get("temperature_unit"))
+        for one in house.entities.values()
+        if one.domain == "weather" and one.state not in _UNKNOWN
+    ]
+    for told in (sensors, weather):
+        known = [degrees for degrees in told if degrees is not None]
+        if known:
+            return min(known)
+    return None
+
+
+@lru_cache(8_192)
+def _is_named(names: tuple[str, ...], places: tuple[str, ...], labels: tuple[str, ...]) -> bool:
+    if mentions("keeps_running", *labels):
+        return True
+    if mentions("beside", *names):
+        return False
+    return mentions("keeps_running", *names, *places)
+
+
+def _stops_heating(entity: Entity, action: Action, arguments: Mapping[str, Any]) -> bool:
+    """Whether the call leaves a part of the house without heating."""
+    if entity.domain == "climate":
+        modes = entity.attributes.get("hvac_modes")
+        if isinstance(modes, list | tuple) and not _HEATS & set(modes):
+            return False
+        if entity.state in _COOLS:
+            return False
+        wanted = arguments.get("temperature")
+        if action is Action.SET and isinstance(wanted, int | float):
+            return celsius(entity, float(wanted)) < LOWEST_C
+        return action in _OFF
+    if action not in _OFF:
+        return False
+    if entity.domain == "water_heater":
+        return entity.state != "off"
+    return entity.domain in _RELAYS and _heats_the_house(entity.names)
+
+
+@lru_cache(4_096)
+def _heats_the_house(names: tuple[str, ...]) -> bool:
+    return mentions("central_heating", *names) and not mentions("beside", *names)
+
+
+def _is_outside(entity: Entity, house: House) -> bool:
+    area = house.areas.get(entity.area_id or "")
+    return mentions("outdoors", entity.entity_id, *entity.names, area.name if area else "")
+
+
+def _degrees(value: Any, unit: Any) -> float | None:
+    """In °C; None where the thing does not tell."""
+    try:
+        degrees = float(value)
+    except (TypeError, ValueError):
+        return None
+    return (degrees - 32) / 1.8 if str(unit).endswith("F") else degrees

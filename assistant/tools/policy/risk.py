@@ -1,0 +1,328 @@
+"""Risk of switching one thing one way: its tier, and the rule that gave it.
+
+Closing is free, opening is not. Home Assistant has no device class for most of what uses much or
+runs on unattended (ovens, strong heating, water, vacuums): names decide, by the vocabulary.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, Literal
+
+from assistant.domain.outcome import Tier
+from assistant.tools.house.intents import Action
+from assistant.tools.house.names import celsius
+from assistant.tools.house.targets import NEVER_OFF, all_members, consequences, domain_of
+from assistant.tools.policy.openers import (
+    FROST_RULE,
+    Opening,
+    is_called_to_open,
+    keeps_running,
+    opening_of,
+)
+from assistant.tools.vocabulary import mentions
+from integrations.home_assistant.house import Entity, House
+from integrations.home_assistant.runs import SWITCHED
+
+HEATING_LIMIT_C = 25.0
+
+
+# Domains of which the name may say that they are something costly.
+_NAMED = frozenset(
+    {
+        *("climate", "input_boolean", "input_number", "input_select", "number", "select"),
+        "switch",
+    }
+)
+
+
+_STARTING = frozenset({Action.ON, Action.TOGGLE, Action.START})
+
+
+# Names that say nothing of a thermostat: its degrees count.
+_OTHERS = (("portable_heaters", "oven"), ("water_users", "water"), ("unattended", "runs-on"))
+
+
+_COOLING = frozenset({"cool", "dry", "fan_only"})  # states of a thermostat that does not heat
+
+
+def cost(entity: Entity, action: Action, arguments: Mapping[str, Any]) -> str | None:
+    """The rule by which switching this thing so is costly, or None."""
+    if action is Action.START:
+        return "runs-on"
+    if entity.domain in ("vacuum", "lawn_mower"):
+        return "runs-on" if action in _STARTING else None
+    if entity.domain == "water_heater":
+        return "water" if action in _STARTING else None
+    wanted = arguments.get("temperature")
+    degrees = wanted if isinstance(wanted, int | float) and action is Action.SET else None
+    if entity.domain in _NAMED and (action in _STARTING or degrees is not None):
+        rule = _by_name(entity)
+        if rule is not None:
+            return rule
+    if entity.domain == "climate" and degrees is not None and entity.state not in _COOLING:
+        return "heat" if celsius(entity, float(degrees)) > HEATING_LIMIT_C else None
+    return None
+
+
+def _by_name(entity: Entity) -> str | None:
+    """What its device class or one of its names says that it is."""
+    for name in (entity.device_class or "", entity.entity_id.partition(".")[2], *entity.names):
+        if rule := _rule_of(name, entity.domain == "climate"):
+            return rule
+    return None
+
+
+@lru_cache(4_096)
+def _rule_of(name: str, thermostat: bool) -> str:
+    if mentions("beside_costly", name):
+        return ""
+    if mentions("ovens", name):
+        return "oven"
+    found = (rule for topic, rule in _OTHERS if mentions(topic, name))
+    return "" if thermostat else next(found, "")
+
+
+_OPENING = frozenset({Action.ON, Action.TOGGLE})
+
+
+_MOVES_NOTHING = frozenset({Action.NOTE, Action.READ, Action.STOP})
+
+
+_GATED = frozenset({"lock", "valve", "cover", "alarm_control_panel", "siren", "scene"})
+
+
+# Why a thing is asked about of which the name, the place or what was seen of it says what it does,
+# or of which nothing says that it opens nothing.
+_MAY = {
+    Opening.UNKNOWN: "may_open",
+    Opening.OPENS: "may_open",
+    Opening.SEEN: "may_open",
+    Opening.SILENCES: "may_silence",
+}
+
+
+# Domains that only tell something: whoever reads one of them has not said what it acts on.
+_ONLY_TELL = frozenset(
+    {
+        *("air_quality", "binary_sensor", "calendar", "conversation", "device_tracker", "event"),
+        *("geo_location", "image_processing", "person", "schedule", "sensor", "stt", "sun"),
+        *("wake_word", "weather", "zone"),
+    }
+)
+
+
+# Their effect is unknown unless the house tells what they touch.
+UNKNOWN_EFFECTS = {
+    "script": "script",
+    "button": "button",
+    "input_button": "button",
+    "automation": "automation",
+    "scene": "scene",
+}
+
+
+# The rule of a thing whose effect Home Assistant has not told, or not told yet.
+UNREAD = "unread"
+
+
+# Domains that a switching call may reach without more than comfort at stake, or that ignore it.
+_HARMLESS = frozenset(
+    {
+        *("air_quality", "assist_satellite", "binary_sensor", "calendar", "camera", "climate"),
+        *("conversation", "counter", "cover", "date", "datetime", "device_tracker", "event", "fan"),
+        *("geo_location", "group", "humidifier", "image", "image_processing", "input_boolean"),
+        *("input_datetime", "input_number", "input_select", "input_text", "lawn_mower", "light"),
+        *("media_player", "notify", "number", "person", "remote", "schedule", "select", "sensor"),
+        *("stt", "sun", "switch", "text", "time", "timer", "todo", "tts", "update", "vacuum"),
+        *("wake_word", "water_heater", "weather", "zone"),
+    }
+)
+
+
+def gate(entity: Entity, action: Action, arguments: Mapping[str, Any], house: House) -> str | None:
+    """Why this may not simply happen: unlock, open, disarm, siren, what it may open or silence by
+    its name, or an unknown effect.
+
+    What a group, scene or script reaches is not looked at here (`resolve.consequences` lists it).
+    """
+    domain = entity.domain
+    if domain == "lock":
+        return "unlock" if action in (Action.OFF, Action.TOGGLE) else None
+    if domain in ("valve", "cover"):
+        opens = opening_of(entity, house) is not Opening.NONE
+        return "open" if opens and _opens(entity, action, arguments) else None
+    if domain == "alarm_control_panel":
+        return "disarm" if action in (Action.OFF, Action.TOGGLE) else None
+    if domain == "siren":
+        silences = "may_silence" if action is Action.OFF else None
+        return "siren" if action in _OPENING else silences
+    if domain in NEVER_OFF and action is Action.OFF:
+        return None
+    if domain in UNKNOWN_EFFECTS:
+        return _unknown_effect(entity, house)
+    if domain in SWITCHED:
+        # A relay may release a door by a pulse of either kind.
+        return None if action in _MOVES_NOTHING else _MAY.get(opening_of(entity, house))
+    return None if domain in _HARMLESS else "unknown_thing"
+
+
+def _unknown_effect(entity: Entity, house: House) -> str | None:
+    """Of a script, scene, button or automation."""
+    if is_called_to_open(entity):
+        return "open"
+    opening = _MAY.get(opening_of(entity, house))
+    if entity.entity_id in house.unread or entity.entity_id in house.untold:
+        return opening or UNREAD
+    if _is_known(entity.entity_id, house):
+        return opening if entity.domain in SWITCHED else None
+    return opening or UNKNOWN_EFFECTS[entity.domain]
+
+
+def is_settled(entity: Entity, rule: str, house: House) -> bool:
+    """Return whether a rating of the owner's cannot lower what this rule of `gate` asks about.
+
+    What is known by its class or by a name that says "unlock" is settled: a lock, an alarm, a
+    garage door, a siren that is to sound. A cover of which nobody knows what it is, a water valve,
+    a relay that is only called like a door, and what a switch was seen to do are the owner's.
+    """
+    if rule in (*UNKNOWN_EFFECTS.values(), UNREAD, "may_open", "may_silence"):
+        return False
+    return rule != "open" or opening_of(entity, house) is not Opening.UNKNOWN
+
+
+def _is_known(entity_id: str, house: House) -> bool:
+    """Whether all that it does is known: its configuration was read, or it acts on nothing but
+    what it holds. Known in part is unknown."""
+    holds = all_members(entity_id, house)
+    return entity_id in house.ways or any(domain_of(name) not in _ONLY_TELL for name in holds)
+
+
+def is_safe_to_guess(entity_id: str, house: House) -> bool:
+    """Nothing gated is in it, however it is switched: a name may be mended towards it."""
+    return all(
+        gate(entity_or_guess(name, house), Action.TOGGLE, {}, house) is None
+        for name, _ in consequences([entity_id], Action.TOGGLE, house)
+    )
+
+
+def entity_or_guess(entity_id: str, house: House) -> Entity:
+    """The entity, or for an id that the house lacks (it may come back) one of that id."""
+    return house.entities.get(entity_id) or Entity(entity_id, entity_id, "unknown")
+
+
+def is_harmless(domain: str) -> bool:
+    """Nothing of this domain is ever gated, whatever its class or state; of relays only the name
+    or what was seen of them tells otherwise."""
+    return domain in _HARMLESS - _GATED - {"group"}
+
+
+def _opens(entity: Entity, action: Action, arguments: Mapping[str, Any]) -> bool:
+    """Whether the way goes towards open. Stopping opens nothing and may save someone."""
+    if action is not Action.POSITION:
+        return action in _OPENING
+    wanted, now = arguments.get("position"), entity.attributes.get("current_position")
+    if not isinstance(wanted, int | float):
+        return True
+    return wanted > (now if isinstance(now, int | float) else 0)
+
+
+def directions(
+    entity: Entity, action: Action, arguments: Mapping[str, Any], house: House
+) -> frozenset[Literal["open", "close"]]:
+    """Which way a lock, cover, valve or alarm may go by this; empty for whatever has no way."""
+    domain = entity.domain
+    if domain not in ("lock", "cover", "valve", "alarm_control_panel"):
+        # Which way a relay or a script goes is not told by how it is switched.
+        may = gate(entity, action, arguments, house) in ("open", "may_open", "may_silence")
+        return frozenset({"open", "close"}) if may else frozenset()
+    if action is Action.TOGGLE:
+        return frozenset({"open", "close"})
+    if action is Action.POSITION:
+        return frozenset({"open" if _opens(entity, action, arguments) else "close"})
+    # Locks and alarms are opened by switching them off, all the others by switching them on.
+    opening = Action.OFF if domain in ("lock", "alarm_control_panel") else Action.ON
+    ways: dict[Action, Literal["open", "close"]] = {
+        opening: "open",
+        Action.ON if opening is Action.OFF else Action.OFF: "close",
+    }
+    return frozenset({ways[action]}) if action in ways else frozenset()
+
+
+SECURE_RULES = frozenset({"unlock", "open", "disarm", "siren", "may_open", "may_silence"})
+
+
+SENTENCE = "sentence"  # the rule of a sentence of which nobody knows what it sets off
+
+
+_TIERS = tuple(Tier)
+
+
+@dataclass(frozen=True, slots=True)
+class Risk:
+    """How much is at stake."""
+
+    tier: Tier
+    rule: str  # what gave the tier: "unlock", "runs-on", "comfort"
+    rated: bool = field(default=False, compare=False)  # the tier is the owner's rating
+
+
+def height(tier: Tier) -> int:
+    """0 is to read."""
+    return _TIERS.index(tier)
+
+
+def weigh(
+    entity_id: str,
+    action: Action,
+    arguments: Mapping[str, Any],
+    house: House,
+    ratings: Mapping[str, Tier],
+    *,
+    follows: bool = False,
+) -> Risk:
+    """The stake of one thing alone, without what follows from it.
+
+    `follows`: from a call of something else, such as a group or a scene.
+
+    The owner's rating settles what is not known (`gates.is_settled`) and what only its name says
+    must run; what is known it only raises. While the answer of Home Assistant is on its way, it may
+    yet be known to open something.
+    """
+    entity = entity_or_guess(entity_id, house)
+    rule = gate(entity, action, arguments, house)
+    rating = ratings.get(entity_id)
+    if rating is not None and rule is not None and _is_the_owners(entity, rule, house):
+        known_as = UNKNOWN_EFFECTS[entity.domain] if rule == UNREAD else rule
+        return Risk(rating, "rated" if rating is Tier.COMFORT else known_as, rated=True)
+    if rule is not None:
+        stake = Risk(Tier.SECURE if rule in SECURE_RULES else Tier.COSTLY, rule)
+    else:
+        rule = cost(entity, action, arguments)
+        if rule is None:
+            rule = _must_run(entity, action, arguments, house, ratings)
+        if rule == FROST_RULE and follows and action is Action.TOGGLE:
+            rule = None  # a scene for the evening turns the heating down, and hardly ever off
+        stake = Risk(Tier.COSTLY, rule) if rule else Risk(Tier.COMFORT, "comfort")
+    raised = rating is not None and height(rating) > height(stake.tier)
+    if rating is not None and raised and action is not Action.STOP:
+        return Risk(rating, UNKNOWN_EFFECTS.get(entity.domain, "raised"), rated=True)
+    return stake
+
+
+def _is_the_owners(entity: Entity, rule: str, house: House) -> bool:
+    """Return whether the owner's rating settles what this rule asks about."""
+    return entity.entity_id not in house.unread and not is_settled(entity, rule, house)
+
+
+def _must_run(
+    entity: Entity,
+    action: Action,
+    arguments: Mapping[str, Any],
+    house: House,
+    ratings: Mapping[str, Tier],
+) -> str | None:
+    """The rule by which it should go on; its owner may have rated it as comfort."""
+    if ratings.get(entity.entity_id) is Tier.COMFORT:
+        return None
+    return keeps_running(entity, action, arguments, house)

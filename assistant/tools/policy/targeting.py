@@ -1,0 +1,276 @@
+"""Decisions about calls that select things of the house."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from typing import Any
+
+from assistant.domain.outcome import Decision, Tier
+from assistant.tools.catalog.menu import MenuEntry, is_script
+from assistant.tools.house.intents import Action, Intent
+from assistant.tools.house.names import spoken_names
+from assistant.tools.house.targets import (
+    UNTOLD,
+    WILDCARD,
+    Miss,
+    Reach,
+    can,
+    domain_of,
+    find_area,
+    find_areas,
+    find_floors,
+    is_wildcard,
+    listed,
+    reach,
+)
+from assistant.tools.policy.corrections import Mended, mend
+from assistant.tools.policy.decisions import Case, asked, decide, denied, told
+from assistant.tools.policy.openers import RELAYS
+from assistant.tools.policy.risk import is_harmless
+from assistant.tools.policy.rules import PolicyDecision
+from assistant.tools.policy.scope import Meant, Scoped, bounded, cut_to, meant, resumed, widened
+from assistant.tools.policy.words import HeardWords, read
+from integrations.home_assistant.house import Entity, House
+from integrations.home_assistant.related import SEARCHED
+
+
+# Tools of Home Assistant that are someone's script, and what their fields name.
+def is_script_tool(entry: MenuEntry, house: House) -> bool:
+    """Whether this tool is someone's script."""
+    return script_behind(entry, house) is not None
+
+
+def script_behind(entry: MenuEntry, house: House) -> str | None:
+    """Id of the script that this tool is; "" where it has none, None where it is no script.
+
+    Up to Home Assistant 2026.7 the tool bears the script's bare name.
+    """
+    if not entry.of_home:
+        return None  # another server's tool may bear any name
+    name = f"script.{entry.suffix}"
+    if entry.tool.name.startswith("intent_script__"):
+        return ""
+    bare = entry.suffix == entry.tool.name and name in house.entities
+    return name if is_script(entry.tool.name) or bare else None
+
+
+def named_in(arguments: Mapping[str, Any], house: House) -> list[str]:
+    """The things that a script's fields name: by id, also several in one text, as Home Assistant
+    takes them (`config_validation.comp_entity_ids`), by device, area, floor or label, or "all" of
+    them. The script may act on them."""
+    found: list[str] = []
+    level = list(arguments.values())
+    while level:
+        value = level.pop()
+        if isinstance(value, Mapping):
+            level.extend(value.values())
+        elif isinstance(value, list | tuple):
+            level.extend(value)
+        elif isinstance(value, str):
+            texts = [part.strip().lower() for part in value.split(",")]
+            found += house.entities if WILDCARD in texts else ()
+            found += [part for part in texts if part in house.entities]
+            found += [name for name, one in house.entities.items() if one.device_id == value]
+            found += [name for name, one in house.entities.items() if value in one.labels]
+            areas = {one.area_id for one in find_areas(house, value)}
+            floors = {one.floor_id for one in find_floors(house, value)}
+            areas |= {one.area_id for one in house.areas.values() if one.floor_id in floors}
+            found += [name for name, one in house.entities.items() if one.area_id in areas]
+    return list(dict.fromkeys(found))
+
+
+_WHOLE_HOUSE = frozenset({"light", "cover", "media_player", "climate", "fan", "switch"})
+
+
+def judge_targets(case: Case, arguments: Mapping[str, Any]) -> PolicyDecision:
+    """A call that selects things of the house."""
+    intent, house, live = case.intent, case.house, case.live
+    own = find_area(house, case.area) if case.area else None
+    heard = read(house, case.heard) if case.heard is not None else None
+    mended = Mended(arguments)
+    if live:
+        mended = mend(intent, arguments, house, own.area_id if own is not None else None)
+    arguments = mended.arguments
+    paused = resumed(house, arguments, heard, own) if intent.resumes and live else []
+    if len(paused) == 1:
+        rest = {key: value for key, value in arguments.items() if key != "area"}
+        arguments = {**rest, "name": paused[0]}
+    selector = choosing(intent, arguments)
+    by_place = not is_named(selector) and intent.action is not Action.NOTE
+    if by_place and live and heard is not None:
+        arguments = widened(case, arguments, heard)
+        selector = choosing(intent, arguments)
+    boundless = is_boundless(selector) and intent.action is not Action.NOTE
+    if boundless and intent.domains is None and not _has_kind(selector):
+        return denied(Tier.COMFORT, "which_thing", arguments, {})
+    seen = reach(intent, arguments, house)
+    if boundless and live and locks_up(intent, (*seen.touched, *seen.candidates)):
+        boundless = False
+    unheard = boundless and heard is None and _reaches_many(seen, live)
+    scoped = Scoped(arguments, seen)
+    if len(paused) > 1:
+        scoped = Scoped(arguments, replace(seen, touched=tuple(paused)), True, several=True)
+    elif boundless and heard is not None:
+        scoped = bounded(case, arguments, seen, heard, own)
+        if scoped.denial:
+            return _denied_there(scoped)
+    arguments, seen = scoped.arguments, scoped.seen
+    judged = (*seen.touched, *seen.candidates)
+    unseen = not judged or not (live or is_named(selector))
+    if unseen and could_open(intent, selector, judged):
+        verdict = nothing_there(selector, arguments, house, live)
+        return replace(verdict, options=mended.options, mended=mended.changes)
+    if not live:
+        case = replace(case, house=without_what_changes(house))
+    if live and seen.reason is Miss.SEVERAL:
+        verdict = decide(case, arguments, seen.touched, judged)
+        if verdict.decision is not Decision.DENIED:
+            verdict = _which_one(verdict, intent, selector, seen, house)
+    elif live and by_place and heard is not None and judged:
+        verdict = _as_meant(case, scoped, heard)
+    else:
+        verdict = decide(case, arguments, seen.touched, judged)
+    if unheard and verdict.decision is Decision.ALLOWED:
+        verdict = asked(verdict, "whole_house", _about_whole_house(verdict))
+    narrowed = verdict.narrowed or scoped.narrowed
+    return replace(verdict, narrowed=narrowed, mended=mended.changes)
+
+
+def _as_meant(case: Case, scoped: Scoped, heard: HeardWords) -> PolicyDecision:
+    """The verdict on what the words mean of a call by place, and on nothing else."""
+    arguments, seen = scoped.arguments, scoped.seen
+    judged = (*seen.touched, *seen.candidates)
+    whole = decide(case, arguments, seen.touched, judged)
+    if whole.decision is Decision.DENIED and whole.rule == "guest":
+        return whole
+    choice = meant(case, arguments, judged, heard)
+    if choice.unclear or not choice.things:
+        return _not_meant(choice, arguments, case.house)
+    left_on = tuple(one.name for one in choice.left_on)
+    if len(choice.things) == len(judged) and not scoped.several:
+        return whole
+    forced = scoped.several or heard.left is not None
+    touched = seen.touched
+    if seen.reason is Miss.EVERYTHING:  # Home Assistant refuses that; in parts it does not
+        able = (one for one in seen.candidates if can(case.house.entities[one], case.intent.action))
+        touched = tuple(able)
+    cut = cut_to(case, arguments, touched, judged, choice.things, forced=forced)
+    if cut is None and forced:
+        return denied(Tier.COMFORT, "which_thing", arguments, {}, seen.touched)
+    if cut is None:
+        return whole
+    # All of it was judged before, so this is no stricter.
+    verdict = decide(case, cut.saying.arguments, cut.touched, cut.judged)
+    return replace(
+        verdict, narrowed=True, parts=cut.saying.parts, left_on=left_on, unread=whole.unread
+    )
+
+
+def _not_meant(choice: Meant, arguments: Mapping[str, Any], house: House) -> PolicyDecision:
+    """Nothing of what the call reaches was meant."""
+    if choice.left_on:
+        names = spoken_names(one.name for one in choice.left_on)
+        return denied(Tier.COMFORT, "left_on", arguments, {"names": names})
+    if choice.lacking:
+        verdict = nothing_there(arguments, arguments, house, live=True)
+        return replace(verdict, options=choice.options)
+    return replace(denied(Tier.COMFORT, "which_thing", arguments, {}), options=choice.options)
+
+
+def _denied_there(scoped: Scoped) -> PolicyDecision:
+    """It is not known where, or nothing of it is there; then what there is elsewhere."""
+    values = {"names": scoped.place} if scoped.place else {}
+    touched = () if scoped.place else scoped.seen.touched
+    verdict = denied(Tier.COMFORT, scoped.denial, scoped.arguments, values, touched)
+    if not scoped.offered:
+        return verdict
+    values["options"] = spoken_names(scoped.offered)
+    return replace(verdict, key="policy.elsewhere", values=values, options=scoped.offered)
+
+
+def _reaches_many(seen: Reach, live: bool) -> bool:
+    return len(seen.touched) + len(seen.candidates) > 1 or not live
+
+
+def nothing_there(
+    selector: Mapping[str, Any], arguments: Mapping[str, Any], house: House, live: bool
+) -> PolicyDecision:
+    """The thing is not seen, or its room; or nothing of the kind is in a room that is."""
+    area, floor = (str(selector.get(key) or "") for key in ("area", "floor"))
+    places = find_areas(house, area) if area else find_floors(house, floor)
+    if live and places and not is_named(selector):
+        return denied(Tier.COMFORT, "none_here", arguments, {"names": places[0].name})
+    return denied(Tier.COMFORT, "unseen", arguments, {"names": told(selector)})
+
+
+def _about_whole_house(verdict: PolicyDecision) -> str:
+    """The question about one kind of thing, or about all kinds."""
+    domains = {domain_of(name) for name in verdict.entities}
+    kind = domains.pop() if len(domains) == 1 else ""
+    return f"ask_whole_house_{kind}" if kind in _WHOLE_HOUSE else "ask_whole_house"
+
+
+def _which_one(
+    verdict: PolicyDecision, intent: Intent, selector: Mapping[str, Any], seen: Reach, house: House
+) -> PolicyDecision:
+    """Several things are meant where one is wanted: Home Assistant would refuse, so we ask."""
+    places = [
+        area.name
+        for name in seen.candidates
+        if (area := house.areas.get(house.entities[name].area_id or ""))
+    ]
+    clear = intent.places and len(set(places)) == len(seen.candidates)
+    options = tuple(places) if clear else seen.candidates
+    values = {"names": told(selector), "options": ", ".join(options)}
+    rule = "which_one" if is_named(selector) else "which_thing"
+    return replace(denied(verdict.tier, rule, verdict.arguments, values), options=options)
+
+
+def without_what_changes(house: House) -> House:
+    """An old picture without how far covers are open and what scripts and scenes do."""
+    entities = {
+        name: replace(entity, attributes=_lasting(entity))
+        for name, entity in house.entities.items()
+    }
+    unread = frozenset(name for name in entities if domain_of(name) in SEARCHED)
+    return replace(house, entities=entities, touches={}, partly={}, ways={}, unread=unread)
+
+
+def _lasting(entity: Entity) -> dict[str, Any]:
+    changes = {"current_position"} | ({"entity_id"} if entity.domain in UNTOLD else set())
+    return {key: value for key, value in entity.attributes.items() if key not in changes}
+
+
+def could_open(intent: Intent, selector: Mapping[str, Any], judged: Collection[str]) -> bool:
+    """Whether the call, should it reach something that we do not see, could open it. Where nothing
+    at all is seen, a switch may be the relay of a door too."""
+    domains = listed(selector.get("domain")) or list(intent.domains or ())
+    relays = frozenset() if judged else RELAYS
+    return not domains or not all(is_harmless(one) and one not in relays for one in domains)
+
+
+def choosing(intent: Intent, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The arguments that choose things; a room to be cleaned is the work, not the choice."""
+    if intent.places:
+        return arguments
+    return {key: value for key, value in arguments.items() if key not in ("area", "floor")}
+
+
+def is_boundless(arguments: Mapping[str, Any]) -> bool:
+    """Names neither thing nor place, so that it means the whole house."""
+    return not (is_named(arguments) or arguments.get("area") or arguments.get("floor"))
+
+
+def is_named(arguments: Mapping[str, Any]) -> bool:
+    name = arguments.get("name")
+    return isinstance(name, str) and bool(name) and not is_wildcard(name)
+
+
+def locks_up(intent: Intent, judged: Collection[str]) -> bool:
+    """Whether it locks doors and does nothing else: that is meant for all of them, "lock up" in the
+    kitchen too, and needs no leave. One room's doors alone would leave the house open unnoticed."""
+    locks = all(domain_of(name) == "lock" for name in judged)
+    return intent.action is Action.ON and bool(judged) and locks
+
+
+def _has_kind(arguments: Mapping[str, Any]) -> bool:
+    return any(arguments.get(key) for key in ("name", "domain", "device_class"))

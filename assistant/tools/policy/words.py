@@ -1,0 +1,346 @@
+"""What the person's own words name: kinds of things, rooms, all of it, what to leave. Pure."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+from assistant.tools.policy.openers import is_opener
+from assistant.tools.vocabulary import entries, find, fold, mentions, mentions_one_of
+from integrations.home_assistant.house import Area, Entity, Floor, House
+
+# Topics of what has a lamp of its own, which is not meant by "the lights".
+_APPLIANCES = ("cooking", "keeps_running")
+
+
+_PLAIN = frozenset({"input_boolean", "switch"})  # of which the name tells what they switch
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """Things that people call by the same words: those of a topic of the vocabulary."""
+
+    topic: str
+    domains: frozenset[str]
+    # Domains of which only what is called so by its name, alias or device class is one of them.
+    named: frozenset[str] = frozenset()
+    opener: bool | None = None  # of covers: only those that let someone in, or only the others
+
+    def holds(self, entity: Entity) -> bool:
+        """Whether the entity is one of them."""
+        if entity.domain in self.named and self._is_called(entity):
+            return True
+        if entity.domain not in self.domains:
+            return False
+        if entity.domain != "cover" or self.opener is None:
+            return True
+        window = entity.device_class == "window"
+        return self.opener is is_opener(entity) and not window
+
+    def _is_called(self, entity: Entity) -> bool:
+        if self.topic == "lights" and any(mentions(one, *entity.names) for one in _APPLIANCES):
+            return False
+        return mentions(self.topic, entity.device_class or "", *entity.names)
+
+
+def _kind(
+    topic: str, domains: str = "", *, named: Iterable[str] = (), opener: bool | None = None
+) -> Kind:
+    return Kind(topic, frozenset(domains.split()), frozenset(named), opener)
+
+
+LIGHTS = _kind("lights", "light", named=_PLAIN)
+
+
+# Heating and hot water are meant by their own words, also where they must run.
+HEATING = _kind("heating", "climate", named=_PLAIN)
+
+
+BOILERS = _kind("boilers", "water_heater", named=(*_PLAIN, "climate"))
+
+
+KINDS = (
+    LIGHTS,
+    _kind("kind_blinds", "cover", opener=False),
+    _kind("kind_windows", named=["cover"]),
+    _kind("locks", "lock"),
+    _kind("doors", "lock cover", opener=True),
+    _kind("outer_gates", named=["cover", "lock", *_PLAIN]),
+    _kind("kind_garages", named=["cover", "lock", *_PLAIN]),
+    _kind("switches", "switch input_boolean"),
+    _kind("plugs", "switch"),
+    _kind("cooking", named=(*_PLAIN, "climate")),
+    _kind("irrigation", "valve", named=_PLAIN),
+    _kind("fans", "fan", named=_PLAIN),
+    HEATING,
+    _kind("players", "media_player", named=(*_PLAIN, "remote")),
+    _kind("valves", "valve", named=_PLAIN),
+    _kind("alarms", "alarm_control_panel siren"),
+    _kind("sirens", "siren"),
+    _kind("scripts", "script"),
+    _kind("scenes", "scene"),
+    _kind("buttons", "button input_button"),
+    _kind("automations", "automation"),
+    _kind("vacuums", "vacuum", named=_PLAIN),
+    _kind("mowers", "lawn_mower", named=_PLAIN),
+    BOILERS,
+    _kind("humidity", "humidifier", named=_PLAIN),
+)
+
+
+@lru_cache(64)
+def kinds_in(heard: str) -> tuple[Kind, ...]:
+    """The kinds that the words name."""
+    return tuple(kind for kind in KINDS if mentions(kind.topic, heard))
+
+
+def wants_open(heard: str) -> bool:
+    """Whether the words ask for something to be opened, unlocked or disarmed."""
+    return mentions_one_of(("opening", "unlocks", "asks_to_open"), heard)
+
+
+def is_said(heard: str, names: Iterable[str]) -> bool:
+    """Whether one of these names stands in the words."""
+    text = f" {fold(heard)} "
+    return any((said := fold(name)) and f" {said} " in text for name in names)
+
+
+# Topics of the vocabulary for rooms; a house may call its own whatever it likes.
+_ROOMS = (
+    *("room_attic", "room_bath", "room_bed", "room_cellar", "room_child", "room_dining"),
+    *("room_garage", "room_garden", "room_hall", "room_kitchen", "room_laundry", "room_living"),
+    *("room_outbuilding", "room_stairs", "room_terrace", "room_toilet", "room_work"),
+)
+
+
+_FLOORS = ("floor_down", "floor_up")
+
+
+_TAKEN = "qq"  # stands for words that were understood; no word of any table
+
+
+_VIETNAMESE = re.compile("[đăơư\u1ea0-\u1ef9]")
+
+
+_SHORTEST = 3  # letters of a room's name that may begin a longer word: "Badlicht"
+
+
+@dataclass(frozen=True, slots=True)
+class NamedPlace:
+    """A room or floor that was named."""
+
+    kind: Literal["area", "floor"]
+    found: Area | Floor
+
+    def holds(self, entity: Entity, house: House) -> bool:
+        """Whether the thing is there."""
+        if isinstance(self.found, Area):
+            return entity.area_id == self.found.area_id
+        area = house.areas.get(entity.area_id or "")
+        return area is not None and area.floor_id == self.found.floor_id
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What was said, or the part of it that tells what to leave."""
+
+    text: str  # small, without the names of places
+    places: tuple[NamedPlace, ...] = ()
+    lacking: tuple[str, ...] = ()  # topics of rooms that were named and that the house lacks
+
+    @property
+    def everywhere(self) -> bool:
+        """All of the house is meant."""
+        return mentions("everything", self.text) or mentions("whole_house", self.text)
+
+    @property
+    def here(self) -> bool:
+        """The room in which it was said is meant."""
+        return mentions("here", self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class HeardWords:
+    """The words for what is wanted, and those for what is to be left as it is."""
+
+    wanted: Words
+    left: Words | None = None  # None: nothing was said about that
+    left_things: frozenset[str] = frozenset()  # ids of what is to be left by its name
+    in_part: bool = False  # "not all the lights": who knows which
+
+    def leaves(self, entity: Entity, house: House) -> bool:
+        """Whether the thing is to be left as it is."""
+        if self.left is None:
+            return False
+        if entity.entity_id in self.left_things:
+            return True
+        kinds, places = kinds_in(self.left.text), self.left.places
+        if not (kinds or places):
+            return False
+        there = not places or any(place.holds(entity, house) for place in places)
+        return there and (not kinds or any(kind.holds(entity) for kind in kinds))
+
+
+def read(house: House, heard: str) -> HeardWords:
+    """Take the words apart."""
+    words = fold(heard, marks=True).split()
+    text = " ".join(words)
+    in_part = mentions("not_all", text)
+    cut = find("except", text)
+    if cut is None:
+        return HeardWords(_words(house, words), in_part=in_part)
+    rest, things = _without_things(house, words[cut[1] :])
+    return HeardWords(_words(house, words[: cut[0]]), _words(house, rest), things, in_part)
+
+
+def clauses(house: House, heard: str) -> list[Words]:
+    """The parts of what was said that stand between "and"s."""
+    words = fold(heard, marks=True).split()
+    joins = {fold(word, marks=True) for code in _JOINED for word in entries("and", code)}
+    parts: list[list[str]] = [[]]
+    for word in words:
+        if word in joins:
+            parts.append([])
+        else:
+            parts[-1].append(word)
+    return [_words(house, part) for part in parts if part]
+
+
+_JOINED = ("de", "en", "es", "fr", "pt", "vi")
+
+
+def is_called(text: str, entity: Entity) -> bool:
+    """Whether one of the thing's names stands in the text."""
+    padded = f" {fold(text)} "
+    return any((name := fold(one)) and f" {name} " in padded for one in entity.names)
+
+
+def _words(house: House, words: list[str]) -> Words:
+    """The places of some words, and what is left of the words without them."""
+    rest, places = _without_places(house, words)
+    text = " ".join(rest)
+    lacking = []
+    for topic in _ROOMS:
+        if mentions(topic, text):
+            areas = _called(house.areas.values(), topic)
+            known = [NamedPlace("area", area) for area in areas]
+            places += known
+            lacking += [] if known else [topic]
+    for topic in _FLOORS:
+        if mentions(topic, text):
+            floors = [NamedPlace("floor", floor) for floor in _called(house.floors.values(), topic)]
+            places += floors
+            lacking += [] if floors else [topic]
+    while (span := find("in_passing", text)) is not None:
+        rest = text.split()
+        text = " ".join((*rest[: span[0]], _TAKEN, *rest[span[1] :]))
+    return Words(text, _innermost(places), tuple(lacking))
+
+
+def _without_places(house: House, words: list[str]) -> tuple[list[str], list[NamedPlace]]:
+    """Rooms and floors by the names that the house gives them, the longest name first."""
+    plain = [fold(word) for word in words]
+    rest, found = list(words), []
+    for name, place in _names(house):
+        size = len(name)
+        for at in range(len(plain) - size + 1):
+            there = rest[at : at + size]
+            if tuple(plain[at : at + size]) == name and not _is_other(there, place):
+                rest[at : at + size] = [_TAKEN] * size
+                found.append(place)
+        if size == 1 and len(name[0]) >= _SHORTEST:
+            found += [place for word in plain if _begins(word, name[0])]
+    return rest, found
+
+
+def _without_things(house: House, words: list[str]) -> tuple[list[str], frozenset[str]]:
+    """The things that are called by their names, the longest first, and the words without them. A
+    name that is a room's or a kind's ("Lights") means that."""
+    places = {name for name, _ in _names(house)}
+    text = f" {fold(' '.join(words))} "
+    named = sorted(
+        {
+            (tuple(said.split()), one.entity_id)
+            for one in house.exposed()
+            for name in one.names
+            if (said := fold(name)) and f" {said} " in text
+        },
+        key=lambda one: -len(one[0]),
+    )
+    rest, things = list(words), set()
+    for name, entity_id in named:
+        if name in places or (len(name) == 1 and kinds_in(name[0])):
+            continue
+        things.add(entity_id)
+        plain = [fold(word) for word in rest]
+        for at in range(len(plain) - len(name) + 1):
+            if tuple(plain[at : at + len(name)]) == name:
+                rest[at : at + len(name)] = [_TAKEN] * len(name)
+    return rest, frozenset(things)
+
+
+def _is_other(words: list[str], place: NamedPlace) -> bool:
+    """Whether the words are taken already, or are Vietnamese ones that only look like the name
+    without their marks: "đèn" is a light, and no den."""
+    if _TAKEN in words:
+        return True
+    if not any(_VIETNAMESE.search(word) for word in words):
+        return False
+    names = (place.found.name, *place.found.aliases)
+    return " ".join(words) not in (fold(name, marks=True) for name in names)
+
+
+def _names(house: House) -> list[tuple[tuple[str, ...], NamedPlace]]:
+    places = [
+        *(NamedPlace("area", area) for area in house.areas.values()),
+        *(NamedPlace("floor", floor) for floor in house.floors.values()),
+    ]
+    named = [
+        (tuple(fold(name).split()), place)
+        for place in places
+        for name in (place.found.name, *place.found.aliases)
+    ]
+    return sorted((one for one in named if one[0]), key=lambda one: -len(one[0]))
+
+
+def _begins(word: str, name: str) -> bool:
+    """Whether a word is put together of a room's name and a kind of thing: "Küchenlicht"."""
+    return word != name and word.startswith(name) and bool(kinds_in(word))
+
+
+@lru_cache(1_024)
+def _is_room(topic: str, names: tuple[str, ...]) -> bool:
+    return mentions(topic, *names)
+
+
+def _called(places: Iterable[Area | Floor], topic: str) -> list[Area | Floor]:
+    """The places of which a name is in the topic, in whatever language."""
+    return [place for place in places if _is_room(topic, (place.name, *place.aliases))]
+
+
+def _innermost(places: Iterable[NamedPlace]) -> tuple[NamedPlace, ...]:
+    """Each once, and no floor of which a room was named."""
+    once = list(dict.fromkeys(places))
+    within = {one.found.floor_id for one in once if isinstance(one.found, Area)}
+    return tuple(
+        one for one in once if not (isinstance(one.found, Floor) and one.found.floor_id in within)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """How far a call without a place reaches by the words: these places, or all of the house."""
+
+    places: tuple[NamedPlace, ...] = ()  # none: everywhere
+
+
+def scope(words: Words, own: Area | None) -> Scope | None:
+    """Where the words mean; `own`: the room in which they were said. None: nobody knows."""
+    if words.lacking:
+        return None
+    if words.places:
+        return Scope(words.places)
+    if words.everywhere and not words.here:
+        return Scope()
+    return Scope((NamedPlace("area", own),)) if own is not None else None
