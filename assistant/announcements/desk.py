@@ -39,7 +39,7 @@ class Queue(Protocol):
 
 
 class Sounds(Protocol):
-    """Finder of sound files (`assistant.app.background.SoundFiles`)."""
+    """Finder of sound files (`assistant.announcements.sound_files.SoundFiles`)."""
 
     async def fetch(self, media: str) -> Clip:
         """The sound of that name or address. Raises NotPossible and NotAnnounced."""

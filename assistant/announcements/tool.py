@@ -160,10 +160,12 @@ class Announcer:
         catalogue: Catalogue,
         area: str,
         device_id: Callable[[], str],
+        here: Callable[[str, str], None] | None = None,
         *,
         wait_s: float = WAIT_S,
     ) -> None:
-        """`area`: the room of this box; `device_id`: its own in the home, "" for none."""
+        """`area`: the room of this box; `device_id`: its own in the home, "" for none; `here`: says
+        it in this room, once the answer has been given; None: this process does not speak."""
         self._home = home
         self._services = Services(home)
         self._catalogue = catalogue
@@ -171,8 +173,7 @@ class Announcer:
         self._device_id = device_id
         self._wait_s = wait_s
         self._tasks = OwnedTasks()
-        # Says it in this room, once the answer has been given; None: this process does not speak.
-        self.here: Callable[[str, str], None] | None = None
+        self._here = here
 
     async def __aenter__(self) -> Self:
         await self._tasks.__aenter__()
@@ -214,7 +215,7 @@ class Announcer:
             programs=False,
             sounds=True,
             replaces=frozenset({BROADCAST}),
-            needed=lambda: self.here is not None or bool(mouthpieces(self._home.house, None)),
+            needed=lambda: self._here is not None or bool(mouthpieces(self._home.house, None)),
         )
 
     async def _run(self, arguments: Mapping[str, Any], request: BuiltInRequest) -> BuiltInResult:
@@ -231,7 +232,7 @@ class Announcer:
             areas = rooms_of(house, room)
             if not areas:
                 return self._unknown(room, request)
-        here = self.here if areas is None or own in areas or not areas else None
+        here = self._here if areas is None or own in areas or not areas else None
         if here is not None and areas is not None and len(areas) <= 1:
             here(message, request.language)
             return BuiltInResult(self._catalogue.say("announce.here", request.language))

@@ -53,15 +53,25 @@ class BrainSet:
     notices: tuple[str, ...]  # what a person should know of brains that are set but not there
     openings: Callable[[], int]  # how often a session with Gemini Live was opened
 
+    def forget(self) -> None:
+        """Let all brains forget their talk."""
+        for forget in self.forgetting:
+            forget()
+
 
 @asynccontextmanager
 async def open_brains(
-    settings: Settings, bridge: HomeContext, clock: Clock, *, resident: bool
+    settings: Settings,
+    bridge: HomeContext,
+    clock: Clock,
+    *,
+    resident: bool,
+    next_profile: Callable[[], str] = str,
 ) -> AsyncIterator[BrainSet]:
     """Make the brains of `brain.order` that can be there. Raises ConfigError where none can.
 
     `resident`: a process that stays says aloud, once, why it does without Gemini; a short one
-    leaves that to the notices.
+    leaves that to the notices. `next_profile`: the profile that a turn begun now would have.
     """
     async with AsyncExitStack() as stack:
         briefer = await stack.enter_async_context(
@@ -95,6 +105,7 @@ async def open_brains(
             clock,
             language_of(settings.assistant.languages),
             {name: profile.brain for name, profile in settings.profiles.items()},
+            next_profile,
         )
         yield BrainSet(
             ladder,

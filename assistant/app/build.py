@@ -1,4 +1,8 @@
-"""The composition root: wires the parts of one process together by the settings."""
+"""The composition root: wire the parts of one process together by the settings.
+
+Read `open_around` from top to bottom: each part is made of those above it. What hears and speaks
+is there before (`assistant.app.conversation`), so that listening begins at once.
+"""
 
 import logging
 from collections.abc import AsyncIterator, Sequence
@@ -6,21 +10,27 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 
-from assistant.app.background import BackgroundWork, means_of
 from assistant.app.brains import BrainSet, open_brains
 from assistant.app.conversation import BoxConversation, open_conversation
 from assistant.app.home import HomeContext, open_home
-from assistant.app.services import DaemonServices, Stay
+from assistant.app.services import DaemonServices, make_announcements, open_daemon_services
+from assistant.app.tools import open_background_work
+from assistant.config.quiet_hours import loudest
 from assistant.config.schema import Settings
-from assistant.conversation.confirmation_dialog import Prompter
+from assistant.confirmation.phone import OwnersPhone
+from assistant.confirmation.pin import PinGuard
+from assistant.confirmation.witness import Hears, Witness
+from assistant.conversation.confirmation_dialog import AskingServices, Prompter
 from assistant.conversation.loop import ConversationLoop
 from assistant.conversation.record import TurnLog
 from assistant.conversation.turn_services import TurnServices
+from assistant.interfaces.live_settings import LiveSettings
 from assistant.sound.devices import voices_of
 from assistant.speech.output import SpeechOutput
 from assistant.tools.policy.choices import Profiles
 from audio.errors import AudioError
 from audio.player import Outputs, Player
+from integrations.home_assistant.phones import Phones
 from integrations.owner import OwnedTasks
 
 _log = logging.getLogger(__name__)
@@ -28,7 +38,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class App:
-    """What one process of Hearth is made of."""
+    """One process of Hearth, put together."""
 
     settings: Settings
     bridge: HomeContext
@@ -37,7 +47,7 @@ class App:
     log: TurnLog
     notices: tuple[str, ...]  # what a person should know at the start, a sentence each
     mouth: SpeechOutput
-    stay: Stay | None  # of a process that stays
+    stay: DaemonServices | None  # None in a process that does not stay
 
 
 @asynccontextmanager
@@ -76,14 +86,14 @@ async def open_around(
     resident: bool,
     prompter: Prompter | None = None,
 ) -> AsyncIterator[App]:
-    """Everything else, around a conversation that may go on already. See `open_app`."""
+    """Open everything else around a conversation that may have begun already. See `open_app`."""
     settings, clock, runner = conversation.settings, conversation.clock, conversation.runner
-    mouth, log = conversation.mouth, conversation.log
+    mouth, log, controls = conversation.mouth, conversation.log, conversation.controls
     async with AsyncExitStack() as stack:
         if hears or resident:
             tasks = await stack.enter_async_context(OwnedTasks())
             warming = tasks.start(_warm(mouth, settings.assistant.languages), "voices")
-        bridge = await stack.enter_async_context(
+        home = await stack.enter_async_context(
             open_home(
                 settings,
                 clock,
@@ -92,35 +102,55 @@ async def open_around(
                 catalogue=conversation.catalogue,
             )
         )
-        minds = await stack.enter_async_context(
-            open_brains(settings, bridge, clock, resident=resident)
+        conversation.home.set(home)
+        brains = await stack.enter_async_context(
+            open_brains(
+                settings,
+                home,
+                clock,
+                resident=resident,
+                next_profile=lambda: runner.next_profile,
+            )
         )
-        works = BackgroundWork(
-            settings, bridge, clock, resident=resident, controls=conversation.controls
-        )
-        await stack.enter_async_context(works)
-        log.keep_words = bridge.keeps_words
-        conversation.later.house = lambda: bridge.home.house
-        conversation.later.ear = minds.ear
+        conversation.brains.set(brains)
+        home.tools.when_tainted(brains.forget)
         if hears or resident:
             await warming
-        works.serve(minds, runner, log, mouth)
-        minds.ladder.expected = lambda: runner.next_profile
+        live = LiveSettings(settings, home.store, controls)
+        mouth.limit(lambda: loudest(live.quiet, clock.now()))
+        controls.serve(mouth, log, brains.forgetting, runner.end_talk)
+        announcements = make_announcements(conversation, home) if conversation.mute else None
+        work = await stack.enter_async_context(
+            open_background_work(
+                settings,
+                home,
+                clock,
+                resident=resident,
+                brains=brains,
+                conversation=conversation,
+                say=announcements.say if announcements is not None else runner.announce,
+            )
+        )
         # First of all in the end: a turn needs everything around it.
         stack.push_async_callback(runner.end)
-        if conversation.speaks:
-            works.announcer.here = runner.announce
-        performers = _performers(conversation, bridge, minds, works, prompter, resident=resident)
-        stay = None
-        notices = list(minds.notices)
-        if conversation.mute is not None:
-            resident_parts = DaemonServices(
-                settings, bridge, runner, mouth, log, clock, works, conversation.mute
+        daemon, notices = None, list(brains.notices)
+        if announcements is not None:
+            daemon = await stack.enter_async_context(
+                open_daemon_services(conversation, home, announcements, work, live)
             )
-            stay = await resident_parts.stay(stack)
-            notices += ["The microphone is muted."] if stay.mute.on else []
-        conversation.serve(performers)
-        yield App(settings, bridge, minds, runner, log, tuple(notices), mouth, stay)
+            notices += ["The microphone is muted."] if daemon.mute.on else []
+        voices = partial(voices_of, speed=controls.pace, ahead=resident)
+        conversation.services.set(
+            TurnServices(
+                brains.ladder,
+                work.calls,
+                asking_services(settings, home, brains, conversation, prompter),
+                brains.tell_heard,
+                Profiles(settings, mouth, home.tools, voices),
+                home.tools,
+            )
+        )
+        yield App(settings, home, brains, runner, log, tuple(notices), mouth, daemon)
 
 
 async def _warm(mouth: SpeechOutput, languages: Sequence[str]) -> None:
@@ -131,27 +161,30 @@ async def _warm(mouth: SpeechOutput, languages: Sequence[str]) -> None:
         _log.warning("%s", error)  # each turn tries again, and says if it cannot
 
 
-def _performers(
+def asking_services(
+    settings: Settings,
+    home: HomeContext,
+    brains: BrainSet,
     conversation: BoxConversation,
-    bridge: HomeContext,
-    minds: BrainSet,
-    works: BackgroundWork,
     prompter: Prompter | None,
-    *,
-    resident: bool,
-) -> TurnServices:
-    settings, pace = conversation.settings, conversation.controls.pace
-    means = means_of(settings, bridge, minds, conversation.clock, prompter)
-    voices = partial(voices_of, speed=pace, ahead=resident)
-    profiles = Profiles(settings, conversation.mouth, bridge.tools, voices)
-    return TurnServices(
-        minds.ladder,
-        works.runner_of_calls(resident=resident),
-        conversation.mouth,
-        bridge.catalogue,
-        means,
-        conversation.performers.acknowledging,
-        minds.tell_heard,
-        profiles=profiles,
-        limits=bridge.tools,
-    )
+) -> AskingServices:
+    """Return the ways in which this process asks people. `prompter`: the keyboard, if any."""
+    pin = settings.policy.pin
+    guard = PinGuard(pin, home.store, conversation.clock) if pin.get_secret_value() else None
+    wake = [word.model.replace("_", " ") for word in settings.wake.words]
+    languages = settings.assistant.languages
+    witness = Witness(languages, guard, brains.ear, _hears(settings, languages), wake)
+    phone = None
+    if settings.policy.phone:
+        phones = Phones(home.home, home.own_device)
+        name = settings.assistant.name
+        phone = OwnersPhone(phones, settings.policy.phone, name, home.catalogue)
+    return AskingServices(witness, prompter, phone, brains.learn)
+
+
+def _hears(settings: Settings, languages: Sequence[str]) -> Hears:
+    """Return what `offline.recognizer` may be told: a server elsewhere gets no secret."""
+    recognizer = settings.offline.recognizer
+    if not recognizer:
+        return Hears(("en",), ("en",))
+    return Hears(tuple(languages), () if "://" in recognizer else tuple(languages))

@@ -1,12 +1,13 @@
-"""Who hears, waits and speaks: what is there before the house, its tools and the brains are.
+"""The part of a process that hears and speaks, opened before the house, its tools and the brains.
 
-It brings none of the packages that take long to import, so that a wake word counts a second after
-the start. A turn that begins before `serve` waits for it.
+It imports none of the packages that take long to import, so that a wake word counts one second
+after the start. A turn that begins before `services` is set waits for them.
 """
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from assistant.config.schema import Settings
@@ -17,9 +18,9 @@ from assistant.conversation.loop import ConversationLoop
 from assistant.conversation.record import TurnLog
 from assistant.conversation.rules.machine import Rules
 from assistant.conversation.stop_words import DecodedStop, StopListener
-from assistant.conversation.turn_services import LateBrain, LateTools, TurnServices
-from assistant.domain.brain import TurnRequest
+from assistant.conversation.turn_services import TurnServices, TurnVoice
 from assistant.domain.clock import Clock, SystemClock
+from assistant.domain.deferred import Deferred
 from assistant.domain.records import new_id
 from assistant.interfaces.controls import Controls
 from assistant.journal.store import Store
@@ -34,24 +35,16 @@ from audio.vad import make_voice_detector
 from integrations.home_assistant.house import House
 
 if TYPE_CHECKING:
-    from assistant.brains.offline.listen import Listener
-
-
-@dataclass(slots=True)
-class Later:
-    """What the conversation asks of the house and the brains; until they are there, of nobody."""
-
-    house: Callable[[], House] = House
-    ear: "Callable[[], Awaitable[Listener]] | None" = None  # the device's own recogniser
-
-    async def transcribe(self, pcm: bytes) -> str:
-        """What the device's own recogniser hears; "" as long as there is none."""
-        return "" if self.ear is None else await (await self.ear()).transcribe(pcm)
+    from assistant.app.brains import BrainSet
+    from assistant.app.home import HomeContext
 
 
 @dataclass(frozen=True, slots=True)
 class BoxConversation:
-    """One process's."""
+    """The conversation of one process, and the parts that it had to bring along.
+
+    What it takes from the house and the brains is set by `assistant.app.build.open_around`.
+    """
 
     settings: Settings
     clock: Clock
@@ -61,26 +54,11 @@ class BoxConversation:
     mouth: SpeechOutput
     log: TurnLog
     runner: ConversationLoop
-    mute: Mute | None  # of a process that stays
-    performers: TurnServices
-    brain: LateBrain = field(repr=False)
-    tools: LateTools = field(repr=False)
-    later: Later = field(repr=False)
-    speaks: bool = True  # answers are spoken; False: nothing is synthesised
-
-    def serve(self, performers: TurnServices) -> None:
-        """These do the work from now on, and of the turn that waits for them."""
-        now = self.performers
-        now.brain, now.tools = performers.brain, performers.tools
-        now.asking, now.tell_heard = performers.asking, performers.tell_heard
-        now.profiles, now.limits = performers.profiles, performers.limits
-        self.tools.become(performers.tools)
-        self.brain.become(performers.brain, self._begin)
-
-    def _begin(self, request: TurnRequest) -> None:
-        """A turn that has waited has a profile too."""
-        if self.performers.profiles is not None:
-            self.performers.profiles.begin(request.turn_id, request.profile)
+    mute: Mute | None  # None in a process that does not stay
+    speaks: bool  # False: nothing is synthesised
+    home: "Deferred[HomeContext]"
+    brains: "Deferred[BrainSet]"
+    services: Deferred[TurnServices]
 
 
 @asynccontextmanager
@@ -97,35 +75,36 @@ async def open_conversation(
     Whether the microphone is muted is known when it is given.
     """
     clock = SystemClock()
+    home: Deferred[HomeContext] = Deferred()
+    brains: Deferred[BrainSet] = Deferred()
+    services: Deferred[TurnServices] = Deferred()
     async with AsyncExitStack() as stack:
         store = await stack.enter_async_context(Store(settings.database, clock))
         controls = Controls(settings.voice, store, clock)
         await controls.restore()
-        catalogue, later = Catalogue(), Later()
+        catalogue = Catalogue()
         mouth = _mouth(settings, player, controls, resident=resident)
         stack.callback(mouth.close)
         paced = paced or resident
-        ear = await _open_ear(stack, settings, later, paced=paced) if hears else None
-        log = TurnLog(store)
-        brain, tools = LateBrain(), LateTools()
-        acknowledging = _acknowledging(settings, later)
-        performers = TurnServices(brain, tools, mouth, catalogue, acknowledging=acknowledging)
+        ear = await _open_ear(stack, settings, home, paced=paced) if hears else None
+        log = TurnLog(store, partial(_keeps_words, home), controls.written)
         runner = ConversationLoop(
-            performers,
+            TurnVoice(mouth, catalogue, _acknowledging(settings, home)),
+            services,
             ear,
-            catalogue,
             clock,
             lambda: new_id(clock.now()),
             log.record,
             languages=languages_of(settings.assistant.languages),
             rules=Rules(follow_up=settings.assistant.follow_up),
             profiles=_profiles(settings),
-            stop_listener=_stop_listener(settings, later),
+            stop_listener=_stop_listener(settings, brains),
         )
         await stack.enter_async_context(runner)
         mute = Mute(store, runner, mouth.sound, mouth.tell_opening) if resident else None
         if mute is not None:
             await mute.load()
+        speaks = player is not None
         yield BoxConversation(
             settings,
             clock,
@@ -136,12 +115,20 @@ async def open_conversation(
             log,
             runner,
             mute,
-            performers,
-            brain,
-            tools,
-            later,
-            speaks=player is not None,
+            speaks,
+            home,
+            brains,
+            services,
         )
+
+
+def _house(home: "Deferred[HomeContext]") -> House:
+    """The house as far as it is known: an empty one at the start."""
+    return House() if home.value is None else home.value.home.house
+
+
+def _keeps_words(home: "Deferred[HomeContext]") -> bool:
+    return home.value is None or home.value.keeps_words()
 
 
 def _profiles(settings: Settings) -> Mapping[str, str]:
@@ -162,24 +149,30 @@ def _mouth(
     )
 
 
-def _acknowledging(settings: Settings, later: Later) -> Acknowledging:
+def _acknowledging(settings: Settings, home: "Deferred[HomeContext]") -> Acknowledging:
     habit = settings.voice.acknowledge if settings.sounds.done else "words"
-    return Acknowledging(habit, settings.assistant.area, lambda: later.house())
+    return Acknowledging(habit, settings.assistant.area, partial(_house, home))
 
 
-def _stop_listener(settings: Settings, later: Later) -> StopListener | None:
+def _stop_listener(settings: Settings, brains: "Deferred[BrainSet]") -> StopListener | None:
     """Stop words by ear: of the device's own recogniser alone it is known that it hears English."""
-    return None if settings.offline.recognizer else DecodedStop(later.transcribe)
+
+    async def transcribe(pcm: bytes) -> str:
+        if brains.value is None:
+            return ""
+        return await (await brains.value.ear()).transcribe(pcm)
+
+    return None if settings.offline.recognizer else DecodedStop(transcribe)
 
 
 async def _open_ear(
-    stack: AsyncExitStack, settings: Settings, later: Later, *, paced: bool
+    stack: AsyncExitStack, settings: Settings, home: "Deferred[HomeContext]", *, paced: bool
 ) -> AudioFrontEnd:
-    """The ear, until the stack is closed."""
+    """Open the audio front end, until the stack is closed."""
     # A file that is read at full speed is ahead of any recogniser.
     languages = settings.assistant.languages if paced else ()
     endings = await stack.enter_async_context(
-        open_endings(languages, lambda: later.house(), settings.assistant.area)
+        open_endings(languages, partial(_house, home), settings.assistant.area)
     )
     voice = make_voice_detector()
     endpointer = Endpointer(chunk_samples=voice.chunk_samples)

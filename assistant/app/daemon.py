@@ -245,9 +245,6 @@ class _Service:
             async with open_interfaces(app, sound, more_troubles=hooks.troubles, stuck=hooks.stuck):
                 hooks.startup.reach("ready")
                 hooks.on_ready(app, self._microphone, sound)
-                if app.log.on_turn is not None:
-                    for early in tuple(app.log.turns):  # they had waited
-                        app.log.on_turn(early)
                 self._ready.set()
                 with long_lived(app.log.follow):
                     await asyncio.get_running_loop().create_future()

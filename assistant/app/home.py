@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from assistant.app.guards import Governed, open_governance
-from assistant.app.policy_contexts import PolicyContexts, rulings_of
+from assistant.app.guards import Governed, PolicyContexts, open_governance, rulings_of
 from assistant.brains.home_assistant.checking import StateCheck
 from assistant.config.fields import own_paths
 from assistant.config.schema import Settings

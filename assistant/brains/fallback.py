@@ -79,10 +79,11 @@ class FallbackBrain:
         clock: Clock,
         language_of: Callable[[str, str | None], str | None] = lambda _, code: code,
         orders: Mapping[str, Sequence[str]] | None = None,
+        next_profile: Callable[[], str] = str,
     ) -> None:
         """`brains`: in the order of `brain.order`, at least one; `language_of`: which configured
         language a text is in that its brain gives a code, or none; `orders`: profile -> the brains
-        that its turns go to."""
+        that its turns go to; `next_profile`: that of the next turn."""
         self.rungs = tuple(BrainSlot(brain, Breaker(clock), Breaker(clock)) for brain in brains)
         self.ledger = ledger
         self.budget = budget
@@ -92,7 +93,7 @@ class FallbackBrain:
         self.standing = FallbackNotices(catalogue)
         self._standing_of_programs = FallbackNotices(catalogue)
         self._orders = orders or {}
-        self.expected: Callable[[], str] = lambda: ""  # the profile that the next turn will have
+        self._next_profile = next_profile
 
     @property
     def name(self) -> str:
@@ -102,7 +103,7 @@ class FallbackBrain:
     def anticipate(self) -> None:
         """Tell the rung that will be asked first."""
         spent = self.budget.known_reached
-        for rung in self.rungs_of(self.expected()):
+        for rung in self.rungs_of(self._next_profile()):
             if rung.breaker.fault is None and not (rung.cloud and spent):
                 rung.brain.anticipate()
                 return

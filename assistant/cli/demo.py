@@ -218,7 +218,7 @@ async def _with_microphone(settings: Settings) -> int:
         assert app.bridge.demo is not None
         if microphone is None:
             raise Failed("audio.input names no microphone: set it to one of `hearth devices`.")
-        app.log.on_turn = lambda turn: show_turn(turn.record, turn.outcomes)
+        app.log.on_turn(lambda turn: show_turn(turn.record, turn.outcomes))
         show_house(console, app.bridge.demo.describe())
         console.print()
         console.print('Say "okay nabu, turn on the kitchen light". Ctrl-C ends it.')

@@ -9,7 +9,7 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from assistant.app.lock import is_held
+from assistant.app.process import is_held
 from assistant.cli.console import Terminal, stacked
 from assistant.cli.terminal import CliCommand, Failed, say, say_json
 from assistant.config.schema import Settings

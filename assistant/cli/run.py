@@ -6,8 +6,7 @@ import logging
 import os
 from typing import TYPE_CHECKING
 
-from assistant.app.lock import locked
-from assistant.app.process import Startup, share_heap
+from assistant.app.process import Startup, locked, share_heap
 from assistant.cli.terminal import CliCommand, hide_in_logs, say
 from assistant.config.exposed_secrets import exposed_secrets
 from assistant.config.load import find_file, load_settings
@@ -55,8 +54,6 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
 
 def _announce(app: "App", startup: Startup, *, quiet: bool) -> None:
     """Say on the terminal what stands, and from now on each turn."""
-    if not quiet:
-        app.log.on_turn = _show
     settings = app.settings
     words = ", ".join(word.model for word in settings.wake.words)
     for notice in (
@@ -65,6 +62,8 @@ def _announce(app: "App", startup: Startup, *, quiet: bool) -> None:
         f"started: {startup}",
     ):
         say(f"hearth: {notice}", error=True)
+    if not quiet:
+        app.log.on_turn(_show, from_start=True)  # some may have waited for the house
 
 
 def _show(turn: FinishedTurn) -> None:

@@ -6,7 +6,7 @@ import os
 import sys
 from pathlib import Path
 
-from assistant.app.lock import locked
+from assistant.app.process import locked
 from assistant.cli.console import Terminal
 from assistant.cli.setup_steps import TerminalPerson, confirm
 from assistant.cli.terminal import Failed

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rich.table import Table
 
-from assistant.app.lock import is_held, locked
+from assistant.app.process import is_held, locked
 from assistant.cli.console import Terminal
 from assistant.cli.setup_steps import RealMeans, rate_openers
 from assistant.cli.terminal import Failed, say

@@ -11,9 +11,9 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from assistant.app.background import BackgroundWork
+from assistant.app.guards import rulings_of
 from assistant.app.home import HomeContext, open_home
-from assistant.app.policy_contexts import rulings_of
+from assistant.app.tools import open_background_work
 from assistant.brains.briefing import Briefer
 from assistant.cli import tools_approve, tools_rate
 from assistant.cli.console import Terminal
@@ -70,7 +70,7 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
             return await tools_rate.rate(bridge, clock, chosen, every, arguments.json)
     async with (
         open_home(settings, clock) as bridge,
-        BackgroundWork(settings, bridge, clock),  # for the tools that it offers
+        open_background_work(settings, bridge, clock),  # for the tools that it offers
     ):
         await bridge.hub.tools(PATIENCE_S)  # programs take a while to start
         if profile is not None:

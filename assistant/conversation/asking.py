@@ -27,6 +27,7 @@ from assistant.conversation.rules.events import (
 from assistant.conversation.speculative_turn import SpeculativeTurn, transcript_of
 from assistant.conversation.turn_services import TurnServices
 from assistant.domain.brain import TurnRequest
+from assistant.domain.deferred import Deferred
 from assistant.domain.turn_audio import TurnAudio
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ class AskedQuestion:
         self,
         wanted: ForAnswer,
         turn: "Turn",
-        performers: TurnServices,
+        services: Deferred[TurnServices],
         dispatch: Callable[[Event], None],
         spawn: Callable[[Coroutine[Any, Any, bool]], asyncio.Task[bool]],
     ) -> None:
@@ -56,8 +57,7 @@ class AskedQuestion:
         self._inquiry = wanted.inquiry
         self._turn = turn
         self._number = turn.opening.turn  # in the machine
-        self._brain = performers.brain
-        self._means = performers.asking
+        self._services = services
         self._dispatch = dispatch
         self._spawn = spawn
         self._said: asyncio.Future[bool] = loop.create_future()
@@ -138,7 +138,7 @@ class AskedQuestion:
         turn = self._turn
         turn.audio = audio
         request = TurnRequest(turn_id, turn.language, "voice", None, audio, turn.profile)
-        held = SpeculativeTurn(self._brain.begin(request), self._spawn)
+        held = SpeculativeTurn(self._services.get().brain.begin(request), self._spawn)
         self.promoted = FollowOnTurn(held, audio, turn_id)
 
     async def _weigh(self) -> Weighed:
@@ -147,8 +147,8 @@ class AskedQuestion:
         pcm = await self._turn.audio.complete()
         told = [words] if (words := await transcript_of(self._held, checked=False)) else []
         weighed = await self._inquiry.weigh(told) if told else Weighed(fits=False)
-        if not weighed.fits and self._means is not None:
-            own = await self._means.witness.recognise(pcm, self._turn.language)
+        if not weighed.fits and (means := self._services.get().asking) is not None:
+            own = await means.witness.recognise(pcm, self._turn.language)
             if own:
                 told.append(own)
                 weighed = await self._inquiry.weigh(told)
@@ -176,8 +176,8 @@ class AskedQuestion:
 
     def _note(self) -> None:
         """A model has heard the answer too, and knows of no question."""
-        if self._means is not None:
-            self._means.learn(self._inquiry.note)
+        if (services := self._services.value) is not None and services.asking is not None:
+            services.asking.learn(self._inquiry.note)
 
     def _settle(self, how: How | None) -> None:
         if not self._answer.done():

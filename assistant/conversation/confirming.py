@@ -25,6 +25,7 @@ from assistant.domain.call_context import CallContext
 from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
 from assistant.domain.question import Question, Settlement
 from assistant.domain.turn_audio import TurnAudio
+from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.protocol import HEARTH
 from assistant.tools.execution.guards import LIMITS
 from assistant.tools.execution.requests import lost
@@ -74,7 +75,8 @@ class Confirming:
         self,
         exchange: ConfirmationDialog,
         turn: "Turn",
-        performers: TurnServices,
+        catalogue: Catalogue,
+        services: TurnServices,
         means: AskingServices,
         dispatch: Callable[[Event], None],
         group: asyncio.TaskGroup,
@@ -87,9 +89,9 @@ class Confirming:
         self.promoted: FollowOnTurn | None = None  # what answers, as a turn to be
         self._turn = turn
         self._number = turn.opening.turn  # in the machine
-        self._brain = performers.brain
-        self._tools = performers.tools
-        self._catalogue = performers.catalogue
+        self._brain = services.brain
+        self._tools = services.tools
+        self._catalogue = catalogue
         self._means = means
         self._dispatch = dispatch
         self._group = group

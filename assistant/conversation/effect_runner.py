@@ -48,9 +48,10 @@ from assistant.conversation.stop_words import Judge, StopListener
 from assistant.conversation.timeline import ConversationClock, Timeline
 from assistant.conversation.tool_calls import ToolRun
 from assistant.conversation.turn import Turn
-from assistant.conversation.turn_services import TurnServices
+from assistant.conversation.turn_services import TurnServices, TurnVoice
 from assistant.domain.clock import Clock
-from assistant.speech.catalogue import Catalogue
+from assistant.domain.deferred import Deferred
+from assistant.domain.listeners import Listeners
 from assistant.speech.identify import Languages
 from assistant.speech.manner import PLAIN
 from audio.errors import AudioError
@@ -67,7 +68,8 @@ class TurnMaker:
 
     def __init__(
         self,
-        performers: TurnServices,
+        voice: TurnVoice,
+        services: Deferred[TurnServices],
         hearing: Hearing,
         conversation: ConversationClock,
         clock: Clock,
@@ -77,7 +79,8 @@ class TurnMaker:
     ) -> None:
         """`profiles`: wake word -> name of the profile that its turns have."""
         self.new_turn_id = new_turn_id
-        self._performers = performers
+        self._voice = voice
+        self._services = services
         self._hearing = hearing
         self._conversation = conversation
         self._clock = clock
@@ -99,9 +102,11 @@ class TurnMaker:
         conversation.listen()
         timeline = Timeline(conversation)
         audio = held.audio if held is not None else self._hearing.sound_for(opening)
-        performers = self._performers
+        services = self._services
         if held is not None:
-            performers = replace(performers, brain=SpeculativeBrain(held.turn, performers.brain))
+            whole = services.get()  # another turn has used them
+            brain = SpeculativeBrain(held.turn, whole.brain)
+            services = Deferred.of(replace(whole, brain=brain))
         if opening.wake is not None:
             timeline.mark("wake", conversation.at(opening.wake.at_ms))
         if opening.source in ("text", "announcement") or held is not None:
@@ -110,14 +115,17 @@ class TurnMaker:
             timeline.mark("end_of_turn")
         turn_id = held.turn_id if held is not None else self.new_turn_id()
         profile = self._profile_of(opening, before)
-        assumed = performers.profiles.begin(turn_id, profile) if performers.profiles else ""
+        assumed = ""
+        if services.value is not None and services.value.profiles is not None:
+            assumed = services.value.profiles.begin(turn_id, profile)
         turn = Turn(
             opening,
             turn_id,
             self._clock.now(),
             self.languages.led_by(assumed),
             timeline,
-            performers,
+            self._voice,
+            services,
             audio,
             dispatch,
             spawn,
@@ -127,6 +135,10 @@ class TurnMaker:
         if held is not None:
             turn.end_listening(None, conversation.now_ms)
         return turn
+
+    def use_profile(self, name: str) -> None:
+        """Set the profile of the turns whose wake word names none; "" for none."""
+        self.profile = name
 
     def _profile_of(self, opening: OpenTurn, before: Turn | None) -> str:
         if opening.source in ("follow_up", "barge_in"):
@@ -143,38 +155,39 @@ class EffectRunner:
 
     def __init__(
         self,
-        performers: TurnServices,
+        voice: TurnVoice,
+        services: Deferred[TurnServices],
         hearing: Hearing,
-        catalogue: Catalogue,
         conversation: ConversationClock,
         maker: TurnMaker,
         on_turn: OnTurn,
         dispatch: Callable[[Event], None],
+        written: Callable[[], None],
         stop_listener: StopListener | None,
         clock: Clock,
     ) -> None:
-        """`on_turn`: see ConversationLoop. `dispatch` gives the machine an event."""
+        """`on_turn`: see ConversationLoop. `dispatch` gives the machine an event. `written` is
+        called when a turn is over and written down."""
         self.turn: Turn | None = None  # the newest one, open or just closed
         self.task: asyncio.Task[None] | None = None  # the newest turn's
         self.unfinished = 0  # turns that are open or being written down
         self.opened = self.closed = 0  # turns that somebody asked for
         self.group = asyncio.TaskGroup()
         # Told when a person speaks to us or wants silence: what rings falls silent.
-        self.on_heard: Callable[[], None] = lambda: None
-        self.on_written: Callable[[], None] = lambda: None  # a turn is over and written down
-        self.on_announced: Callable[[str, bool], None] = lambda text, played: None
+        self.heard: Listeners[[]] = Listeners("speech to us")
+        self.announced: Listeners[[str, bool]] = Listeners("announcements")
         self.followers = TurnListeners()
-        self._performers = performers
+        self._mouth, self._catalogue = voice.mouth, voice.catalogue
+        self._services = services
         self._hearing = hearing
-        self._catalogue = catalogue
         self._conversation = conversation
         self._maker = maker
         self._on_turn = on_turn
         self._dispatch = dispatch
+        self._written = written
         self._stop_listener = stop_listener
         self._clock = clock
         self._waiting: asyncio.Task[None] | None = None  # somebody waits for an answer
-        self.in_a_room = True  # False: a file is read at full speed, and nobody waits
 
     def perform(self, effect: Effect) -> None:
         """Do it, or begin to."""
@@ -182,7 +195,7 @@ class EffectRunner:
             case OpenTurn():
                 self._open(effect)
             case Anticipate():
-                self._performers.brain.anticipate()
+                self._services.when_set(lambda services: services.brain.anticipate())
             case WatchSpeech(from_ms, after_ms):
                 self._hearing.watch(from_ms, after_ms)
             case ReleaseSound() if self.turn is not None and self.turn.audio is not None:
@@ -194,9 +207,9 @@ class EffectRunner:
             case ListenForStop(from_ms, after):
                 self._listen_for_stop(from_ms, after)
             case Duck(on):
-                self._performers.mouth.duck(on)
+                self._mouth.duck(on)
             case Hush():
-                self.on_heard()
+                self.heard.tell()
             case AwaitAnswer() | HearAnswer() | EndAnswer() | NoAnswer():
                 if self.turn is not None and (open_question := self.turn.open_question):
                     open_question.take(effect, self._hearing, self._maker.new_turn_id)
@@ -228,7 +241,7 @@ class EffectRunner:
 
     def _open(self, opening: OpenTurn) -> None:
         if opening.source not in ("text", "announcement"):
-            self.on_heard()
+            self.heard.tell()
         turn = self._maker.make(opening, self.turn, self._dispatch, self.group.create_task)
         turn.follower = self.followers
         self.turn = turn
@@ -239,7 +252,7 @@ class EffectRunner:
 
     def _watch_thinking(self, watch: WatchThinking) -> None:
         self._forget_waiting()
-        if self.in_a_room:
+        if self._hearing.in_a_room:
             self._waiting = self.group.create_task(self._wait(watch))
 
     async def _wait(self, watch: WatchThinking) -> None:
@@ -262,7 +275,7 @@ class EffectRunner:
             self._dispatch(StopHeard(after))
 
     def _cancel(self, reason: CancelReason) -> None:
-        self._performers.mouth.stop()
+        self._mouth.stop()
         if self.task is not None:
             self.task.cancel()
         if self.turn is None:
@@ -270,15 +283,16 @@ class EffectRunner:
         self._tell_cut(self.turn)  # before the next turn begins
         self.turn.cut = reason
         # Behind the calls that were asked for just now: what is not begun yet cannot be left.
-        leave = self._performers.tools.leave
-        asyncio.get_running_loop().call_soon(leave, self.turn.turn_id)
+        if (services := self._services.value) is not None:
+            leave = services.tools.leave
+            asyncio.get_running_loop().call_soon(leave, self.turn.turn_id)
         if self.turn.audio is not None:
             self.turn.audio.abandon()  # its end would pass for the end of a sentence
 
     def _tell_cut(self, turn: Turn) -> None:
         heard = turn.sounded.take_cut()
         if heard is not None and turn.brain is not None:
-            self._performers.tell_heard(turn.brain, turn.turn_id, heard)
+            self._services.get().tell_heard(turn.brain, turn.turn_id, heard)
 
     async def _run(self, turn: Turn) -> None:
         try:
@@ -325,7 +339,7 @@ class EffectRunner:
             turn.written = True
             self.closed += _is_asked_for(turn)
             self.unfinished -= 1
-            self.on_written()
+            self._written()
 
     def _end_announcement(self, turn: Turn) -> None:
         opening = turn.opening
@@ -336,14 +350,14 @@ class EffectRunner:
             manner = opening.manner or PLAIN
             self._dispatch(Announced(opening.text or "", turn.language, manner, opening.then))
         else:
-            self.on_announced(opening.text or "", turn.error is None)
+            self.announced.tell(opening.text or "", turn.error is None)
 
     async def _sound_opening(self, turn: int) -> None:
-        self._dispatch(OpeningSounded(turn, await self._performers.mouth.tell_opening()))
+        self._dispatch(OpeningSounded(turn, await self._mouth.tell_opening()))
 
     async def _play(self, name: str) -> None:
         try:
-            await self._performers.mouth.sound(name)
+            await self._mouth.sound(name)
         except AudioError as error:
             _log.warning("the %s sound could not be played: %s", name, error)
 

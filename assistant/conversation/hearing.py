@@ -42,6 +42,7 @@ class Hearing:
 
     def __init__(self, ear: AudioFrontEnd | None) -> None:
         self._ear = ear
+        self.in_a_room = True  # False: a file is read at full speed, and nobody waits
         self._worker = ThreadPoolExecutor(1, "ear", name_thread, ("ear",))
         self._missed: Listeners[[NearMiss]] = Listeners("near misses")
         self.near_misses = 0  # since the start
@@ -49,9 +50,10 @@ class Hearing:
         self.frames_passed = 0  # of a silent room, which no engine need hear
         self.level = Level()
 
-    async def restart(self) -> None:
-        """A new source begins. Raises RuntimeError where there is no ear."""
+    async def restart(self, *, in_a_room: bool) -> None:
+        """Begin with a new source. Raises RuntimeError where there is no ear."""
         ear = self._needed()
+        self.in_a_room = in_a_room
         await asyncio.get_running_loop().run_in_executor(self._worker, ear.restart)
 
     async def hear(self, frame: Frame) -> list[EarEvent]:
@@ -259,9 +261,8 @@ class Listening:
         Raises what the source raises (see FrameSource), and RuntimeError where there is no ear.
         """
         conversation, hands = self._conversation, self._hands
-        await self._hearing.restart()
+        await self._hearing.restart(in_a_room=not source.pulled)
         self._clock.begin()
-        hands.in_a_room = not source.pulled
         self.heard_ms = 0.0
         before, end_ms = hands.closed, 0.0
         self._deaf_after = None if turns is None else hands.opened + turns
@@ -280,7 +281,7 @@ class Listening:
 
     async def _hear(self, frame: Frame) -> None:
         conversation, at_ms = self._conversation, frame.end / SAMPLES_PER_MS
-        if (rings := conversation.rings()) is not conversation.machine.ringing:
+        if (rings := conversation.rings) is not conversation.machine.ringing:
             self._hearing.distract("ringing", rings)
             conversation.dispatch(Ringing(rings))
         events = [] if conversation.machine.muted else await self._take_in(frame)

@@ -40,11 +40,11 @@ from assistant.conversation.rules.state import (
 from assistant.conversation.stop_words import StopListener, is_stop_word
 from assistant.conversation.timeline import ConversationClock
 from assistant.conversation.turn import Turn
-from assistant.conversation.turn_services import TurnServices
+from assistant.conversation.turn_services import TurnServices, TurnVoice
 from assistant.domain.brain import ConversationOwner
 from assistant.domain.clock import Clock
+from assistant.domain.deferred import Deferred
 from assistant.domain.rights import Rights
-from assistant.speech.catalogue import Catalogue
 from assistant.speech.identify import Languages
 from assistant.speech.manner import PLAIN, Manner
 from audio.frames import FrameSource
@@ -152,6 +152,10 @@ class Stepping:
         self.rules = rules
         self._use_rules()
 
+    def drop_announcements(self) -> None:
+        """Leave out what waits to be announced: everything ends, and nobody will hear it."""
+        self.machine = replace(self.machine, announcements=())
+
     async def until(self, condition: Callable[[], bool]) -> None:
         """Return once it holds; it is looked at after every event."""
         while not condition():
@@ -184,9 +188,9 @@ class ConversationLoop:
 
     def __init__(
         self,
-        performers: TurnServices,
+        voice: TurnVoice,
+        services: Deferred[TurnServices],
         ear: AudioFrontEnd | None,
-        catalogue: Catalogue,
         clock: Clock,
         new_turn_id: Callable[[], str],
         on_turn: Callable[[Turn, CloseTurn], Coroutine[Any, Any, None]],
@@ -204,7 +208,8 @@ class ConversationLoop:
         self._languages = languages or Languages()
         self._conversation = ConversationClock(clock)
         self._maker = TurnMaker(
-            performers,
+            voice,
+            services,
             self._hearing,
             self._conversation,
             clock,
@@ -213,28 +218,27 @@ class ConversationLoop:
             profiles or {},
         )
         self._hands = EffectRunner(
-            performers,
+            voice,
+            services,
             self._hearing,
-            catalogue,
             self._conversation,
             self._maker,
             on_turn,
             self.dispatch,
+            lambda: self._steps.wake_waiters(),
             stop_listener,
             clock,
         )
         microphone = MicrophoneState.ENDED if ear is None else MicrophoneState.OPEN
         machine = Machine(rules=rules or Rules(), microphone=microphone)
         self._steps = Stepping(machine, self._hands.perform, lambda: self.at_ms, self._show)
-        self._hands.on_written = self._steps.wake_waiters
-        self._programs = ProgramTurns(self, self._hands, performers, clock)
+        self._programs = ProgramTurns(self, self._hands, voice.mouth, services, clock)
         self._ending = False  # nothing more is begun
         self._ended = False  # nor does anything go on
         self._listening = Listening(self, self._hands, self._hearing, self._conversation)
         self._status: MicrophoneStatus | None = None  # as whoever keeps the microphone tells it
         self._observers = Observers(self._stands())
-        # Asked with each frame whether something rings between the turns.
-        self.rings: Callable[[], bool] = lambda: False
+        self._bells: list[Callable[[], bool]] = []
 
     async def __aenter__(self) -> Self:
         await self._hands.group.__aenter__()
@@ -322,13 +326,17 @@ class ConversationLoop:
         return self._hearing
 
     @property
-    def on_heard(self) -> Callable[[], None]:
-        """Told when a person speaks to us or wants silence: what rings falls silent."""
-        return self._hands.on_heard
+    def rings(self) -> bool:
+        """True while something rings between the turns. Looked at with each frame."""
+        return any(rings() for rings in self._bells)
 
-    @on_heard.setter
-    def on_heard(self, tell: Callable[[], None]) -> None:
-        self._hands.on_heard = tell
+    def add_bell(self, rings: Callable[[], bool], silence: Callable[[], None]) -> None:
+        """Respect something that rings between the turns. `rings`: asked whether it does now.
+
+        `silence` is called when a person speaks to us or wants silence.
+        """
+        self._bells.append(rings)
+        self._hands.heard.add(silence)
 
     def follow(self, follower: TurnListener) -> None:
         """Have it told of every turn from now on."""
@@ -375,11 +383,11 @@ class ConversationLoop:
 
     def use_profile(self, name: str) -> None:
         """The profile of a turn whose wake word names none; "" for none."""
-        self._maker.profile = name
+        self._maker.use_profile(name)
 
     @property
     def next_profile(self) -> str:
-        """That one."""
+        """Profile of the next turn whose wake word names none."""
         return self._maker.profile
 
     def noisy(self, on: bool) -> None:
@@ -416,7 +424,7 @@ class ConversationLoop:
     def follow_announcements(self, ended: Callable[[str, bool], None]) -> None:
         """Tell of each announcement that is over its text, and whether all of its sound could be
         played; what somebody stops could be."""
-        self._hands.on_announced = ended
+        self._hands.announced.add(ended)
 
     async def put(self, text: str, language: str, manner: Manner, then: Then) -> bool:
         """Say it for a program once the conversation rests, and then open the microphone.
@@ -481,7 +489,7 @@ class ConversationLoop:
     def dispatch(self, event: Event) -> None:
         """Give the machine an event and carry out the effects. Call it on the loop's thread."""
         if isinstance(event, StopAsked):
-            self.on_heard()
+            self._hands.heard.tell()
         if self._steps.take(event) and self.machine.wants_sound:
             self._conversation.listen()
 
@@ -503,7 +511,7 @@ class ConversationLoop:
 
     async def _end_turns(self) -> None:
         """Cut the turn under way short and let it be written down."""
-        self._steps.machine = replace(self.machine, announcements=())  # nobody will hear them
+        self._steps.drop_announcements()
         self.dispatch(StopAsked())
         try:
             async with asyncio.timeout(_END_S):

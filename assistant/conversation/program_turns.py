@@ -16,8 +16,10 @@ from assistant.conversation.rules.state import MicrophoneState
 from assistant.conversation.turn_services import ProgramLimits, TurnServices
 from assistant.domain.brain import ConversationOwner
 from assistant.domain.clock import Clock
+from assistant.domain.deferred import Deferred
 from assistant.domain.rights import Rights
 from assistant.speech.manner import Manner
+from assistant.speech.output import SpeechOutput
 from integrations.web.problems import Busy
 
 if TYPE_CHECKING:
@@ -45,13 +47,14 @@ class ProgramTurns:
         self,
         conversation: "ConversationLoop",
         hands: EffectRunner,
-        performers: TurnServices,
+        mouth: SpeechOutput,
+        services: Deferred[TurnServices],
         clock: Clock,
     ) -> None:
         self._conversation = conversation
         self._hands = hands
-        self._mouth = performers.mouth
-        self._performers = performers
+        self._mouth = mouth
+        self._services = services
         self._clock = clock
         self._line = Line(clock)  # of sentences
         self._opening = False  # the tone before a microphone sounds
@@ -92,7 +95,7 @@ class ProgramTurns:
         Once it has begun it outlives whoever waits for it: what it called for is not left half
         done, and its rights hold until its last call is back.
         """
-        limits = self._performers.limits
+        limits = (await self._services.wait()).limits
         if limits is None:
             raise RuntimeError("this runner was made without anybody who keeps programs' rights")
         if self._conversation.ending:

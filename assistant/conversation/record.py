@@ -193,22 +193,43 @@ def _heard(record: TurnRecord) -> str:
     return " ".join(record.clauses) if record.cut_at is None else record.cut_at
 
 
+async def _nothing(record: TurnRecord) -> None:
+    """Nobody wants to know."""
+
+
 class TurnLog:
     """Takes each finished turn from the runner."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(
+        self,
+        store: Store,
+        keeps_words: Callable[[], bool] = lambda: True,
+        after_writing: Callable[[TurnRecord], Awaitable[None]] = _nothing,
+    ) -> None:
+        """`keeps_words` is asked when a turn is written down; `after_writing` is awaited then."""
         self._store = store
+        self._keeps_words = keeps_words
+        self._after_writing = after_writing
+        self._printers: list[Callable[[FinishedTurn], None]] = []
         self.turns: deque[FinishedTurn] = deque(maxlen=_KEPT)  # the newest last; no announcements
         self.count = 0  # of all of them so far
-        self.keep_words: Callable[[], bool] = lambda: True  # asked when a turn is written down
-        self.on_turn: Callable[[FinishedTurn], None] | None = None  # told of each; must not block
-        self.after_writing: Callable[[TurnRecord], Awaitable[None]] = _nothing
         self._followers: Listeners[[FinishedTurn]] = Listeners("turns")
 
     def follow(self, follower: Callable[[FinishedTurn], None]) -> Callable[[], None]:
         """Have it told of whatever is written down, job or turn, from now on; what is returned ends
         that. Words that were not kept, or were to be forgotten, are not told. It must not block."""
         return self._followers.add(follower)
+
+    def on_turn(self, show: Callable[[FinishedTurn], None], *, from_start: bool = False) -> None:
+        """Call `show` with each turn as it was spoken, words that are not kept included.
+
+        For whoever shows them to the person at once. It must not block. `from_start`: with those
+        that are over already, too.
+        """
+        self._printers.append(show)
+        if from_start:
+            for turn in tuple(self.turns):
+                show(turn)
 
     async def record(self, turn: "Turn", closing: CloseTurn) -> None:
         """Write a turn down, and tell of it."""
@@ -217,9 +238,9 @@ class TurnLog:
             self.turns.append(finished)
             self.count += 1
         kept = await self._write(finished.record)
-        await self.after_writing(finished.record)
-        if self.on_turn is not None:
-            self.on_turn(finished)
+        await self._after_writing(finished.record)
+        for show in self._printers:
+            show(finished)
         known = {turn.record.turn_id: turn for turn in self.turns}
         present = known.get(kept.turn_id, finished)  # without words that were to be forgotten
         record = kept if present is finished else present.record
@@ -234,17 +255,13 @@ class TurnLog:
 
     async def _write(self, record: TurnRecord) -> TurnRecord:
         """The record as it was written down."""
-        kept = record if self.keep_words() else wordless(record)
+        kept = record if self._keeps_words() else wordless(record)
         try:
             await self._store.record_turn(kept)
         except StoreError as error:
             if not error.told:
                 _log.error("the turn could not be written down: %s", error)
         return kept
-
-
-async def _nothing(record: TurnRecord) -> None:
-    """Nobody wants to know."""
 
 
 class TurnListener:

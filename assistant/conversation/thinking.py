@@ -35,7 +35,9 @@ from assistant.domain.brain import (
     TurnRequest,
 )
 from assistant.domain.call import ToolCall
+from assistant.domain.deferred import Deferred
 from assistant.domain.outcome import ToolOutcome
+from assistant.speech.output import SpeechOutput
 
 if TYPE_CHECKING:
     from assistant.conversation.turn import Turn
@@ -95,14 +97,17 @@ class TurnThinking:
     def __init__(
         self,
         turn: "Turn",
-        performers: TurnServices,
+        mouth: SpeechOutput,
+        services: Deferred[TurnServices],
         speech: Speech,
         calls: ToolCalls,
         patience: Patience,
         toning: Toning,
     ) -> None:
         self._turn = turn
-        self._performers = performers
+        self._mouth = mouth
+        self._services = services
+        self._is_early = services.value is None  # the turn begins before there are any
         self._speech = speech
         self._calls = calls
         self._patience = patience
@@ -123,30 +128,40 @@ class TurnThinking:
         await self._think(replace(asked, source="text", text=text, audio=None, note=note))
 
     async def _think(self, request: TurnRequest) -> None:
-        brain = self._performers.brain
         try:
-            brain_turn = brain.begin(request)
             async with self._patience.bound(), asyncio.TaskGroup() as calls:
+                brain_turn = await self._begin(request)
                 ending = await self._follow(brain_turn, calls)
                 if isinstance(ending, BrainFault):
-                    self._turn.fail(
-                        ending
-                    )  # whatever calls still run: nobody is kept waiting for them
+                    # Whatever calls still run: nobody is kept waiting for them.
+                    self._turn.fail(ending)
         except TimeoutError:
             _log.error(
                 "the brain %s gave no answer for %g s",
-                self._turn.brain or brain.name,
+                self._brain_name,
                 self._patience.seconds,
             )
             self._turn.fail(BrainFault("timeout", "The answer took too long.", retryable=True))
         except Exception:
             # The edge towards other people's code: whatever it raises, the person gets a sentence.
-            _log.exception("the brain %s or a tool broke", self._turn.brain or brain.name)
+            _log.exception("the brain %s or a tool broke", self._brain_name)
             message = "The answer could not be worked out."
             self._turn.fail(BrainFault("broken", message, retryable=False))
         else:
             await self._catch_up()
             self._turn.end(ending)
+
+    async def _begin(self, request: TurnRequest) -> BrainTurn:
+        services = await self._services.wait()
+        if self._is_early and services.profiles is not None:
+            services.profiles.begin(request.turn_id, request.profile)
+        return services.brain.begin(request)
+
+    @property
+    def _brain_name(self) -> str:
+        """The brain that serves the turn, "none" before there is one."""
+        services = self._services.value
+        return self._turn.brain or (services.brain.name if services is not None else "none")
 
     def _request(self) -> TurnRequest:
         return TurnRequest(
@@ -175,9 +190,7 @@ class TurnThinking:
                 if words:
                     self._patience.excuse("its own words")  # the mouth may be far behind
                 if self._turn.brain is None and not isinstance(event, Serving | BrainFault):
-                    self._turn.brain = (
-                        self._performers.brain.name
-                    )  # alone, it need not say who it is
+                    self._turn.brain = self._brain_name  # alone, it need not say who it is
                 match event:
                     case BrainFault() | NotMeant():
                         ending = event
@@ -240,7 +253,7 @@ class TurnThinking:
                 for call_id in ids:
                     self._patience.expect(call_name(call_id))
             case Interrupted():
-                self._performers.mouth.stop()
+                self._mouth.stop()
             case ReplySettled():
                 self._speech.reply.settle()
             case Restarted():

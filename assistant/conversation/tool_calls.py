@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from assistant.conversation.rules.events import Announced, ForTalk
 from assistant.conversation.timeline import Timeline
-from assistant.conversation.turn_services import ToolRunner
+from assistant.conversation.turn_services import TurnServices
 from assistant.domain.brain import BrainTurn, InTalk
 from assistant.domain.call import ToolCall
 from assistant.domain.call_context import CallContext
+from assistant.domain.deferred import Deferred
 from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
 from assistant.tools.builtin.protocol import HEARTH
 from assistant.tools.execution.guards import LIMITS
@@ -43,7 +44,7 @@ class ToolCalls:
     def __init__(
         self,
         turn: "Turn",
-        tools: ToolRunner,
+        services: Deferred[TurnServices],
         patience: "Patience",
         timeline: Timeline,
         spawn: Callable[[ToolRun], asyncio.Task[bool]],
@@ -57,7 +58,7 @@ class ToolCalls:
         self.has_heard = asyncio.Event()  # the person's words are known
         self._known: list[tuple[ToolCall, ToolOutcome]] = []  # calls that a yes has settled
         self._turn = turn
-        self._tools = tools
+        self._services = services
         self._patience = patience
         self._timeline = timeline
         self._spawn = spawn
@@ -148,7 +149,7 @@ class ToolCalls:
         if wants_words(call.name, call.arguments):
             await self._hears()
         try:
-            outcome = await self._tools.call(
+            outcome = await self._services.get().tools.call(
                 call, turn.turn_id, turn.heard, turn.language, self._situation()
             )
         except Exception:

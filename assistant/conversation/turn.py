@@ -29,9 +29,10 @@ from assistant.conversation.stop_words import Judge
 from assistant.conversation.thinking import Patience, TurnThinking, note_of_result
 from assistant.conversation.timeline import Timeline
 from assistant.conversation.tool_calls import OWN_BRAINS, ToolCalls, ToolRun, told, undone
-from assistant.conversation.turn_services import TurnCost, TurnServices
+from assistant.conversation.turn_services import TurnCost, TurnServices, TurnVoice
 from assistant.domain.brain import BrainFault, NotMeant
 from assistant.domain.call import ToolCall
+from assistant.domain.deferred import Deferred
 from assistant.domain.outcome import ToolOutcome
 from assistant.domain.question import Question
 from assistant.domain.records import ConfirmationRecord
@@ -56,7 +57,8 @@ class Turn:
         started_at: datetime,
         languages: Languages,
         timeline: Timeline,
-        performers: TurnServices,
+        voice: TurnVoice,
+        services: Deferred[TurnServices],
         audio: TurnAudio | None,
         dispatch: Callable[[Event], None],
         spawn: Callable[[ToolRun], asyncio.Task[bool]],
@@ -84,21 +86,22 @@ class Turn:
         self.asking: AskedQuestion | None = None  # what is announced is a program's question
         self.follower = TurnListener()  # is told of it
         self.sounded = Sounded(self)  # how much of its answer was heard
-        self._performers = performers
+        self._voice = voice
+        self._services = services
         self._dispatch = dispatch
         self._spawn = spawn
         self._language = TurnLanguage(languages, opening.language)
         self._speech = Speech(
-            self._language, performers.mouth, timeline, self._first_audio, opening.manner
+            self._language, voice.mouth, timeline, self._first_audio, opening.manner
         )
         self._patience = Patience(BRAIN_SILENCE_S)
-        self._calls = ToolCalls(self, performers.tools, self._patience, timeline, spawn)
+        self._calls = ToolCalls(self, services, self._patience, timeline, spawn)
         self._toning = self._make_toning()
         self._brains_part = TurnThinking(
-            self, performers, self._speech, self._calls, self._patience, self._toning
+            self, voice.mouth, services, self._speech, self._calls, self._patience, self._toning
         )
         if isinstance(opening.then, ForAnswer):
-            self.asking = AskedQuestion(opening.then, self, performers, dispatch, spawn)
+            self.asking = AskedQuestion(opening.then, self, services, dispatch, spawn)
         self._judge = judge
         self._aside = False  # its words want no answer
         self._muzzled = False  # the brain has no voice any more in this turn
@@ -117,7 +120,7 @@ class Turn:
 
     def _make_toning(self) -> Toning:
         unspoken = self.opening.source in ("text", "announcement")
-        rule = IN_WORDS if unspoken else self._performers.acknowledging
+        rule = IN_WORDS if unspoken else self._voice.acknowledging
         return Toning(rule, lambda: self._speech.reply, lambda: self.heard, self._acknowledge)
 
     @property
@@ -128,7 +131,7 @@ class Turn:
     @property
     def _own_language(self) -> str:
         """The language of our own sentences in this turn."""
-        return self._performers.catalogue.own(self.language)
+        return self._voice.catalogue.own(self.language)
 
     @property
     def error(self) -> tuple[str, str] | None:
@@ -246,7 +249,8 @@ class Turn:
 
     async def ask(self, call: ToolCall) -> None:
         """Ask the person about a call that waits for their yes."""
-        tools, asking = self._performers.tools, self._performers.asking
+        services = self._services.get()
+        tools, asking = services.tools, services.asking
         question = tools.question(self.turn_id, call.id)
         if question is None or self.confirming is not None:
             return  # it is asked already, for an equal call
@@ -258,7 +262,7 @@ class Turn:
 
     def ask_next(self, question: Question, before: Before) -> None:
         """Ask about the next call of the same sentence that needs a yes."""
-        asking, group = self._performers.asking, self._group
+        asking, group = self._services.get().asking, self._group
         assert asking is not None  # somebody has been asked before
         assert group is not None  # by a task of it
         self._confirm(question, self._calls.gated[question.call_id], asking, group, before)
@@ -275,7 +279,8 @@ class Turn:
         self.confirming = Confirming(
             ConfirmationDialog(question, call, asking, typed=typed),
             self,
-            self._performers,
+            self._voice.catalogue,
+            self._services.get(),
             asking,
             self._dispatch,
             group,
@@ -368,7 +373,7 @@ class Turn:
             return
         self._toning.give_way()
         if not self.answer:
-            line = self._performers.catalogue.line("tools.moment", self.language)
+            line = self._voice.catalogue.line("tools.moment", self.language)
             self.say(line.text, line.language)
 
     def called(self, outcome: ToolOutcome) -> None:
@@ -424,7 +429,7 @@ class Turn:
         _log.warning("the brain %s does not stop calling", self.brain)
         if self.confirming is None:
             await self._calls.settle()
-        line = self._performers.catalogue.say("fault.endless", self.language)
+        line = self._voice.catalogue.say("fault.endless", self.language)
         spoken = " ".join([*self._calls.deeds(), line])
         message = "The model did not stop calling tools."
         self.fail(BrainFault("endless", message, retryable=False, spoken=spoken))
@@ -442,7 +447,7 @@ class Turn:
                 self.asking.said(said)
                 return
         if self.sound is not None:
-            await self._performers.mouth.sounded()
+            await self._voice.mouth.sounded()
         if self.confirming is None:
             self._dispatch(PlaybackEnded(self.opening.turn))
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import httpx
 
-from assistant.app.lock import is_held
+from assistant.app.process import is_held
 from assistant.config.errors import ConfigError
 from assistant.config.schema import Settings
 from assistant.doctor.finding import Check, Finding, Found, bad, good, odd

@@ -185,7 +185,7 @@ class Trials:
         self._stage = Stage(app)
         self._realtime = realtime
         self._turns: list[FinishedTurn] = []
-        app.log.on_turn = self._turns.append
+        app.log.on_turn(self._turns.append)
 
     @property
     def notices(self) -> Sequence[str]:

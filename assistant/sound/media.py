@@ -92,9 +92,11 @@ class RoomMedia:
         settings: Media,
         area: str,
         own_device: Callable[[], str] = lambda: "",
+        on_plays: Callable[[bool], None] = lambda plays: None,
     ) -> None:
         """`area`: `assistant.area`, without which there is no room and nothing is done;
-        `own_device`: id of this box in the house, whose own player is left alone."""
+        `own_device`: id of this box in the house, whose own player is left alone;
+        `on_plays`: told when media begins or ends to play in the room; must not block."""
         self._home = home
         self._services = services
         self._kept = kept
@@ -108,8 +110,7 @@ class RoomMedia:
         self._changed = asyncio.Event()
         self._seen: House | None = None  # at which `plays` was looked up
         self._plays = False
-        # Told when media begins or ends to play in the room; must not block.
-        self.on_plays: Callable[[bool], None] = lambda plays: None
+        self._on_plays = on_plays
         self._owner = OwnedTasks()
 
     async def __aenter__(self) -> Self:
@@ -174,7 +175,7 @@ class RoomMedia:
             self._seen = house
             self._plays = bool(self._players(house))
         if self._plays is not before:
-            self.on_plays(self._plays)
+            self._on_plays(self._plays)
         for held in self._held.values():
             if not held.tries:
                 held.touched = seen(held.touched, house.entities.get(held.touched.entity_id))

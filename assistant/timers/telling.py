@@ -50,7 +50,7 @@ class TimerTelling:
     def __init__(
         self, rings: Callable[[], bool], catalogue: Catalogue, clock: Clock, zone: tzinfo
     ) -> None:
-        """`rings`: whether a process is there that will ring (`assistant.app.lock.is_held`)."""
+        """`rings`: whether a process is there that will ring (`assistant.app.process.is_held`)."""
         self.catalogue = catalogue
         self.zone = zone
         self._rings = rings

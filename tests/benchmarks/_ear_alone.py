@@ -67,7 +67,7 @@ async def serve(engine: str, words: list[str]) -> None:
     ear = AudioFrontEnd(make_wake_engine(engine, words), voice, endpointer)
     hearing = Hearing(ear)
     try:
-        await hearing.restart()
+        await hearing.restart(in_a_room=True)
         alone = EarAlone(hearing)
         print(json.dumps({"numpy": importlib.metadata.version("numpy")}), flush=True)
         for line in sys.stdin:  # nothing else is to be done meanwhile

@@ -12,11 +12,12 @@ from assistant.conversation.audio_front_end import AudioFrontEnd
 from assistant.conversation.loop import ConversationLoop
 from assistant.conversation.rules.effects import CloseTurn
 from assistant.conversation.turn import Turn
-from assistant.conversation.turn_services import TurnServices
+from assistant.conversation.turn_services import TurnServices, TurnVoice
 from assistant.domain.brain import BrainEvent, TurnRequest
 from assistant.domain.call import ToolCall
 from assistant.domain.call_context import CALM, CallContext
 from assistant.domain.clock import SystemClock
+from assistant.domain.deferred import Deferred
 from assistant.domain.outcome import ToolOutcome
 from assistant.domain.question import Question, Settlement
 from assistant.speech.catalogue import Catalogue
@@ -105,9 +106,9 @@ async def reciting(recite: Recite, voice: Voice, player: Player) -> AsyncIterato
 
     try:
         async with ConversationLoop(
-            TurnServices(Reciter(recite), _NoTools(), mouth, Catalogue()),
+            TurnVoice(mouth, Catalogue()),
+            Deferred.of(TurnServices(Reciter(recite), _NoTools())),
             ear,
-            Catalogue(),
             SystemClock(),
             lambda: f"turn-{next(numbers)}",
             forget,

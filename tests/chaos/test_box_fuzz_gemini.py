@@ -129,7 +129,7 @@ async def test_an_odd_gemini(tmp_path: Path, caplog: pytest.LogCaptureFixture) -
     async with odd_service(tmp_path, said) as (app, clock, between):
         demo = app.bridge.demo
         assert demo is not None
-        app.log.on_turn = told.append
+        app.log.on_turn(told.append)
         for number in range(so_many(20, 1_000)):
             async with asyncio.timeout(TURN_S):
                 await app.runner.ask("turn on the office lights")

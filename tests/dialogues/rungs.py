@@ -78,7 +78,7 @@ class Talk:
         self._stage = Stage(app)
         self._folder = folder
         self._turns: list[FinishedTurn] = []
-        app.log.on_turn = self._turns.append
+        app.log.on_turn(self._turns.append)
 
     async def hold(self, dialogue: Dialogue, number: int, way: Way) -> Result:
         """`number`: its place in the day."""

@@ -11,7 +11,7 @@ import httpx
 
 from assistant.app.build import App, open_app
 from assistant.app.interfaces import Interfaces, open_interfaces
-from assistant.app.services import Stay
+from assistant.app.services import DaemonServices
 from assistant.config.schema import Settings
 from assistant.conversation.record import FinishedTurn
 from assistant.domain.clock import SystemClock
@@ -72,7 +72,7 @@ class OpenBox:
     turns: list[FinishedTurn] = field(default_factory=list)
 
     @property
-    def stay(self) -> Stay:
+    def stay(self) -> DaemonServices:
         """What programs have to do with."""
         assert self.app.stay is not None
         return self.app.stay
@@ -119,7 +119,7 @@ async def _run(
     ):
         room = Room(folder)
         box = OpenBox(app, faces, devices, room)
-        app.log.on_turn = box.turns.append
+        app.log.on_turn(box.turns.append)
         app.runner.observe(room.stand)
         box.stay.mute.attach(room)
         listening = group.create_task(app.runner.listen(room))

@@ -271,12 +271,12 @@ def talks(words: str) -> Act:
 
 async def rings(on: Stage) -> None:
     """A timer is to be heard."""
-    await until(lambda: on.box.app.runner.rings())
+    await until(lambda: on.box.app.runner.rings)
 
 
 async def is_silent(on: Stage) -> None:
     """Nothing is."""
-    await until(lambda: not on.box.app.runner.rings())
+    await until(lambda: not on.box.app.runner.rings)
 
 
 def as_loud(entity_id: str, wanted: float) -> Act:

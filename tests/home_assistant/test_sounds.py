@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from assistant.app.background import SoundFiles
+from assistant.announcements.sound_files import SoundFiles
 from audio.tts.level import TARGET_DB, block_powers, speech_power
 from audio.wav import write_wav
 from integrations.home_assistant.client import HomeAssistant

@@ -253,7 +253,7 @@ async def scene(
         opened = open_app(settings, player, hears=hears, resident=resident, prompter=prompter)
         async with opened as app:
             on = Scene(app, service, clock, player)
-            app.log.on_turn = on.keep
+            app.log.on_turn(on.keep)
             with _noting(on):
                 yield on
         left = asyncio.all_tasks() - before

@@ -60,7 +60,7 @@ async def asked(settings: Settings, file: Path) -> AsyncIterator[Asked]:
             ) as client,
         ):
             program = Asked(client)
-            app.log.on_turn = lambda turn: program.told.put_nowait(turn.record)
+            app.log.on_turn(lambda turn: program.told.put_nowait(turn.record))
             yield program
     finally:
         await player.close()

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from assistant.announcements.desk import AnnounceDesk
 from assistant.announcements.queue_speaker import Announcements
+from assistant.announcements.sound_files import SoundFiles
 from assistant.announcements.waiting_sounds import FOLDER, WaitingSounds
-from assistant.app.background import sound_files
 from assistant.app.build import App, open_app
 from assistant.config.schema import Settings
 from assistant.conversation.rules.state import Standing, State
@@ -24,6 +24,7 @@ from audio.earcons import earcon
 from audio.player import WavPlayer
 from audio.tts.level import TARGET_DB
 from audio.wav import write_wav
+from integrations.home_assistant.sounds import HomeSounds
 from integrations.web.box import NotPossible
 from integrations.web.requests import AnnounceRequest
 from integrations.web.sessions import Caller
@@ -78,7 +79,10 @@ async def program(settings: Settings, file: Path, *, paced: bool = False) -> Asy
                 lambda text: "en",
                 sounds=WaitingSounds(settings.data_folder / FOLDER),
             )
-            desk = AnnounceDesk(announcements, sound_files(settings, app.bridge), SystemClock())
+            assert app.bridge.demo is not None
+            home = HomeSounds(app.bridge.home, app.bridge.demo.url)
+            sounds = SoundFiles(settings.data_folder / "media", home)
+            desk = AnnounceDesk(announcements, sounds, SystemClock())
             async with announcements:
                 yield Program(app, desk)
     finally:

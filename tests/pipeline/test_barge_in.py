@@ -118,14 +118,11 @@ class Evening:
 
 
 async def talk_over(folder: Path, said: bytes, *, duplex: bool) -> Evening:
-    async def note(record: TurnRecord) -> None:
-        records.append(record)
-
     clock = VirtualClock()
     speaker = Speaker(clock)
     records: list[TurnRecord] = []
     async with pipeline(offline_settings(folder), speaker) as app:
-        app.log.after_writing = note
+        app.log.on_turn(lambda turn: records.append(turn.record))
         app.runner.full_duplex(duplex)
         app.runner.announce(NEWS, "en")
         room = Room(clock, app, said)

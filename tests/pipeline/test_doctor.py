@@ -3,7 +3,7 @@
 import asyncio
 from pathlib import Path
 
-from assistant.app.lock import locked
+from assistant.app.process import locked
 from assistant.doctor.daemon import its_findings, visit
 from tests.pipeline.test_faces import TOKEN, faces
 

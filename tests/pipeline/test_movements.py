@@ -16,7 +16,7 @@ async def test_a_shade_that_stops_half_way_is_announced(tmp_path: Path) -> None:
     told: asyncio.Queue[TurnRecord] = asyncio.Queue()
     settings = offline_settings(tmp_path)
     async with open_app(settings, NullPlayer(paced=False), hears=False, resident=True) as app:
-        app.log.on_turn = lambda turn: told.put_nowait(turn.record)
+        app.log.on_turn(lambda turn: told.put_nowait(turn.record))
         demo = app.bridge.demo
         assert isinstance(demo, DemoHome)
         demo.house.write(SHADE, "open", current_position=100)

@@ -85,11 +85,9 @@ class Home:
 class Stage:
     """The tool in the kitchen, with a voice of its own."""
 
-    def __init__(self, announcer: Announcer, *, speaks: bool) -> None:
+    def __init__(self, announcer: Announcer, here: list[tuple[str, str]]) -> None:
         self.announcer = announcer
-        self.here: list[tuple[str, str]] = []
-        if speaks:
-            announcer.here = lambda text, language: self.here.append((text, language))
+        self.here = here
 
     async def say(
         self, message: str = "Dinner!", language: str = "en", **more: str
@@ -102,8 +100,11 @@ class Stage:
 async def stage(
     home: Home, *, speaks: bool = True, area: str = "Kitchen", wait_s: float = 20.0
 ) -> AsyncIterator[Stage]:
-    async with Announcer(home, Catalogue(), area, lambda: "device-own", wait_s=wait_s) as announcer:
-        yield Stage(announcer, speaks=speaks)
+    said: list[tuple[str, str]] = []
+    here = (lambda text, language: said.append((text, language))) if speaks else None
+    own = "device-own"
+    async with Announcer(home, Catalogue(), area, lambda: own, here, wait_s=wait_s) as announcer:
+        yield Stage(announcer, said)
 
 
 BY_PUCK = ("assist_satellite.announce", ["assist_satellite.puck"], None)

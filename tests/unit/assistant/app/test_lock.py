@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from assistant.app.lock import is_held, locked
+from assistant.app.process import is_held, locked
 from assistant.config.errors import ConfigError
 
 
@@ -27,6 +27,6 @@ def test_whoever_looks_does_not_keep_a_daemon_from_starting(
         pass
     looking = (tmp_path / "lock").open()
     fcntl.flock(looking, fcntl.LOCK_SH)
-    monkeypatch.setattr("assistant.app.lock.time.sleep", lambda seconds: looking.close())
+    monkeypatch.setattr("assistant.app.process.time.sleep", lambda seconds: looking.close())
     with locked(tmp_path):
         assert is_held(tmp_path)

@@ -1,14 +1,25 @@
 """The brains that a profile's turns go to."""
 
+from collections.abc import Callable
+
 from assistant.brains.fallback import FallbackBrain
 from assistant.domain.brain import BrainFault
 from assistant.speech.catalogue import Catalogue
 from tests.unit.assistant.brains.ladder_stage import DONE, LIVE, OFFLINE, ONCE, Stage, fault, served
 
 
-def ladder_of(stage: Stage, **orders: tuple[str, ...]) -> FallbackBrain:
-    brains = (stage.live, stage.once, stage.offline)
-    return FallbackBrain(brains, stage.house, stage.budget, Catalogue(), stage.clock, orders=orders)
+def ladder_of(
+    stage: Stage, next_profile: Callable[[], str] = str, **orders: tuple[str, ...]
+) -> FallbackBrain:
+    return FallbackBrain(
+        (stage.live, stage.once, stage.offline),
+        stage.house,
+        stage.budget,
+        Catalogue(),
+        stage.clock,
+        orders=orders,
+        next_profile=next_profile,
+    )
 
 
 async def test_a_profiles_turns_go_to_its_brains_in_its_order() -> None:
@@ -48,9 +59,10 @@ async def test_what_is_told_is_of_its_own_brains() -> None:
 
 def test_the_brain_that_will_be_asked_is_told_beforehand() -> None:
     stage = Stage()
-    ladder = ladder_of(stage, once=(ONCE,))
+    profile = [""]
+    ladder = ladder_of(stage, lambda: profile[0], once=(ONCE,))
     ladder.anticipate()
     assert (stage.live.anticipated, stage.once.anticipated) == (1, 0)
-    ladder.expected = lambda: "once"
+    profile[0] = "once"
     ladder.anticipate()
     assert (stage.live.anticipated, stage.once.anticipated) == (1, 1)

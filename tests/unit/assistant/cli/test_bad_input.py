@@ -189,7 +189,7 @@ def _health(port: str) -> str:
 def test_a_second_daemon(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from assistant.app.lock import locked
+    from assistant.app.process import locked
 
     with locked(tmp_path / "data"):
         assert main(["run"]) == 2

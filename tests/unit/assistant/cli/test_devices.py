@@ -7,7 +7,7 @@ from typing import get_args
 
 import pytest
 
-from assistant.app.lock import locked
+from assistant.app.process import locked
 from assistant.cli import devices
 from assistant.cli.main import main
 from assistant.config.schema import Settings

@@ -8,7 +8,6 @@ import asyncio
 import json
 import re
 import unicodedata
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -36,7 +35,7 @@ from assistant.cli.setup_steps import TerminalPerson, settle_given
 from assistant.cli.terminal import say, say_json
 from assistant.cli.trace import show
 from assistant.config.schema import Settings
-from assistant.conversation.record import FinishedTurn
+from assistant.conversation.record import FinishedTurn, TurnLog
 from assistant.demo.scenes import SCENES
 from assistant.doctor.finding import Finding, Group
 from assistant.domain.clock import SystemClock
@@ -263,12 +262,11 @@ def test_a_turn_as_it_is_shown(colours: bool, capsys: pytest.CaptureFixture[str]
 def test_hearth_run_says_what_stands_and_each_turn(
     colours: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    log = SimpleNamespace(on_turn=None)
+    log = TurnLog(cast(Store, None))
+    log.turns.append(FinishedTurn(TURN, (OUTCOME,)))
     settings = Settings.model_validate({"audio": {"input": EVIL}})
     app = SimpleNamespace(log=log, settings=settings, notices=[EVIL])
     run._announce(cast(App, app), Startup(None), quiet=False)
-    printed(capsys)
-    cast(Callable[[FinishedTurn], None], log.on_turn)(FinishedTurn(TURN, (OUTCOME,)))
     printed(capsys)
 
 

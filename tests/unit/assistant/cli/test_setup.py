@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from assistant.app.lock import locked
+from assistant.app.process import locked
 from assistant.cli.main import main
 from assistant.config import load_settings
 from assistant.domain.clock import SystemClock

@@ -1,7 +1,7 @@
 """A runner between strict doubles, and the turn that most tests play."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Collection, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
 
 from assistant.config.sections import SoundChoice
@@ -12,10 +12,11 @@ from assistant.conversation.loop import ConversationLoop
 from assistant.conversation.rules.effects import CloseTurn
 from assistant.conversation.rules.events import SpeechEnded, SpeechStarted, WakeHeard
 from assistant.conversation.turn import Turn
-from assistant.conversation.turn_services import Profiles, ProgramLimits, TurnServices
+from assistant.conversation.turn_services import Profiles, ProgramLimits, TurnServices, TurnVoice
 from assistant.domain.brain import BrainEvent, Heard, ReplyText, TurnDone
 from assistant.domain.call import ToolCall
 from assistant.domain.clock import VirtualClock
+from assistant.domain.deferred import Deferred
 from assistant.speech.catalogue import Catalogue
 from assistant.speech.identify import Languages
 from assistant.speech.output import SpeechOutput
@@ -48,6 +49,8 @@ async def runner_with(
     limits: ProgramLimits | None = None,
     manners: Profiles | None = None,
     volume: float = 1.0,
+    tell_heard: Callable[[str, str, str], None] = lambda brain, turn_id, heard: None,
+    deferred: Deferred[TurnServices] | None = None,
 ) -> AsyncIterator[tuple[ConversationLoop, Closed]]:
     closed: Closed = []
 
@@ -56,21 +59,17 @@ async def runner_with(
 
     mouth = SpeechOutput(voices, player or NullPlayer(paced=False), volume, off=off)
     ids = (f"turn-{number}" for number in range(100))
-    performers = TurnServices(
-        brain,
-        tools or Tools(),
-        mouth,
-        Catalogue(),
-        asking,
-        acknowledging,
-        profiles=manners,
-        limits=limits,
+    services = TurnServices(
+        brain, tools or Tools(), asking, tell_heard, profiles=manners, limits=limits
     )
+    given = deferred or Deferred()
+    if deferred is None:
+        given.set(services)
     clock = clock or VirtualClock()
     runner = ConversationLoop(
-        performers,
+        TurnVoice(mouth, Catalogue(), acknowledging),
+        given,
         ear,
-        Catalogue(),
         clock,
         lambda: next(ids),
         on_turn,

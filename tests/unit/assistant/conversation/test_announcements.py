@@ -174,7 +174,7 @@ async def test_the_log_keeps_it_apart_from_the_conversation(tmp_path: Path) -> N
         await runner.rest()
     async with Store(tmp_path / "hearth.db", clock) as store:
         log = TurnLog(store)
-        log.on_turn = lambda turn: told.append(turn.record.source)
+        log.on_turn(lambda turn: told.append(turn.record.source))
         await _record(log, closed)
         stored = await store.turns(9)
     assert {turn.source for turn in stored} == {"announcement", "text"}

@@ -290,8 +290,7 @@ async def test_what_rings_is_stopped_by_ear() -> None:
     }
     async with runner_with(ScriptedBrain(), ScriptedEar(events)) as (runner, closed):
         runner._hands._stop_listener = DecodedStop(Decodes("stop"))
-        runner.rings = lambda: not silenced
-        runner.on_heard = lambda: silenced.append(True)
+        runner.add_bell(lambda: not silenced, lambda: silenced.append(True))
 
         async def settles() -> None:
             await rounds()

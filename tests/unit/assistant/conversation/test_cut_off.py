@@ -56,9 +56,9 @@ async def telling(
     told: Told = []
     brain = ScriptedBrain(*scripts)
     player = NullPlayer(paced=True, clock=clock)
-    async with runner_with(brain, clock=clock, player=player) as (runner, closed):
-        hands = runner._hands
-        hands._performers = replace(hands._performers, tell_heard=lambda *given: told.append(given))
+    async with runner_with(
+        brain, clock=clock, player=player, tell_heard=lambda *given: told.append(given)
+    ) as (runner, closed):
         yield runner, closed, told, clock
 
 

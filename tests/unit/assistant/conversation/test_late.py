@@ -2,70 +2,97 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
-from contextlib import aclosing
 
-from assistant.conversation.turn_services import NAME, LateBrain, LateTools
-from assistant.domain.brain import BrainEvent, ReplyText, TurnDone, TurnRequest
+import pytest
+
+from assistant.conversation.rules.events import WakeRising
+from assistant.conversation.rules.state import State
+from assistant.conversation.turn_services import TurnServices
+from assistant.domain.brain import BrainEvent, ReplyText, TurnDone
 from assistant.domain.call import ToolCall
+from assistant.domain.deferred import Deferred
 from tests.unit.assistant.conversation.doubles import ScriptedBrain, ScriptedTurn, Tools
+from tests.unit.assistant.conversation.stage import rounds, runner_with
 
-REQUEST = TurnRequest("t1", "en", "text", "hello", None, "kitchen")
+
+class Profiles:
+    """Remembers which turns have begun with which profile."""
+
+    def __init__(self) -> None:
+        self.begun: list[tuple[str, str]] = []
+
+    def begin(self, turn_id: str, profile: str) -> str:
+        self.begun.append((turn_id, profile))
+        return ""
 
 
-async def _answers(turn: ScriptedTurn) -> AsyncGenerator[BrainEvent]:
+async def _calls(turn: ScriptedTurn) -> AsyncGenerator[BrainEvent]:
+    yield ToolCall("c1", "HassTurnOn", {})
+    await turn.answered.wait()
     yield ReplyText("Here I am.")
     yield TurnDone()
 
 
-async def test_a_turn_waits_for_its_brain() -> None:
-    late, begun = LateBrain(), list[TurnRequest]()
-    brain = ScriptedBrain(_answers)
-    assert late.name == NAME
-    late.anticipate()
-    turn = late.begin(REQUEST)
-    events = list[BrainEvent]()
+async def test_a_turn_waits_for_its_brain_and_its_profile() -> None:
+    services, brain = Deferred[TurnServices](), ScriptedBrain(_calls)
+    tools, profiles = Tools(), Profiles()
+    async with runner_with(brain, deferred=services) as (runner, closed):
+        runner.use_profile("kitchen")
+        asked = asyncio.ensure_future(runner.ask("hello"))
+        await rounds()
+        assert runner.state is State.THINKING
+        assert not brain.turns
+        services.set(TurnServices(brain, tools, profiles=profiles))
+        await asked
+    (turn, _) = closed[0]
+    assert turn.answer == "Here I am."
+    assert profiles.begun == [(turn.turn_id, "kitchen")]
+    assert brain.turns[0].request.text == "hello"
+    assert tools.calls == [ToolCall("c1", "HassTurnOn", {})]
 
-    async def follow() -> None:
-        async with aclosing(turn.events()) as coming:
-            events.extend([event async for event in coming])
 
-    following = asyncio.ensure_future(follow())
-    await asyncio.sleep(0)
-    assert not events
-    late.become(brain, begun.append)
-    await following
-    assert events == [ReplyText("Here I am."), TurnDone()]
-    assert begun == [REQUEST]
-    assert brain.turns[0].request is REQUEST
-    assert brain.anticipated == 1  # the one from before is told
-    assert late.name == "scripted"
-    late.anticipate()
-    assert brain.anticipated == 2
-    brain.assert_consumed()
+async def test_a_profile_begins_once() -> None:
+    services, brain, profiles = Deferred[TurnServices](), ScriptedBrain(_calls), Profiles()
+    async with runner_with(brain, deferred=services) as (runner, closed):
+        services.set(TurnServices(brain, Tools(), profiles=profiles))
+        await runner.ask("hello")
+    assert profiles.begun == [(closed[0][0].turn_id, "")]
 
 
 async def test_a_turn_that_is_cut_off_waits_no_more() -> None:
-    late = LateBrain()
-    turn = late.begin(REQUEST)
-    waiting = asyncio.ensure_future(anext(turn.events()))
-    await asyncio.sleep(0)
-    waiting.cancel()
-    await asyncio.wait([waiting])
-    brain = ScriptedBrain()
-    late.become(brain, lambda request: None)
+    services, brain, tools = Deferred[TurnServices](), ScriptedBrain(), Tools()
+    async with runner_with(brain, deferred=services) as (runner, closed):
+        asked = asyncio.ensure_future(runner.ask("hello"))
+        await rounds()
+        runner.stop()
+        await asked
+        services.set(TurnServices(brain, tools))
+        await rounds()
+    assert [turn.cut for turn, _ in closed] == ["stop"]
     assert not brain.turns
+    assert not tools.left  # nothing was begun there
 
 
-async def test_calls_wait_for_their_tools() -> None:
-    late, tools = LateTools(), Tools()
-    assert late.question("t1", "c1") is None
-    late.leave("t1")
-    call = ToolCall("c1", "HassTurnOn", {})
-    calling = asyncio.ensure_future(late.call(call, "t1", "on", "en"))
-    await asyncio.sleep(0)
-    assert not calling.done()
-    late.become(tools)
-    assert (await calling).id == "c1"
-    assert tools.calls == [call]
-    late.leave("t1")
-    assert tools.left == ["t1"]
+async def test_what_is_anticipated_early_is_told_to_the_brain_that_comes() -> None:
+    services, brain = Deferred[TurnServices](), ScriptedBrain()
+    async with runner_with(brain, deferred=services) as (runner, _):
+        runner.dispatch(WakeRising(800))
+        services.set(TurnServices(brain, Tools()))
+        assert brain.anticipated == 1
+        runner.dispatch(WakeRising(900))
+        assert brain.anticipated == 2
+
+
+def test_it_is_set_once() -> None:
+    deferred = Deferred[str]()
+    assert deferred.value is None
+    with pytest.raises(LookupError):
+        deferred.get()
+    used: list[str] = []
+    deferred.when_set(used.append)
+    deferred.set("here")
+    deferred.when_set(used.append)
+    assert [deferred.get(), *used] == ["here", "here", "here"]
+    with pytest.raises(ValueError, match="before"):
+        deferred.set("again")
+    assert Deferred.of(7).get() == 7

@@ -54,8 +54,8 @@ async def test_words_that_are_not_kept_are_not_told(
     log: TurnLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told: list[TurnRecord] = []
+    log = TurnLog(log._store, lambda: False)
     log.follow(lambda finished: told.append(finished.record))
-    log.keep_words = lambda: False
     await end(log, monkeypatch, turn())
     await log.keep(turn("job"))
     assert told == [wordless(turn()), wordless(turn("job"))]
@@ -66,12 +66,12 @@ async def test_words_that_were_to_be_forgotten_are_not_told(
 ) -> None:
     """As `Controls` erases them, once they are written."""
     told: list[TurnRecord] = []
-    log.follow(lambda finished: told.append(finished.record))
 
     async def erase(record: TurnRecord) -> None:
         log.turns[-1] = FinishedTurn(wordless(record), ())
 
-    log.after_writing = erase
+    log = TurnLog(log._store, after_writing=erase)
+    log.follow(lambda finished: told.append(finished.record))
     await end(log, monkeypatch, turn())
     assert told == [wordless(turn())]
 

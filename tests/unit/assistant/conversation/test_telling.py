@@ -110,7 +110,7 @@ async def test_what_is_set_aside_was_not_heard() -> None:
     told = Told()
     brain = ScriptedBrain(stops)
     async with runner_with(brain, ScriptedEar(dict(COMMAND))) as (runner, _):
-        runner.rings = lambda: True  # so that the word is meant for what rings
+        runner.add_bell(lambda: True, lambda: None)  # so that the word is meant for what rings
         runner.follow(told.telling)
         await runner.listen(Frames(6.0))
     assert told.kinds == ["wake"]

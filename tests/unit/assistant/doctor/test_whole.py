@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from assistant.app.lock import locked
+from assistant.app.process import locked
 from assistant.doctor.whole import examine_all, examine_groups
 from tests.ports import free_port
 from tests.unit.assistant.doctor.scenes import settings

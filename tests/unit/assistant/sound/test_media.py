@@ -432,8 +432,8 @@ async def test_whether_media_plays_is_told_at_each_change(
     room: Room, shelf: Shelf, clock: VirtualClock
 ) -> None:
     told: list[bool] = []
-    async with RoomMedia(room, room, shelf, clock, Media(), "Kitchen") as media:
-        media.on_plays = told.append
+    kitchen = (room, room, shelf, clock, Media(), "Kitchen")
+    async with RoomMedia(*kitchen, on_plays=told.append) as media:
         for state in ("playing", "playing", "idle", "buffering", "off"):
             room.write(RADIO, state)
             await clock.run(1.1)

@@ -66,8 +66,7 @@ def test_what_touches_things(
 def test_which_of_our_own_speak_or_get_louder(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("assistant.announcements.tool.Services", lambda home: home)
     nowhere: Any = None
-    announcer = Announcer(nowhere, Catalogue(), "", lambda: "")
-    announcer.here = lambda message, language: None
+    announcer = Announcer(nowhere, Catalogue(), "", lambda: "", lambda message, language: None)
     tools = (announcer.tool(), *VoiceTools(nowhere, Catalogue()).tools())
     menu = build_menu((), {}, tools)
     sounds = {one.tool.name: way_of(one).may_sound(verdict()) for one in menu.entries}

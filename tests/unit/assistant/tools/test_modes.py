@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from assistant.app.policy_contexts import LOOK_S, PolicyContexts, rulings_of
+from assistant.app.guards import LOOK_S, PolicyContexts, rulings_of
 from assistant.config.schema import Settings
 from assistant.domain.clock import VirtualClock
 from assistant.domain.outcome import Tier

@@ -6,17 +6,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from assistant.app import background as sound_files
-from assistant.app.background import SoundFiles
+from assistant.announcements import sound_files
+from assistant.announcements.sound_files import SoundFiles
 from audio.wav import write_wav
 from integrations.errors import IntegrationError, Refused, SignInAgain, Unavailable
-from integrations.home_assistant.sounds import SoundFile
+from integrations.home_assistant.sounds import HomeSounds, SoundFile
 from integrations.web.box import NotAnnounced, NotPossible
 
 RATE = 16_000
 
 
-class Home:
+class Home(HomeSounds):
     """Home Assistant has one file, or an error."""
 
     def __init__(self, gives: bytes | IntegrationError = b"") -> None:

@@ -1,0 +1,268 @@
+"""Tools that Hearth offers itself and whose work outlasts a turn: jobs, thinking, timers."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, replace
+
+from assistant.announcements.tool import Announcer
+from assistant.app.brains import BrainSet, may_use_cloud
+from assistant.app.conversation import BoxConversation
+from assistant.app.home import HomeContext
+from assistant.app.process import is_held
+from assistant.brains.gemini_once import ThinkResult
+from assistant.config.schema import Settings
+from assistant.conversation.loop import ConversationLoop
+from assistant.domain.brain import PEOPLE, BrainFault, ConversationOwner, Spent
+from assistant.domain.clock import Clock, synchronised
+from assistant.domain.records import REQUEST, TurnRecord, new_id
+from assistant.domain.rights import READ_ONLY
+from assistant.interfaces.controls import Controls
+from assistant.jobs.camera import Looking
+from assistant.jobs.keeper import PATIENCE_S, Jobs, Patient
+from assistant.jobs.long_work import LongWork
+from assistant.jobs.tell import Teller
+from assistant.jobs.think import Guidance, LongThinking, RunCall
+from assistant.journal.store import Store
+from assistant.speech.catalogue import Catalogue
+from assistant.speech.output import SpeechOutput
+from assistant.timers.book import TimerBook
+from assistant.timers.desk import TimerDesk
+from assistant.timers.keeper import TimerService
+from assistant.timers.later import FrozenCalls
+from assistant.timers.later_tool import LaterTool
+from assistant.timers.recurrence import Almanac, local_zone
+from assistant.timers.telling import TimerTelling
+from assistant.timers.tools import AlarmTool, TimerTools
+from assistant.tools.builtin.box_settings import VoiceTools
+from assistant.tools.builtin.fetch import fetch_page
+from assistant.tools.builtin.protocol import BuiltIn
+from assistant.tools.builtin.send_to_phone import SendToPhone
+from assistant.tools.builtin.talk import TalkTools
+from assistant.tools.builtin.weather import Weather
+from assistant.tools.execution.toolbox import Toolbox
+from integrations.gemini.declarations import Declaration
+from integrations.gemini.once import Picture
+from integrations.home_assistant.client import HomeAssistant
+from integrations.home_assistant.house import House
+from integrations.home_assistant.phones import Phones
+from integrations.web.fetch import Fetcher
+from integrations.web.problems import Busy
+
+_THINKING = "medium"  # of a hard question, where neither settings nor profile say more
+_WORKS_KEPT = 32  # whose cost is added up; only a few go on at once
+
+Say = Callable[[str, str], None]  # a text and its language: aloud, soon; must not block
+
+
+def _say_nothing(text: str, language: str) -> None:
+    """A process that does not speak."""
+
+
+class CloudThinking:
+    """Ask the larger model for work that outlasts its turn, and count what it costs."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        clock: Clock,
+        brains: BrainSet | None,
+        conversation: BoxConversation | None,
+    ) -> None:
+        """`brains`, `conversation`: None where tools are only listed."""
+        self.enabled = "gemini-once" in settings.brain.order and may_use_cloud(settings)
+        self._clock = clock
+        self._brains = brains
+        self._conversation = conversation
+        self._costs: dict[str, TurnRecord] = {}  # of the newest works, by id
+
+    async def think(
+        self,
+        question: str,
+        *,
+        instruction: str,
+        declarations: Sequence[Declaration],
+        call: RunCall,
+        rounds: int,
+        thinking: str,
+        spend: Callable[[Spent], Awaitable[None]],
+        picture: Picture | None = None,
+    ) -> ThinkResult:
+        """Hand a question to `gemini.once_model`, unless the day's money is spent."""
+        if self._brains is None or self._brains.thinker is None:
+            return _no_thought("There is nobody to think about it.")
+        if await self._brains.budget.reached():
+            return _no_thought("Today's budget is spent.")
+        return await self._brains.thinker.think(
+            question,
+            instruction=instruction,
+            declarations=tuple(declarations),
+            call=call,
+            rounds=rounds,
+            thinking=thinking,
+            spend=spend,
+            picture=picture,
+        )
+
+    async def guide(self, recalls: bool) -> Guidance:
+        """Return what the model is told of itself, as for a turn. `recalls`: for a person."""
+        assert self._brains is not None
+        profile = self._conversation.runner.profile if self._conversation is not None else ""
+        owner = PEOPLE if recalls else ConversationOwner("program", recalls=False)
+        briefing = await self._brains.briefer.brief(profile, "", owner)
+        return Guidance(briefing.instruction, briefing.thinking or _THINKING)
+
+    async def spent(self, work_id: str, spent: Spent) -> None:
+        """Count it at once, and keep the work's sum over a restart."""
+        if self._brains is not None:
+            self._brains.budget.spend(work_id, spent.cost_usd)
+        record = self._costs.pop(work_id, None) or TurnRecord(
+            work_id, self._clock.now(), "job", language="", brain="gemini-once"
+        )
+        usage = spent.usage if record.usage is None else record.usage + spent.usage
+        cost_usd, model = record.cost_usd + spent.cost_usd, spent.model or record.model
+        record = replace(record, usage=usage, cost_usd=cost_usd, model=model)
+        self._costs[work_id] = record
+        if len(self._costs) > _WORKS_KEPT:
+            del self._costs[next(iter(self._costs))]
+        if self._conversation is not None:
+            await self._conversation.log.keep(record)
+
+
+def _no_thought(message: str) -> ThinkResult:
+    return ThinkResult("", BrainFault("budget", message, retryable=False))
+
+
+class Timekeeping:
+    """Wire timers, alarms, reminders and commands for later.
+
+    Every process has them; `keeper` and `desk` are for the one that stays.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        tools: Toolbox,
+        home: HomeAssistant,
+        rings: Callable[[], bool],
+        catalogue: Catalogue,
+        clock: Clock,
+    ) -> None:
+        """`rings`: whether a process is there that will ring."""
+        self._store = store
+        self._catalogue = catalogue
+        self._clock = clock
+        self._almanac = Almanac(local_zone(), lambda: home.house, store)
+        self._book = TimerBook(store, clock, self._almanac)
+        self._calls = FrozenCalls(
+            tools, lambda: home.connected, lambda: new_id(clock.now()), catalogue
+        )
+        self._telling = TimerTelling(rings, catalogue, clock, self._almanac.zone)
+
+    def tools(self) -> tuple[BuiltIn, ...]:
+        """For the menu."""
+        return (
+            *TimerTools(self._book, self._telling).tools(),
+            AlarmTool(self._book, self._telling).tool(),
+            LaterTool(self._book, self._calls, self._telling).tool(),
+        )
+
+    def keeper(
+        self, runner: ConversationLoop, mouth: SpeechOutput, say: Callable[[str, str], None]
+    ) -> TimerService:
+        """Who rings and does what is due. `say`: aloud, soon, in that language."""
+
+        async def ask(text: str, language: str, caller: str) -> str:
+            # What a person has asked for goes on with the people's talk; what a program has, not.
+            rights = READ_ONLY if caller else replace(READ_ONLY, recalls=True)
+            owner = None if caller else PEOPLE
+            try:
+                turn = await runner.ask_quietly(text, rights, caller or REQUEST, owner)
+            except Busy:
+                return self._catalogue.say("later.failed", language, what=text)
+            error = turn.record.error
+            told = turn.record.answer or (error.message if error else None)
+            return told or self._catalogue.say("later.failed", language, what=text)
+
+        return TimerService(
+            self._store,
+            runner,
+            mouth.ring,
+            mouth.hush,
+            self._catalogue,
+            self._clock,
+            self._almanac,
+            self._calls,
+            ask,
+            say,
+            synchronised,
+        )
+
+    def desk(self, keeper: TimerService, language_of: Callable[[str], str]) -> TimerDesk:
+        """For programs. `language_of`: the words of one that names no language."""
+        return TimerDesk(self._book, keeper, self._almanac, self._clock, language_of)
+
+
+@dataclass(frozen=True, slots=True)
+class BackgroundWork:
+    """Work that outlasts its turn, for those who begin it."""
+
+    thinking: CloudThinking
+    timers: Timekeeping
+    calls: Patient  # the way of every turn's calls; in a process that stays, long ones become jobs
+
+
+@asynccontextmanager
+async def open_background_work(
+    settings: Settings,
+    bridge: HomeContext,
+    clock: Clock,
+    *,
+    resident: bool = False,
+    brains: BrainSet | None = None,
+    conversation: BoxConversation | None = None,
+    say: Say = _say_nothing,
+) -> AsyncIterator[BackgroundWork]:
+    """Offer the tools, and carry out the work that they begin until the context is left.
+
+    `resident`: this process stays, and timers ring in it. `brains`, `conversation`: None where
+    tools are only listed. `say`: how the end of a job is told.
+    """
+    tools, catalogue, home = bridge.tools, bridge.catalogue, bridge.home
+    area, own_voice = settings.assistant.area, settings.voice.engine != "gemini"
+    if conversation is None:
+        controls, here = Controls(settings.voice, bridge.store, clock), None
+    else:
+        controls = conversation.controls
+        here = conversation.runner.announce if conversation.speaks else None
+
+    def house() -> House:
+        return home.house
+
+    def rings() -> bool:
+        return resident or is_held(settings.data_folder)
+
+    async with AsyncExitStack() as stack:
+        thinking = CloudThinking(settings, clock, brains, conversation)
+        teller = Teller(catalogue, thinking if thinking.enabled else None, thinking.spent)
+        jobs = await stack.enter_async_context(Jobs(catalogue, clock, say, teller.tell))
+        announcer = await stack.enter_async_context(
+            Announcer(home, catalogue, area, bridge.own_device, here)
+        )
+        tools.offer(*LongWork(jobs, catalogue).tools())
+        tools.offer(*VoiceTools(controls, catalogue, own_voice=own_voice).tools())
+        tools.offer(*TalkTools(controls, catalogue).tools())
+        tools.offer(announcer.tool())
+        tools.offer(SendToPhone(Phones(home, bridge.own_device), house, catalogue).tool())
+        tools.offer(Weather(home, house, catalogue, clock).tool())
+        timers = Timekeeping(bridge.store, tools, home, rings, catalogue, clock)
+        tools.offer(*timers.tools())
+        if settings.tools.web_fetch:
+            tools.offer(fetch_page(Fetcher(), catalogue, bridge.memories.texts))
+        if thinking.enabled:
+            work = thinking.guide, thinking.spent, catalogue
+            tools.offer(
+                LongThinking(thinking, tools, jobs, *work).tool(),
+                Looking(thinking, bridge.cameras.snapshot, house, *work).tool(),
+            )
+        after_s = PATIENCE_S if resident else None
+        yield BackgroundWork(thinking, timers, Patient(tools, jobs, catalogue, clock, after_s))
