@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Protocol
 
-from audio.clock import Clock
-from audio.earcons import Alarm
 from audio.errors import AudioError, Unlisted
+from audio.timing import Alarm, Clock
 
 
 class MicrophoneStatus(Enum):

@@ -104,3 +104,67 @@ class Ring:
         if not newer:
             return b""
         return b"".join(frame.pcm for frame in newer)[(first - newer[0].start) * 2 :]
+
+
+_GRID = 80 * SAMPLES_PER_MS  # a block
+_SAY_AGAIN_S = 3600.0  # that it is silent
+SILENT_S = 3.0  # of nothing but one value: no microphone in a room is as quiet as that
+
+
+class Positions:
+    """Cuts sound into frames whose positions go on over every gap, so that time never goes back."""
+
+    def __init__(self) -> None:
+        self._framer = Framer()
+        self._through_at: float | None = None  # when the last block was complete
+        self._gap = False
+
+    def gap(self) -> None:
+        """Sound is missing before the next block; how much, the clock says.
+
+        Without this blocks follow on each other, however late they come: a busy machine hands
+        several over at once.
+        """
+        self._gap = True
+
+    def skip(self, seconds: float) -> None:
+        """So much sound is missing before the next block, to the nearest 80 ms."""
+        end = self._framer.start
+        if seconds * 1000 < FRAME_MS / 2:
+            return
+        # On the grid of the blocks: whoever listens block by block has not to wait for a part.
+        blocks = max(round((end + seconds * SAMPLE_RATE) / _GRID), -(-end // _GRID))
+        self._framer = Framer(blocks * _GRID)
+
+    def frames(self, pcm: bytes, at: float, seconds: float) -> Iterator[Frame]:
+        """Frames of a block of 16 kHz mono that took so many seconds and was complete at `at`."""
+        if self._gap and self._through_at is not None:
+            self.skip(at - seconds - self._through_at)
+        self._gap = False
+        self._through_at = at
+        return self._framer.push(pcm)
+
+
+class Silence:
+    """Tells digital silence from a quiet room."""
+
+    def __init__(self) -> None:
+        self._seconds = 0.0  # of sound since a value changed
+        self._said_at: float | None = None
+
+    def hear(self, pcm: bytes, seconds: float) -> bool:
+        """Take a block of mono int16; whether nothing has moved for SILENT_S by now."""
+        same = pcm == pcm[:2] * (len(pcm) // 2)
+        self._seconds = self._seconds + seconds if same else 0.0
+        return self._seconds >= SILENT_S
+
+    def is_news(self, now: float) -> bool:
+        """Whether a person should be told. Some microphones are silent whenever nobody speaks."""
+        if self._said_at is not None and now - self._said_at < _SAY_AGAIN_S:
+            return False
+        self._said_at = now
+        return True
+
+    def restart(self) -> None:
+        """Count anew."""
+        self._seconds = 0.0

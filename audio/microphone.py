@@ -14,12 +14,13 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from audio.clip import Resampler
-from audio.clock import LoopClock
-from audio.devices import DeviceInfo, chosen, find_device, load_portaudio, register_stream
+from audio.devices import chosen, find_device, list_devices
+from audio.devices.portaudio import DeviceInfo, load_portaudio, refresh, register_stream
 from audio.errors import DeviceLost, InputUnusable
 from audio.frames import SAMPLE_RATE, Frame, Framer
-from audio.wake.gated import EnergyGate
+from audio.gate import QuietRoom
+from audio.resampling import Resampler
+from audio.timing import LoopClock
 
 # One opening of a microphone: PortAudio's stream, and the queue from its thread to the loop.
 
@@ -311,27 +312,90 @@ class Microphone:
 # Which blocks of a microphone may wait: in a quiet room nobody is in a hurry to hear them.
 
 
-# Waking the program costs more than all that it does with a block of silence (measured: 0.3 of
-# 1.2 % of a core). So long the oldest block waits, at most.
-LONGEST_MS = 400
+class Cleaner(Protocol):
+    """Cleans the microphone's frames, on the microphone's own way to the ear."""
+
+    def clean(self, pcm: bytes) -> bytes:
+        """A frame (FRAME_BYTES, 16 kHz mono int16) without our own voice; as long as it was."""
+        ...
+
+    def restart(self) -> None:
+        """The microphone was opened anew."""
+        ...
 
 
-class QuietRoom:
-    """Takes each block of mono int16 at SAMPLE_RATE, in whole frames. For one thread.
+STOPPED_S = 1.0  # without a block for so long, a stream that gave some has stopped
+FIRST_BLOCK_S = 4.0  # PulseAudio was seen to take 2.0 s for the first one
 
-    Its gate is the one before the wake engine: as soon as that would open nothing waits, and for
-    the 1.5 s that it stays open.
-    """
 
-    def __init__(self, block_ms: int) -> None:
-        self._gate = EnergyGate()
-        self._most = LONGEST_MS // block_ms
-        self._waiting = 0  # blocks
+class DeviceInput:
+    """A microphone of PortAudio."""
 
-    def may_wait(self, pcm: bytes) -> bool:
-        """Whether the next block, with those before it, need not be handed over now."""
-        self._waiting += 1
-        if self._gate.glance(pcm) or self._waiting >= self._most:
-            self._waiting = 0
+    def __init__(
+        self,
+        device: str = "default",
+        channel: int | None = None,
+        block_ms: int = BLOCK_MS,
+        patient: bool = False,
+    ) -> None:
+        """`device`: a name as `list_devices` gives it. `channel`: which one is listened to, from 1;
+        None: the mean of all. `block_ms`: 20 to 80. `patient`: see DeviceCapture."""
+        if not 20 <= block_ms <= 80:
+            raise ValueError(f"block_ms is {block_ms}, must be 20 to 80")
+        self.name = device
+        self.queue_blocks = QUEUE_MS // block_ms
+        self._channel = channel
+        self._block_ms = block_ms
+        self._patient = patient
+
+    def capture(self, blocks: Blocks) -> Capture:
+        return DeviceCapture(self.name, blocks, self._block_ms, self._channel, self._patient)
+
+    def is_there(self) -> bool:
+        if self.name == "default":
+            return any(device.kind == "input" for device in list_devices())
+        try:
+            find_device(self.name, "input")
+        except InputUnusable:
             return False
         return True
+
+    def refresh(self) -> bool:
+        return refresh()
+
+
+class Opening:
+    """One recording from its opening to its loss."""
+
+    def __init__(self, capture: Capture, blocks: Blocks, now: float, patience_s: float) -> None:
+        self.capture = capture
+        self.blocks = blocks
+        self.since = now
+        self.first_at: float | None = None  # when the first block came
+        self.deadline = now + patience_s  # without a block until then, it has stopped
+        self.late = False  # it gave sound, and has not for STOPPED_S
+        self._dropped = 0
+        self._resampler = Resampler(capture.rate, SAMPLE_RATE)
+
+    def take(self, block: Block) -> tuple[bytes, bytes, float]:
+        """A block as mono at the device's rate and at 16 kHz, and its seconds."""
+        self.note(block)
+        mono = self.capture.mono(block.pcm)
+        return mono, self._resampler.push(mono), len(mono) / 2 / self.capture.rate
+
+    def note(self, block: Block) -> None:
+        """It gives sound."""
+        if self.first_at is None:
+            self.first_at = block.at
+        self.deadline = block.at + STOPPED_S
+        self.late = False
+
+    def be_late(self, now: float) -> None:
+        """It has as much time again to go on by itself: a new stream would have to begin anew."""
+        self.late = True
+        self.deadline = now + STOPPED_S
+
+    def newly_dropped(self) -> int:
+        """Blocks that were lost before the one that was taken last."""
+        before, self._dropped = self._dropped, self.blocks.dropped
+        return self._dropped - before

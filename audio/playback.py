@@ -5,22 +5,13 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from audio.clock import Clock
-from audio.devices import (
-    DeviceInfo,
-    chosen,
-    find_device,
-    has_server,
-    load_portaudio,
-    refresh,
-    register_stream,
-)
-from audio.echo.choose import Reference
+from audio.devices import chosen, find_device
+from audio.devices.portaudio import DeviceInfo, load_portaudio, refresh, register_stream
+from audio.devices.server import has_server
 from audio.errors import AudioError, DeviceLost, InputUnusable, Unlisted
-from audio.mixer import Mixer
-from audio.player import Conversion
-from audio.steady_parts import Stalls
-from audio.track import RATE
+from audio.mixer import RATE, Mixer
+from audio.resampling import Conversion
+from audio.timing import Clock
 
 BLOCK_MS = 10  # what the device takes at a time
 LATENCY_S = (
@@ -31,6 +22,64 @@ _RATES = (RATE, 44_100, 24_000, 22_050, 16_000)  # Hz
 # PortAudio's paInvalidChannelCount and paInvalidSampleRate: the device is fine, the wish was not.
 _REFUSALS = (-9998, -9997)
 _STEP = RATE * BLOCK_MS // 1000  # samples that are mixed at a time for a device of another rate
+
+
+_WINDOW = 20  # blocks, over which the device's times are looked at
+_TOLD_S = 0.005  # less is no silence: the times of a device are that much out
+
+
+class Stalls:
+    """Watches how much later each block sounds than those before it have taken to play.
+
+    A device that tells of a stall knows its own buffer at once, but what lies behind that only
+    after a moment; and some stall without telling. So the silence of a stall is told with the
+    block that follows it, and what shows later, for a whole window, at its end. A slow change is
+    the difference of two clocks and is no silence.
+    """
+
+    def __init__(self) -> None:
+        self._handed = 0.0  # seconds of sound before this block
+        self._late: float | None = None  # seconds of the device's time, when nothing was handed
+        self._blocks = 0  # of the window
+        self._least = 0.0  # seconds that all of them were later than that
+
+    def note(self, seconds: float, sounds_at: float, stalled: bool) -> float:
+        """Seconds of silence that came before a block and were not told yet.
+
+        `seconds`: the block's length. `sounds_at`: when its first sample sounds, by any clock that
+        runs evenly; 0 where the device cannot tell. `stalled`: there was nothing to play before it.
+        """
+        late = sounds_at - self._handed
+        self._handed += seconds
+        if not sounds_at:
+            return 0.0
+        if self._late is None:
+            self._late = late
+        silence = late - self._late
+        if not stalled:
+            self._least = min(self._least, silence) if self._blocks else silence
+            self._blocks += 1
+            if self._blocks < _WINDOW:
+                return 0.0
+            self._late += self._least
+            silence = self._least
+        elif silence > _TOLD_S:
+            self._late = late
+        self._blocks = 0
+        return silence if silence > _TOLD_S else 0.0
+
+
+class Reference(Protocol):
+    """Takes what goes to the loudspeaker, from the output's own thread."""
+
+    def played(self, pcm: bytes, rate: int) -> None:
+        """The next block of mono int16 that the device took, silence too. Must not block."""
+        ...
+
+    def stalled(self, seconds: float) -> None:
+        """The device was silent so long before the next block, for want of one; 0: about so long,
+        or nobody knows how long. Must not block."""
+        ...
 
 
 class Playback(Protocol):

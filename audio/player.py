@@ -7,9 +7,9 @@ import tempfile
 from pathlib import Path
 from typing import Literal, Protocol, runtime_checkable
 
-from audio.clip import Resampler
-from audio.clock import Clock, LoopClock
 from audio.errors import InputUnusable
+from audio.resampling import Conversion
+from audio.timing import Clock, LoopClock
 
 AHEAD_SECONDS = 2.0  # how much sound a player takes before `play` waits
 EMPTY_FILE_RATE = 22_050  # Hz of a WAV file into which nothing was played
@@ -142,30 +142,6 @@ class Pace:
             await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
             for wait in waits:
                 wait.cancel()
-
-
-class Conversion:
-    """Brings pieces of any rate to one rate, without a seam between pieces of the same rate."""
-
-    def __init__(self, to_rate: int) -> None:
-        self._to_rate = to_rate
-        self._from_rate = to_rate
-        self._resampler = Resampler(to_rate, to_rate)
-
-    def push(self, pcm: bytes, rate: int) -> bytes:
-        """The next piece of mono int16 at `rate` Hz; the filter may hold a little of it back."""
-        tail = b""
-        if rate != self._from_rate:
-            tail = self.flush()
-            self._from_rate = rate
-            self._resampler = Resampler(rate, self._to_rate)
-        return tail + self._resampler.push(pcm)
-
-    def flush(self) -> bytes:
-        """What the filter held back."""
-        tail = self._resampler.flush()
-        self._resampler = Resampler(self._from_rate, self._to_rate)
-        return tail
 
 
 class NullPlayer:

@@ -7,15 +7,13 @@ from typing import NoReturn, get_args
 
 import numpy as np
 
-from audio.bounded import BlockingCalls, BoundedCalls, CallStuck
-from audio.clock import Clock, LoopClock
 from audio.device_status import Presence, SpeakerStatus
-from audio.echo.choose import Reference
 from audio.errors import AudioError
-from audio.mixer import Mixer
-from audio.playback import DevicePlayback, MakePlayback, Playback, lost
-from audio.player import AHEAD_SECONDS, Conversion, Player, StreamName
-from audio.track import RATE, Track
+from audio.mixer import RATE, Mixer, Track
+from audio.playback import DevicePlayback, MakePlayback, Playback, Reference, lost
+from audio.player import AHEAD_SECONDS, Player, StreamName
+from audio.resampling import Conversion
+from audio.timing import BlockingCalls, BoundedCalls, CallStuck, Clock, LoopClock
 
 IDLE_S = 5.0  # without sound, until the device is closed: an open one costs though it is silent
 PATIENCE_S = 3.0  # for a device that has gone; its sound waits so long

@@ -3,26 +3,22 @@
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable
 
-from audio.bounded import BlockingCalls, BoundedCalls, CallStuck, Result
-from audio.clock import Clock, LoopClock
 from audio.device_status import MicrophoneChange, MicrophoneStatus
-from audio.devices.watch import DeviceList
-from audio.earcons import Alarm
-from audio.echo.choose import Cleaner
+from audio.devices.portaudio import DeviceList
 from audio.errors import AudioError
-from audio.frames import Frame
-from audio.microphone import Block, Blocks
-from audio.steady_parts import (
-    FIRST_BLOCK_S,
+from audio.frames import Frame, Positions, Silence
+from audio.microphone import FIRST_BLOCK_S, STOPPED_S, Block, Blocks, Cleaner, Opening
+from audio.steady_parts import ChangeWatch, Input, SourcePlace
+from audio.timing import (
     SHORTEST_PAUSE_S,
-    STOPPED_S,
+    Alarm,
     BackOff,
-    ChangeWatch,
-    Input,
-    Opening,
-    Positions,
-    Silence,
-    SourcePlace,
+    BlockingCalls,
+    BoundedCalls,
+    CallStuck,
+    Clock,
+    LoopClock,
+    Result,
 )
 
 __all__ = ["MicrophoneChange", "MicrophoneStatus", "SteadyMicrophone"]

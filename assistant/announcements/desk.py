@@ -10,8 +10,8 @@ from assistant.announcements.queue_speaker import KEEP, PREANNOUNCE
 from assistant.announcements.waiting_sounds import TooMuchSound
 from assistant.domain.clock import Clock
 from assistant.domain.records import AnnouncementRecord, StoreError, new_id
-from audio.clip import Clip, levelled
 from audio.errors import AudioError
+from audio.sound_files import Clip, levelled
 from integrations.web.box import NotAnnounced, NotKept, NotPossible
 from integrations.web.requests import AnnounceRequest
 from integrations.web.sessions import Caller

@@ -13,8 +13,8 @@ from assistant.domain.clock import Clock, SystemClock
 from assistant.domain.events import EventBus
 from assistant.domain.records import AnnouncementRecord, StoreError, new_id
 from assistant.journal.store import Store
-from assistant.speech.manner import Manner
-from audio.clip import Clip
+from assistant.speech.sink import Manner
+from audio.sound_files import Clip
 from integrations.owner import OwnedTasks
 
 _log = logging.getLogger(__name__)

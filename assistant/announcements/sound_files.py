@@ -3,8 +3,8 @@
 import asyncio
 from pathlib import Path
 
-from audio.clip import Clip, decoded
 from audio.errors import AudioError
+from audio.sound_files import Clip, decoded
 from integrations.cleaning import one_line
 from integrations.errors import IntegrationError, Unavailable
 from integrations.home_assistant.sounds import MAX_BYTES, SCHEME, HomeSounds, SoundFile

@@ -9,7 +9,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from assistant.domain.records import StoreError
-from audio.clip import Clip
+from audio.sound_files import Clip
 
 FOLDER = "announcements"  # in the data folder
 MOST_S = 300.0  # of sound that is held in memory; 29 MB

@@ -30,8 +30,8 @@ from assistant.sound.devices import open_microphone, open_outputs
 from assistant.sound.echo_plan import EchoPaths, plan_echo
 from assistant.sound.echo_watch import EchoWatch
 from audio.player import Outputs
+from audio.sound_files import WavSource
 from audio.steady import SteadyMicrophone
-from audio.wav import WavSource
 from integrations.owner import OwnedTasks
 
 if TYPE_CHECKING:

@@ -9,9 +9,8 @@ from assistant.domain.brain import BrainEvent, BrainFault, FaultKind, TurnReques
 from assistant.domain.outcome import ToolOutcome
 from audio.errors import DeviceLost, InputUnusable
 from audio.recognize.folder import open_model_folder
-from audio.recognize.protocol import Recognizer
+from audio.recognize.protocol import Recognizer, plain_words
 from audio.recognize.sphinx import SphinxRecognizer
-from audio.recognize.text import plain_words
 from integrations.errors import IntegrationError, Unavailable
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from assistant.conversation.record import FinishedTurn
 from assistant.demo.scenes import SCENES, Gramophone, SpokenCommand, Typed, make_clip
 from assistant.journal.trace import LEGEND, draw_bar
 from assistant.sound.devices import open_microphone, open_outputs
-from audio.wav import WavSource
+from audio.sound_files import WavSource
 from integrations.demo_home.rest import DemoHome
 from integrations.demo_home.scenes import in_words
 from integrations.home_assistant.services import is_snapshot

@@ -14,11 +14,12 @@ from assistant.cli.console import Terminal, stacked
 from assistant.cli.terminal import CliCommand, Failed, say, say_json
 from assistant.config.schema import Settings
 from assistant.sound.echo_plan import is_device, measure_echo, plan_echo
-from audio.bounded import BoundedCalls, CallStuck
-from audio.devices import SILENCE_DBFS, DeviceInfo, list_devices, measure_level
-from audio.echo.measure import PathKind
-from audio.echo.pair import find_pair
+from audio.devices import SILENCE_DBFS, list_devices, measure_level
+from audio.devices.portaudio import DeviceInfo
+from audio.echo import PathKind
+from audio.echo.measure import find_pair
 from audio.errors import AudioError
+from audio.timing import BoundedCalls, CallStuck
 
 _BAR = 5  # characters
 _QUIET_DBFS = -60.0  # an empty bar; a full one is 0

@@ -9,7 +9,7 @@ from assistant.cli.terminal import CliCommand, say, say_json
 from assistant.config.schema import Settings
 from assistant.conversation.record import NO_WAKE, joined, no_wake
 from assistant.sound.devices import open_file_player
-from audio.wav import WavSource
+from audio.sound_files import WavSource
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:

@@ -35,7 +35,8 @@ from assistant.setup.document import draft
 from assistant.setup.sound_check import Reading, bar, lacking
 from assistant.sound.devices import models_folder, wake_engine
 from assistant.tools.policy.choices import Ratings, may_open
-from audio.devices import DeviceInfo, list_devices
+from audio.devices import list_devices
+from audio.devices.portaudio import DeviceInfo
 from audio.errors import AudioError
 from integrations.errors import IntegrationError, SignInAgain
 from integrations.gemini.access import Access

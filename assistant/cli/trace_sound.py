@@ -9,7 +9,7 @@ from assistant.domain.records import TurnRecord
 from assistant.sound.devices import open_outputs
 from assistant.sound.recordings import Recording, path_of
 from audio.frames import SAMPLE_RATE
-from audio.wav import read_wav
+from audio.sound_files import read_wav
 
 
 async def play(recording: Recording, settings: Settings) -> None:

@@ -25,9 +25,9 @@ from audio.endpoint import STAY_ABOVE, Endpointer
 from audio.endpoint import SpeechEnded as VoiceEnded
 from audio.endpoint import SpeechStarted as VoiceStarted
 from audio.frames import FRAME_BYTES, FRAME_SAMPLES, SAMPLE_RATE, SAMPLES_PER_MS, Frame, Ring
-from audio.vad.protocol import VoiceDetector, Voicing
-from audio.wake.gated import GatedWake
-from audio.wake.protocol import REFRACTORY, Detection, NearMiss, WakeEngine
+from audio.vad import VoiceDetector, Voicing
+from audio.wake import REFRACTORY, Detection, NearMiss, WakeEngine
+from audio.wake.wrappers import GatedWake
 
 # What else sounds. While we speak or media plays a wake word has to be more certain than usual.
 Distraction = Literal["speaking", "media", "ringing"]

@@ -53,7 +53,7 @@ from assistant.domain.clock import Clock
 from assistant.domain.deferred import Deferred
 from assistant.domain.listeners import Listeners
 from assistant.speech.identify import Languages
-from assistant.speech.manner import PLAIN
+from assistant.speech.sink import PLAIN
 from audio.errors import AudioError
 
 _log = logging.getLogger(__name__)

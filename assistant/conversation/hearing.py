@@ -30,7 +30,7 @@ from assistant.domain.listeners import Listeners
 from assistant.domain.thread_names import name_thread
 from assistant.domain.turn_audio import TurnAudio
 from audio.frames import FRAME_MS, SAMPLES_PER_MS, Frame, FrameSource
-from audio.wake.protocol import NearMiss, WakeEngine
+from audio.wake import NearMiss, WakeEngine
 
 if TYPE_CHECKING:
     from assistant.conversation.effect_runner import EffectRunner

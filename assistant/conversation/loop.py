@@ -46,9 +46,9 @@ from assistant.domain.clock import Clock
 from assistant.domain.deferred import Deferred
 from assistant.domain.rights import Rights
 from assistant.speech.identify import Languages
-from assistant.speech.manner import PLAIN, Manner
+from assistant.speech.sink import PLAIN, Manner
+from audio.device_status import MicrophoneChange, MicrophoneStatus
 from audio.frames import FrameSource
-from audio.steady import MicrophoneChange, MicrophoneStatus
 
 _log = logging.getLogger(__name__)
 

@@ -24,8 +24,8 @@ from assistant.domain.clock import Clock
 from assistant.domain.events import EventBus
 from assistant.domain.records import new_id
 from assistant.speech.catalogue import Catalogue
-from assistant.speech.manner import Manner
-from audio.steady import MicrophoneStatus
+from assistant.speech.sink import Manner
+from audio.device_status import MicrophoneStatus
 from integrations.owner import OwnedTasks
 from integrations.web.box import NotAnnounced, NotPossible
 from integrations.web.problems import Busy

@@ -18,8 +18,8 @@ from assistant.domain.brain import ConversationOwner
 from assistant.domain.clock import Clock
 from assistant.domain.deferred import Deferred
 from assistant.domain.rights import Rights
-from assistant.speech.manner import Manner
 from assistant.speech.output import SpeechOutput
+from assistant.speech.sink import Manner
 from integrations.web.problems import Busy
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from assistant.domain.brain import ReplyAudio
 from assistant.speech.answer import Answer, SpokenAnswer
 from assistant.speech.clauses import ClauseCutter
 from assistant.speech.identify import TurnLanguage
-from assistant.speech.manner import PLAIN, Manner
 from assistant.speech.output import SpeechOutput
+from assistant.speech.sink import PLAIN, Manner
 from audio.earcons import earcon
 from audio.errors import AudioError
 

@@ -10,7 +10,7 @@ from typing import Self
 from audio.errors import InputUnusable
 from audio.frames import SAMPLE_RATE
 from audio.player import WavPlayer
-from audio.wav import read_wav, write_wav
+from audio.sound_files import read_wav, write_wav
 
 # A player that writes each answer of the demonstration into a file of its own.
 

@@ -16,15 +16,15 @@ from assistant.domain.records import StoreError
 from assistant.journal.store import Store
 from assistant.sound.echo_plan import EchoPaths, is_device, plan_echo
 from assistant.sound.mute import NAME as MUTED
-from audio.bounded import BoundedCalls
 from audio.device_status import MicrophoneChange, MicrophoneStatus
-from audio.devices import DeviceInfo, Kind, find_device, server_out_of_reach
-from audio.echo.measure import EchoPath
-from audio.echo.pair import find_pair, measure_pair
+from audio.devices import find_device, server_out_of_reach
+from audio.devices.portaudio import DeviceInfo, Kind
+from audio.echo.measure import EchoPath, find_pair, measure_pair
 from audio.errors import AudioError, DeviceLost
 from audio.frames import SAMPLE_RATE
+from audio.microphone import DeviceInput
 from audio.steady import SteadyMicrophone
-from audio.steady_parts import DeviceInput
+from audio.timing import BoundedCalls
 from integrations.owner import OwnedTasks
 
 _LISTEN_S = 2.0

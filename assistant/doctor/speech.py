@@ -11,15 +11,13 @@ from assistant.doctor.daemon import Scene
 from assistant.doctor.finding import Check, Found, bad, good, odd
 from assistant.sound.devices import models_folder, spare_voices_of, voices_of, wake_engine
 from assistant.speech.synthesis import WARM_PHRASE
-from audio.clip import resample
 from audio.errors import AudioError, InputUnusable
 from audio.frames import FRAME_BYTES, FRAME_SAMPLES, SAMPLE_RATE
-from audio.tts import TunedVoice
+from audio.resampling import resample
 from audio.tts.espeak import HEADER_BYTES, RATE
-from audio.vad import make_voice_detector
-from audio.vad.protocol import VoiceDetector
-from audio.wake import added_words, built_in_words
-from audio.wake.protocol import WakeEngine
+from audio.tts.tuned import TunedVoice
+from audio.vad import VoiceDetector, make_voice_detector
+from audio.wake import WakeEngine, added_words, built_in_words
 
 
 @dataclass(frozen=True, slots=True)

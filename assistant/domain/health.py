@@ -3,8 +3,7 @@
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Protocol
 
-from audio.device_status import SpeakerStatus
-from audio.steady import MicrophoneStatus
+from audio.device_status import MicrophoneStatus, SpeakerStatus
 
 if TYPE_CHECKING:  # it brings the web framework, for which listening does not wait
     from integrations.web.pages import Health

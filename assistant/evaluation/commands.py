@@ -9,7 +9,7 @@ from pathlib import Path
 
 from assistant.demo.scenes import SILENCE_MS, SpokenCommand, make_clip, make_speech, still
 from audio.frames import SAMPLE_RATE
-from audio.wav import read_wav, write_wav
+from audio.sound_files import read_wav, write_wav
 
 # What a sentence must lead to, and how what came of it is judged. Pure.
 

@@ -13,7 +13,7 @@ from assistant.domain.brain import Usage
 from assistant.domain.outcome import Decision, Status
 from assistant.evaluation.commands import Outcome, Seen, Sentence, judge
 from audio.player import NullPlayer
-from audio.wav import WavSource
+from audio.sound_files import WavSource
 from integrations.demo_home.house import DemoHouse, Snapshot
 from integrations.home_assistant.house import House
 from integrations.home_assistant.services import is_snapshot

@@ -16,7 +16,7 @@ from assistant.domain.records import StoreError
 from assistant.sound.devices import known_words, wake_engine
 from assistant.tools.policy.choices import widens
 from audio.errors import AudioError
-from audio.wake.protocol import WakeEngine
+from audio.wake import WakeEngine
 from integrations.web.box import NotPossible
 from integrations.web.requests import QUIET_HOURS, LiveRequest
 

@@ -13,7 +13,7 @@ from assistant.conversation.record import FinishedTurn
 from assistant.domain.brain import Usage
 from assistant.domain.outcome import ToolOutcome
 from assistant.domain.records import TurnRecord
-from audio.wake.protocol import NearMiss
+from audio.wake import NearMiss
 
 if TYPE_CHECKING:
     from prometheus_client.metrics_core import Metric

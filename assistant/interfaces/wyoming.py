@@ -12,8 +12,8 @@ from assistant.domain.version import own_version
 from assistant.speech.catalogue import Catalogue
 from assistant.speech.clauses import ClauseCutter
 from assistant.speech.speakable import speakable
-from audio.clip import resample
 from audio.errors import AudioError
+from audio.resampling import resample
 from audio.tts import Chunk
 from integrations.owner import OwnedTasks
 from integrations.web.hosts import is_loopback

@@ -16,7 +16,8 @@ from assistant.domain.clock import Clock
 from assistant.domain.health import STUCK_S
 from assistant.service.notify import SETTLED_S, Manager, Starts, pause_s
 from assistant.service.reload import Reloading
-from audio.steady import MicrophoneStatus, SteadyMicrophone
+from audio.device_status import MicrophoneStatus
+from audio.steady import SteadyMicrophone
 from integrations.errors import unpacked
 from integrations.owner import OwnedTasks
 

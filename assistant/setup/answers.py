@@ -12,7 +12,7 @@ from assistant.config.kinds import HomeAddress, Language
 from assistant.config.schema import Settings
 from assistant.setup.sound_check import Reading
 from assistant.tools.house.names import nearest
-from audio.devices import DeviceInfo
+from audio.devices.portaudio import DeviceInfo
 from integrations.errors import IntegrationError
 from integrations.home_assistant.client import HomeAssistant
 from integrations.home_assistant.discovery import FoundHome

@@ -33,7 +33,7 @@ from assistant.setup.cloud import ask_about_gemini
 from assistant.setup.document import draft
 from assistant.setup.sound_check import lacking, spoken, verdict
 from assistant.sound.echo_plan import is_device
-from audio.devices import DeviceInfo
+from audio.devices.portaudio import DeviceInfo
 from audio.errors import AudioError
 from integrations.errors import IntegrationError, SignInAgain
 from integrations.home_assistant.discovery import FoundHome

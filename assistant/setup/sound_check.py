@@ -14,11 +14,10 @@ from assistant.models.shelf import ModelEntry
 from assistant.sound.devices import open_outputs, spare_voices_of, voices_of, wake_engine
 from assistant.speech.catalogue import Catalogue
 from assistant.speech.output import SpeechOutput
-from audio.devices import SILENCE_DBFS
-from audio.devices.level import level_of
+from audio.devices import SILENCE_DBFS, level_of
 from audio.frames import FRAME_MS, SAMPLE_RATE, Frame
 from audio.microphone import Microphone
-from audio.wake.protocol import Detection, WakeEngine
+from audio.wake import Detection, WakeEngine
 
 # How loud a microphone is while somebody tries it: from samples to a sentence. Pure.
 

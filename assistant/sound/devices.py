@@ -14,24 +14,15 @@ from assistant.sound.echo_plan import EchoPlan, is_device
 from assistant.sound.echo_watch import EchoWatch
 from audio.device_status import Presence
 from audio.devices.watch import DeviceWatch
-from audio.echo.choose import Cleaner, Reference
 from audio.errors import InputUnusable
+from audio.microphone import Cleaner, DeviceInput
+from audio.playback import Reference
 from audio.player import NullPlayer, OneOutput, Outputs, Player, WavPlayer
 from audio.speaker import Speaker
 from audio.steady import SteadyMicrophone
-from audio.steady_parts import DeviceInput
-from audio.tts import (
-    Chunk,
-    Leveller,
-    PhraseCache,
-    Speed,
-    TunedVoice,
-    Voice,
-    make_voice,
-    speed_now,
-)
-from audio.wake import added_words, built_in_words, make_wake_engine
-from audio.wake.protocol import WakeEngine
+from audio.tts import Chunk, Speed, Voice, make_voice, speed_now
+from audio.tts.tuned import Leveller, PhraseCache, TunedVoice
+from audio.wake import WakeEngine, added_words, built_in_words, make_wake_engine
 from integrations.web.pages import Health
 
 

@@ -14,10 +14,10 @@ from assistant.domain.clock import SystemClock
 from assistant.domain.records import SmallValues, StoreError
 from assistant.journal.store import Store
 from assistant.sound.mute import NAME as MUTED
-from audio.devices import DeviceInfo, find_device, list_devices
-from audio.echo.choose import Plan, choose, echo_cancelled
-from audio.echo.measure import EchoPath
-from audio.echo.pair import Pair, find_pair, measure_pair
+from audio.devices import find_device, list_devices
+from audio.devices.portaudio import DeviceInfo
+from audio.echo import Plan, choose, echo_cancelled
+from audio.echo.measure import EchoPath, Pair, find_pair, measure_pair
 from audio.errors import AudioError, DeviceLost, InputUnusable
 
 if TYPE_CHECKING:

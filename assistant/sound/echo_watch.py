@@ -19,12 +19,11 @@ from assistant.config.schema import Audio
 from assistant.domain.clock import Clock
 from assistant.domain.records import StoreError
 from assistant.sound.echo_plan import Devices, EchoPlan, devices_of, goes_by_devices
-from audio.bounded import BlockingCalls, BoundedCalls, CallStuck
 from audio.device_status import News
-from audio.echo.choose import Plan, Setting, choose_meanwhile
-from audio.echo.measure import EchoPath
-from audio.echo.pair import Pair
+from audio.echo import Plan, Setting, choose_meanwhile
+from audio.echo.measure import EchoPath, Pair
 from audio.errors import AudioError
+from audio.timing import BlockingCalls, BoundedCalls, CallStuck
 
 SETTLE_S = 0.5  # after news of the devices, before one looks: they come in bursts
 AGAIN_S = 3.0  # until the next look where the first may have come too early

@@ -13,8 +13,8 @@ from typing import Protocol, Self
 from assistant.conversation.rules.state import Standing, State
 from assistant.domain.clock import Clock
 from assistant.domain.records import SmallValues, StoreError
+from audio.device_status import MicrophoneStatus
 from audio.errors import AudioError
-from audio.steady import MicrophoneStatus
 from integrations.owner import OwnedTasks
 from integrations.web.box import NotPossible
 

@@ -29,7 +29,7 @@ from assistant.conversation.rules.state import State
 from assistant.domain.clock import Clock
 from assistant.domain.turn_audio import TurnAudio
 from audio.frames import SAMPLE_RATE
-from audio.wake.protocol import NearMiss
+from audio.wake import NearMiss
 
 FOLDER = "recordings"  # in the data folder
 WAITING = 16  # recordings not yet written; beyond that the newest is left out
@@ -46,7 +46,7 @@ _log = logging.getLogger(__name__)
 
 
 class WakeReport(Protocol):
-    """A wake word, or nearly one (`audio.wake.protocol`)."""
+    """A wake word, or nearly one (`audio.wake`)."""
 
     @property
     def word(self) -> str:

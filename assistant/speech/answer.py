@@ -1,20 +1,14 @@
 """One answer being spoken: sound is made ahead by one task and played by another."""
 
 import asyncio
-import math
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 
-import numpy as np
-
-from assistant.speech.heard import PACE_MS, Sounding
-from assistant.speech.manner import PLAIN, Manner
+from assistant.speech.sink import PACE_MS, Output, Sounding
 from assistant.speech.speakable import speakable
 from assistant.speech.synthesis import Synthesis
 from audio.errors import AudioError
-from audio.mixer import limited
-from audio.player import Player
 
 LINES_WAITING = 1024  # clauses and pieces of the brain's sound; nothing is dropped: `say` waits
 PIECES_WAITING = 64  # 12.8 s of sound made ahead of the player; synthesis waits beyond
@@ -65,45 +59,6 @@ class _Piece:
     clause: int | None  # index; None: of the brain's own voice
     pcm: bytes  # mono int16
     rate: int  # Hz
-
-
-class Output:
-    """The player with a volume and an account of what it was given."""
-
-    def __init__(self, player: Player, volume: float) -> None:
-        self.volume = volume
-        self.manner = PLAIN  # of what is being said, where nothing else is told
-        self.limit: Callable[[], float] = lambda: math.inf  # of all but alarms; asked each time
-        self.accepted_ms = player.played_ms  # sound given now begins there
-        self._player = player
-
-    @property
-    def played_ms(self) -> float:
-        """Milliseconds of sound played, on the scale of `accepted_ms`."""
-        return self._player.played_ms
-
-    async def play(self, pcm: bytes, rate: int, manner: Manner | None = None) -> None:
-        """Queue mono int16 at `rate` Hz, as loud as the volume says. Raises AudioError."""
-        volume = self._volume(manner or self.manner)
-        if volume != 1.0:
-            samples = np.frombuffer(pcm, np.int16).astype(np.float32) * max(0.0, volume)
-            pcm = limited(samples).astype(np.int16).tobytes()
-        await self._player.play(pcm, rate)
-        self.accepted_ms += len(pcm) / 2 / rate * 1000
-
-    def _volume(self, manner: Manner) -> float:
-        volume = self.volume if manner.volume is None else manner.volume
-        limited = volume if manner.alarm else min(volume, self.limit())
-        return max(limited, manner.floor)
-
-    async def drain(self) -> None:
-        """Return when all that was queued has been played."""
-        await self._player.drain()
-
-    def stop(self) -> None:
-        """Silence at once."""
-        self._player.stop()
-        self.accepted_ms = self._player.played_ms
 
 
 class Answer:

@@ -2,7 +2,7 @@
 
 import re
 
-from assistant.speech.readers.short import OPENING_WORDS
+from assistant.speech.short_forms import OPENING_WORDS
 
 FIRST_LENGTH = 10  # characters from which the first clause may end at a comma
 LONG = 160  # characters from which any clause may end at a comma

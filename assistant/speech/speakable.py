@@ -2,15 +2,57 @@
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from itertools import pairwise
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from assistant.speech.language import spoken_language
-from assistant.speech.readers import read_aloud
+from assistant.speech.dates import ClockReader, DateReader
+from assistant.speech.language.table import LanguageTable, spoken_language
+from assistant.speech.measures import Amounts, MeasureReader
+from assistant.speech.short_forms import DigitReader, ShortReader, SignReader
 from integrations.cleaning import one_line
+
+#
+# Numbers, dates, times, amounts and signs in words, by the rows of a language's table.
+#
+# Each reader knows one kind of thing and leaves everything else as it is. Their order matters: a
+# date is read before a fraction, a time before a number.
+
+
+Reader = Callable[[str], str]
+
+_ENDLESS = re.compile(r"(\d{31,})")  # no amount of anything: left to the voice
+
+
+def read_aloud(text: str, spoken: LanguageTable) -> str:
+    """The text with all that the table knows written out. Plain whole numbers stay digits."""
+    parts = _ENDLESS.split(text)
+    for read in _readers(spoken):
+        parts[::2] = map(read, parts[::2])
+    return "".join(parts)
+
+
+@cache
+def _readers(spoken: LanguageTable) -> tuple[Reader, ...]:
+    amounts = Amounts(spoken.numbers)
+    short, signs = ShortReader(spoken), SignReader(spoken)
+    dates, digits = DateReader(spoken), DigitReader(spoken)
+    return (
+        signs.plain_forms,
+        short.rewrite,
+        dates.stamps,
+        short.read,
+        dates.read,
+        ClockReader(spoken).read,
+        digits.read,
+        signs.before_numbers,
+        MeasureReader(spoken, amounts).read,
+        signs.read,
+    )
+
 
 # Takes the markup out of an answer: Markdown and HTML to plain sentences.
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol, Self
 from assistant.domain.clock import Clock
 from assistant.domain.records import TimerRecord
 from assistant.speech.catalogue import Catalogue
-from assistant.speech.manner import PLAIN, Manner
+from assistant.speech.sink import PLAIN, Manner
 from assistant.timers.book import Complaints
 from assistant.timers.watch import READ_S, Due, Unheard
 from assistant.timers.words import late_ring_of, ring_of

@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from audio.devices.info import Kind
+from audio.devices.portaudio import Kind
 
 # The kernel's sound cards, and a name for each USB card that outlives its number.
 

@@ -1,1 +1,139 @@
-"""Removes our own voice from what the microphone hears."""
+"""Removes our own voice from what the microphone hears: who does it, if anybody. Pure.
+
+`measure` tells what a microphone hears of a loudspeaker, `livekit` takes it out.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+PathKind = Literal["echo", "apart", "cancels", "deaf"]
+
+
+Setting = Literal["auto", "on", "off", "system"]
+PlanKind = Literal["own", "system", "device", "none"]
+
+EXTRA = "pip install hearth-voice[echo]"
+
+# PulseAudio's module-echo-cancel names the source it makes after its master ("NAME.echo-cancel"),
+# or as it is told, and describes it as "MASTER (echo cancelled with SINK)"; PipeWire's module makes
+# a node "echo-cancel-source" or one with the configured name, and marks it with the property below.
+_NAME_PARTS = ("echo-cancel", "echo_cancel", "echocancel", "ecsrc", "echo cancelled with")
+_NAMES = ("node.name", "media.name", "device.description")
+_DRIVER_FILE = "module-echo-cancel"
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is done against the echo."""
+
+    kind: PlanKind  # own: our canceller; system: the sound server's; device: the microphone's own
+    half_duplex: bool  # while we speak nothing but the wake word and stop words is listened to
+    reason: str  # one sentence for a person
+
+
+def echo_cancelled(name: str, properties: Mapping[str, str]) -> bool:
+    """Whether a source of the sound server gives sound that is already without echo.
+
+    The sink that belongs to it is told by the same.
+    A speaker's monitor is none, whatever it is called.
+    """
+    if properties.get("device.class") == "monitor" or name.endswith(".monitor"):
+        return False
+    if any(
+        _DRIVER_FILE in properties.get(key, "") for key in ("module.name", "device.description")
+    ):
+        return True
+    words = " ".join((name, *(properties.get(key, "") for key in _NAMES)))
+    return any(part in words.casefold() for part in _NAME_PARTS)
+
+
+def choose(setting: Setting, *, extra: bool, cancelled_source: bool, path: PathKind | None) -> Plan:
+    """The plan for one pair of microphone and loudspeaker.
+
+    `extra`: our canceller is installed. `cancelled_source`: the microphone in use is a source of
+    the sound server without echo (see `echo_cancelled`). `path`: what was measured with this pair,
+    None when nothing was.
+    """
+    if setting == "off":
+        return Plan(
+            "none", True, "Echo cancellation is off: while I speak, only the wake word counts."
+        )
+    if setting == "system":
+        return _system(cancelled_source)
+    if setting == "on":
+        return _own("Echo cancellation is on.") if extra else _without_extra()
+    return _auto(extra, cancelled_source, path)
+
+
+def choose_meanwhile(
+    setting: Setting, *, extra: bool, cancelled_source: bool, path: PathKind | None
+) -> Plan:
+    """As `choose`, for a pair that came while we run without a canceller: none can begin now."""
+    plan = choose(setting, extra=extra, cancelled_source=cancelled_source, path=path)
+    if plan.kind != "own":
+        return plan
+    return Plan(
+        "none",
+        True,
+        "The echo of these devices is taken out from the next start on: until then, while I speak, "
+        "only the wake word counts.",
+    )
+
+
+def _auto(extra: bool, cancelled_source: bool, path: PathKind | None) -> Plan:
+    if path == "deaf":
+        return Plan(
+            "none",
+            True,
+            "This microphone closes while the loudspeaker plays: I listen when I have finished.",
+        )
+    if cancelled_source:
+        return _system(True)
+    if path == "cancels":
+        return Plan(
+            "device", False, "This device removes its own echo: no second canceller is used."
+        )
+    if path == "apart":
+        return Plan(
+            "none", False, "The microphone does not hear the loudspeaker: there is no echo."
+        )
+    if not extra:
+        return Plan(
+            "none",
+            True,
+            f"There is no echo cancellation: while I speak, only the wake word counts. `{EXTRA}`.",
+        )
+    if path is None:
+        return Plan(
+            "none",
+            True,
+            "The echo of these devices has not been measured: while I speak, only the wake word "
+            "counts. `hearth devices --measure` measures it.",
+        )
+    return _own("An echo was measured: it is taken out.")
+
+
+def _own(reason: str) -> Plan:
+    return Plan("own", False, reason)
+
+
+def _system(cancelled_source: bool) -> Plan:
+    if cancelled_source:
+        return Plan("system", False, "The sound server takes the echo out.")
+    return Plan(
+        "none",
+        True,
+        "The sound server does not take the echo of these devices out: load its echo-cancel module "
+        "and set audio.input and audio.output to what it makes, or set audio.echo_cancellation to "
+        '"auto".',
+    )
+
+
+def _without_extra() -> Plan:
+    return Plan(
+        "none",
+        True,
+        f"Echo cancellation is on but not installed: `{EXTRA}`; until then only the wake word "
+        "counts while I speak.",
+    )

@@ -1,13 +1,17 @@
 """A folder on disk as a recogniser: what kind of model lies in it, and which language it hears."""
 
+import importlib
+import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from audio.errors import InputUnusable
-from audio.recognize.protocol import Recognizer
-from audio.recognize.sherpa import SherpaRecognizer, is_sherpa_model
-from audio.recognize.vosk import VoskRecognizer, is_vosk_model
+from audio.frames import SAMPLE_RATE
+from audio.recognize.protocol import Recognizer, plain_words
 
 
 def open_model_folder(folder: Path, languages: Sequence[str]) -> Recognizer:
@@ -36,3 +40,163 @@ def heard_by(name: str, languages: Sequence[str]) -> tuple[str, ...]:
     parts = re.split(r"[-_.]", name.lower())
     bases = dict.fromkeys(language.split("-")[0] for language in languages)
     return tuple(base for base in bases if base in parts) or tuple(bases)[:1]
+
+
+# Recognition with a vosk model folder. The `vosk` package is the person's to install.
+
+
+_PIECE_BYTES = SAMPLE_RATE // 10 * 2  # 100 ms: the thread gives way in between
+
+
+class VoskRecognizer:
+    """One model, loaded at once (0.1 to 2 GB of memory by its size). API of vosk 0.3.45."""
+
+    def __init__(self, folder: Path, languages: tuple[str, ...]) -> None:
+        """`languages` is what the model hears. Raises InputUnusable."""
+        vosk = _package()
+        vosk.SetLogLevel(-1)  # it prints to stderr otherwise
+        try:
+            self._model = vosk.Model(str(folder))
+        except Exception as error:  # vosk raises bare Exception
+            raise InputUnusable(f"The speech model {folder} cannot be loaded by vosk.") from error
+        self._make = vosk.KaldiRecognizer
+        self._languages = languages
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """Language codes that the model hears."""
+        return self._languages
+
+    def transcribe(self, pcm: bytes) -> str:
+        """Free text of 16 kHz mono int16; "" when nothing was understood."""
+        decoder = self._make(self._model, SAMPLE_RATE)
+        texts = [
+            decoder.Result()
+            for start in range(0, len(pcm), _PIECE_BYTES)
+            if decoder.AcceptWaveform(pcm[start : start + _PIECE_BYTES])  # a pause ended a part
+        ]
+        texts.append(decoder.FinalResult())
+        return plain_words(" ".join(json.loads(text).get("text", "") for text in texts))
+
+
+def is_vosk_model(folder: Path) -> bool:
+    """Whether the folder is laid out as vosk's models are (new and old form)."""
+    return (folder / "am" / "final.mdl").is_file() or (folder / "final.mdl").is_file()
+
+
+def _package() -> Any:
+    try:
+        return importlib.import_module("vosk")
+    except ImportError:
+        raise InputUnusable(
+            "The speech model needs the package vosk; install it with: pip install vosk"
+        ) from None
+
+
+# Recognition with a sherpa-onnx model folder. The package is the person's to install.
+
+
+_THREADS = 2
+_TAIL_S = (
+    0.66  # of silence, so that a streaming model gives its last words (its own examples' value)
+)
+
+
+class SherpaRecognizer:
+    """One model, loaded at once. API of sherpa-onnx 2.0.
+
+    The kind of model is told by its files: encoder, decoder and joiner are a transducer (a
+    streaming one if the folder's name says "streaming"), encoder and decoder are Whisper,
+    preprocess, encode and two decoders are Moonshine, and a single file is SenseVoice or NeMo CTC
+    by the folder's name.
+    """
+
+    def __init__(self, folder: Path, languages: tuple[str, ...]) -> None:
+        """`languages` is what the model hears. Raises InputUnusable."""
+        self._languages = languages
+        self._streaming = False
+        sherpa = _sherpa_package()
+        try:
+            self._model = self._load(sherpa, folder)
+        except (RuntimeError, ValueError, AssertionError) as error:
+            reason = str(error).partition("\n")[0][:100]  # onnxruntime's go on for lines
+            raise InputUnusable(
+                f"The speech model {folder} cannot be loaded by sherpa-onnx: {reason}"
+            ) from error
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """Language codes that the model hears."""
+        return self._languages
+
+    def transcribe(self, pcm: bytes) -> str:
+        """Free text of 16 kHz mono int16; "" when nothing was understood."""
+        samples = np.frombuffer(pcm, dtype="<i2").astype(np.float32) / 32768
+        if not samples.size:
+            return ""
+        stream = self._model.create_stream()
+        stream.accept_waveform(SAMPLE_RATE, samples)
+        if not self._streaming:
+            self._model.decode_stream(stream)
+            return plain_words(stream.result.text)
+        stream.accept_waveform(SAMPLE_RATE, np.zeros(int(_TAIL_S * SAMPLE_RATE), np.float32))
+        stream.input_finished()
+        while self._model.is_ready(stream):
+            self._model.decode_stream(stream)
+        return plain_words(self._model.get_result(stream))
+
+    def _load(self, sherpa: Any, folder: Path) -> Any:
+        """Make the recogniser that fits the files."""
+        offline = sherpa.OfflineRecognizer
+        common = {"tokens": _file(folder, "tokens", ".txt"), "num_threads": _THREADS}
+        parts = {name: _file(folder, name) for name in ("encoder", "decoder", "joiner")}
+        if all(parts.values()):
+            self._streaming = "streaming" in folder.name
+            kind = sherpa.OnlineRecognizer if self._streaming else offline
+            return kind.from_transducer(**parts, **common)
+        del parts["joiner"]
+        if all(parts.values()):
+            return offline.from_whisper(**parts, **common, language=self._languages[0])
+        moonshine = {
+            "preprocessor": _file(folder, "preprocess"),
+            "encoder": _file(folder, "encode"),
+            "uncached_decoder": _file(folder, "uncached_decode"),
+            "cached_decoder": _file(folder, "cached_decode"),
+        }
+        if all(moonshine.values()):
+            return offline.from_moonshine(**moonshine, **common)
+        model = _file(folder, "model")
+        if model and "sense-voice" in folder.name:
+            return offline.from_sense_voice(model=model, **common)
+        if model and "nemo" in folder.name:
+            return offline.from_nemo_ctc(model=model, **common)
+        raise ValueError("its files are of no kind that Hearth knows")
+
+
+def is_sherpa_model(folder: Path) -> bool:
+    """Whether the folder is laid out as sherpa-onnx's models are."""
+    return bool(_file(folder, "tokens", ".txt")) and any(folder.glob("*.onnx"))
+
+
+def _file(folder: Path, part: str, suffix: str = ".onnx") -> str:
+    """The file of one part of the model, the smaller int8 form first; "" if there is none.
+
+    Names are such as encoder-epoch-99-avg-1.int8.onnx, tiny-encoder.onnx, tokens.txt.
+    """
+    names = [
+        path
+        for path in sorted(folder.glob(f"*{suffix}"))
+        if part in path.name.replace(".", "-").removesuffix("-onnx").removesuffix("-txt").split("-")
+    ]
+    names.sort(key=lambda path: ".int8" not in path.name)
+    return str(names[0]) if names else ""
+
+
+def _sherpa_package() -> Any:
+    try:
+        return importlib.import_module("sherpa_onnx")
+    except ImportError:
+        raise InputUnusable(
+            "The speech model needs the package sherpa-onnx; install it with: "
+            "pip install sherpa-onnx"
+        ) from None

@@ -1,5 +1,6 @@
 """What every recogniser of speech does. A grammar narrows it; free decoding checks it."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
@@ -99,3 +100,14 @@ class DigitRecognizer(Recognizer, Protocol):
         Nothing of the sound or the words is kept when it returns.
         """
         ...
+
+
+# Text of any recogniser in one form: lower case, single spaces, no sentence marks.
+
+
+_MARKS = re.compile(r"(?<!\d)[.,:]|[.,:](?!\d)|[;!?¿¡…\"“”«»()\[\]]")  # 21.5 and 7:30 keep theirs
+
+
+def plain_words(text: str) -> str:
+    """The words alone: "Turn on the light!" becomes "turn on the light"."""
+    return " ".join(_MARKS.sub(" ", text).lower().split())

@@ -11,8 +11,7 @@ from contextlib import suppress
 from typing import IO
 
 from audio.errors import InputUnusable
-from audio.tts.durations import plain, spelled
-from audio.tts.protocol import Chunk, Speed, speed_now
+from audio.tts import Chunk, Speed, plain, speed_now, spelled
 
 logger = logging.getLogger(__name__)
 

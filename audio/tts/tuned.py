@@ -1,14 +1,174 @@
 """A voice as Hearth uses it: levelled, measured, and quick with what it said before."""
 
 import logging
+import math
 import time
-from collections import OrderedDict
-from collections.abc import Callable, Generator, Iterator
+from collections import OrderedDict, deque
+from collections.abc import Callable, Collection, Generator, Iterator
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from audio.tts.level import Leveller, Meter, slowness
-from audio.tts.protocol import Chunk, Speed, Voice, speed_now
+import numpy as np
+from numpy.typing import NDArray
+
+from audio.tts import Chunk, Speed, Voice, speed_now
+
+# One loudness for all voices, without taking the life out of what they say.
+
+
+# How fast a voice works on this machine, and what to take where it is too slow.
+
+
+Samples = NDArray[np.float64]  # 1.0 is full scale
+
+TARGET_DB = -18.0  # dBFS, the RMS of the speech itself, its pauses left out
+CEILING_DB = -1.0  # dBFS that no sample goes beyond
+MOST_GAIN_DB = 20.0  # up or down
+SLEW_DB_PER_S = 0.5  # of sound: a person hears no change of the gain
+SETTLING_DB_PER_S = 12.0  # while hardly anything of a voice is known
+SETTLED_S = 1.0  # of speech, after which a voice is known
+GATE_MS = 50  # what counts as speech is decided for so much at a time
+MEMORY_S = 20.0  # of sound without silence, which a voice's loudness is taken from
+SILENCE_DB = -60.0  # dBFS; what is below is no speech
+GATE_DB = -10.0  # nor what is so much below the mean of the rest
+LIMIT_MS = 5  # the limiter's steps
+RECOVERY_DB_PER_STEP = 0.25  # 50 dB a second
+_FULL_SCALE = 32_768.0
+_MEMORY_BLOCKS = round(MEMORY_S * 1000 / GATE_MS)
+
+
+class Leveller:
+    """Brings each voice to `TARGET_DB` by a gain that belongs to the voice, not to the clause.
+
+    A voice's loudness is that of the last `MEMORY_S` that it said. The first sound of a voice gets
+    its gain at once; from then on the gain moves by at most `SLEW_DB_PER_S` (`SETTLING_DB_PER_S`
+    until `SETTLED_S` are known). So a clause of 4 s that is said more softly than the one before
+    keeps that difference within 2 dB. Peaks beyond `CEILING_DB` are turned down smoothly.
+
+    Pure: no clock, no sound device. Not for several threads at once.
+    """
+
+    def __init__(self, target_db: float = TARGET_DB) -> None:
+        self._target_db = target_db
+        self._accounts: dict[str, _Account] = {}
+
+    def level(self, voice: str, pcm: bytes, rate: int, volume: float = 1.0) -> bytes:
+        """The next piece of `voice`: mono int16 at `rate` Hz, as many samples as were given.
+
+        `voice`: any name for who speaks. `volume`: 1.0 is the target, 0.5 is 6 dB below it.
+        """
+        if not pcm:
+            return pcm
+        samples = np.frombuffer(pcm, np.int16) / _FULL_SCALE
+        account = self._accounts.setdefault(voice, _Account())
+        account.hear(samples, rate)
+        begin, end = account.move(self._target_db, len(samples) / rate)
+        louder = samples * np.linspace(_factor(begin), _factor(end), len(samples)) * volume
+        limited, account.limit = limit(louder, rate, account.limit)
+        return np.round(limited * _FULL_SCALE).astype(np.int16).tobytes()
+
+
+@dataclass
+class _Account:
+    """What is known of one voice."""
+
+    # Mean squares of GATE_MS each, full scale 1.0.
+    blocks: deque[float] = field(default_factory=lambda: deque(maxlen=_MEMORY_BLOCKS))
+    rest: Samples = field(default_factory=lambda: np.zeros(0))  # too short for a block yet
+    gain_db: float | None = None  # None: nothing was heard of it yet
+    limit: float = 1.0  # what the limiter left of the last sample
+
+    def hear(self, samples: Samples, rate: int) -> None:
+        """Add the next sound of the voice."""
+        powers, self.rest = block_powers(np.concatenate((self.rest, samples)), rate)
+        self.blocks.extend(powers)
+
+    def move(self, target_db: float, seconds: float) -> tuple[float, float]:
+        """The gain at the begin and the end of the next `seconds` of sound. dB."""
+        power, speech_s = speech_power(self.blocks)
+        if not speech_s:
+            return 0.0, 0.0
+        wanted = target_db - 10 * math.log10(power)
+        wanted = min(MOST_GAIN_DB, max(-MOST_GAIN_DB, wanted))
+        if self.gain_db is None:
+            self.gain_db = wanted
+            return wanted, wanted
+        settled = speech_s > SETTLED_S
+        most = (SLEW_DB_PER_S if settled else SETTLING_DB_PER_S) * seconds
+        begin = self.gain_db
+        self.gain_db = begin + min(most, max(-most, wanted - begin))
+        return begin, self.gain_db
+
+
+def level_whole(pcm: bytes, rate: int, target_db: float = TARGET_DB) -> bytes:
+    """A whole sound at `target_db`, by one gain: mono int16 at `rate` Hz, as long as it was."""
+    step = 2 * rate  # bytes: a second at a time, for it may be long
+    pieces = [
+        np.frombuffer(pcm[at : at + step], np.int16) / _FULL_SCALE
+        for at in range(0, len(pcm), step)
+    ]
+    powers = [power for piece in pieces for power in block_powers(piece, rate)[0]]
+    power, seconds = speech_power(powers)
+    gain_db = target_db - 10 * math.log10(power) if seconds else 0.0  # else it is silence
+    factor = _factor(min(MOST_GAIN_DB, max(-MOST_GAIN_DB, gain_db)))
+    made, before = bytearray(), 1.0
+    for piece in pieces:
+        limited, before = limit(piece * factor, rate, before)
+        made += np.round(limited * _FULL_SCALE).astype(np.int16).tobytes()
+    return bytes(made)
+
+
+def block_powers(samples: Samples, rate: int) -> tuple[list[float], Samples]:
+    """The mean square of each whole GATE_MS that is not silent, and the samples left over."""
+    size = max(1, rate * GATE_MS // 1000)
+    whole = len(samples) // size * size
+    blocks = samples[:whole].reshape(-1, size)
+    powers = np.mean(blocks * blocks, axis=1)
+    audible = [float(power) for power in powers if power > _factor(SILENCE_DB) ** 2]
+    return audible, samples[whole:]
+
+
+def speech_power(blocks: Collection[float]) -> tuple[float, float]:
+    """Mean square of the speech among these blocks, and about how many seconds of it there are.
+
+    Gated relative to the mean as in ITU-R BS.1770-4 (annex 1), on shorter blocks and without its
+    weighting of frequencies: the voices here are alike enough.
+    """
+    if not blocks:
+        return 0.0, 0.0
+    gate = sum(blocks) / len(blocks) * _factor(GATE_DB) ** 2
+    speech = [power for power in blocks if power > gate]
+    return sum(speech) / len(speech), len(speech) * GATE_MS / 1000
+
+
+def limit(samples: Samples, rate: int, before: float = 1.0) -> tuple[Samples, float]:
+    """No sample beyond `CEILING_DB`, turned down from one step before a peak until after it.
+
+    `before`: the factor with which the piece before ended. Gives the samples and the last factor.
+    """
+    ceiling = _factor(CEILING_DB)
+    if before >= 1.0 and np.abs(samples).max(initial=0.0) <= ceiling:
+        return samples, 1.0
+    size = max(1, rate * LIMIT_MS // 1000)
+    steps = -(-len(samples) // size)
+    padded = np.zeros(steps * size)
+    padded[: len(samples)] = np.abs(samples)
+    peaks = padded.reshape(steps, size).max(axis=1)
+    needed = np.minimum(1.0, ceiling / np.maximum(peaks, ceiling))
+    # At a border both steps' needs are kept, so a straight line between two borders keeps them too.
+    borders = np.append(needed, 1.0)
+    borders[1:] = np.minimum(borders[1:], needed)
+    borders[0] = min(before, borders[0])
+    recovery = _factor(RECOVERY_DB_PER_STEP)
+    for step in range(steps):
+        borders[step + 1] = min(borders[step + 1], borders[step] * recovery)
+    factors = np.interp(np.arange(len(samples)), np.arange(steps + 1) * size, borders)
+    return samples * factors, float(factors[-1])
+
+
+def _factor(decibel: float) -> float:
+    return float(10.0 ** (decibel / 20))
+
 
 # Short phrases that were said before, ready to be said again.
 
@@ -163,3 +323,66 @@ class TunedVoice:
         if self.complaint and not self._said_slow:
             self._said_slow = True
             logger.warning("%s", self.complaint)
+
+
+RECENT_S = 30.0  # of sound, that the figure is of
+ENOUGH_S = 1.0  # of sound, before there is a figure
+TOO_SLOW = 0.5  # of real time: beyond it the sound of a long answer can run dry under load
+QUALITIES = ("x_low", "low", "medium", "high")  # of Piper's voices, as their names end
+
+
+class Meter:
+    """The real-time factor of a voice: seconds of work for each second of sound."""
+
+    def __init__(self) -> None:
+        self._recent: deque[tuple[float, float]] = deque()
+        self._sound_s = 0.0
+
+    def note(self, worked_s: float, sound_s: float) -> None:
+        """Add a clause that was made."""
+        self._recent.append((worked_s, sound_s))
+        self._sound_s += sound_s
+        while self._sound_s - self._recent[0][1] >= RECENT_S:
+            self._sound_s -= self._recent.popleft()[1]
+
+    @property
+    def factor(self) -> float | None:
+        """0.5: a second of sound takes half a second. None: too little was made yet."""
+        if self._sound_s < ENOUGH_S:
+            return None
+        return sum(worked_s for worked_s, _ in self._recent) / self._sound_s
+
+    @property
+    def slow(self) -> bool:
+        """Whether the voice is too slow for this machine."""
+        return self.factor is not None and self.factor > TOO_SLOW
+
+
+def lighter(voice: str) -> str | None:
+    """The name of the same voice in the next lower quality; None where there is no lower one.
+
+    Piper's voices are named LANGUAGE_REGION-NAME-QUALITY. Whether that one was ever made is not
+    known here.
+    """
+    begin, dash, quality = voice.rpartition("-")
+    if not dash or quality not in QUALITIES[1:]:
+        return None
+    return f"{begin}-{QUALITIES[QUALITIES.index(quality) - 1]}"
+
+
+def slowness(name: str, factor: float) -> str:
+    """One sentence: which voice is too slow, by how much, and what to do.
+
+    `name` as a voice tells its own, "ENGINE:VOICE".
+    """
+    engine, _, voice = name.partition(":")
+    if lower := lighter(voice):
+        instead = f"name {lower} in voice.models"
+    elif engine == "espeak":  # no voice is lighter
+        instead = "see what else keeps it busy"
+    else:
+        instead = 'set voice.engine = "espeak"'
+    return (
+        f"The voice {voice} takes {factor:.2f} s for each second of sound on this machine, "
+        f"more than {TOO_SLOW:g} s; {instead}."
+    )

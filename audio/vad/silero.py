@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from audio.vad.protocol import Voicing, level_of
+from audio.vad import Voicing, level_of
 
 _LIMIT = "OMP_THREAD_LIMIT"
 

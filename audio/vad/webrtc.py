@@ -6,7 +6,7 @@ import numpy as np
 import webrtcvad
 
 from audio.frames import FRAME_SAMPLES, SAMPLE_RATE, SAMPLES_PER_MS
-from audio.vad.protocol import Voicing, level_of
+from audio.vad import Voicing, level_of
 
 # Tells a tone from a voice: for a detector that takes both for speech.
 

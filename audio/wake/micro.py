@@ -13,8 +13,18 @@ from numpy.typing import NDArray
 from pymicro_wakeword import MicroWakeWord, MicroWakeWordFeatures, Model
 
 from audio.frames import SAMPLES_PER_MS
-from audio.wake.models import added_words, check_model, check_words, own_model, unusable
-from audio.wake.protocol import REFRACTORY, Detection, NearMiss, Sensitivity, Trigger
+from audio.wake import (
+    REFRACTORY,
+    Detection,
+    NearMiss,
+    Sensitivity,
+    Trigger,
+    added_words,
+    check_model,
+    check_words,
+    own_model,
+    unusable,
+)
 
 #
 # The score of one microWakeWord model, step by step.

@@ -6,8 +6,18 @@ from pathlib import Path
 from pyopen_wakeword import Model, OpenWakeWord, OpenWakeWordFeatures
 
 from audio.frames import SAMPLES_PER_MS
-from audio.wake.models import added_words, check_model, check_words, own_model, unusable
-from audio.wake.protocol import REFRACTORY, Detection, NearMiss, Sensitivity, Trigger
+from audio.wake import (
+    REFRACTORY,
+    Detection,
+    NearMiss,
+    Sensitivity,
+    Trigger,
+    added_words,
+    check_model,
+    check_words,
+    own_model,
+    unusable,
+)
 
 BUILT_IN = tuple(model.value for model in Model)
 # Measured: it fires between 190 ms before and 50 ms after the end of a clean word, later in noise.

@@ -16,16 +16,8 @@ from typing import Any
 
 from assistant.config.errors import ConfigError
 from assistant.config.load import load_settings
-from audio.devices import (
-    SILENCE_DBFS,
-    DeviceInfo,
-    Kind,
-    chosen,
-    find_device,
-    load_portaudio,
-    measure_level,
-    register_stream,
-)
+from audio.devices import SILENCE_DBFS, chosen, find_device, measure_level
+from audio.devices.portaudio import DeviceInfo, Kind, load_portaudio, register_stream
 from audio.errors import AudioError
 from integrations.cleaning import one_line
 

@@ -18,10 +18,11 @@ from assistant.conversation.hearing import Hearing
 from assistant.conversation.rules.events import WakeHeard
 from audio.endpoint import Endpointer
 from audio.frames import SAMPLES_PER_MS, Framer
-from audio.microphone import BLOCK_MS, QuietRoom
+from audio.gate import QuietRoom
+from audio.microphone import BLOCK_MS
+from audio.sound_files import read_wav
 from audio.vad import make_voice_detector
 from audio.wake import make_wake_engine
-from audio.wav import read_wav
 
 _BLOCK = BLOCK_MS * SAMPLES_PER_MS
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from audio.frames import SAMPLE_RATE
-from audio.wav import write_wav
+from audio.sound_files import write_wav
 from tests.benchmarks.noises import at_level, pink
 from tests.benchmarks.service import Always, GeminiProcess
 from tests.benchmarks.sound import clips

@@ -13,9 +13,9 @@ import tempfile
 import time
 from pathlib import Path
 
-from audio.clock import LoopClock
 from audio.player import Player
 from audio.speaker import Speaker
+from audio.timing import LoopClock
 from tests.benchmarks.notify import TIMEOUT_S, ways
 
 LOOK_S = 0.001

@@ -18,7 +18,7 @@ from assistant.config.schema import Settings
 from assistant.sound.devices import voices_of
 from assistant.speech.clauses import ClauseCutter
 from assistant.speech.output import SpeechOutput
-from audio.tts import PhraseCache
+from audio.tts.tuned import PhraseCache
 from tests.benchmarks.sound import NotingPlayer
 
 # Answers of the everyday kind, sentence by sentence.

@@ -18,8 +18,8 @@ from assistant.conversation.stop_words import DecodedStop
 from audio.endpoint import Endpointer
 from audio.frames import FRAME_MS, FRAME_SAMPLES, SAMPLE_RATE, SAMPLES_PER_MS, Frame
 from audio.recognize.sphinx import SphinxRecognizer
+from audio.sound_files import read_wav
 from audio.vad import make_voice_detector
-from audio.wav import read_wav
 from tests.benchmarks.figures import print_table, spread, write_figures
 from tests.shared_data import shared_folder
 from tests.unit.assistant.conversation.doubles import NoWake

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from audio.frames import SAMPLE_RATE
+from audio.sound_files import write_wav
 from audio.vad.silero import SileroDetector
-from audio.wav import write_wav
 from tests.benchmarks.end_of_turn import adaptive
 from tests.benchmarks.ending_stage import Heard
 from tests.benchmarks.peers.pipecat import Heard as PeerHeard

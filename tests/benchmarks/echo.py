@@ -7,8 +7,7 @@ import numpy as np
 import soxr
 from numpy.typing import NDArray
 
-from audio.echo.livekit import ECHO_DELAY, LivekitCleaner
-from audio.echo.residual import Residual
+from audio.echo.livekit import ECHO_DELAY, LivekitCleaner, Residual
 from audio.frames import FRAME_SAMPLES, SAMPLE_RATE
 from tests.benchmarks.figures import how_many, print_table, write_figures
 from tests.corpus.speech import say

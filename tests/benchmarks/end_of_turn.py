@@ -11,9 +11,9 @@ from assistant.conversation.endpointing import Endings, FixedEndings
 from assistant.conversation.grammar_endpointer import GrammarEndpointer
 from audio.frames import SAMPLE_RATE, SAMPLES_PER_MS
 from audio.recognize.sphinx import SphinxLive
+from audio.sound_files import read_wav
 from audio.vad.silero import SileroDetector
 from audio.vad.webrtc import WebrtcDetector
-from audio.wav import read_wav
 from tests.benchmarks.demo_picture import demo_picture
 from tests.benchmarks.ending_stage import Heard, ModelledWorker, end_of
 from tests.benchmarks.figures import how_many, print_table, write_figures

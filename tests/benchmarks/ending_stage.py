@@ -24,7 +24,7 @@ from audio.frames import (
     Frame,
 )
 from audio.microphone import BLOCK_MS
-from audio.vad.protocol import VoiceDetector, Voicing
+from audio.vad import VoiceDetector, Voicing
 from tests.unit.assistant.conversation.doubles import NoWake
 
 _AFTER_MS = 300.0  # of the sound is the wake word's end

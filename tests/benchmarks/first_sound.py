@@ -22,7 +22,8 @@ from assistant.conversation.spoken_reply import SpokenReply
 from assistant.speech.clauses import ClauseCutter
 from assistant.speech.identify import Languages, TurnLanguage
 from assistant.speech.output import SpeechOutput
-from audio.tts import Chunk, Leveller, PhraseCache, TunedVoice
+from audio.tts import Chunk
+from audio.tts.tuned import Leveller, PhraseCache, TunedVoice
 from tests.benchmarks.figures import how_many, print_table, spread, write_figures
 from tests.benchmarks.piper_medium import make_medium_voice, parameters
 from tests.benchmarks.quarter_core import run_held

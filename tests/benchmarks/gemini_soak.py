@@ -14,7 +14,7 @@ import numpy as np
 
 from assistant.app.build import App
 from audio.player import NullPlayer
-from audio.wav import WavSource
+from audio.sound_files import WavSource
 from tests.benchmarks.figures import how_many, print_table, write_figures
 from tests.benchmarks.service import GeminiProcess
 from tests.benchmarks.sound import Clip, clips

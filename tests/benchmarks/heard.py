@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from assistant.speech.heard import Sounding
+from assistant.speech.sink import Sounding
 from tests.benchmarks.figures import print_table, write_figures
 from tests.espeak_words import RATE, WordTimes, espeak_words
 

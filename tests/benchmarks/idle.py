@@ -18,7 +18,7 @@ from typing import Any
 
 from audio.frames import SAMPLE_RATE
 from audio.microphone import BLOCK_MS
-from audio.wav import write_wav
+from audio.sound_files import write_wav
 from tests.benchmarks._household import HOUSE_TOKEN, playing, python_process, simulated_house
 from tests.benchmarks.figures import how_many, print_table, write_figures
 from tests.benchmarks.noises import Sound, at_level, pink, talker

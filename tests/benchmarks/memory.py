@@ -31,7 +31,7 @@ _STEPS: Mapping[str, Sequence[tuple[str, str]]] = {
         ("the turn's rules, store, speech", "import assistant.cli.run"),
         (
             "PortAudio, ALSA's and PulseAudio's libraries",
-            "from audio.devices.find import load_portaudio as p; p().RawInputStream()",
+            "from audio.devices import load_portaudio as p; p().RawInputStream()",
         ),
         (
             "micro, one word",

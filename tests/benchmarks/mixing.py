@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
-from audio.mixer import Mixer
+from audio.mixer import RATE, Mixer, Track
 from audio.playback import BLOCK_MS
-from audio.player import Conversion, StreamName
-from audio.track import RATE, Track
+from audio.player import StreamName
+from audio.resampling import Conversion
 from tests.benchmarks.figures import how_many, print_table, spread, write_figures
 
 _BLOCK = RATE * BLOCK_MS // 1000

@@ -25,10 +25,10 @@ from assistant.speech.output import SpeechOutput
 from audio.endpoint import Endpointer
 from audio.frames import SAMPLE_RATE
 from audio.player import Player
+from audio.sound_files import WavSource, write_wav
 from audio.tts import Voice
 from audio.vad.silero import SileroDetector
 from audio.wake import make_wake_engine
-from audio.wav import WavSource, write_wav
 
 Recite = Callable[[], AsyncGenerator[BrainEvent]]
 _ROOM_S = 60  # of quiet noise, listened to again and again

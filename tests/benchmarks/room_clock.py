@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from audio.frames import SAMPLE_RATE
-from audio.wav import read_wav
+from audio.sound_files import read_wav
 from integrations.owner import OwnedTasks
 from tests.devices.similarity import where
 

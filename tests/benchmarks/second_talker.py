@@ -20,8 +20,8 @@ from assistant.conversation.rules.machine import reduce
 from assistant.conversation.rules.state import Machine
 from audio.endpoint import Endpointer
 from audio.frames import FRAME_SAMPLES, SAMPLE_RATE, SAMPLES_PER_MS
+from audio.sound_files import read_wav
 from audio.vad.silero import SileroDetector
-from audio.wav import read_wav
 from tests.benchmarks import waking
 from tests.benchmarks.end_of_turn import LATEST_MS, Setup, adaptive
 from tests.benchmarks.ending_stage import frames

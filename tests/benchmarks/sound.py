@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from audio.frames import FRAME_MS, SAMPLE_RATE, Frame
 from audio.microphone import BLOCK_MS
 from audio.player import NullPlayer
+from audio.sound_files import WavSource, read_wav, write_wav
 from audio.tts import Chunk
-from audio.wav import WavSource, read_wav, write_wav
 from tests.corpus.speech import WAKE_WORD, say
 from tests.shared_data import shared_folder
 

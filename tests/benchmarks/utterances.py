@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from audio.frames import FRAME_SAMPLES, SAMPLE_RATE, SAMPLES_PER_MS
-from audio.wav import read_wav, write_wav
+from audio.sound_files import read_wav, write_wav
 from tests.benchmarks.noises import active_level, mix, pink
 from tests.benchmarks.sound import voiced
 from tests.corpus.speech import Samples, say

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from audio.frames import SAMPLE_RATE, Framer
-from audio.wake.protocol import WakeEngine
-from audio.wake.verify import LOOK_MS, REFUSED_BELOW, second_score
+from audio.wake import WakeEngine
+from audio.wake.wrappers import LOOK_MS, REFUSED_BELOW, second_score
 from tests.benchmarks import waking
 from tests.benchmarks.figures import how_many, print_table, write_figures
 from tests.benchmarks.noises import Sound, at_level, babble, fan, music, pink, talker, water, white

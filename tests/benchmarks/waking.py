@@ -7,13 +7,12 @@ from functools import cache
 import numpy as np
 
 from audio.frames import SAMPLE_RATE, Framer
-from audio.wake import make_wake_engine
+from audio.sound_files import read_wav
+from audio.wake import Detection, Sensitivity, Trigger, make_wake_engine
 from audio.wake.micro import LEAD_MS as MICRO_LEAD_MS
 from audio.wake.micro import MicroWake
 from audio.wake.open import LEAD_MS as OPEN_LEAD_MS
 from audio.wake.open import OpenWake
-from audio.wake.protocol import Detection, Sensitivity, Trigger
-from audio.wav import read_wav
 from tests.benchmarks.noises import Noise, active_level, mix
 from tests.shared_data import shared_folder
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from assistant.app.build import App
 from audio.frames import SAMPLE_RATE, SAMPLES_PER_MS
-from audio.wav import write_wav
+from audio.sound_files import write_wav
 from tests.benchmarks._household import ROOM_DBFS
 from tests.benchmarks.noises import at_level, pink
 from tests.benchmarks.peers.pipecat import Pipecat

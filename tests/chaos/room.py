@@ -5,7 +5,7 @@ import struct
 from pathlib import Path
 
 from audio.frames import SAMPLE_RATE
-from audio.wav import read_wav
+from audio.sound_files import read_wav
 
 _HEADER = 44  # bytes
 _LONG_S = 20 * 60  # of silence at first; its zeros take no room on the disk

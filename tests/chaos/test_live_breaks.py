@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from _pytest.mark import ParameterSet
 
-from audio.wav import read_wav
+from audio.sound_files import read_wav
 from tests.chaos.faults import fault
 from tests.chaos.judged import judged
 from tests.chaos.live_words import (

@@ -21,7 +21,7 @@ from rich.table import Table
 
 from assistant.speech.catalogue import Catalogue
 from audio.frames import SAMPLE_RATE
-from audio.wav import write_wav
+from audio.sound_files import write_wav
 from tests.corpus.speech import FLITE, WAKE_WORD, Samples, say
 from tests.corpus.stage import Seen, Stage, Wish, house_commands, house_talk, meets
 from tests.pipeline.rig import hear, offline_settings, pipeline

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from audio.frames import SAMPLE_RATE
-from audio.wav import read_wav, write_wav
+from audio.sound_files import read_wav, write_wav
 from tests.devices.pulse import MARK
 
 

@@ -11,9 +11,9 @@ from audio.devices.watch import DeviceWatch
 from audio.echo.livekit import LivekitCleaner
 from audio.endpoint import Endpointer, SpeechEnded, SpeechStarted
 from audio.frames import SAMPLE_RATE, Frame
+from audio.microphone import DeviceInput
 from audio.speaker import Speaker
 from audio.steady import SteadyMicrophone
-from audio.steady_parts import DeviceInput
 from audio.vad import make_voice_detector
 from audio.wake import make_wake_engine
 from tests.corpus.speech import say

@@ -12,11 +12,12 @@ from unittest import mock
 
 import numpy as np
 
+from audio.device_status import MicrophoneStatus
 from audio.devices.watch import DeviceWatch
 from audio.frames import SAMPLE_RATE
-from audio.steady import MicrophoneStatus, SteadyMicrophone
-from audio.steady_parts import DeviceInput
-from audio.wav import write_wav
+from audio.microphone import DeviceInput
+from audio.sound_files import write_wav
+from audio.steady import SteadyMicrophone
 from tests.devices.pulse import SoundServer
 
 _PATIENCE_S = 15.0  # what takes longer has failed

@@ -17,11 +17,11 @@ from assistant.domain.brain import BrainEvent, Heard, TurnDone
 from audio.devices.watch import DeviceWatch
 from audio.endpoint import Endpointer
 from audio.frames import FRAME_SAMPLES, SAMPLE_RATE
+from audio.microphone import DeviceInput
+from audio.sound_files import read_wav, write_wav
 from audio.steady import SteadyMicrophone
-from audio.steady_parts import DeviceInput
 from audio.vad import make_voice_detector
 from audio.wake import make_wake_engine
-from audio.wav import read_wav, write_wav
 from tests.benchmarks.figures import how_many, write_figures
 from tests.devices.pulse import play
 from tests.unit.assistant.conversation.doubles import ScriptedBrain, ScriptedTurn

@@ -8,17 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from audio.devices import (
-    SILENCE_DBFS,
-    find_device,
-    list_devices,
-    measure_level,
-    refresh,
-    register_stream,
-)
+from audio.devices import SILENCE_DBFS, find_device, list_devices, measure_level
+from audio.devices.portaudio import refresh, register_stream
 from audio.microphone import Microphone
+from audio.sound_files import read_wav, write_wav
 from audio.speaker import Speaker
-from audio.wav import read_wav, write_wav
 from tests.devices.pulse import RATE, play, recording
 from tests.devices.similarity import similarity
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from audio.echo.livekit import LivekitCleaner
 from audio.echo.measure import measure
 from audio.frames import SAMPLE_RATE, Frame
-from audio.wav import read_wav, write_wav
+from audio.sound_files import read_wav, write_wav
 from tests.benchmarks.figures import how_many, spread
 from tests.devices.echo_path import Carried, echo_path
 from tests.devices.echo_room import Room, answer, at_level, room

@@ -13,8 +13,8 @@ from assistant.journal.store import Store
 from assistant.sound.echo_plan import EchoPaths, plan_echo
 from assistant.sound.echo_watch import EchoWatch
 from audio.devices.watch import DeviceWatch
-from audio.echo.measure import EchoPath, PathKind
-from audio.echo.pair import Pair, find_pair
+from audio.echo import PathKind
+from audio.echo.measure import EchoPath, Pair, find_pair
 from tests.benchmarks.figures import how_many
 from tests.devices.monitor import monitor
 from tests.devices.pulse import pactl

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from audio.steady import MicrophoneStatus
+from audio.device_status import MicrophoneStatus
 from tests.benchmarks.figures import how_many, print_table, spread, write_figures
 from tests.chaos.faults import fault
 from tests.devices.healing import TROUBLES, Rig, Trouble, handles, rig, threads

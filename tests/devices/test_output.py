@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 from audio.errors import AudioError
+from audio.mixer import SMOOTH_MS
 from audio.player import Player
 from audio.speaker import Speaker
-from audio.track import SMOOTH_MS
 from tests.benchmarks.figures import how_many, spread
 from tests.chaos.faults import fault
 from tests.devices.monitor import RATE, Monitor, Samples, monitor

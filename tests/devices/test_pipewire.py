@@ -9,8 +9,8 @@ import pytest
 from audio.devices import find_device, list_devices
 from audio.devices.watch import DeviceWatch
 from audio.microphone import Microphone
+from audio.sound_files import read_wav
 from audio.speaker import Speaker
-from audio.wav import read_wav
 from tests.devices.pipewire import installed, pipewire_server
 from tests.devices.pulse import RATE, play, recording
 from tests.devices.similarity import similarity

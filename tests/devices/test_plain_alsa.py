@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from assistant.interfaces.health import LOOK_S
-from audio.wav import read_wav
+from audio.sound_files import read_wav
 from tests.devices.daemon import daemon, settings, until_health
 from tests.devices.plain_alsa import NAME, PLAYED_RATE, PLUGGED, PlainAlsa, plain_alsa
 

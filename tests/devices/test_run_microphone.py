@@ -11,8 +11,8 @@ from typing import Any
 import httpx
 import pytest
 
-from audio.clip import resample
 from audio.earcons import earcon
+from audio.resampling import resample
 from tests.chaos.faults import fault
 from tests.devices.daemon import daemon, settings, until_health
 from tests.devices.pulse import RATE, Recorder, pactl, play, recording

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from audio.frames import SAMPLE_RATE
-from audio.wav import write_wav
+from audio.sound_files import write_wav
 from tests.chaos.faults import fault
 from tests.devices.daemon import daemon, settings, until_health
 from tests.devices.pulse import pactl, play

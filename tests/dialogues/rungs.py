@@ -14,7 +14,7 @@ from assistant.evaluation.commands import Outcome, Seen, judge, unsafe
 from assistant.evaluation.trial import Stage
 from audio.frames import SAMPLE_RATE
 from audio.player import NullPlayer
-from audio.wav import WavSource, write_wav
+from audio.sound_files import WavSource, write_wav
 from tests.dialogues.engine import Engine, engine_in
 from tests.dialogues.model import SORRY, Model
 from tests.dialogues.script import Dialogue

@@ -10,7 +10,7 @@ import pytest
 
 from assistant.demo.scenes import SpokenCommand, make_clip
 from assistant.tools.house.intents import TRIGGER
-from audio.wav import read_wav
+from audio.sound_files import read_wav
 from tests.home_assistant.admin import Admin
 from tests.home_assistant.automations import automation
 from tests.home_assistant.conftest import Address, Broker, real_only

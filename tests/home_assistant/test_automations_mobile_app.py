@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from assistant.demo.scenes import SpokenCommand, make_clip
-from audio.wav import read_wav
+from audio.sound_files import read_wav
 from tests.home_assistant.admin import Admin
 from tests.home_assistant.automations import automation, until
 from tests.home_assistant.conftest import Address, Power, real_only

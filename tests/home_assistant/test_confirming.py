@@ -17,7 +17,7 @@ from assistant.domain.outcome import Decision
 from assistant.domain.question import Question, Settlement
 from audio.frames import SAMPLE_RATE
 from audio.player import NullPlayer
-from audio.wav import WavSource, read_wav, write_wav
+from audio.sound_files import WavSource, read_wav, write_wav
 from tests.home_assistant.admin import Admin
 from tests.home_assistant.conftest import Address
 from tests.pipeline.dialogues import dialogue, silence, speech

@@ -22,7 +22,7 @@ from assistant.interfaces.device.record import DeviceFile, DeviceRecord
 from assistant.interfaces.device.sensors import address_of, appearance, ensure_registered
 from assistant.journal.store import Store
 from assistant.speech.catalogue import Catalogue
-from assistant.speech.manner import Manner
+from assistant.speech.sink import Manner
 from integrations.errors import Misconfigured
 from integrations.home_assistant import mobile_app
 from integrations.home_assistant.client import HomeAssistant

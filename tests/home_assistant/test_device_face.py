@@ -15,7 +15,7 @@ from assistant.interfaces.device.entities import every_one
 from assistant.interfaces.device.face import DeviceInterface, HouseDevice, Reach
 from assistant.interfaces.device.record import DeviceFile
 from assistant.speech.catalogue import Catalogue
-from audio.steady import MicrophoneStatus
+from audio.device_status import MicrophoneStatus
 from integrations.home_assistant.client import HomeAssistant
 from integrations.web.requests import QuestionAnswer
 from tests.home_assistant.admin import Admin

@@ -20,7 +20,7 @@ from assistant.interfaces.status import StatusSnapshot
 from assistant.journal.store import Store
 from assistant.sound.mute import Mute
 from assistant.speech.catalogue import Catalogue
-from audio.steady import MicrophoneStatus
+from audio.device_status import MicrophoneStatus
 from integrations.home_assistant.client import HomeAssistant
 from integrations.home_assistant.push import Push
 from tests.home_assistant.admin import Admin

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from assistant.announcements.sound_files import SoundFiles
-from audio.tts.level import TARGET_DB, block_powers, speech_power
-from audio.wav import write_wav
+from audio.sound_files import write_wav
+from audio.tts.tuned import TARGET_DB, block_powers, speech_power
 from integrations.home_assistant.client import HomeAssistant
 from integrations.home_assistant.sounds import HomeSounds
 from integrations.web.box import NotPossible

@@ -13,7 +13,8 @@ from assistant.config.schema import Settings
 from assistant.interfaces.wyoming import HouseVoice, SatelliteRoom, WyomingInterface
 from assistant.speech.catalogue import Catalogue
 from assistant.speech.synthesis import Synthesis
-from audio.tts import Chunk, EspeakVoice
+from audio.tts import Chunk
+from audio.tts.espeak import EspeakVoice
 from integrations.web.requests import AnnounceRequest
 from integrations.web.sessions import Caller
 from tests.home_assistant.admin import Admin, Failed

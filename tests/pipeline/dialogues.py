@@ -5,7 +5,7 @@ from pathlib import Path
 
 from assistant.demo.scenes import SpokenCommand, make_clip
 from audio.frames import SAMPLE_RATE
-from audio.wav import read_wav, write_wav
+from audio.sound_files import read_wav, write_wav
 
 UNLOCK = "unlock the front door"
 # Longer than anybody is waited for; in a file it takes no time.

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from audio.frames import FRAME_SAMPLES, SAMPLE_RATE, SAMPLES_PER_MS
+from audio.sound_files import read_wav, write_wav
 from audio.wake.micro import LEAD_MS
-from audio.wav import read_wav, write_wav
 from tests.simulators.gemini_live import GeminiSimulator
 from tests.simulators.records import Heard, HeardTurn
 from tests.simulators.script import Call, Done, Hear, Say, Step, Think, Tokens

@@ -24,7 +24,7 @@ from assistant.domain.records import TurnRecord
 from assistant.journal.store import Store
 from audio.frames import Frame, Framer
 from audio.player import NullPlayer, Player
-from audio.wav import WavSource, read_wav
+from audio.sound_files import WavSource, read_wav
 from integrations.errors import IntegrationError
 from integrations.mcp.servers import CallLost, McpResult
 from tests.simulators.gemini_live import GeminiSimulator

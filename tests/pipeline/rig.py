@@ -10,7 +10,7 @@ from assistant.config.schema import Settings
 from assistant.conversation.record import FinishedTurn
 from audio.frames import SAMPLE_RATE
 from audio.player import NullPlayer, Outputs, Player
-from audio.wav import WavSource, read_wav, write_wav
+from audio.sound_files import WavSource, read_wav, write_wav
 from integrations.home_assistant.services import is_snapshot
 
 

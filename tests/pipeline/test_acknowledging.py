@@ -15,7 +15,7 @@ from assistant.domain.outcome import Status
 from assistant.journal.store import Store
 from audio.earcons import earcon
 from audio.player import NullPlayer
-from audio.wav import WavSource
+from audio.sound_files import WavSource
 from integrations.mcp.servers import McpResult
 from tests.pipeline.gemini_rig import KITCHEN, LIVE, OFFICE, OFFLINE, TURN_ON, outcomes, said, scene
 from tests.pipeline.rig import hear, offline_settings, pipeline, splice, states

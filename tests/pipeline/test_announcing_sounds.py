@@ -19,11 +19,10 @@ from assistant.config.schema import Settings
 from assistant.conversation.rules.state import Standing, State
 from assistant.domain.clock import SystemClock
 from assistant.domain.records import TurnRecord
-from audio.clip import LONGEST_S
 from audio.earcons import earcon
 from audio.player import WavPlayer
-from audio.tts.level import TARGET_DB
-from audio.wav import write_wav
+from audio.sound_files import LONGEST_S, write_wav
+from audio.tts.tuned import TARGET_DB
 from integrations.home_assistant.sounds import HomeSounds
 from integrations.web.box import NotPossible
 from integrations.web.requests import AnnounceRequest

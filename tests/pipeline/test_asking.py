@@ -14,7 +14,7 @@ from assistant.conversation.program_turns import Line
 from assistant.conversation.rules.state import State
 from assistant.domain.clock import SystemClock
 from assistant.domain.events import EventBus
-from assistant.speech.manner import OPENING
+from assistant.speech.sink import OPENING
 from audio.earcons import earcon
 from audio.frames import FRAME_SAMPLES, Frame, Framer
 from audio.player import WavPlayer

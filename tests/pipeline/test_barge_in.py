@@ -16,7 +16,7 @@ from assistant.domain.clock import VirtualClock
 from assistant.domain.records import TurnRecord
 from audio.frames import FRAME_BYTES, FRAME_SAMPLES, SAMPLES_PER_MS, Frame
 from audio.player import NullPlayer, OneOutput
-from audio.wav import read_wav
+from audio.sound_files import read_wav
 from tests.pipeline.rig import offline_settings, pipeline, states
 
 NEWS = "The washing machine is done. " * 4  # about 8 s

@@ -9,7 +9,7 @@ from unittest.mock import patch
 import pytest
 
 from assistant.domain.outcome import Status
-from audio.wav import read_wav
+from audio.sound_files import read_wav
 from integrations.gemini.once import OnceClient
 from tests.pipeline.gemini_rig import (
     KITCHEN,

@@ -11,7 +11,7 @@ import pytest
 from assistant.demo.scenes import SpokenCommand, make_clip
 from assistant.domain.outcome import Decision
 from audio.frames import SAMPLE_RATE
-from audio.wav import WavSource, read_wav, write_wav
+from audio.sound_files import WavSource, read_wav, write_wav
 from tests.pipeline.gemini_hearing import LONG
 from tests.pipeline.gemini_rig import LIVE, Scene, ended, said, scene
 from tests.simulators.gemini_live import GeminiSimulator

@@ -15,7 +15,7 @@ import pytest
 from assistant.cli.main import main
 from assistant.demo.scenes import SpokenCommand, make_clip
 from audio.earcons import earcon
-from audio.wav import read_wav
+from audio.sound_files import read_wav
 from tests.benchmarks.sound import voiced
 from tests.lateness import Lateness
 from tests.pipeline.gemini_hearing import (

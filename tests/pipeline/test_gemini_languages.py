@@ -8,8 +8,8 @@ import pytest
 
 from assistant.config.schema import Settings
 from assistant.speech.synthesis import WARM_PHRASE
+from audio.sound_files import WavSource
 from audio.tts import Chunk, Voice
-from audio.wav import WavSource
 from tests.pipeline.gemini_rig import LeapingClock, gemini_settings
 from tests.pipeline.rig import pipeline
 from tests.simulators.gemini_live import GeminiSimulator

@@ -18,8 +18,8 @@ from assistant.cli.main import main
 from assistant.config.schema import Settings
 from assistant.demo.scenes import SpokenCommand, make_clip
 from audio.frames import FRAME_SAMPLES, SAMPLES_PER_MS, Frame, Framer
+from audio.sound_files import WavSource, read_wav
 from audio.wake.micro import LEAD_MS
-from audio.wav import WavSource, read_wav
 from tests.benchmarks.sound import voiced
 from tests.pipeline.gemini_hearing import (
     TOKENS,

@@ -8,7 +8,7 @@ import pytest
 
 from assistant.domain.outcome import Decision
 from assistant.domain.records import MemoryRecord
-from audio.wav import WavSource
+from audio.sound_files import WavSource
 from tests.pipeline.gemini_rig import LIVE, OFFLINE, Scene, ended, said, scene
 from tests.pipeline.test_gemini_confirming import dialogue
 from tests.pipeline.test_modes_day import Types

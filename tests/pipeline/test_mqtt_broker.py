@@ -21,7 +21,7 @@ from assistant.interfaces.mqtt.face import MqttInterface
 from assistant.interfaces.mqtt.make import broker_of, take_away
 from assistant.interfaces.mqtt.publishing import Parts, Topics, topics_of
 from assistant.journal.store import Store
-from assistant.speech.manner import Manner
+from assistant.speech.sink import Manner
 from integrations.mqtt import Arrival, Broker, MqttClient, Publication, Subscription
 from integrations.mqtt.connection import V311, Connection, open_connection
 from tests.pipeline.mosquitto import Mosquitto, mosquitto, needs_mosquitto, until

@@ -9,8 +9,8 @@ import pytest
 from assistant.brains.offline import OfflineBrain
 from audio.frames import SAMPLE_RATE, Framer
 from audio.recognize.sphinx import SphinxRecognizer
+from audio.sound_files import read_wav
 from audio.wake import make_wake_engine
-from audio.wav import read_wav
 from tests.corpus.runs import Turn, corpus_brain, hear
 from tests.corpus.speech import Spoken
 

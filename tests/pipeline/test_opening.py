@@ -13,7 +13,7 @@ from assistant.conversation.endpointing import Endings, open_endings
 from assistant.conversation.rules.state import State
 from assistant.domain.outcome import Status
 from audio.player import NullPlayer
-from audio.wav import WavSource
+from audio.sound_files import WavSource
 from integrations.home_assistant.house import House
 from tests.pipeline.rig import offline_settings, states
 

@@ -11,7 +11,7 @@ import pytest
 from audio.frames import SAMPLE_RATE
 from audio.recognize.protocol import Grammar
 from audio.recognize.sphinx import SphinxRecognizer
-from audio.wav import read_wav
+from audio.sound_files import read_wav
 
 pytestmark = pytest.mark.skipif(shutil.which("espeak-ng") is None, reason="no espeak-ng")
 

@@ -7,11 +7,11 @@ import pytest
 
 from assistant.conversation.record import as_json
 from assistant.conversation.rules.state import Rules
-from audio.clip import resample
 from audio.earcons import earcon
 from audio.frames import SAMPLE_RATE, SAMPLES_PER_MS
 from audio.player import NullPlayer
-from audio.wav import read_wav, write_wav
+from audio.resampling import resample
+from audio.sound_files import read_wav, write_wav
 from tests.pipeline.gemini_hearing import (
     LONG,
     TAKES,

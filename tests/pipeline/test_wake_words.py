@@ -5,9 +5,8 @@ from pathlib import Path
 import pytest
 
 from audio.frames import SAMPLE_RATE, Framer
-from audio.wake import make_wake_engine
-from audio.wake.gated import GatedWake
-from audio.wake.protocol import WakeEngine
+from audio.wake import WakeEngine, make_wake_engine
+from audio.wake.wrappers import GatedWake
 from tests.benchmarks import waking
 from tests.benchmarks.noises import mix, pink, white
 

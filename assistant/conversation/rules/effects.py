@@ -8,7 +8,7 @@ from typing import Literal
 
 from assistant.conversation.rules.events import Announced, AnswersBy, Source, Then, WakeHeard
 from assistant.domain.brain import PEOPLE, ConversationOwner
-from assistant.speech.manner import Manner
+from assistant.speech.sink import Manner
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from assistant.domain.brain import PEOPLE, ConversationOwner
-from assistant.speech.manner import PLAIN, Manner
+from assistant.speech.sink import PLAIN, Manner
 
 # What programs may have the conversation do: ask, or begin to talk. A tone always goes before.
 

@@ -5,7 +5,7 @@ from enum import Enum, auto
 from typing import Literal
 
 from assistant.conversation.rules.events import Announced, AnswersBy, ForAnswer, Source, Then
-from audio.steady import MicrophoneStatus
+from audio.device_status import MicrophoneStatus
 
 FollowUp = Literal["question", "always", "never"]  # after which answers it listens on
 ANNOUNCEMENTS_WAITING = 16  # beyond that the oldest is given up: the newest is still true

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from assistant.conversation.rules.state import State
 from assistant.interfaces.status import StatusSnapshot
-from audio.steady import MicrophoneStatus
+from audio.device_status import MicrophoneStatus
 from integrations.home_assistant.mobile_app import LONGEST_STATE, UNAVAILABLE, Sensor
 
 # Unique ids: they never change.

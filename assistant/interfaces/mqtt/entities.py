@@ -18,7 +18,7 @@ from assistant.domain.events import Kind
 from assistant.interfaces.controls import FASTEST, SLOWEST
 from assistant.interfaces.live_settings import NO_PROFILE
 from assistant.interfaces.mqtt.publishing import Topics
-from audio.steady import MicrophoneStatus
+from audio.device_status import MicrophoneStatus
 from integrations.web.requests import QUIET_HOURS
 
 Say = Callable[[str], str]  # a key of the catalogue -> the words

@@ -1,6 +1,6 @@
 """Portuguese, as spoken; its numbers are left to the voice."""
 
-from assistant.speech.language import digits
+from assistant.speech.language import table as digits
 from assistant.speech.language.table import Calendar, LanguageTable, Unit
 
 _MONTHS = """janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro

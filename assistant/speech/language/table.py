@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,3 +81,73 @@ class LanguageTable:
     version: str  # for "v2.3"
     slash: str  # between digits
     power: str  # "10^3"
+
+
+# For languages whose numbers the voice reads by itself: it is given digits as they write them.
+
+
+def integer(number: int, unit: Unit | None = None) -> str:
+    """A whole number as digits."""
+    return str(number)
+
+
+def spell(digits: str) -> str:
+    """Digit by digit."""
+    return " ".join(digits)
+
+
+def no_ordinal(number: int, sign: str) -> str | None:
+    """Left as it is written."""
+    return None
+
+
+def numbers(thousands: str, minus: str, plus: str, mark: str = ",") -> Numbers:
+    """Digits, with the language's own sign before the decimals."""
+    return Numbers(
+        thousands=thousands,
+        decimal_mark=mark,
+        integer=integer,
+        decimal=lambda whole, _, decimals: f"{whole}{mark}{decimals}",
+        spell=spell,
+        ordinal_signs="(?!)",
+        ordinal=no_ordinal,
+        minus=minus,
+        plus=plus,
+    )
+
+
+def clock(joint: str, whole: str = "") -> Callable[[int, int, str], str]:
+    """A time as "18 <joint> 30"; on the hour "18 <whole>", with `whole` the joint if it is ""."""
+
+    def say(hour: int, minute: int, half: str) -> str:
+        return f"{hour} {joint} {minute}" if minute else f"{hour} {whole or joint}"
+
+    return say
+
+
+def units(names: dict[str, tuple[str, str]]) -> dict[str, Unit]:
+    """Rows of (one, many)."""
+    return {sign: Unit(one, many) for sign, (one, many) in names.items()}
+
+
+_MODULES = {
+    "en": "english",
+    "es": "spanish",
+    "pt": "portuguese",
+    "de": "german",
+    "fr": "french",
+    "vi": "vietnamese",
+}
+
+
+@cache
+def spoken_language(language: str) -> LanguageTable | None:
+    """The table for a code such as "en" or "es-MX"; None where there is none.
+
+    A table is imported when its language is first spoken.
+    """
+    name = _MODULES.get(language.lower().replace("_", "-").split("-")[0])
+    if name is None:
+        return None
+    table: LanguageTable = getattr(import_module(f"{__package__}.{name}"), name.upper())
+    return table

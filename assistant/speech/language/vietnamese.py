@@ -1,6 +1,6 @@
 """Vietnamese, as spoken; its numbers are left to the voice."""
 
-from assistant.speech.language import digits
+from assistant.speech.language import table as digits
 from assistant.speech.language.table import Calendar, LanguageTable, Unit
 
 

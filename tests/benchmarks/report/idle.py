@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from audio.frames import SAMPLE_RATE
-from audio.wav import write_wav
+from audio.sound_files import write_wav
 from tests.benchmarks._household import ROOM_DBFS, household, playing
 from tests.benchmarks.figures import how_many
 from tests.benchmarks.noises import at_level, pink, talker

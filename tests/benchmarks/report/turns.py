@@ -8,7 +8,7 @@ from pathlib import Path
 
 from audio.frames import SAMPLE_RATE
 from audio.microphone import BLOCK_MS
-from audio.wav import write_wav
+from audio.sound_files import write_wav
 from tests.benchmarks import cut_offs, lost_start, weighing
 from tests.benchmarks._household import ROOM_DBFS
 from tests.benchmarks.figures import how_many, turns_wanted

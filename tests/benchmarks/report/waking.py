@@ -13,7 +13,7 @@ import numpy as np
 
 from audio.frames import SAMPLE_RATE, SAMPLES_PER_MS
 from audio.microphone import BLOCK_MS
-from audio.wav import write_wav
+from audio.sound_files import write_wav
 from tests.benchmarks import room_clock, waking
 from tests.benchmarks._household import ROOM_DBFS, household
 from tests.benchmarks.figures import how_many

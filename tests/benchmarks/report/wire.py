@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator, Sequence
 from pathlib import Path
 
 from audio.frames import Frame
-from audio.wav import read_wav
+from audio.sound_files import read_wav
 from tests.benchmarks.figures import how_many
 from tests.benchmarks.gemini_wire import ANSWER, BUDGET_MS
 from tests.benchmarks.report.line import Line, Measured, Part

@@ -8,13 +8,12 @@ from typing import Any, TypeVar
 import numpy as np
 
 from assistant.domain.clock import VirtualClock
-from audio.bounded import CallStuck
 from audio.device_status import SpeakerChange
 from audio.errors import AudioError
-from audio.mixer import Mixer
+from audio.mixer import RATE, Mixer
 from audio.player import Player
 from audio.speaker import Speaker
-from audio.track import RATE
+from audio.timing import CallStuck
 
 Result = TypeVar("Result")
 BLOCK = RATE // 50

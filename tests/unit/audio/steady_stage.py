@@ -8,11 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from assistant.domain.clock import VirtualClock
-from audio.bounded import CallStuck, Result
+from audio.device_status import MicrophoneChange, MicrophoneStatus
 from audio.errors import InputUnusable
 from audio.frames import SAMPLE_RATE, Frame
 from audio.microphone import Blocks
-from audio.steady import MicrophoneChange, MicrophoneStatus, SteadyMicrophone
+from audio.steady import SteadyMicrophone
+from audio.timing import CallStuck, Result
 
 BLOCK_S = 0.08
 

@@ -3,7 +3,7 @@
 import asyncio
 
 from assistant.domain.clock import VirtualClock
-from audio.earcons import Alarm
+from audio.timing import Alarm
 
 
 async def test_it_wakes_at_the_latest_moment_asked_for() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from audio.bounded import MOST_STUCK, BoundedCalls, CallStuck
+from audio.timing import MOST_STUCK, BoundedCalls, CallStuck
 
 SHORT_S = 0.02
 

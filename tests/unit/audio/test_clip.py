@@ -7,11 +7,11 @@ import pytest
 import soundfile
 from numpy.typing import NDArray
 
-from audio import clip
-from audio.clip import LONGEST_S, Clip, decoded, levelled
+from audio import sound_files as clip
 from audio.errors import InputUnusable
-from audio.track import RATE
-from audio.tts.level import TARGET_DB
+from audio.mixer import RATE
+from audio.sound_files import LONGEST_S, Clip, decoded, levelled
+from audio.tts.tuned import TARGET_DB
 
 TONE_HZ = 880
 WAV, FLAC, OGG, MP3, AIFF = "WAV", "FLAC", "OGG", "MP3", "AIFF"

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from assistant.domain.clock import VirtualClock
-from audio.devices.watch import DeviceList
+from audio.devices.portaudio import DeviceList
 from audio.errors import InputUnusable
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from audio.earcons import NAMES, earcon, main
 from audio.errors import InputUnusable
-from audio.wav import read_wav
+from audio.sound_files import read_wav
 
 
 def pitch(samples: np.ndarray, rate: int) -> float:

@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from audio.clip import resample
 from audio.earcons import NAMES, earcon
 from audio.endpoint import Endpointer, SpeechEnded, SpeechStarted
 from audio.frames import SAMPLE_RATE, Framer
-from audio.vad.protocol import VoiceDetector
+from audio.resampling import resample
+from audio.sound_files import read_wav
+from audio.vad import VoiceDetector
 from audio.vad.silero import SileroDetector
 from audio.vad.webrtc import WebrtcDetector, is_tone
-from audio.wav import read_wav
 from tests.benchmarks import waking
 
 Wave = NDArray[np.float64]

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from audio.endpoint import Endpointer, SpeechEnded, SpeechStarted
-from audio.vad.protocol import Voicing
+from audio.vad import Voicing
 
 CHUNK = 512
 Event = SpeechStarted | SpeechEnded

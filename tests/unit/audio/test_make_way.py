@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from audio.device_status import MicrophoneStatus
 from audio.errors import InputUnusable
 from audio.frames import FRAME_MS, SAMPLE_RATE, SAMPLES_PER_MS
-from audio.steady import MicrophoneStatus
 from tests.unit.audio.steady_stage import BLOCK_S, Stage, listening
 
 Status = MicrophoneStatus

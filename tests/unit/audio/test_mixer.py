@@ -9,9 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from audio.mixer import DOWN_MS, DUCK_DB, HOLD_MS, UP_MS, Mixer, limited
+from audio.mixer import CAPACITY, DOWN_MS, DUCK_DB, HOLD_MS, RATE, SMOOTH_MS, UP_MS, Mixer, limited
 from audio.player import StreamName
-from audio.track import CAPACITY, RATE, SMOOTH_MS
 
 Samples = NDArray[np.int16]
 BLOCK = RATE // 50

@@ -2,9 +2,8 @@
 
 import pytest
 
-from audio.endpoint import Endpointer, SpeechEnded, SpeechStarted
-from audio.person import FAINT_MS, PersonLevel
-from audio.vad.protocol import Voicing, level_of
+from audio.endpoint import FAINT_MS, Endpointer, PersonLevel, SpeechEnded, SpeechStarted
+from audio.vad import Voicing, level_of
 
 CHUNK = 512
 

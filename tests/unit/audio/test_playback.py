@@ -11,11 +11,10 @@ import pytest
 
 from assistant.domain.clock import VirtualClock
 from audio import playback
-from audio.devices import DeviceInfo
+from audio.devices.portaudio import DeviceInfo
 from audio.errors import DeviceLost, InputUnusable, Unlisted
-from audio.mixer import Mixer
+from audio.mixer import RATE, Mixer
 from audio.playback import BLOCK_MS, DevicePlayback
-from audio.track import RATE
 
 BLOCK = RATE * BLOCK_MS // 1000
 SOUND = (np.sin(np.arange(RATE) * 0.05) * 8000).astype(np.int16)

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from audio.device_status import AGAIN_S, SETTLE_S, SpeakerStatus
+from audio.device_status import AGAIN_S, SETTLE_S, MicrophoneChange, MicrophoneStatus, SpeakerStatus
 from audio.devices import server
 from audio.frames import SAMPLE_RATE, Frame
+from audio.microphone import DeviceInput
 from audio.speaker import Speaker
-from audio.steady import MicrophoneChange, MicrophoneStatus, SteadyMicrophone
-from audio.steady_parts import DeviceInput
+from audio.steady import SteadyMicrophone
 from tests.unit.audio.steady_stage import BLOCK_S, InlineCalls, QuickClock, Watch
 
 MISSING, READY = SpeakerStatus.MISSING, SpeakerStatus.READY

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from audio.clock import LoopClock
 from audio.frames import SAMPLE_RATE
-from audio.microphone import LONGEST_MS, Blocks, DeviceCapture, QuietRoom
-from audio.wake.gated import HOLD_MS, START_MS
+from audio.gate import HOLD_MS, LONGEST_MS, START_MS, QuietRoom
+from audio.microphone import Blocks, DeviceCapture
+from audio.timing import LoopClock
 from tests.unit.audio.test_microphone import INVALID_RATE, PortAudio
 
 BLOCK_MS = 80

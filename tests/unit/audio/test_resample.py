@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from audio.clip import Resampler, resample
+from audio.resampling import Resampler, resample
 
 
 def tone(rate: int, hertz: float = 440.0) -> bytes:

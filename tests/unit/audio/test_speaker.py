@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from audio.errors import AudioError, DeviceLost, InputUnusable
+from audio.mixer import RATE
 from audio.speaker import IDLE_S, PATIENCE_S, SILENT_S, Speaker
-from audio.track import RATE
 from tests.unit.audio.speaker_stage import BLOCK, SECOND, SOUND, rigged, say
 
 

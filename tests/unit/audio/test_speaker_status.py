@@ -7,8 +7,8 @@ import pytest
 
 from audio.device_status import AGAIN_S, DOUBT_S, SETTLE_S, SpeakerChange, SpeakerStatus
 from audio.errors import DeviceLost, InputUnusable, Unlisted
+from audio.mixer import RATE
 from audio.speaker import IDLE_S, PATIENCE_S, SILENT_S
-from audio.track import RATE
 from tests.unit.audio.speaker_stage import SECOND, Rig, rigged, say
 
 AWAY = InputUnusable("There is no loudspeaker: plug one in.")

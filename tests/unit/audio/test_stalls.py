@@ -2,7 +2,7 @@
 
 import pytest
 
-from audio.steady_parts import Stalls
+from audio.playback import Stalls
 
 BLOCK = 0.01  # seconds
 

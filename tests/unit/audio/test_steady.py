@@ -5,12 +5,12 @@ import itertools
 import numpy as np
 import pytest
 
-from audio import steady_parts
-from audio.devices import DeviceInfo, Kind
+from audio import microphone as microphone_module
+from audio.device_status import MicrophoneStatus as Status
+from audio.devices.portaudio import DeviceInfo, Kind
 from audio.errors import InputUnusable
 from audio.frames import FRAME_SAMPLES, SAMPLE_RATE, Frame
-from audio.steady import MicrophoneStatus as Status
-from audio.steady_parts import DeviceInput
+from audio.microphone import DeviceInput
 from tests.unit.audio.steady_stage import BLOCK_S, MIC, MONITOR, Stage, listening
 
 
@@ -376,7 +376,7 @@ def test_a_loudspeaker_is_no_microphone(
     monkeypatch: pytest.MonkeyPatch, name: str, kinds: list[Kind], there: bool
 ) -> None:
     devices = [DeviceInfo("x", kind, 1, 48_000, default=True, index=0) for kind in kinds]
-    monkeypatch.setattr(steady_parts, "list_devices", lambda: devices)
+    monkeypatch.setattr(microphone_module, "list_devices", lambda: devices)
     assert DeviceInput(name).is_there() is there
 
 
@@ -386,5 +386,5 @@ def test_a_named_microphone_is_there_or_not(monkeypatch: pytest.MonkeyPatch) -> 
             raise InputUnusable("It is not here.")
         return DeviceInfo(name, kind, 1, 48_000, default=False, index=3)
 
-    monkeypatch.setattr(steady_parts, "find_device", find)
+    monkeypatch.setattr(microphone_module, "find_device", find)
     assert [DeviceInput(name).is_there() for name in ("usb:1:2", "usb:3:4")] == [True, False]

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from audio.errors import InputUnusable
-from audio.tts import EspeakVoice, PiperVoice, Voice, make_voice, piper
-from audio.tts.durations import plain
-from audio.tts.espeak import espeak_name
+from audio.tts import Voice, make_voice, piper, plain
+from audio.tts.espeak import EspeakVoice, espeak_name
+from audio.tts.piper import PiperVoice
 from tests.tiny_voice import RATE as TINY_RATE
 from tests.tiny_voice import SAMPLES_PER_ID, make_tiny_voice
 

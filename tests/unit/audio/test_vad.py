@@ -11,11 +11,10 @@ import pytest
 
 from audio.endpoint import Endpointer, SpeechEnded, SpeechStarted
 from audio.frames import Framer
-from audio.vad import make_voice_detector
-from audio.vad.protocol import Voicing
+from audio.sound_files import read_wav
+from audio.vad import Voicing, make_voice_detector
 from audio.vad.silero import SileroDetector
 from audio.vad.webrtc import WebrtcDetector
-from audio.wav import read_wav
 
 Detector = SileroDetector | WebrtcDetector
 DETECTORS = [SileroDetector, WebrtcDetector]

@@ -9,9 +9,8 @@ import pytest
 
 from audio.errors import InputUnusable
 from audio.frames import Framer
-from audio.wake import make_wake_engine
-from audio.wake.protocol import REFRACTORY, Detection, Trigger, WakeEngine
-from audio.wav import read_wav
+from audio.sound_files import read_wav
+from audio.wake import REFRACTORY, Detection, Trigger, WakeEngine, make_wake_engine
 
 SECOND = bytes(32_000)
 WORDS = {

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from audio.errors import InputUnusable
 from audio.frames import FRAME_BYTES, Frame
-from audio.wav import WavSource, read_wav, write_wav
+from audio.sound_files import WavSource, read_wav, write_wav
 
 
 def tone(rate: int, seconds: float = 1.0, amplitude: float = 0.5) -> NDArray[np.float64]:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from audio.tts import PiperVoice
+from audio.tts.piper import PiperVoice
 from tests.benchmarks.piper_medium import RATE, make_medium_voice, parameters
 
 

@@ -16,8 +16,8 @@ from assistant.domain.clock import VirtualClock
 from assistant.domain.events import EventBus, Happening
 from assistant.domain.records import AnnouncementRecord, StoreError
 from assistant.journal.store import Store
-from assistant.speech.manner import Manner
-from audio.clip import Clip
+from assistant.speech.sink import Manner
+from audio.sound_files import Clip
 from tests.unit.assistant.announcements.test_queue_speaker import Talker, news, said
 
 BELL = Clip("bell.wav", b"\1\2" * 800, 8_000)

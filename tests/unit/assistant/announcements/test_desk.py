@@ -11,8 +11,8 @@ from assistant.announcements.queue_speaker import KEEP
 from assistant.announcements.waiting_sounds import TooMuchSound
 from assistant.domain.clock import VirtualClock
 from assistant.domain.records import AnnouncementRecord, StoreError
-from audio.clip import Clip
-from audio.track import RATE
+from audio.mixer import RATE
+from audio.sound_files import Clip
 from integrations.web.box import NotAnnounced, NotKept, NotPossible
 from integrations.web.requests import AnnounceRequest
 from integrations.web.sessions import Caller

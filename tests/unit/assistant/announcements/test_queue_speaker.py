@@ -15,7 +15,7 @@ from assistant.announcements.queue_speaker import AGAIN_S, KEEP, TRIES, Announce
 from assistant.domain.clock import VirtualClock
 from assistant.domain.records import AnnouncementRecord, StoreError
 from assistant.journal.store import Store
-from assistant.speech.manner import Manner
+from assistant.speech.sink import Manner
 
 
 class Talker:

@@ -8,7 +8,7 @@ import pytest
 
 from assistant.announcements import sound_files
 from assistant.announcements.sound_files import SoundFiles
-from audio.wav import write_wav
+from audio.sound_files import write_wav
 from integrations.errors import IntegrationError, Refused, SignInAgain, Unavailable
 from integrations.home_assistant.sounds import HomeSounds, SoundFile
 from integrations.web.box import NotAnnounced, NotPossible

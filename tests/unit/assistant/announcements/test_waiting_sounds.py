@@ -7,7 +7,7 @@ import pytest
 from assistant.announcements import waiting_sounds
 from assistant.announcements.waiting_sounds import MOST_S, TooMuchSound, WaitingSounds
 from assistant.domain.records import StoreError
-from audio.clip import Clip
+from audio.sound_files import Clip
 
 RATE = 8_000
 

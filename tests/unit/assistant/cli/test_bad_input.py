@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from assistant.cli.main import main
-from audio.devices import find
+from audio import devices as find
 from tests.ports import free_port
 
 Make = Callable[[Path], Path]

@@ -12,12 +12,12 @@ from assistant.cli import devices
 from assistant.cli.main import main
 from assistant.config.schema import Settings
 from assistant.sound.echo_plan import EchoPlan
-from audio.bounded import BoundedCalls
-from audio.devices import SILENCE_DBFS, DeviceInfo
-from audio.echo.choose import Plan
-from audio.echo.measure import EchoPath, PathKind
-from audio.echo.pair import Pair
+from audio.devices import SILENCE_DBFS
+from audio.devices.portaudio import DeviceInfo
+from audio.echo import PathKind, Plan
+from audio.echo.measure import EchoPath, Pair
 from audio.errors import AudioError, InputUnusable
+from audio.timing import BoundedCalls
 
 JABRA = DeviceInfo(
     "alsa_input.usb-Jabra[510]",

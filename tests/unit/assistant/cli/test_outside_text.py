@@ -55,7 +55,7 @@ from assistant.setup.answers import Answers
 from assistant.sound.recordings import FOLDER, Recording, write
 from assistant.tools.catalog.approvals import Approvals
 from assistant.tools.catalog.menu import build_menu
-from audio.devices import DeviceInfo
+from audio.devices.portaudio import DeviceInfo
 from integrations.demo_home import catalogue
 from integrations.demo_home import rest as server
 from integrations.demo_home.house import Thing

@@ -12,7 +12,7 @@ from assistant.domain.clock import SystemClock
 from assistant.domain.records import TurnRecord
 from assistant.journal.store import Store
 from assistant.sound.recordings import FOLDER, Recording, write
-from audio.wav import read_wav
+from audio.sound_files import read_wav
 
 NOW = datetime.now(UTC)
 SOUND = bytes([0, 32]) * 40_000  # 2.5 s

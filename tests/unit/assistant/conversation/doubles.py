@@ -13,8 +13,8 @@ from assistant.domain.question import Question, Settlement
 from audio.endpoint import Endpointer
 from audio.frames import FRAME_BYTES, FRAME_SAMPLES, Frame
 from audio.tts import Chunk
-from audio.vad.protocol import Voicing
-from audio.wake.protocol import Detection, NearMiss
+from audio.vad import Voicing
+from audio.wake import Detection, NearMiss
 
 Script = Callable[["ScriptedTurn"], AsyncGenerator[BrainEvent]]
 

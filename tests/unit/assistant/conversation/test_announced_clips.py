@@ -8,9 +8,9 @@ from assistant.conversation.loop import ConversationLoop
 from assistant.conversation.rules.events import Event, StopAsked, Typed
 from assistant.conversation.rules.state import State
 from assistant.domain.clock import VirtualClock
-from assistant.speech.manner import Manner
-from audio.clip import Clip
+from assistant.speech.sink import Manner
 from audio.earcons import earcon
+from audio.sound_files import Clip
 from tests.unit.assistant.conversation.doubles import ScriptedBrain
 from tests.unit.assistant.conversation.stage import play_out, runner_with, says_hello
 from tests.unit.assistant.conversation.test_announcements import Recorder

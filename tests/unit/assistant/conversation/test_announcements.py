@@ -21,7 +21,7 @@ from assistant.domain.outcome import ToolOutcome
 from assistant.domain.records import AnnouncementRecord
 from assistant.journal.store import Store
 from assistant.speech.identify import Languages
-from assistant.speech.manner import Manner
+from assistant.speech.sink import Manner
 from audio.earcons import earcon
 from audio.errors import DeviceLost
 from audio.player import NullPlayer

@@ -12,8 +12,8 @@ from assistant.conversation.rules.events import (
 )
 from audio.endpoint import Endpointer
 from audio.frames import FRAME_SAMPLES, Frame
-from audio.vad.protocol import Voicing
-from audio.wake.protocol import Detection
+from audio.vad import Voicing
+from audio.wake import Detection
 from tests.unit.assistant.conversation.doubles import NoWake
 
 SPEECH, SILENCE = b"\1\0" * FRAME_SAMPLES, bytes(FRAME_SAMPLES * 2)

@@ -9,9 +9,8 @@ from assistant.conversation.hearing import Hearing
 from assistant.conversation.rules.events import WakeHeard
 from audio.endpoint import Endpointer
 from audio.frames import FRAME_MS, FRAME_SAMPLES, Frame, Framer
-from audio.wake import make_wake_engine
-from audio.wake.protocol import WakeEngine
-from audio.wav import read_wav
+from audio.sound_files import read_wav
+from audio.wake import WakeEngine, make_wake_engine
 from tests.unit.assistant.conversation.doubles import NoVoice
 from tests.unit.audio.wake.doubles import ScriptedWake
 

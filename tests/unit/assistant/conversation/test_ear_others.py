@@ -9,8 +9,8 @@ from assistant.conversation.audio_front_end import AudioFrontEnd, Distraction
 from assistant.conversation.rules.events import SpeechEnded, SpeechStarted, WakeHeard
 from audio.endpoint import Endpointer
 from audio.frames import FRAME_SAMPLES, Frame
-from audio.vad.protocol import Voicing, level_of
-from audio.wake.protocol import Detection
+from audio.vad import Voicing, level_of
+from audio.wake import Detection
 from tests.unit.assistant.conversation.doubles import NoWake
 
 

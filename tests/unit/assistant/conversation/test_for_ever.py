@@ -15,8 +15,8 @@ from assistant.domain.brain import BrainEvent, ReplyText, TurnDone
 from assistant.domain.health import health_of
 from assistant.journal.store import Store
 from assistant.timers.book import TimerBook
+from audio.device_status import MicrophoneStatus
 from audio.frames import SAMPLE_RATE
-from audio.steady import MicrophoneStatus
 from integrations.web.pages import health_route
 from tests.unit.assistant.conversation.doubles import ScriptedBrain, ScriptedEar, ScriptedTurn
 from tests.unit.assistant.conversation.stage import COMMAND, runner_with

@@ -25,7 +25,7 @@ from assistant.domain.call_context import CALM, CallContext
 from assistant.domain.clock import VirtualClock
 from assistant.domain.outcome import ToolOutcome
 from assistant.domain.rights import READ_ONLY, Rights
-from assistant.speech.manner import OPENING, PLAIN
+from assistant.speech.sink import OPENING, PLAIN
 from audio.earcons import earcon
 from audio.errors import DeviceLost
 from audio.player import NullPlayer

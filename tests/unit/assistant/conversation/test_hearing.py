@@ -8,7 +8,7 @@ from assistant.conversation.audio_front_end import AudioFrontEnd
 from assistant.conversation.hearing import Hearing
 from audio.endpoint import Endpointer
 from audio.frames import FRAME_SAMPLES, Frame
-from audio.wake.protocol import Detection, NearMiss
+from audio.wake import Detection, NearMiss
 from tests.unit.assistant.conversation.doubles import NoVoice, NoWake
 
 LOUD = (np.arange(FRAME_SAMPLES) % 40 * 50).astype("<i2").tobytes()

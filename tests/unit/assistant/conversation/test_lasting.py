@@ -5,7 +5,7 @@ import pytest
 from assistant.conversation.audio_front_end import SpeechDuration
 from assistant.conversation.rules.events import SpeechHeld, SpeechPassed
 from audio.frames import SAMPLES_PER_MS
-from audio.vad.protocol import Voicing
+from audio.vad import Voicing
 
 CHUNK = 32 * SAMPLES_PER_MS
 

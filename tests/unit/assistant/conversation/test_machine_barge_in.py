@@ -41,7 +41,7 @@ from assistant.conversation.rules.events import (
     WakeHeard,
 )
 from assistant.conversation.rules.machine import Machine, MicrophoneState, Rules, State, reduce
-from assistant.speech.manner import PLAIN
+from assistant.speech.sink import PLAIN
 from tests.unit.assistant.conversation.situations import (
     CUT_OFF,
     FAULT,

@@ -31,7 +31,7 @@ from assistant.conversation.rules.events import (
 )
 from assistant.conversation.rules.machine import Machine, Rules, State, reduce
 from assistant.conversation.rules.state import ANNOUNCEMENTS_WAITING
-from assistant.speech.manner import Manner
+from assistant.speech.sink import Manner
 from tests.unit.assistant.conversation.situations import (
     CUT_OFF,
     FAULT,

@@ -9,7 +9,7 @@ from assistant.conversation.rules.machine import State
 from assistant.domain.brain import BrainEvent, ReplyText, TurnDone
 from audio.endpoint import Endpointer
 from audio.frames import Frame
-from audio.wake.protocol import Detection
+from audio.wake import Detection
 from tests.unit.assistant.conversation.doubles import (
     FramesWith,
     NoVoice,

@@ -9,7 +9,7 @@ from assistant.conversation.rules.events import SpeechEnded, SpeechStarted
 from assistant.conversation.rules.machine import State
 from assistant.conversation.rules.state import Standing
 from assistant.domain.brain import BrainEvent, Heard, ReplyText, TurnDone
-from audio.steady import MicrophoneChange, MicrophoneStatus
+from audio.device_status import MicrophoneChange, MicrophoneStatus
 from tests.unit.assistant.conversation.doubles import (
     FramesWith,
     ScriptedBrain,

@@ -15,9 +15,8 @@ from assistant.domain.clock import SystemClock
 from assistant.journal.store import Store
 from assistant.sound.echo_plan import EchoPaths
 from assistant.sound.mute import NAME as MUTED
-from audio.devices import DeviceInfo, Kind
-from audio.echo.measure import EchoPath
-from audio.echo.pair import Pair
+from audio.devices.portaudio import DeviceInfo, Kind
+from audio.echo.measure import EchoPath, Pair
 from audio.errors import DeviceLost, InputUnusable
 from tests.unit.assistant.doctor.scenes import RUNS, look, scene, settings
 

@@ -13,7 +13,8 @@ from assistant.doctor.finding import Finding
 from assistant.doctor.speech import Tried
 from audio.errors import InputUnusable
 from audio.frames import SAMPLE_RATE
-from audio.tts import Chunk, Leveller, PhraseCache, TunedVoice
+from audio.tts import Chunk
+from audio.tts.tuned import Leveller, PhraseCache, TunedVoice
 from audio.wake import built_in_words
 from tests.tiny_voice import make_tiny_voice
 from tests.unit.assistant.doctor.scenes import look, scene, settings

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import pytest
 
 from assistant.domain.health import health_of
+from audio.device_status import MicrophoneStatus as Status
 from audio.device_status import SpeakerStatus
-from audio.steady import MicrophoneStatus as Status
 
 
 @dataclass

@@ -11,7 +11,7 @@ from assistant.evaluation.commands import make_recording, sentences
 from assistant.speech.catalogue import Catalogue
 from audio.errors import InputUnusable
 from audio.frames import SAMPLE_RATE
-from audio.wav import read_wav
+from audio.sound_files import read_wav
 from integrations.demo_home.catalogue import THINGS
 
 needs_voices = pytest.mark.skipif(

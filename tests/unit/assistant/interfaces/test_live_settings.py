@@ -15,7 +15,7 @@ from assistant.interfaces import live_settings
 from assistant.interfaces.live_settings import NO_PROFILE, LiveSettings
 from assistant.journal.store import Store
 from audio.errors import InputUnusable
-from audio.wake.protocol import WakeEngine
+from audio.wake import WakeEngine
 from integrations.web.box import NotPossible
 from integrations.web.requests import LiveRequest
 from tests.unit.audio.wake.doubles import ScriptedWake

@@ -7,7 +7,7 @@ import pytest
 
 from assistant.domain.health import STUCK_S
 from assistant.service.service import HELD_S, OPENING_S, STANDING_S, Pulse
-from audio.steady import MicrophoneStatus as Status
+from audio.device_status import MicrophoneStatus as Status
 
 
 @dataclass

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from assistant.config.schema import Settings
 from assistant.setup.answers import Gone, HouseFacts
 from assistant.setup.sound_check import Loudness, Reading
-from audio.devices import DeviceInfo
+from audio.devices.portaudio import DeviceInfo
 from audio.errors import AudioError
 from integrations.errors import IntegrationError
 from integrations.home_assistant.discovery import FoundHome

@@ -13,9 +13,8 @@ from assistant.journal.store import Store
 from assistant.sound import echo_plan as echo_paths
 from assistant.sound.echo_plan import EchoPaths
 from assistant.sound.mute import NAME as MUTED
-from audio.devices import DeviceInfo
-from audio.echo.measure import EchoPath
-from audio.echo.pair import Pair
+from audio.devices.portaudio import DeviceInfo
+from audio.echo.measure import EchoPath, Pair
 from audio.errors import AudioError, DeviceLost, InputUnusable
 
 MICROPHONE = DeviceInfo("usb:0b0e:0412:501A", "input", 1, 16_000, True, 4)

@@ -12,10 +12,9 @@ from assistant.config.load import load_settings
 from assistant.sound import echo_plan
 from assistant.sound import echo_plan as echo_paths
 from assistant.sound.echo_plan import EchoPaths, measure_echo, plan_echo
-from audio.devices import DeviceInfo
-from audio.echo import livekit
-from audio.echo.measure import EchoPath, PathKind
-from audio.echo.pair import Pair
+from audio.devices.portaudio import DeviceInfo
+from audio.echo import PathKind, livekit
+from audio.echo.measure import EchoPath, Pair
 from audio.errors import DeviceLost, InputUnusable
 
 MICROPHONE = DeviceInfo("mic", "input", 1, 16_000, True, 4)

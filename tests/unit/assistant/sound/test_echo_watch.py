@@ -16,11 +16,10 @@ from assistant.domain.records import StoreError
 from assistant.sound import echo_watch
 from assistant.sound.echo_plan import Devices, EchoPlan
 from assistant.sound.echo_watch import AGAIN_S, SETTLE_S, EchoWatch, plan_now
-from audio.devices import DeviceInfo
-from audio.echo.choose import Plan, PlanKind
+from audio.devices.portaudio import DeviceInfo
+from audio.echo import PathKind, Plan, PlanKind
 from audio.echo.livekit import CleanCounts, LivekitCleaner
-from audio.echo.measure import EchoPath, PathKind
-from audio.echo.pair import Pair
+from audio.echo.measure import EchoPath, Pair
 from audio.errors import InputUnusable
 from tests.unit.audio.speaker_stage import Inline, News
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from assistant.sound.media_players import PlayerVerdict, Touched, judge, playing_in, seen, touches
+from assistant.sound.media import PlayerVerdict, Touched, judge, playing_in, seen, touches
 from integrations.home_assistant.house import Entity, House
 
 ABLE = 1 | 4 | 16384

@@ -7,8 +7,8 @@ import pytest
 from assistant.conversation.rules.state import Standing, State
 from assistant.domain.clock import VirtualClock
 from assistant.sound.mute import BACK_S, MicrophoneTones
+from audio.device_status import MicrophoneStatus as Status
 from audio.errors import DeviceLost
-from audio.steady import MicrophoneStatus as Status
 
 
 class Room:

@@ -7,8 +7,8 @@ import pytest
 from assistant.config.schema import Settings
 from assistant.sound.devices import open_file_player, open_outputs
 from audio.player import NullPlayer, OneOutput
+from audio.sound_files import read_wav
 from audio.speaker import Speaker
-from audio.wav import read_wav
 
 PCM = bytes(range(200)) * 8
 RATE = 16_000

@@ -11,7 +11,7 @@ from assistant.conversation.rules.events import WakeHeard
 from assistant.domain.clock import VirtualClock
 from assistant.domain.turn_audio import TurnAudio
 from assistant.sound.recordings import Recorder, Recording, Recordings, listed
-from audio.wake.protocol import NearMiss
+from audio.wake import NearMiss
 
 WAKE = WakeHeard("okay_nabu", 0.97, at_ms=2_000.0, mark_ms=1_700.0)
 BUTTON = WakeHeard("button", 1.0, at_ms=2_000.0, mark_ms=2_000.0, pressed=True)

@@ -17,7 +17,7 @@ from assistant.conversation.rules.state import State
 from assistant.domain.clock import VirtualClock
 from assistant.sound import recordings
 from assistant.sound.recordings import AFTER_ANSWER_S, FOLDER, WAITING, Recordings, listed, path_of
-from audio.wake.protocol import Detection
+from audio.wake import Detection
 
 SOUND = bytes(range(256)) * 125  # a second
 WAKE = Detection("okay_nabu", 0.9712, 32_000, 27_200)

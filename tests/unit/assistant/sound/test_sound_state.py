@@ -12,7 +12,7 @@ from assistant.interfaces.api.box import Box
 from assistant.sound.devices import SoundState
 from assistant.sound.echo_plan import EchoPlan
 from audio.device_status import AGAIN_S
-from audio.echo.choose import Plan
+from audio.echo import Plan
 from audio.echo.livekit import CleanCounts, LivekitCleaner
 from audio.errors import InputUnusable
 from audio.player import NullPlayer, OneOutput

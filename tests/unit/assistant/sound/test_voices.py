@@ -9,8 +9,8 @@ import pytest
 from assistant.config.schema import Settings
 from assistant.sound.devices import spare_voices_of, voices_of
 from audio.errors import InputUnusable
-from audio.tts import Speed, TunedVoice
-from audio.tts.level import block_powers, speech_power
+from audio.tts import Speed
+from audio.tts.tuned import TunedVoice, block_powers, speech_power
 from tests.tiny_voice import make_tiny_voice
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from assistant.speech.heard import PACE_MS, QUIET, Sounding, weight
+from assistant.speech.sink import PACE_MS, QUIET, Sounding, weight
 from tests.benchmarks.heard import VOICES, clauses
 from tests.espeak_words import RATE as ESPEAK_RATE
 from tests.espeak_words import espeak_words

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from assistant.speech.identify import identify
-from assistant.speech.telling_words import WORDS
+from assistant.speech.identify import WORDS, identify
 
 SENTENCES = Path(__file__).with_name("languages.tsv")
 SIX = ("en", "es", "pt", "de", "fr", "vi")

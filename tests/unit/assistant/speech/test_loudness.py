@@ -8,8 +8,8 @@ from typing import get_args
 import numpy as np
 import pytest
 
-from assistant.speech.manner import PLAIN, Manner
 from assistant.speech.output import SpeechOutput
+from assistant.speech.sink import PLAIN, Manner
 from audio.earcons import earcon
 from audio.player import NullPlayer, OneOutput, Outputs, Player, StreamName
 from audio.tts import Chunk

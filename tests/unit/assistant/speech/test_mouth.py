@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from assistant.domain.clock import VirtualClock
-from assistant.speech.manner import PLAIN
 from assistant.speech.output import SpeechOutput
+from assistant.speech.sink import PLAIN
 from assistant.speech.synthesis import WARM_PHRASE
 from audio.errors import DeviceLost, InputUnusable
 from audio.player import NullPlayer, OneOutput, Player, StreamName

@@ -6,10 +6,9 @@ import pytest
 
 from assistant.config.sections import SoundChoice
 from assistant.domain.clock import VirtualClock
-from assistant.speech import sounds
-from assistant.speech.answer import Output
-from assistant.speech.output import SpeechOutput
-from assistant.speech.sounds import Sounds
+from assistant.speech import output as sounds
+from assistant.speech.output import Sounds, SpeechOutput
+from assistant.speech.sink import Output
 from audio.earcons import NAMES, earcon
 from audio.errors import DeviceLost
 from audio.player import NullPlayer

@@ -12,7 +12,7 @@ import pytest
 from assistant.domain.clock import Clock, VirtualClock
 from assistant.domain.records import SmallValues, StoreError, TimerRecord
 from assistant.speech.catalogue import Catalogue
-from assistant.speech.manner import PLAIN, Manner
+from assistant.speech.sink import PLAIN, Manner
 from assistant.timers.book import TimerBook
 from assistant.timers.keeper import TimerService
 from assistant.timers.keeper import TimerStore as TimerShelf

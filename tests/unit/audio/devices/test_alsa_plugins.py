@@ -5,11 +5,11 @@ import sys
 
 import pytest
 
-from audio.devices.find import is_heavy, wanted
+from audio.devices.portaudio import is_heavy, wanted
 
 _LOADS = """\
 import sys
-from audio.devices.find import raw_devices
+from audio.devices import raw_devices
 raw_devices()
 sys.exit("libavcodec" in open("/proc/self/maps").read())
 """

@@ -9,15 +9,9 @@ from typing import Any
 
 import pytest
 
-from audio.devices import (
-    DeviceInfo,
-    Kind,
-    chosen,
-    find,
-    find_device,
-    list_devices,
-    server_out_of_reach,
-)
+from audio import devices as find
+from audio.devices import chosen, find_device, list_devices, server_out_of_reach
+from audio.devices.portaudio import DeviceInfo, Kind
 from audio.devices.server import NoServer, ServerDevice, usb_names
 from audio.errors import InputUnusable
 from tests.unit.audio.devices.test_cards import JABRA as USB_JABRA

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from audio.devices import SILENCE_DBFS, DeviceInfo, level, measure_level, refresh
-from audio.devices.level import level_of
+from audio import devices as level
+from audio.devices import SILENCE_DBFS, level_of, measure_level
+from audio.devices.portaudio import DeviceInfo, refresh
 
 RATE = 16_000
 DEVICE = DeviceInfo("box", "input", 2, RATE, default=True, index=3)

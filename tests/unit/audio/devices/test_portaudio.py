@@ -5,7 +5,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from audio.devices import list_devices, load_portaudio, refresh, register_stream
+from audio.devices import list_devices
+from audio.devices.portaudio import load_portaudio, refresh, register_stream
 from audio.errors import InputUnusable
 
 

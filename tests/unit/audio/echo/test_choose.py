@@ -4,8 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from audio.echo.choose import Setting, choose, choose_meanwhile, echo_cancelled
-from audio.echo.measure import PathKind
+from audio.echo import PathKind, Setting, choose, choose_meanwhile, echo_cancelled
 
 
 @pytest.mark.parametrize(

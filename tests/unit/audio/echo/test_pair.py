@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from audio.device_status import MicrophoneChange, MicrophoneStatus
-from audio.devices import DeviceInfo
-from audio.echo import pair as pairs
-from audio.echo.measure import EchoPath, PathKind, chirp
-from audio.echo.pair import Pair, measure_pair
+from audio.devices.portaudio import DeviceInfo
+from audio.echo import PathKind
+from audio.echo import measure as pairs
+from audio.echo.measure import EchoPath, Pair, chirp, measure_pair
 from audio.errors import DeviceLost, InputUnusable
 from audio.frames import FRAME_SAMPLES, Frame
 from audio.player import NullPlayer

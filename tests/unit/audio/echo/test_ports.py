@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from audio.devices import DeviceInfo, server
-from audio.echo import pair as pairs
-from audio.echo.pair import Pair, find_pair, ports_of
+from audio.devices import server
+from audio.devices.portaudio import DeviceInfo
+from audio.echo import measure as pairs
+from audio.echo.measure import Pair, find_pair, ports_of
 from audio.errors import InputUnusable
 from tests.unit.audio.devices.fake_pulse import FakeServer, source
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from audio.echo.residual import Residual
+from audio.echo.livekit import Residual
 
 LOUD, QUIET = 4_000.0**2, 20.0**2
 

@@ -15,7 +15,7 @@ import pytest
 
 from audio.errors import InputUnusable
 from audio.recognize.folder import heard_by, open_model_folder
-from audio.recognize.text import plain_words
+from audio.recognize.protocol import plain_words
 
 SECOND = bytes(32_000)
 

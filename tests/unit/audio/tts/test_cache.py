@@ -2,7 +2,7 @@
 
 import pytest
 
-from audio.tts.protocol import Chunk
+from audio.tts import Chunk
 from audio.tts.tuned import Phrase, PhraseCache
 
 

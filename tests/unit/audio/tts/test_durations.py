@@ -7,7 +7,7 @@ import onnx
 import pytest
 from onnx import TensorProto, helper
 
-from audio.tts.durations import durations_output
+from audio.tts.piper import durations_output
 from tests.tiny_voice import make_tiny_voice
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from audio.tts.level import (
+from audio.tts.tuned import (
     CEILING_DB,
     TARGET_DB,
     Leveller,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from audio.tts.level import Meter, lighter, slowness
+from audio.tts.tuned import Meter, lighter, slowness
 
 
 def test_there_is_no_figure_before_a_second_of_sound() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from audio.tts.durations import spelled
+from audio.tts import spelled
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from audio.errors import InputUnusable
-from audio.tts import Chunk, Leveller, PhraseCache, TunedVoice
+from audio.tts import Chunk
+from audio.tts.tuned import Leveller, PhraseCache, TunedVoice
 
 RATE = 16_000
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from audio.tts.durations import word_ends, word_positions
+from audio.tts.piper import word_ends, word_positions
 
 ALONE = {"of": "ʌv", "the": "ðə", "house": "haʊs", "12": "twɛlv", "21": "twɛnti wʌn", "-": ""}
 

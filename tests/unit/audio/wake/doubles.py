@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
-from audio.wake.protocol import Detection, NearMiss
+from audio.wake import Detection, NearMiss
 
 
 class ScriptedWake:

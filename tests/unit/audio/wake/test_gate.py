@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from audio.frames import FRAME_MS, FRAME_SAMPLES, SAMPLE_RATE
-from audio.wake.gated import GLANCE_MS, HOLD_MS, START_MS, EnergyGate
+from audio.gate import GLANCE_MS, HOLD_MS, START_MS, EnergyGate
 
 Samples = NDArray[np.float64]
 SILENCE = np.zeros(10 * SAMPLE_RATE)

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from audio.frames import FRAME_BYTES, FRAME_MS, FRAME_SAMPLES
-from audio.wake import make_wake_engine
-from audio.wake.gated import GLANCE_MS, LOOK_BACK_MS, START_MS, GatedWake
-from audio.wake.protocol import NearMiss
+from audio.gate import GLANCE_MS, START_MS
+from audio.wake import NearMiss, make_wake_engine
+from audio.wake.wrappers import LOOK_BACK_MS, GatedWake
 from tests.corpus.speech import say
 from tests.unit.audio.wake.doubles import ScriptedWake
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from audio.wake.protocol import REFRACTORY, NearMiss, Trigger
+from audio.wake import REFRACTORY, NearMiss, Trigger
 
 FRAME = 320
 

@@ -3,9 +3,8 @@
 import pytest
 
 from audio.frames import FRAME_SAMPLES
-from audio.wake import make_wake_engine
-from audio.wake.protocol import Detection
-from audio.wake.verify import VerifiedWake
+from audio.wake import Detection, make_wake_engine
+from audio.wake.wrappers import VerifiedWake
 from tests.unit.audio.wake.doubles import ScriptedWake
 
 PCM = bytes(FRAME_SAMPLES * 2)

@@ -16,7 +16,7 @@ from assistant.domain.records import Mark, StoreError, TurnRecord
 from assistant.domain.rights import Rights
 from assistant.interfaces.api.parts import Openers, Parts
 from assistant.tools.policy.choices import Ratings
-from audio.steady import MicrophoneStatus
+from audio.device_status import MicrophoneStatus
 from integrations.home_assistant.house import House
 from integrations.web.box import NotPossible, Unknown
 from integrations.web.requests import (

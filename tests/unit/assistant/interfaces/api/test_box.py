@@ -17,7 +17,7 @@ from assistant.domain.version import own_version
 from assistant.interfaces.api.box import Box
 from assistant.interfaces.api.parts import Openers, Parts
 from assistant.tools.policy.choices import Ratings
-from audio.steady import MicrophoneStatus
+from audio.device_status import MicrophoneStatus
 from integrations.home_assistant.house import Entity, House
 from integrations.web.box import NotKept, NotPossible, Unknown
 from integrations.web.requests import (

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from assistant.conversation.rules.state import Standing, State
 from assistant.domain.events import EventBus
 from assistant.interfaces.device.face import Sources
-from audio.steady import MicrophoneStatus
+from audio.device_status import MicrophoneStatus
 
 IDLE = Standing(State.IDLE, False, MicrophoneStatus.LISTENING)
 NOON = datetime(2026, 11, 23, 12, tzinfo=UTC)

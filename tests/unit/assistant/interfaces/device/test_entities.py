@@ -9,7 +9,7 @@ from assistant.conversation.rules.state import Standing, State
 from assistant.interfaces.device.entities import every_one, gone, name_keys, sensors_of
 from assistant.interfaces.status import StatusSnapshot
 from assistant.speech.catalogue import Catalogue
-from audio.steady import MicrophoneStatus
+from audio.device_status import MicrophoneStatus
 from integrations.home_assistant.mobile_app import Sensor
 
 NOON = datetime(2026, 11, 23, 12, tzinfo=UTC)

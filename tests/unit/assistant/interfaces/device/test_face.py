@@ -15,7 +15,7 @@ from assistant.conversation.rules.state import Standing, State
 from assistant.domain.clock import VirtualClock
 from assistant.interfaces.device.face import DeviceInterface, HouseDevice, Reach
 from assistant.speech.catalogue import Catalogue
-from audio.steady import MicrophoneStatus
+from audio.device_status import MicrophoneStatus
 from integrations.web.requests import QuestionAnswer
 from tests.unit.assistant.interfaces.device.box import Pressed, Says
 from tests.unit.assistant.interfaces.device.doubles import Json, TakesDevices

@@ -24,7 +24,7 @@ from assistant.interfaces.device.entities import (
 from assistant.interfaces.device.sensors import DeviceSensors
 from assistant.interfaces.status import StatusSnapshot
 from assistant.speech.catalogue import Catalogue
-from audio.steady import MicrophoneStatus
+from audio.device_status import MicrophoneStatus
 from integrations.errors import Unavailable
 
 LISTENING = Standing(State.IDLE, False, MicrophoneStatus.LISTENING)

@@ -10,7 +10,7 @@ from assistant.domain.brain import Usage
 from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
 from assistant.domain.records import ErrorRecord, TurnRecord, WakeRecord
 from assistant.interfaces.prometheus import Histogram, Measures, stages
-from audio.wake.protocol import NearMiss
+from audio.wake import NearMiss
 
 NOW = datetime(2026, 11, 22, 20, 0, tzinfo=UTC)
 

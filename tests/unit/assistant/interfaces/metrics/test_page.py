@@ -5,7 +5,7 @@ import time
 from prometheus_client.parser import text_string_to_metric_families
 
 from assistant.interfaces.prometheus import Measures, Standing, page
-from audio.wake.protocol import NearMiss
+from audio.wake import NearMiss
 
 STANDING = Standing(
     "degraded",

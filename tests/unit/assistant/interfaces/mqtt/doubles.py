@@ -10,7 +10,7 @@ from assistant.conversation.rules.state import Standing, State
 from assistant.domain.events import EventBus, Happening
 from assistant.domain.records import StoreError
 from assistant.interfaces.mqtt.publishing import Parts
-from audio.steady import MicrophoneStatus
+from audio.device_status import MicrophoneStatus
 from integrations.errors import IntegrationError, Unavailable
 from integrations.mqtt import Arrival, Broker, Publication, Subscription
 from integrations.web.box import NotPossible

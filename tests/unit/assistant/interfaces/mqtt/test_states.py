@@ -11,7 +11,7 @@ from assistant.interfaces.mqtt.entities import SOMETIMES, Offered, retained
 from assistant.interfaces.mqtt.publishing import Topics
 from assistant.interfaces.mqtt.states import Settings, states
 from assistant.interfaces.status import StatusSnapshot
-from audio.steady import MicrophoneStatus
+from audio.device_status import MicrophoneStatus
 
 DAY = datetime(2026, 11, 23, tzinfo=UTC)
 ALL = Offered(words=True, wake_words=("okay_nabu",), profiles=("no profile", "kids"))

@@ -1,106 +1,13 @@
 """A wake engine that does not run while the room is silent, and loses nothing by it."""
 
-import math
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
-
-import numpy as np
+from collections.abc import Iterable, Mapping, Sequence
 
 from audio.frames import FRAME_BYTES, FRAME_MS, FRAME_SAMPLES, SAMPLES_PER_MS
-from audio.wake.protocol import REFRACTORY, Detection, NearMiss, WakeEngine
+from audio.gate import EnergyGate
+from audio.wake import REFRACTORY, Detection, NearMiss, WakeEngine
 
 # Tells a silent room from one in which something sounds, for a few microseconds a frame.
-
-
-RISE_DB = 2.0  # above the floor opens
-HOLD_MS = 1_500  # open so long after the last rise: engines fire up to 0.5 s after the word
-START_MS = 2_000  # open so long at first, until the floor is known
-GLANCE_MS = 320  # how much of what came while it was open is looked at at once
-
-_GLANCE_BYTES = GLANCE_MS // FRAME_MS * FRAME_BYTES
-_SMOOTHING = 0.25  # of a frame's power; the rest is what was before, so that noise is steady
-_UP_DB = 0.7 * FRAME_MS / 1000  # the floor rises so slowly that no sentence lifts it ...
-_DOWN = 0.1  # ... and falls by this part of the way in each frame
-_LEAST = 4.0  # power in int16 units squared: below it lies nothing that an engine could use
-_MEAN = np.full(FRAME_SAMPLES, 1 / FRAME_SAMPLES, np.float32)
-
-
-class EnergyGate:
-    """Open while there is more to hear than what is always there.
-
-    It goes by two powers, of the sound and of its differences: hum and rumble hide a voice from the
-    first, hiss hides it from the second. The floor of each follows what is always there: down at
-    once, up by less than 1 dB in a second.
-    """
-
-    def __init__(self) -> None:
-        self._bands = (_Band(), _Band())
-        self._left = START_MS // FRAME_MS  # frames that it stays open
-        self._unseen = b""  # what came while it was open
-
-    @property
-    def open(self) -> bool:
-        """Whether it was open for the last frame."""
-        return self._left > 0
-
-    def hear(self, pcm: bytes) -> bool:
-        """Take the next frames, one or a few; whether it is open for the last of them.
-
-        A few at once cost little more than one.
-        """
-        whole, steps = self._bands
-        for power, of_steps in _powers(pcm):
-            rises = whole.take(power) | steps.take(of_steps)  # each takes its own
-            self._left = HOLD_MS // FRAME_MS if rises else max(0, self._left - 1)
-        return self.open
-
-    def glance(self, pcm: bytes) -> bool:
-        """Like `hear`, with a quarter of the work while it is open: to close is in no hurry."""
-        self._unseen += pcm
-        if self.open and len(self._unseen) < _GLANCE_BYTES:
-            return True
-        unseen, self._unseen = self._unseen, b""
-        return self.hear(unseen)
-
-    def restart(self) -> None:
-        """Another stream begins."""
-        self._unseen = b""
-        self._bands = (_Band(), _Band())
-        self._left = START_MS // FRAME_MS
-
-
-class _Band:
-    """One power, its floor, and whether it has risen above that."""
-
-    def __init__(self) -> None:
-        self._power = -1.0  # smoothed; none before the stream's first frame
-        self._floor = 0.0  # dB
-
-    def take(self, power: float) -> bool:
-        """Take the next frame's power; whether it rises above the floor."""
-        if self._power < 0:
-            self._power, self._floor = power, _db(power)
-        self._power += _SMOOTHING * (power - self._power)
-        level = _db(self._power)
-        rises = level > self._floor + RISE_DB
-        if level < self._floor:
-            self._floor += _DOWN * (level - self._floor)
-        else:
-            self._floor = min(level, self._floor + _UP_DB)
-        return rises
-
-
-def _powers(pcm: bytes) -> Iterator[tuple[float, float]]:
-    """Each frame's power without the offset that cheap converters have, and that of its steps."""
-    samples = np.frombuffer(pcm, "<i2").astype(np.float32).reshape(-1, FRAME_SAMPLES)
-    steps = samples[:, 1:] - samples[:, :-1]
-    offsets = samples @ _MEAN
-    whole = np.vecdot(samples, samples) / FRAME_SAMPLES - offsets * offsets
-    return zip(whole.tolist(), (np.vecdot(steps, steps) / FRAME_SAMPLES).tolist(), strict=True)
-
-
-def _db(power: float) -> float:
-    return 10 * math.log10(max(power, _LEAST))
 
 
 LOOK_BACK_MS = 1_000  # at least
@@ -229,3 +136,100 @@ class GatedWake:
         if len(self._unheard) >= (LOOK_BACK_MS + _STEP_MS) // FRAME_MS:
             for _ in range(_STEP_MS // FRAME_MS):
                 self._unheard.popleft()
+
+
+# A second opinion: the other engine looks at what made the first one fire, and may refuse it.
+
+
+LOOK_MS = 2_000  # of sound that the other engine looks at, and then ...
+# ... of silence: measured, without it a third of the words fire before the other engine's score
+# has come up; with half of it a seventh; with more no fewer.
+_SILENCE_MS = 240
+REFUSED_BELOW = 0.05  # of its score: only what is nothing at all to it
+
+
+class VerifiedWake:
+    """A WakeEngine whose detections another engine may refuse.
+
+    That engine hears nothing but what it looks at; then it hears silence again, with the next frame
+    rather than before the answer. Words that it does not know are not looked at. A refusal is a
+    near miss, and like a detection keeps the engine silent for the refractory time.
+    """
+
+    def __init__(self, engine: WakeEngine, other: WakeEngine) -> None:
+        self._engine = engine
+        self._other = other
+        self._heard: deque[tuple[bytes, int]] = deque(maxlen=LOOK_MS // FRAME_MS)
+        self._refused: list[NearMiss] = []
+        self._looked = False  # the other engine has not heard silence since
+
+    @property
+    def score(self) -> float:
+        """The highest score of any word."""
+        return self._engine.score
+
+    @property
+    def scores(self) -> Mapping[str, float]:
+        """The score of each word."""
+        return self._engine.scores
+
+    @property
+    def closeness(self) -> float:
+        """How near the nearest word is to firing."""
+        return self._engine.closeness
+
+    def hear(self, pcm: bytes, end: int) -> Detection | None:
+        """Take the next frame; one that makes the first engine fire takes up to 150 ms."""
+        if self._looked:
+            self._looked = False
+            self._other.restart()
+        self._heard.append((pcm, end))
+        found = self._engine.hear(pcm, end)
+        if found is None or found.word not in self._other.scores:
+            return found
+        if self._look(found.word) >= REFUSED_BELOW:
+            return found
+        # It fired, so it came as near as can be.
+        self._refused.append(NearMiss(found.word, found.score, self._engine.closeness, found.at))
+        return None
+
+    def near_misses(self) -> list[NearMiss]:
+        """Those since the last call, refusals among them."""
+        refused, self._refused = self._refused, []
+        return [*self._engine.near_misses(), *refused]
+
+    def strict(self, on: bool) -> None:
+        """Ask the first engine for more certainty, or no longer."""
+        self._engine.strict(on)
+
+    def restart(self) -> None:
+        """Another stream begins."""
+        self._heard.clear()
+        self._looked = False
+        self._engine.restart()
+        self._other.restart()
+
+    def close(self) -> None:
+        """Give up both engines' native resources."""
+        self._engine.close()
+        self._other.close()
+
+    def _look(self, word: str) -> float:
+        self._looked = True
+        return second_score(self._other, list(self._heard), word)
+
+
+def second_score(engine: WakeEngine, frames: Sequence[tuple[bytes, int]], word: str) -> float:
+    """The best score that the engine gives the word in frames and their ends, in some 100 ms.
+
+    The engine must have heard silence before. Afterwards it has to be restarted.
+    """
+    best, end = 0.0, frames[-1][1]
+    silence = [
+        (bytes(FRAME_BYTES), end + number * FRAME_SAMPLES)
+        for number in range(1, _SILENCE_MS // FRAME_MS + 1)
+    ]
+    for frame in (*frames, *silence):
+        engine.hear(*frame)
+        best = max(best, engine.scores[word])
+    return best

@@ -1,10 +1,16 @@
-"""Which words of a clause have been heard, from how much of its sound has been played."""
+"""Where words go to be heard: how loud, in which manner, and which of them were heard."""
 
+import math
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import accumulate, groupby
 
 import numpy as np
+
+from audio.mixer import limited
+from audio.player import Player
+from audio.sound_files import Clip
 
 BLOCK_MS = 10  # what silence is looked for in
 QUIET = 200  # int16; what never passes it is silence
@@ -117,3 +123,62 @@ class Sounding:
                 done += BLOCK_MS if counts else 0.0
                 spoken.append(done)
         return spoken
+
+
+# How something is said that nobody asked for just now.
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """What sets one announcement apart from another by ear."""
+
+    sound: str = ""  # a tone of `audio.earcons` that goes before; "": none
+    volume: float | None = None  # 0 to 1, of the voice's own loudness; None: as all that is said
+    alarm: bool = False  # quiet hours do not count for it
+    floor: float = 0.0  # no volume and no quiet hours make it softer, 0 to 1
+    clip: Clip | None = None  # sounds behind the tone, in place of words or before them
+    caller: str = ""  # the program that wants it said; "" where it is Hearth itself
+
+
+PLAIN = Manner()
+# The microphone opens: whoever is in the room must know it, however quiet they want the rest.
+OPENING = Manner(floor=0.25)
+
+
+class Output:
+    """The player with a volume and an account of what it was given."""
+
+    def __init__(self, player: Player, volume: float) -> None:
+        self.volume = volume
+        self.manner = PLAIN  # of what is being said, where nothing else is told
+        self.limit: Callable[[], float] = lambda: math.inf  # of all but alarms; asked each time
+        self.accepted_ms = player.played_ms  # sound given now begins there
+        self._player = player
+
+    @property
+    def played_ms(self) -> float:
+        """Milliseconds of sound played, on the scale of `accepted_ms`."""
+        return self._player.played_ms
+
+    async def play(self, pcm: bytes, rate: int, manner: Manner | None = None) -> None:
+        """Queue mono int16 at `rate` Hz, as loud as the volume says. Raises AudioError."""
+        volume = self._volume(manner or self.manner)
+        if volume != 1.0:
+            samples = np.frombuffer(pcm, np.int16).astype(np.float32) * max(0.0, volume)
+            pcm = limited(samples).astype(np.int16).tobytes()
+        await self._player.play(pcm, rate)
+        self.accepted_ms += len(pcm) / 2 / rate * 1000
+
+    def _volume(self, manner: Manner) -> float:
+        volume = self.volume if manner.volume is None else manner.volume
+        limited = volume if manner.alarm else min(volume, self.limit())
+        return max(limited, manner.floor)
+
+    async def drain(self) -> None:
+        """Return when all that was queued has been played."""
+        await self._player.drain()
+
+    def stop(self) -> None:
+        """Silence at once."""
+        self._player.stop()
+        self.accepted_ms = self._player.played_ms

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from datetime import date
 
 from assistant.speech.language.table import LanguageTable, Unit
-from assistant.speech.readers.short import DASH, any_of, folded, full_stop
+from assistant.speech.short_forms import DASH, any_of, folded, full_stop
 
 # Times of day and durations.
 

@@ -1,11 +1,118 @@
-"""Calls into a sound system that may never return, each in a thread of its own."""
+"""The little that sound needs to know of time."""
 
 import asyncio
 import contextlib
 import threading
+import time
 from collections.abc import Callable
 from functools import partial
 from typing import Generic, Protocol, TypeVar
+
+
+class Clock(Protocol):
+    """A clock that can be replaced by a virtual one."""
+
+    def monotonic(self) -> float:
+        """Seconds that never jump back."""
+        ...
+
+    async def sleep(self, seconds: float) -> None:
+        """Return after that many of its seconds."""
+        ...
+
+
+class LoopClock:
+    """Real time."""
+
+    def monotonic(self) -> float:
+        return time.monotonic()
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+
+
+class Alarm:
+    """Wait for news, or for a moment at the latest.
+
+    Setting a later moment costs nothing: its one task sleeps through to the moment asked for
+    before, and then for the rest.
+    """
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._news = asyncio.Event()
+        self._at = 0.0  # when to wake, seconds of the clock
+        self._asleep_until = 0.0
+        self._sleeping: asyncio.Task[None] | None = None
+
+    def ring(self) -> None:
+        """There is news: end the wait, or the next one if nobody waits. On the loop."""
+        self._news.set()
+
+    async def wait(self, until: float) -> None:
+        """Return at the moment `until` of the clock, or once there is news."""
+        if self._news.is_set() or until <= self._clock.monotonic():
+            await asyncio.sleep(0)  # whoever loops on this must not starve the others
+        else:
+            self._set(until)
+            await self._news.wait()
+        self._news.clear()
+
+    def close(self) -> None:
+        """Nobody waits any more."""
+        if self._sleeping is not None:
+            self._sleeping.cancel()
+            self._sleeping = None
+
+    def _set(self, at: float) -> None:
+        self._at = at
+        if self._sleeping is not None and not self._sleeping.done():
+            if self._asleep_until <= at:
+                return
+            self._sleeping.cancel()
+        self._asleep_until = at
+        self._sleeping = asyncio.create_task(self._sleep(), name="alarm")
+
+    async def _sleep(self) -> None:
+        while (left := self._at - self._clock.monotonic()) > 0:
+            self._asleep_until = self._at
+            await self._clock.sleep(left)
+        self._news.set()
+
+
+SHORTEST_PAUSE_S, LONGEST_PAUSE_S = 0.25, 2.0  # between two attempts to open it
+
+
+class BackOff:
+    """When the next attempt to open it is due: at once, and then ever later while they fail."""
+
+    def __init__(self, now: float) -> None:
+        """Times are seconds of the clock."""
+        self.at = now
+        self._tried_at = now
+        self._pause_s = 0.0
+
+    def tried(self, now: float) -> None:
+        """An attempt has ended, well or not."""
+        self._tried_at = now
+        self._pause_s = min(max(2 * self._pause_s, SHORTEST_PAUSE_S), LONGEST_PAUSE_S)
+        self.at = now + self._pause_s
+
+    def lost(self, now: float) -> None:
+        """What was opened is gone. One that goes again and again is opened ever more slowly."""
+        self.at = max(now, self._tried_at + self._pause_s)
+
+    def news(self, now: float) -> None:
+        """Something has changed: it may work now."""
+        self.at = min(self.at, max(now, self._tried_at + SHORTEST_PAUSE_S))
+
+    def settle(self) -> None:
+        """All is well, or may be: the next attempt is the first."""
+        self._pause_s = 0.0
+
+
+# Calls into a sound system that may never return, each in a thread of its own.
+
 
 Result = TypeVar("Result")
 

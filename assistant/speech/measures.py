@@ -3,7 +3,7 @@
 import re
 
 from assistant.speech.language.table import LanguageTable, Numbers, Unit
-from assistant.speech.readers.short import DASH, MINUS, any_of, full_stop
+from assistant.speech.short_forms import DASH, MINUS, any_of, full_stop
 
 # A number, with its sign and decimals, in words.
 

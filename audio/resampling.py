@@ -1,0 +1,64 @@
+"""Changing the rate of mono int16 sound, a stream at a time or a buffer at a time, with libsoxr."""
+
+import numpy as np
+import soxr
+
+QUALITY = "HQ"  # 20 bit; costs 0.03 % of a core for 48 kHz to 16 kHz, holds back about 20 ms
+
+
+class Resampler:
+    """Changes the rate of a stream of mono int16; equal rates pass through untouched."""
+
+    def __init__(self, from_rate: int, to_rate: int) -> None:
+        """Rates in Hz, both above 0."""
+        self._stream = (
+            None
+            if from_rate == to_rate
+            else soxr.ResampleStream(from_rate, to_rate, 1, dtype="int16", quality=QUALITY)
+        )
+
+    def push(self, pcm: bytes) -> bytes:
+        """Take a block, give what is ready: with HQ that comes in bursts, often nothing."""
+        return self._run(pcm, last=False)
+
+    def flush(self) -> bytes:
+        """What the filter held back. The resampler must not be used afterwards."""
+        return self._run(b"", last=True)
+
+    def _run(self, pcm: bytes, *, last: bool) -> bytes:
+        if self._stream is None:
+            return pcm
+        samples = np.frombuffer(pcm, dtype=np.int16)
+        return bytes(self._stream.resample_chunk(samples, last=last).tobytes())
+
+
+def resample(pcm: bytes, from_rate: int, to_rate: int) -> bytes:
+    """The whole buffer of mono int16 at another rate, in one go; rates in Hz."""
+    if from_rate == to_rate or not pcm:
+        return pcm
+    samples = np.frombuffer(pcm, dtype=np.int16)
+    return bytes(soxr.resample(samples, from_rate, to_rate, quality=QUALITY).tobytes())
+
+
+class Conversion:
+    """Brings pieces of any rate to one rate, without a seam between pieces of the same rate."""
+
+    def __init__(self, to_rate: int) -> None:
+        self._to_rate = to_rate
+        self._from_rate = to_rate
+        self._resampler = Resampler(to_rate, to_rate)
+
+    def push(self, pcm: bytes, rate: int) -> bytes:
+        """The next piece of mono int16 at `rate` Hz; the filter may hold a little of it back."""
+        tail = b""
+        if rate != self._from_rate:
+            tail = self.flush()
+            self._from_rate = rate
+            self._resampler = Resampler(rate, self._to_rate)
+        return tail + self._resampler.push(pcm)
+
+    def flush(self) -> bytes:
+        """What the filter held back."""
+        tail = self._resampler.flush()
+        self._resampler = Resampler(self._from_rate, self._to_rate)
+        return tail
