@@ -6,10 +6,9 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from assistant.brains.offline.grammar import WAKE, is_talk
+from assistant.brains.offline.grammar import WAKE, is_talk, sayable
 from assistant.brains.offline.names import Names, house_names, naming
 from assistant.brains.offline.parse import Parser
-from assistant.brains.offline.sayable import sayable
 from assistant.conversation.endpointing import (
     GOES_ON,
     LAST_WORDS,

@@ -4,8 +4,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from assistant.brains.offline.grammar import sayable
 from assistant.brains.offline.names import house_names
-from assistant.brains.offline.sayable import sayable
 from audio.frames import SAMPLE_RATE
 from audio.recognize.protocol import Grammar
 from audio.recognize.sphinx import SphinxLive

@@ -3,15 +3,17 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from assistant.brains.offline.alarms import TOOLS as ALARM_TOOLS
 from assistant.brains.offline.calls import Problem
-from assistant.brains.offline.memory_sentences import TOOLS as MEMORY_TOOLS
-from assistant.brains.offline.own import OWN_TOOLS
 from assistant.brains.offline.parse import ParsedCommand
-from assistant.brains.offline.profile_sentences import INTENT as PROFILE
-from assistant.brains.offline.state_sentences import DEFINITE, ROOM
-from assistant.brains.offline.timers import TOOLS as TIMER_TOOLS
-from assistant.brains.offline.undoing import TOOLS as UNDO_TOOLS
+from assistant.brains.offline.sentences import (
+    ALARM_TOOLS,
+    DEFINITE,
+    MEMORY_TOOLS,
+    OWN_TOOLS,
+    PROFILE_INTENT,
+    ROOM,
+    TIMER_TOOLS,
+)
 from assistant.domain.clock import Clock
 from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
 from assistant.speech.catalogue import Catalogue
@@ -44,7 +46,7 @@ _DONE = {
     ("HassShoppingListAddItem", ""): "added",
 }
 # What became of these stands in the outcome's own sentence.
-_TELLING = frozenset((*TIMER_TOOLS, *ALARM_TOOLS, *UNDO_TOOLS, *MEMORY_TOOLS, *OWN_TOOLS, PROFILE))
+_TELLING = frozenset((*TIMER_TOOLS, *ALARM_TOOLS, *MEMORY_TOOLS, *OWN_TOOLS, PROFILE_INTENT))
 _PERCENT_SLOTS = ("position", "percentage", "volume_level", "brightness")
 
 

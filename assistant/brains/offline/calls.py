@@ -1,26 +1,31 @@
 """A command becomes a call of the menu's tool: which tool, which arguments."""
 
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache
 from typing import Any
 
-from assistant.brains.offline.alarms import TOOLS as ALARM_TOOLS
-from assistant.brains.offline.alarms import alarm_arguments
-from assistant.brains.offline.memory_sentences import TOOLS as MEMORY_TOOLS
-from assistant.brains.offline.own import OWN_ARGUMENTS, OWN_TOOLS
 from assistant.brains.offline.parse import ParsedCommand
-from assistant.brains.offline.profile_sentences import INTENT as PROFILE
-from assistant.brains.offline.profile_sentences import profile_of
-from assistant.brains.offline.timers import TOOLS as TIMER_TOOLS
-from assistant.brains.offline.timers import length_arguments, timer_arguments, wants_command
-from assistant.brains.offline.undoing import TOOLS as UNDO_TOOLS
+from assistant.brains.offline.sentences import (
+    ALARM_DAYS,
+    ALARM_TOOLS,
+    CANCEL_ALARM,
+    LIST_ALARMS,
+    MEMORY_TOOLS,
+    OWN_TOOLS,
+    PROFILE_INTENT,
+    SNOOZE_ALARM,
+    TIMER_TOOLS,
+    TOMORROW,
+)
 from assistant.timers.later_tool import DO_LATER
+from assistant.timers.tools import SNOOZE
+from assistant.tools.builtin.box_settings import named
 from assistant.tools.builtin.protocol import REMEMBER
 from assistant.tools.builtin.weather import TODAY, WEATHER_FORECAST
 from assistant.tools.catalog.menu import Menu
+from assistant.tools.house.intents import LATER
 from assistant.tools.house.names import stemmed
 from assistant.tools.policy.choices import SWITCH_PROFILE
 from assistant.tools.vocabulary import LANGUAGES, entries, fold
@@ -100,22 +105,22 @@ _OF_LIGHTS = ("HassLightSet", "HassTurnOff", "HassTurnOn")
 
 def make_call(command: ParsedCommand, house: House, menu: Menu, now: datetime) -> Call | Problem:
     """The call for a command whose target is settled. `now`: on the clock of the house."""
-    if wants_command(command):
+    if _wants_command(command):
         return _later_call(command, house, menu, now)
     if command.intent in TIMER_TOOLS:
-        return _own_call(TIMER_TOOLS[command.intent][0], timer_arguments(command), menu)
+        return _own_call(TIMER_TOOLS[command.intent][0], _timer_arguments(command), menu)
     if command.intent in ALARM_TOOLS:
-        return _own_call(ALARM_TOOLS[command.intent], alarm_arguments(command, now), menu)
+        return _own_call(ALARM_TOOLS[command.intent], _alarm_arguments(command, now), menu)
     if command.intent in MEMORY_TOOLS:
         return _own_call(MEMORY_TOOLS[command.intent], dict(command.slots), menu)
-    if command.intent == PROFILE:
+    if command.intent == PROFILE_INTENT:
         return _profile_call(str(command.slots.get("profile", "")), menu)
-    tool = {**_SAME_TOOL, **OWN_TOOLS, **UNDO_TOOLS}.get(command.intent, command.intent)
+    tool, given = OWN_TOOLS.get(command.intent, (command.intent, {}))
+    tool = _SAME_TOOL.get(tool, tool)
     entry = menu.find(tool)
     if entry is None:
         return Problem("offline.no_tool", {})
-    wanted = _target(command, house) | _values(command)
-    wanted |= OWN_ARGUMENTS.get(command.intent, {})
+    wanted = _target(command, house) | _values(command) | dict(given)
     if command.intent == "HassGetWeather":
         wanted = {"when": TODAY} | wanted
     elif command.intent in _SAME_TOOL:
@@ -141,7 +146,7 @@ def _profile_call(said: str, menu: Menu) -> Call | Problem:
     if entry is None:
         return Problem("profiles.unknown", {"name": said})
     offered = entry.tool.input_schema["properties"]["profile"]["enum"]
-    name = profile_of(said, offered)
+    name = said if said in offered else named(said, offered)
     if name is None:
         return Problem("profiles.unknown", {"name": said})
     return Call(entry.declaration.name, {"profile": name})
@@ -156,13 +161,79 @@ def call_remember(arguments: Mapping[str, Any], menu: Menu) -> Call | None:
 def _later_call(command: ParsedCommand, house: House, menu: Menu, now: datetime) -> Call | Problem:
     """The call of what is to be done, given to whoever keeps it until then."""
     wanted = command.later
-    if wanted is None or wants_command(wanted):
+    if wanted is None or _wants_command(wanted):
         return Problem("later.not_such", {})
     call = make_call(wanted, house, menu, now)
     if isinstance(call, Problem):
         return call
     given = {"tool": call.tool, "arguments": call.arguments, "what": wanted.text}
-    return _own_call(DO_LATER, length_arguments(command) | given, menu)
+    return _own_call(DO_LATER, _length_arguments(command) | given, menu)
+
+
+_TIMER_LENGTHS = ("hours", "minutes", "seconds", "start_hours", "start_minutes", "start_seconds")
+
+
+def _wants_command(command: ParsedCommand) -> bool:
+    """Is it to do something when it ends, as in "turn off the light in five minutes"?"""
+    return LATER in command.slots
+
+
+def _length_arguments(command: ParsedCommand) -> dict[str, int]:
+    """After how long."""
+    return {key: int(command.slots[key]) for key in _TIMER_LENGTHS if key in command.slots}
+
+
+def _timer_arguments(command: ParsedCommand) -> dict[str, Any]:
+    """The arguments of the tool that the command leads to.
+
+    A room that was said is a timer's name here: all timers of this box are in one room.
+    """
+    arguments = dict(TIMER_TOOLS[command.intent][1])
+    arguments |= _length_arguments(command)
+    name = (command.name or (command.place if command.area_said else "")).strip()
+    if name and not arguments.get("all"):
+        arguments["name"] = name
+    return arguments
+
+
+_LENGTHS = ("hours", "minutes", "seconds")
+
+
+def _alarm_arguments(command: ParsedCommand, now: datetime) -> dict[str, Any]:
+    """The arguments of the tool that the command leads to; `now` on the clock of the house."""
+    slots = command.slots
+    given: dict[str, Any] = {key: slots[key] for key in ("kind", "all") if key in slots}
+    given |= {key: int(slots[key]) for key in _LENGTHS if key in slots}
+    text = str(slots.get("text", "")).strip()
+    if command.intent == SNOOZE_ALARM:
+        return {"action": SNOOZE, **given}
+    if command.intent == CANCEL_ALARM:
+        at = {"at": _time(command, None)} if "time" in slots else {}
+        return given | at | ({"name": text} if text else {})
+    if command.intent == LIST_ALARMS:
+        return given
+    days = str(slots.get("days", ""))
+    if "time" in slots:
+        plain = not days and not slots.get("wakes")
+        given["time"] = _time(command, now if plain else None)
+    if days == TOMORROW:
+        given["dates"] = [TOMORROW]
+    elif days:
+        given["days"] = ALARM_DAYS.get(days, [days])
+    return given | ({"text": text} if text else {})
+
+
+def _time(command: ParsedCommand, now: datetime | None) -> str:
+    """In 24 hours. With `now`, what names no half of the day is the nearer of the two."""
+    hour, minute = (int(part) for part in str(command.slots["time"]).split(":"))
+    half = command.slots.get("half")
+    if half is not None and hour <= 12:
+        hour = hour % 12 + 12 * (half == "pm")
+    elif now is not None and 1 <= hour <= 12:
+        passed = now.hour * 60 + now.minute
+        halves = (hour % 12, hour % 12 + 12)
+        hour = min(halves, key=lambda one: (one * 60 + minute - passed - 1) % (24 * 60))
+    return f"{hour:02}:{minute:02}"
 
 
 def _target(command: ParsedCommand, house: House) -> dict[str, Any]:
@@ -220,69 +291,3 @@ def _shopping_list(house: House, said: str) -> str | None:
         if "shopping" in entity.entity_id or "shopping" in entity.name.casefold():
             return entity.name
     return lists[0].name if len(lists) == 1 else None
-
-
-# Several commands in one sentence: split at "and", the verb carried over to parts that lack it.
-
-
-_AND = re.compile(r"(?:\s*,\s*|\s+)(?:and then|and|then|y luego|y)\s+|\s*,\s+")
-_FINAL_WORDS = ("on", "off")
-_BARE_INTENTS = ("HassTurnOn",)  # a name alone reads as "turn it on"
-MAX_PARTS = 8
-
-Parse = Callable[[str], ParsedCommand | None]
-
-
-def parse_all(text: str, parse: Parse) -> list[ParsedCommand]:
-    """Every command of the sentence in order; empty unless all parts are complete."""
-    whole = parse(text)
-    if whole is not None:
-        return [whole]
-    parts = [part for part in _AND.split(text.strip()) if part]
-    if not 1 < len(parts) <= MAX_PARTS:
-        return []
-    commands: list[ParsedCommand] = []
-    for part in parts:
-        command = _part(part, parts[-1], commands[-1] if commands else None, parse)
-        if command is None:
-            return []
-        commands.append(command)
-    return commands
-
-
-def _part(part: str, last: str, before: ParsedCommand | None, parse: Parse) -> ParsedCommand | None:
-    """One part by itself, or completed with what its neighbours say."""
-    if before is not None:
-        carried = _carried(part, before)
-        alone = parse(part)
-        if alone is not None and not _is_bare(part, alone):
-            return alone
-        for candidate in carried:
-            command = parse(candidate)
-            if command is not None:
-                return command
-        return alone if before.intent in _BARE_INTENTS else None
-    command = parse(part)
-    ending = last.split()[-1]
-    if command is None and ending in _FINAL_WORDS:
-        return parse(f"{part} {ending}")
-    return command
-
-
-def _carried(part: str, before: ParsedCommand) -> list[str]:
-    """The part behind the words that the command before it began with, longest first.
-
-    "turn on the kitchen light" + "the hall light" -> "turn on the hall light"; one that ends with
-    its switch word gives that too: "turn the kitchen light off" + "the hall light".
-    """
-    words = before.text.split()
-    shared = [" ".join(words[:count]) for count in range(min(3, len(words) - 1), 0, -1)]
-    candidates = [f"{start} {part}" for start in shared]
-    if words[-1] in _FINAL_WORDS:
-        candidates.append(f"{words[0]} {part} {words[-1]}")
-    return candidates
-
-
-def _is_bare(part: str, command: ParsedCommand) -> bool:
-    """Is the part only a name, so that its verb stands in front of another part?"""
-    return command.intent in _BARE_INTENTS and command.called.strip() == part.strip().lower()

@@ -1,14 +1,11 @@
 """The sentences that the recogniser listens for, made from the house's own names."""
 
-import logging
-import shutil
-import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
-from assistant.brains.offline.memory_sentences import SPOKEN as MEMORY_SPOKEN
-from assistant.brains.offline.names import Names
-from assistant.brains.offline.numbers import number_words
-from assistant.brains.offline.undoing import SPOKEN as UNDO_SPOKEN
+from assistant.brains.offline.names import Name, Names, number_words, without_words
+from assistant.brains.offline.phones import pronounce, wake_tails
+from audio.recognize.protocol import Grammar
+from integrations.home_assistant.house import House
 
 # Words before the command that belong to the wake word: the sound may begin with its tail.
 WAKE = "wakeword"
@@ -143,8 +140,11 @@ _SENTENCES: tuple[tuple[tuple[str, ...], str], ...] = (
         "(set an alarm for | wake me [up] at) <clock> [tomorrow | on weekdays | every day]"
         " | (cancel | stop) the alarm | snooze",
     ),
-    *UNDO_SPOKEN,
-    *MEMORY_SPOKEN,
+    ((), "undo (that | it | the last one)"),
+    (("thing",), "no <the> <thing> | i meant [<the>] <thing>"),
+    (("area",), "i meant <the> (<area> | one in [<the>] <area>)"),
+    # It hears no free words, so what there is to remember is typed.
+    ((), "what do you remember | forget everything you remember"),
 )
 
 _RULES = {
@@ -219,93 +219,71 @@ def _name_lists(names: Names) -> dict[str, list[str]]:
     return lists
 
 
-# Pronunciations for words outside the dictionary: espeak-ng's phonemes as ARPAbet.
+# The names that a recogniser listens for: in a large house those of this room and floor first.
+#
+# A grammar costs memory and time with each name, and each name is one more that another may be
+# taken for. All names of 5,000 things take 74 MB and 0.16 s of a core for a second of sound; as
+# many as are kept here take 17 MB and 0.06 s (docs/scale.md). What is left out can still be typed,
+# said by its room ("the lights in the attic"), and said to a brain that has no grammar.
+
+MOST_NAMES = 250  # of things
+MOST_PLACES = 60  # rooms and floors with all their names; each stands in many sentences
+_MOST_FLOORS = 10
+_ASKED = frozenset({"sensor", "binary_sensor"})  # nobody tells them to do something
 
 
-_log = logging.getLogger(__name__)
+def nearby(names: Names, house: House, area_id: str) -> Names:
+    """At most MOST_NAMES of things and MOST_PLACES of rooms and floors.
 
-_ACCENTS = ("en-us", "en-gb")  # two readings are better than one where nobody knows how it is said
-_TIMEOUT_S = 20.0  # for all words together
-
-# International Phonetic Alphabet as espeak-ng 1.51 writes English -> the 39 phones of CMUdict.
-# Longest key wins; what is not here (stress, length, ties) is silent.
-_ARPABET = {
-    "aɪ": "AY", "aʊ": "AW", "eɪ": "EY", "oʊ": "OW", "əʊ": "OW", "ɔɪ": "OY",
-    "aɪɚ": "AY ER", "aɪə": "AY AH", "iə": "IY AH", "eə": "EH R", "ʊə": "UH R", "ɪə": "IH R",
-    "tʃ": "CH", "dʒ": "JH", "əl": "AH L", "ɜː": "ER", "ɔː": "AO", "ɑː": "AA", "oː": "AO",
-    "uː": "UW", "iː": "IY", "eː": "EY", "aː": "AA",
-    "a": "AE", "æ": "AE", "ɑ": "AA", "ɒ": "AA", "ɐ": "AH", "ʌ": "AH", "ə": "AH", "ɚ": "ER",
-    "ɝ": "ER", "ɜ": "ER", "ɛ": "EH", "e": "EH", "ɪ": "IH", "ᵻ": "IH", "i": "IY", "ɔ": "AO",
-    "o": "OW", "ʊ": "UH", "u": "UW", "y": "UW",
-    "b": "B", "d": "D", "ð": "DH", "f": "F", "ɡ": "G", "g": "G", "h": "HH", "j": "Y", "k": "K",
-    "l": "L", "m": "M", "n": "N", "ŋ": "NG", "p": "P", "ɹ": "R", "r": "R", "ɾ": "T", "s": "S",
-    "ʃ": "SH", "t": "T", "θ": "TH", "v": "V", "w": "W", "x": "K", "z": "Z", "ʒ": "ZH", "ʔ": "T",
-    "ɬ": "L", "ɲ": "N Y", "β": "V", "ɣ": "G", "ç": "HH",
-}  # fmt: skip
-# People read a made-up name with another vowel than espeak-ng, mostly in its first syllable.
-_OTHER_VOWELS = {
-    "IY": ("EH",), "EH": ("IY",), "AA": ("AE", "OW"), "AE": ("AA", "EY"), "AY": ("IH",),
-    "IH": ("AY",), "OW": ("AA",), "AO": ("AA",), "UW": ("AH",), "AH": ("UW",), "EY": ("AE",),
-}  # fmt: skip
-_LATER_VOWELS = {"AY": ("IY", "IH")}  # "Zephyra"
-_VOWELS = frozenset((*_OTHER_VOWELS, "AW", "ER", "OY", "UH"))
-_LONGEST = max(len(symbol) for symbol in _ARPABET)
-
-
-def arpabet(ipa: str) -> str:
-    """One word's phones, separated by spaces, "" when nothing of it can be said."""
-    phones: list[str] = []
-    at = 0
-    while at < len(ipa):
-        for length in range(_LONGEST, 0, -1):
-            phone = _ARPABET.get(ipa[at : at + length])
-            if phone is not None:
-                phones.append(phone)
-                break
-        at += length
-    return " ".join(phones)
-
-
-def pronounce(words: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """ARPAbet readings of each word, by one espeak-ng process per accent.
-
-    A word that espeak-ng cannot say is absent. Without espeak-ng the result is empty.
+    `area_id`: the room of this box, "" where nobody knows. Kept are what is in it, then what has no
+    room (scripts, scenes), then what is on its floor, then the rest; what can only be asked about
+    comes behind all of that, but for what is in the room. Order and ties are the house's.
     """
-    program = shutil.which("espeak-ng")
-    if program is None or not words:
-        return {}
-    readings: dict[str, dict[str, None]] = {word: {} for word in words}
-    for accent in _ACCENTS:
-        for word, ipa in zip(words, _phonemes(program, accent, words), strict=False):
-            phones = arpabet(ipa)
-            if phones:
-                readings[word] |= dict.fromkeys((phones, *_other_readings(phones)))
-    return {word: tuple(found) for word, found in readings.items() if found}
+    can_be_said = tuple(name for name in names.entities if name.domain in SAID)
+    here = house.areas.get(area_id)
+    floor_id = here.floor_id if here is not None else None
 
+    def far(place_id: str | None) -> int:
+        """Of an area: 0 this one, 1 on this floor, 2 elsewhere."""
+        area = house.areas.get(place_id or "")
+        if area is None or here is None:
+            return 2
+        return 0 if area is here else 1 if floor_id and area.floor_id == floor_id else 2
 
-def _other_readings(phones: str) -> list[str]:
-    """The same with other vowels: in the first syllable, and for a long i in a later one."""
-    said = phones.split()
-    first = next((at for at, phone in enumerate(said) if phone in _VOWELS), len(said))
-    found = [said]
-    for at, phone in enumerate(said):
-        others = _OTHER_VOWELS.get(phone, ()) if at == first else _LATER_VOWELS.get(phone, ())
-        found += [[*one[:at], other, *one[at + 1 :]] for one in found for other in others]
-    return [" ".join(one) for one in found[1:]]
+    def rank(name: Name) -> tuple[bool, int]:
+        areas = [house.entities[one].area_id for one in name.ids]
+        near = min(1 if one is None else 2 * far(one) for one in areas)
+        return name.domain in _ASKED and near > 0, near
 
-
-def _phonemes(program: str, accent: str, words: Sequence[str]) -> list[str]:
-    """One line of phonemes a word; empty when the program does not answer line by line."""
-    run = subprocess.run(
-        [program, "-q", "--ipa", "-v", accent],
-        input="".join(f"{word}.\n\n" for word in words),
-        capture_output=True,
-        text=True,
-        timeout=_TIMEOUT_S,
-        check=False,
+    floors = _first(names.floors, _MOST_FLOORS, lambda name: (floor_id not in name.ids, 0))
+    areas = _first(
+        names.areas, MOST_PLACES - len(floors), lambda name: (False, min(map(far, name.ids)))
     )
-    lines = [line.strip() for line in run.stdout.splitlines() if line.strip()]
-    if run.returncode != 0 or len(lines) != len(words):
-        _log.warning("espeak-ng did not pronounce %d words", len(words))
-        return []
-    return lines
+    things = _first(can_be_said, MOST_NAMES, rank)
+    kept = {one for name in things for one in name.ids}
+    doors = tuple(name for name in names.doors if not kept.isdisjoint(name.ids))
+    return Names(things, areas, floors, doors)
+
+
+def _first(
+    names: tuple[Name, ...], most: int, rank: Callable[[Name], tuple[bool, int]]
+) -> tuple[Name, ...]:
+    """The lowest in rank, in the order in which all of them stand."""
+    if len(names) <= most:
+        return names
+    kept = sorted(range(len(names)), key=lambda at: rank(names[at]))[:most]
+    return tuple(names[at] for at in sorted(kept))
+
+
+def sayable(
+    names: Names, house: House, area_id: str, unknown: Callable[[Sequence[str]], list[str]]
+) -> Grammar:
+    """All commands with the names near that room; those that nobody can pronounce are left out.
+
+    `names`: the house's; `area_id`: "" where the room is not known; `unknown`: of words, those that
+    the recogniser's dictionary lacks. Asks espeak-ng about them, which takes a moment.
+    """
+    near = nearby(names, house, area_id)
+    strange = unknown(vocabulary(near))
+    readings = {WAKE: wake_tails(), **READINGS, **pronounce(strange)}
+    return Grammar(jsgf(without_words(near, set(strange) - set(readings))), readings)

@@ -7,12 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TypeVar
 
-from assistant.brains.offline.calls import parse_all
-from assistant.brains.offline.grammar import WAKE, is_talk
+from assistant.brains.offline.grammar import WAKE, is_talk, sayable
 from assistant.brains.offline.names import Names, house_names, naming
-from assistant.brains.offline.parse import ParsedCommand, Parser
-from assistant.brains.offline.reject import hopeless, weigh
-from assistant.brains.offline.sayable import sayable
+from assistant.brains.offline.parse import ParsedCommand, Parser, parse_all
+from assistant.brains.offline.phones import hopeless, weigh
 from audio.errors import TookTooLong
 from audio.frames import SAMPLES_PER_MS
 from audio.recognize.protocol import (

@@ -4,7 +4,7 @@ The templates are home-assistant-intents (OHF-Voice, CC BY 4.0), hassil is Apach
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
@@ -14,206 +14,19 @@ from hassil import recognize_all, recognize_best
 from hassil.intents import Intents, SlotList, TextSlotList
 from hassil.recognize import RecognizeResult
 
-from assistant.brains.offline.alarm_sentences import LISTS as ALARM_LISTS
-from assistant.brains.offline.alarm_sentences import SENTENCES as ALARM_SENTENCES
-from assistant.brains.offline.lock_sentences import SENTENCES as LOCK_SENTENCES
-from assistant.brains.offline.memory_sentences import LISTS as MEMORY_LISTS
-from assistant.brains.offline.memory_sentences import SENTENCES as MEMORY_SENTENCES
-from assistant.brains.offline.memory_sentences import TOOLS as MEMORY_TOOLS
-from assistant.brains.offline.memory_sentences import as_written
-from assistant.brains.offline.names import Names, door_values, name_values, place_values
-from assistant.brains.offline.numbers import digits_for_quantities
-from assistant.brains.offline.own import OWN_SENTENCES
-from assistant.brains.offline.profile_sentences import LISTS as PROFILE_LISTS
-from assistant.brains.offline.profile_sentences import SENTENCES as PROFILE_SENTENCES
-from assistant.brains.offline.reword import reworded
-from assistant.brains.offline.state_sentences import LISTS as STATE_LISTS
-from assistant.brains.offline.state_sentences import SENTENCES as STATE_SENTENCES
-from assistant.brains.offline.timer_sentences import SENTENCES as TIMER_SENTENCES
-from assistant.brains.offline.undoing import SENTENCES as UNDO_SENTENCES
+from assistant.brains.offline.names import (
+    Name,
+    Names,
+    digits_for_quantities,
+    door_values,
+    name_values,
+    place_values,
+)
+from assistant.brains.offline.sentences import MEMORY_TOOLS, our_sentences
 from assistant.tools.house.intents import LATER
 from assistant.tools.policy.corrections import as_said
 
 _TIME = re.compile(r"\b(\d{1,2}):(\d{2})\b")  # as it is typed
-
-# Ours, where people say less than the templates ask for; merged into the language's templates.
-_LIGHT = {"domain": "light"}
-_MORE_SENTENCES: Mapping[str, Mapping[str, list[dict[str, Any]]]] = {
-    "en": {
-        "HassTurnOn": [
-            {
-                "sentences": ["<turn> on [<the>] {area}", "<turn> [<the>] {area} on"],
-                "slots": _LIGHT,
-            },
-            {
-                "sentences": ["<turn> on <all> [<the>] <light>", "<turn> <all> [<the>] <light> on"],
-                "slots": _LIGHT,
-            },
-        ],
-        "HassTurnOff": [
-            {
-                "sentences": ["<turn> off [<the>] {area}", "<turn> [<the>] {area} off"],
-                "slots": _LIGHT,
-            },
-        ],
-        "HassLightSet": [
-            {
-                "sentences": [
-                    "(dim|brighten) [<the>] {name} to {brightness}[([ ]%)| percent]",
-                ],
-                "requires_context": {"domain": "light"},
-            },
-            {
-                "sentences": ["set [<the>] {name} to (full|maximum) brightness"],
-                "requires_context": {"domain": "light"},
-                "slots": {"brightness": 100},
-            },
-            {
-                "sentences": [
-                    "(set|dim|brighten) [<the>] {area} <light> to {brightness}[([ ]%)| percent]",
-                    "<set> [<the>] {area} <light> [to] {color}",
-                ],
-                "slots": _LIGHT,
-            },
-        ],
-        "HassClimateSetTemperature": [
-            {
-                "sentences": [
-                    "<numeric_value_set> [<the>] {area} to {temperature}(([ ]°)|( degree[s]))",
-                    "<numeric_value_set> [<the>] {area} <temp> to {temperature}",
-                    "make [<the>] {area} {temperature} degree[s]",
-                ]
-            },
-            {
-                "sentences": [
-                    "turn [<the>] {name} (up|down) to {temperature}[([ ]°)|( degree[s])]",
-                ],
-                "requires_context": {"domain": "climate"},
-            },
-        ],
-        "HassSetVolume": [
-            {
-                "sentences": [
-                    "set [the] volume (of|on) [<the>] {name} "
-                    "to {volume:volume_level}[([ ]%)| percent]",
-                ],
-                "requires_context": {"domain": "media_player"},
-            },
-        ],
-        "HassMediaPause": [
-            {
-                "sentences": ["stop [<the>] {name}"],
-                "requires_context": {"domain": "media_player"},
-            },
-            {"sentences": ["stop [the] music in [<the>] {area}"]},
-        ],
-        "HassVacuumReturnToBase": [
-            {
-                "sentences": ["send [<the>] {name} (home|[back] to (its|the) (dock|base))"],
-                "requires_context": {"domain": "vacuum"},
-            },
-        ],
-        "HassGetWeather": [
-            {
-                "sentences": [
-                    "<what_is> [the] weather [like] today",
-                    "<what_is> today's weather [forecast]",
-                    "(will it|is it going to) rain today",
-                ],
-                "slots": {"when": "today"},
-            },
-            {
-                "sentences": [
-                    "<what_is> [the] weather [like] tomorrow",
-                    "what will [the] weather be [like] tomorrow",
-                    "<what_is> tomorrow's weather [forecast]",
-                    "(will it|is it going to) rain tomorrow",
-                ],
-                "slots": {"when": "tomorrow"},
-            },
-            {
-                "sentences": [
-                    "<what_is> [the] weather [like] (this week|[in|over] the next [few] days)",
-                    "what will [the] weather be [like] (this week|[in|over] the next [few] days)",
-                    "<what_is> [the] weather forecast [for (this|the) week]",
-                ],
-                "slots": {"when": "week"},
-            },
-        ],
-        "HassGetState": [
-            {
-                "sentences": ["<what_is> [<the>] {name}"],
-                "requires_context": {"domain": "sensor"},
-                "response": "one",
-            },
-        ],
-    },
-    "es": {
-        "HassClimateSetTemperature": [
-            {
-                "sentences": [
-                    "<establece_sube_baja> [el|la] {area} a {temperature}(([ ]°)|( grados))",
-                ]
-            },
-        ],
-        "HassListAddItem": [
-            {
-                # Theirs have an article only in front of the word "lista".
-                "sentences": [
-                    "<añadir> {shopping_list_item:item} (a|en) (mi|el|la|los|las) {name}"
-                ],
-                "requires_context": {"domain": "todo"},
-                "response": "item_added",
-            },
-        ],
-        "HassGetWeather": [
-            {
-                "sentences": ["(va a llover|lloverá) hoy"],
-                "slots": {"when": "today"},
-            },
-            {
-                "sentences": [
-                    "qué tiempo (hará|va a hacer) mañana",
-                    "cómo (estará|va a estar) el tiempo mañana",
-                    "(va a llover|lloverá) mañana",
-                ],
-                "slots": {"when": "tomorrow"},
-            },
-            {
-                "sentences": [
-                    "qué tiempo (hará|va a hacer) (esta semana|[en] los próximos días)",
-                    "cuál es la previsión del tiempo [(de|para) (esta|la) semana]",
-                ],
-                "slots": {"when": "week"},
-            },
-        ],
-        "HassGetState": [
-            {
-                "sentences": [
-                    "está {lock_states:state} [el|la] {name}",
-                ],
-                "requires_context": {"domain": "lock"},
-                "response": "one_yesno",
-            },
-            {
-                "sentences": ["está bloquead(o|a) [el|la] {name}"],
-                "requires_context": {"domain": "lock"},
-                "slots": {"state": "locked"},
-                "response": "one_yesno",
-            },
-            {
-                "sentences": ["está {cover_states:state} [el|la] {name}"],
-                "requires_context": {"domain": "cover"},
-                "response": "one_yesno",
-            },
-            {
-                "sentences": ["está {on_off_states:state} [el|la] {name}"],
-                "requires_context": {"domain": ["fan", "light", "switch"]},
-                "response": "one_yesno",
-            },
-        ],
-    },
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,7 +96,7 @@ class Parser:
             return None
         command = _command(result, said, area_id)
         if command.intent in MEMORY_TOOLS:
-            return replace(command, slots=as_written(command.slots, text))
+            return replace(command, slots=_as_written(command.slots, text))
         if LATER not in command.slots:
             return command
         later = self.parse(str(command.slots[LATER]), language, area_id)
@@ -354,21 +167,123 @@ def _intents(language: str) -> Intents | None:
     for code in dict.fromkeys((language, language.partition("-")[0])):
         found = home_assistant_intents.get_intents(code) if code else None
         if found is not None:
-            for ours in (_MORE_SENTENCES, LOCK_SENTENCES, STATE_SENTENCES, TIMER_SENTENCES):
-                for intent, more in ours.get(code, {}).items():
-                    found["intents"][intent]["data"] = [*found["intents"][intent]["data"], *more]
-            for own in (OWN_SENTENCES, UNDO_SENTENCES):
-                for intent, sentences in own.get(code, {}).items():
-                    found["intents"][intent] = {"data": [{"sentences": list(sentences)}]}
-            for whole in (ALARM_SENTENCES, MEMORY_SENTENCES, PROFILE_SENTENCES):
-                for intent, blocks in whole.get(code, {}).items():
-                    found["intents"][intent] = {"data": blocks}
-            lists = {
-                **STATE_LISTS.get(code, {}),
-                **ALARM_LISTS.get(code, {}),
-                **MEMORY_LISTS,
-                **PROFILE_LISTS,
-            }
+            intents, lists = our_sentences(code)
+            for intent, blocks in intents.items():
+                known = found["intents"].get(intent, {"data": []})
+                found["intents"][intent] = {**known, "data": [*known["data"], *blocks]}
             found["lists"] = {**found["lists"], **lists}
             return Intents.from_dict(found)
     return None
+
+
+# Other words for a sentence that no template fits as it stands: "plug number two" is "plug 2", and
+# the main light in the study may be called "Office main light". Pure.
+
+
+_NUMBER = re.compile(r"(?<=\w )(?:number|número|no\.|nº) (?=\S)")
+_IN = re.compile(r"(?P<what>.+) (?:in|of) (?:the )?(?P<room>\S.*)")
+_MOST = 8  # sentences
+
+
+def reworded(text: str, areas: Iterable[Name]) -> list[str]:
+    """What it may be said as, in lower case; empty where there is nothing to say otherwise."""
+    said = _NUMBER.sub("", text)
+    others = [said] if said != text else []
+    return [*others, *_by_room(said, areas)][:_MOST]
+
+
+def _by_room(text: str, areas: Iterable[Name]) -> Iterator[str]:
+    """ "turn on the main light in the study" -> "turn on the office main light": each name of that
+    room in front of what follows the last article."""
+    found = _IN.fullmatch(text)
+    if found is None:
+        return
+    known = tuple(areas)
+    rooms = {one for area in known if area.text == found["room"] for one in area.ids}
+    before, article, thing = found["what"].rpartition(" the ")
+    if not rooms or not article:
+        return
+    for area in known:
+        if not rooms.isdisjoint(area.ids):
+            yield f"{before} the {area.text} {thing}"
+
+
+def _as_written(slots: Mapping[str, Any], text: str) -> dict[str, Any]:
+    """The slots with the large letters of the sentence, which is parsed without any."""
+    return {
+        key: _as_in(text, value) if isinstance(value, str) else value
+        for key, value in slots.items()
+    }
+
+
+def _as_in(text: str, value: str) -> str:
+    value = value.strip(" ,;:.!?¿¡")
+    at = text.lower().rfind(value.lower())
+    found = value if at < 0 else text[at : at + len(value)]
+    return found[:1].upper() + found[1:]
+
+
+# Several commands in one sentence: split at "and", the verb carried over to parts that lack it.
+
+
+_AND = re.compile(r"(?:\s*,\s*|\s+)(?:and then|and|then|y luego|y)\s+|\s*,\s+")
+_FINAL_WORDS = ("on", "off")
+_BARE_INTENTS = ("HassTurnOn",)  # a name alone reads as "turn it on"
+MAX_PARTS = 8
+
+Parse = Callable[[str], ParsedCommand | None]
+
+
+def parse_all(text: str, parse: Parse) -> list[ParsedCommand]:
+    """Every command of the sentence in order; empty unless all parts are complete."""
+    whole = parse(text)
+    if whole is not None:
+        return [whole]
+    parts = [part for part in _AND.split(text.strip()) if part]
+    if not 1 < len(parts) <= MAX_PARTS:
+        return []
+    commands: list[ParsedCommand] = []
+    for part in parts:
+        command = _part(part, parts[-1], commands[-1] if commands else None, parse)
+        if command is None:
+            return []
+        commands.append(command)
+    return commands
+
+
+def _part(part: str, last: str, before: ParsedCommand | None, parse: Parse) -> ParsedCommand | None:
+    """One part by itself, or completed with what its neighbours say."""
+    if before is not None:
+        carried = _carried(part, before)
+        alone = parse(part)
+        if alone is not None and not _is_bare(part, alone):
+            return alone
+        for candidate in carried:
+            command = parse(candidate)
+            if command is not None:
+                return command
+        return alone if before.intent in _BARE_INTENTS else None
+    command = parse(part)
+    ending = last.split()[-1]
+    if command is None and ending in _FINAL_WORDS:
+        return parse(f"{part} {ending}")
+    return command
+
+
+def _carried(part: str, before: ParsedCommand) -> list[str]:
+    """The part behind the words that the command before it began with, longest first.
+
+    "turn on the kitchen light" + "the hall light" -> "turn on the hall light"; one that ends with
+    its switch word gives that too: "turn the kitchen light off" + "the hall light".
+    """
+    words = before.text.split()
+    shared = [" ".join(words[:count]) for count in range(min(3, len(words) - 1), 0, -1)]
+    candidates = [f"{start} {part}" for start in shared]
+    if words[-1] in _FINAL_WORDS:
+        candidates.append(f"{words[0]} {part} {words[-1]}")
+    return candidates
+
+
+def _is_bare(part: str, command: ParsedCommand) -> bool:
+    """Is the part only a name, so that its verb stands in front of another part?"""
+    return command.intent in _BARE_INTENTS and command.called.strip() == part.strip().lower()

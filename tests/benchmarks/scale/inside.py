@@ -20,9 +20,9 @@ import numpy as np
 
 from assistant.app.brains import BrainSet, open_brains
 from assistant.app.home import HomeContext, open_home
+from assistant.brains.offline.grammar import nearby
 from assistant.brains.offline.listen import Listener
 from assistant.brains.offline.names import house_names, naming
-from assistant.brains.offline.nearby import nearby
 from assistant.brains.offline.parse import Parser
 from assistant.domain.clock import SystemClock
 from assistant.tools.catalog.menu import Menu, tokens

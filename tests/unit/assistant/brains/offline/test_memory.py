@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from assistant.brains.offline.calls import Call, make_call
-from assistant.brains.offline.memory_sentences import SENTENCES, TOOLS
 from assistant.brains.offline.names import house_names
 from assistant.brains.offline.parse import Parser
+from assistant.brains.offline.sentences import MEMORY_TOOLS
 from assistant.domain.clock import VirtualClock
 from assistant.domain.records import MemoryRecord
 from assistant.memory.tools import Memories
@@ -136,9 +136,4 @@ def test_no_yes_is_asked_for_what_was_just_said(text: str, tool: str) -> None:
 )
 def test_other_sentences_are_not_taken_for_it(text: str, language: str) -> None:
     command = PARSER.parse(text, language)
-    assert command is None or command.intent not in TOOLS
-
-
-def test_every_intent_has_its_sentences_in_each_language() -> None:
-    assert set(SENTENCES) == {"en", "es"}
-    assert {frozenset(sentences) for sentences in SENTENCES.values()} == {frozenset(TOOLS)}
+    assert command is None or command.intent not in MEMORY_TOOLS

@@ -4,9 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from assistant.brains.offline.grammar import SAID, jsgf
+from assistant.brains.offline.grammar import MOST_NAMES, MOST_PLACES, SAID, jsgf, nearby
 from assistant.brains.offline.names import Names, house_names, naming
-from assistant.brains.offline.nearby import MOST_NAMES, MOST_PLACES, nearby
 from integrations.home_assistant.house import Area, Entity, Floor, House
 from tests.benchmarks.scale.houses import picture
 from tests.corpus.house import corpus_house

@@ -2,9 +2,8 @@
 
 import pytest
 
-from assistant.brains.offline.calls import parse_all
 from assistant.brains.offline.names import house_names
-from assistant.brains.offline.parse import ParsedCommand, Parser
+from assistant.brains.offline.parse import ParsedCommand, Parser, parse_all
 from integrations.home_assistant.house import Area, Entity, House
 from tests.corpus.house import corpus_house
 

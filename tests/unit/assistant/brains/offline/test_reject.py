@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from assistant.brains.offline.reject import Evidence, hopeless, weigh
+from assistant.brains.offline.phones import Evidence, hopeless, weigh
 from audio.frames import SAMPLES_PER_MS
 from audio.recognize.protocol import Decoding, HeardWord
 

@@ -6,10 +6,9 @@ from typing import Any
 import pytest
 
 from assistant.brains.offline.answers import answer_outcome
-from assistant.brains.offline.calls import Call, make_call, parse_all, settle_target
+from assistant.brains.offline.calls import Call, make_call, settle_target
 from assistant.brains.offline.names import house_names
-from assistant.brains.offline.parse import ParsedCommand, Parser
-from assistant.brains.offline.undoing import SENTENCES, TOOLS
+from assistant.brains.offline.parse import ParsedCommand, Parser, parse_all
 from assistant.domain.call import ToolCall
 from assistant.domain.clock import VirtualClock
 from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
@@ -123,10 +122,6 @@ def test_what_is_called(language: str, text: str, arguments: dict[str, str] | No
 )
 def test_what_is_none(language: str, text: str) -> None:
     assert said(text, language) == []
-
-
-def test_both_languages_have_every_form() -> None:
-    assert {frozenset(forms) for forms in SENTENCES.values()} == {frozenset(TOOLS)}
 
 
 def test_the_tools_own_sentence_is_the_answer() -> None:

@@ -4,10 +4,15 @@ import shutil
 
 import pytest
 
-from assistant.brains.offline.grammar import arpabet, jsgf, pronounce, vocabulary
-from assistant.brains.offline.names import house_names, spoken, without_words
-from assistant.brains.offline.numbers import digits_for_quantities, number_words
-from assistant.brains.offline.wake import wake_tails
+from assistant.brains.offline.grammar import jsgf, vocabulary
+from assistant.brains.offline.names import (
+    digits_for_quantities,
+    house_names,
+    number_words,
+    spoken,
+    without_words,
+)
+from assistant.brains.offline.phones import arpabet, pronounce, wake_tails
 from integrations.home_assistant.house import Area, Entity, House
 from tests.corpus.house import corpus_house
 

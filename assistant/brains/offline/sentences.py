@@ -1,0 +1,187 @@
+"""Sentences that Home Assistant's templates lack, and the tools that intents of our own lead to.
+
+Each `sentences/LANGUAGE.toml` beside this file has, in hassil's template form,
+
+- `intents`: further templates of an intent, as blocks with slots and what they require;
+- `states`: questions about doors, locks and sensors, by what is asked (`_STATES`). Theirs know a
+  door by the exact name of one thing of one domain. Here a door is meant by its own name, whatever
+  its contact and its lock are called (`{door:name}`, with either kind of `{STATE}`), a kind may be
+  asked about without a name ("is the garage door open"), and so may the whole house;
+- `parts`: what words such as `{SPAN}` in a template stand for;
+- `lists`: values by what is said.
+"""
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from assistant.brains.offline.names import number_words
+from assistant.speech.language.spanish import integer
+from assistant.speech.language.table import Unit
+from assistant.timers.recurrence import WEEKDAYS
+from assistant.timers.tools import (
+    ADD,
+    CANCEL_TIMER,
+    CHANGE_TIMER,
+    LIST_TIMERS,
+    PAUSE,
+    RESUME,
+    SET_ALARM,
+    START_TIMER,
+    SUBTRACT,
+)
+from assistant.tools.builtin.audit_tools import WHAT_DID_YOU_DO, WHY_DID_YOU_REFUSE
+from assistant.tools.builtin.protocol import CORRECT, FORGET, RECALL, REMEMBER
+from assistant.tools.builtin.talk import THAT_WAS_WRONG
+from assistant.tools.builtin.undo import CORRECT_LAST, UNDO
+from assistant.tools.house.questions import EVERYTHING
+
+# Intent -> the tool, and what it must be told besides the slots. Those of Home Assistant's are
+# called "Hass...": all timers of a box are Hearth's own.
+TIMER_TOOLS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
+    "HassStartTimer": (START_TIMER, {}),
+    "HassCancelTimer": (CANCEL_TIMER, {}),
+    "HassCancelAllTimers": (CANCEL_TIMER, {"all": True, "kind": "timer"}),
+    "HassIncreaseTimer": (CHANGE_TIMER, {"action": ADD}),
+    "HassDecreaseTimer": (CHANGE_TIMER, {"action": SUBTRACT}),
+    "HassPauseTimer": (CHANGE_TIMER, {"action": PAUSE}),
+    "HassUnpauseTimer": (CHANGE_TIMER, {"action": RESUME}),
+    "HassTimerStatus": (LIST_TIMERS, {}),
+}
+SET_AN_ALARM, LIST_ALARMS = "HearthSetAlarm", "HearthListAlarms"
+CANCEL_ALARM, SNOOZE_ALARM = "HearthCancelAlarm", "HearthSnooze"
+ALARM_TOOLS: Mapping[str, str] = {
+    SET_AN_ALARM: SET_ALARM,
+    LIST_ALARMS: LIST_TIMERS,
+    CANCEL_ALARM: CANCEL_TIMER,
+    SNOOZE_ALARM: CHANGE_TIMER,
+}
+MEMORY_TOOLS: Mapping[str, str] = {  # their slots are the tool's arguments
+    "HearthRemember": REMEMBER,
+    "HearthRecall": RECALL,
+    "HearthCorrectMemory": CORRECT,
+    "HearthForget": FORGET,
+    "HearthForgetAll": FORGET,
+}
+OWN_TOOLS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
+    "HearthWhatDidYouDo": (WHAT_DID_YOU_DO, {}),
+    "HearthWhyDidYouRefuse": (WHY_DID_YOU_REFUSE, {}),
+    "HearthThatWasWrong": (THAT_WAS_WRONG, {}),
+    "HearthMisheard": (THAT_WAS_WRONG, {"misheard": True}),
+    "HearthUndo": (UNDO, {}),
+    "HearthCorrect": (CORRECT_LAST, {}),
+}
+PROFILE_INTENT = "HearthSwitchProfile"
+
+TOMORROW = "tomorrow"
+ALARM_DAYS: Mapping[str, list[str]] = {  # as the files name several days
+    "workdays": list(WEEKDAYS[:5]),
+    "daily": list(WEEKDAYS),
+    "weekend": list(WEEKDAYS[5:]),
+}
+
+DEFINITE = "definite"  # the response of a question about "the door", "the windows"
+ROOM = "room_humidity"  # the response of a question about the air of a room
+_HOUSE = {"device_class": EVERYTHING}
+_SENSOR = {"domain": "binary_sensor", "state": "on"}
+_BATTERY = {"domain": "binary_sensor", "device_class": "battery"}
+# Questions of `states` -> the kind of answer, and what is asked about.
+_STATES: tuple[tuple[str, str, Mapping[str, Any]], ...] = (
+    ("kind", DEFINITE, {"domain": "cover"}),  # {cover_classes:device_class} {cover_states:state}
+    ("garage", DEFINITE, {"domain": "cover", "device_class": "garage"}),  # without its door
+    ("locks", DEFINITE, {"domain": "lock"}),
+    ("all_closed", "all", {"state": "closed", **_HOUSE}),
+    ("all_locked", "all", {"state": "locked", **_HOUSE}),
+    ("any_open", "any", {"state": "open", **_HOUSE}),
+    ("which_open", "which", {"state": "open", **_HOUSE}),
+    ("any_unlocked", "any", {"state": "unlocked", **_HOUSE}),
+    ("which_unlocked", "which", {"state": "unlocked", **_HOUSE}),
+    ("smoke", "any", {"device_class": "smoke", **_SENSOR}),
+    ("gas", "any", {"device_class": ["gas", "carbon_monoxide"], **_SENSOR}),
+    ("leak", "any", {"device_class": "moisture", **_SENSOR}),
+    ("motion", "any", {"device_class": ["motion", "occupancy", "presence", "moving"], **_SENSOR}),
+    ("battery_any", "any", {"state": "low", **_BATTERY}),
+    ("battery_which", "which", {"state": "low", **_BATTERY}),
+    ("battery_all", "all", {"state": "normal", **_BATTERY}),
+    ("humidity", ROOM, {}),
+    ("humidity_here", ROOM, {}),
+)
+# Of a language that the library divides further, the sentences go to these codes.
+_FILES = {"de": "de", "en": "en", "es": "es", "fr": "fr", "pt": "pt", "pt-BR": "pt", "vi": "vi"}
+_FREE = ("memory_fact", "memory_about", "profile_name")  # lists that any words are in
+_HORA = Unit("hora", "horas", feminine=True)  # "la una"
+
+Blocks = list[dict[str, Any]]
+
+
+def our_sentences(code: str) -> tuple[dict[str, Blocks], dict[str, Any]]:
+    """Further templates of each intent, and lists, for one of Home Assistant's languages."""
+    free = {name: {"wildcard": True} for name in _FREE}
+    if code not in _FILES:
+        return {}, free
+    path = Path(__file__).parent / "sentences" / f"{_FILES[code]}.toml"
+    written = tomllib.loads(path.read_text(encoding="utf-8"))
+    intents: dict[str, Blocks] = written.get("intents", {})
+    parts: dict[str, str] = written.get("parts", {})
+    for block in (block for blocks in intents.values() for block in blocks):
+        for name, text in parts.items():
+            block["sentences"] = [one.replace(f"{{{name}}}", text) for one in block["sentences"]]
+    intents.setdefault("HassGetState", []).extend(_questions(written["states"]))
+    lists = {name: {"values": values} for name, values in written.get("lists", {}).items()}
+    times = {"en": english_times, "es": spanish_times}.get(code)
+    if times is not None:
+        lists["alarm_time"] = {"values": [{"in": said, "out": at} for said, at in times()]}
+        free["alarm_text"] = {"wildcard": True}
+    return intents, lists | free
+
+
+def _questions(states: Mapping[str, list[str]]) -> Iterator[dict[str, Any]]:
+    for kind in ("cover_states", "lock_states"):
+        door = [text.replace("{STATE}", f"{{{kind}:state}}") for text in states["door"]]
+        yield {"sentences": door, "response": "one_yesno"}
+    for name, response, slots in _STATES:
+        block: dict[str, Any] = {"sentences": states[name], "response": response, "slots": slots}
+        if name == "humidity_here":
+            block["requires_context"] = {"area": {"slot": True}}
+        yield block
+
+
+def english_times() -> Iterator[tuple[str, str]]:
+    """Yield how a time is said, and it on a clock of 12 hours: "half past seven", "7:30"."""
+    for hour in range(1, 13):
+        named, before = number_words(hour), (hour - 2) % 12 + 1
+        yield f"{named} [o'clock]", f"{hour}:00"
+        yield f"half past {named}", f"{hour}:30"
+        yield f"[a] quarter past {named}", f"{hour}:15"
+        yield f"[a] quarter to {named}", f"{before}:45"
+        for minute in range(1, 60):
+            oh = "(oh|o) " if minute < 10 else ""
+            yield f"{named} {oh}{number_words(minute)}", f"{hour}:{minute:02}"
+        for minute in (5, 10, 20, 25):
+            yield f"{number_words(minute)} [minutes] past {named}", f"{hour}:{minute:02}"
+            yield f"{number_words(minute)} [minutes] to {named}", f"{before}:{60 - minute}"
+    yield from _figures()
+
+
+def spanish_times() -> Iterator[tuple[str, str]]:
+    """Yield the same of Spanish: "siete y media", "7:30"."""
+    for hour in range(1, 13):
+        named, before = integer(hour, _HORA), (hour - 2) % 12 + 1
+        yield f"{named} [en punto]", f"{hour}:00"
+        yield f"{named} y cuarto", f"{hour}:15"
+        yield f"{named} y media", f"{hour}:30"
+        yield f"{named} menos cuarto", f"{before}:45"
+        for minute in range(1, 60):
+            yield f"{named} [y] {integer(minute)}", f"{hour}:{minute:02}"
+            if minute <= 30:
+                yield f"{named} menos {integer(minute)}", f"{before}:{60 - minute:02}"
+    yield from _figures()
+
+
+def _figures() -> Iterator[tuple[str, str]]:
+    """Yield times as they are typed. The parser makes "7:30" two words."""
+    for hour in range(24):
+        yield f"{hour}", f"{hour}:00"
+        for minute in range(60):
+            yield f"{hour} {minute:02}", f"{hour}:{minute:02}"
