@@ -7,7 +7,7 @@ from audio.errors import AudioError
 from audio.sound_files import Clip, decoded
 from integrations.cleaning import one_line
 from integrations.errors import IntegrationError, Unavailable
-from integrations.home_assistant.sounds import MAX_BYTES, SCHEME, HomeSounds, SoundFile
+from integrations.home_assistant.media import MAX_BYTES, SCHEME, HomeSounds, SoundFile
 from integrations.web.box import NotAnnounced, NotPossible
 
 FOLDER = "media"  # in the data folder; it may be a link to another one

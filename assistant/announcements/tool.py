@@ -19,11 +19,11 @@ from assistant.tools.house.intents import BROADCAST
 from assistant.tools.house.names import folded, nearest
 from assistant.tools.house.targets import find_area
 from integrations.errors import IntegrationError
-from integrations.home_assistant.commands import LiveLink
 from integrations.home_assistant.house import Entity, House
-from integrations.home_assistant.refusals import Unanswered
+from integrations.home_assistant.reasons import Unanswered
 from integrations.home_assistant.services import Services
 from integrations.home_assistant.shapes import mapping
+from integrations.home_assistant.websocket import LiveLink
 from integrations.owner import OwnedTasks
 
 # What in a home can speak, beside this box: satellites, and players with a voice to play. Pure.

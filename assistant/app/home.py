@@ -33,12 +33,12 @@ from assistant.tools.policy.choices import SeenOpening
 from assistant.tools.policy.judge import ask_scripts
 from assistant.tools.undo.stack import UndoStack
 from integrations.errors import IntegrationError
+from integrations.home_assistant.assist import Conversation
 from integrations.home_assistant.client import HomeAssistant
 from integrations.home_assistant.context import read_context
-from integrations.home_assistant.conversation import Conversation
 from integrations.home_assistant.house import House
+from integrations.home_assistant.media import Cameras
 from integrations.home_assistant.rest import diagnose
-from integrations.home_assistant.services import Cameras
 from integrations.mcp.hub import McpHub
 from integrations.mcp.servers import (
     HOME_ASSISTANT,

@@ -32,8 +32,8 @@ from assistant.timers.desk import TimerDesk
 from assistant.timers.keeper import TimerService
 from assistant.tools.builtin.box_settings import SwitchProfile
 from assistant.tools.execution.outcomes import MovementWatch
+from integrations.home_assistant.media import HomeSounds
 from integrations.home_assistant.services import Services
-from integrations.home_assistant.sounds import HomeSounds
 from integrations.web.requests import LiveRequest
 
 

@@ -35,9 +35,9 @@ from assistant.setup.document import (
 )
 from integrations.errors import IntegrationError
 from integrations.home_assistant.client import HomeAssistant
-from integrations.home_assistant.commands import Commands
 from integrations.home_assistant.mobile_app import Address
 from integrations.home_assistant.rest import check
+from integrations.home_assistant.websocket import Commands
 from integrations.web.hosts import is_loopback
 from integrations.web.sessions import Scope
 

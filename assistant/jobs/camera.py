@@ -18,7 +18,7 @@ from assistant.tools.house.targets import is_called
 from integrations.errors import Refused
 from integrations.gemini.once import Picture
 from integrations.home_assistant.house import Entity, House
-from integrations.home_assistant.services import Snapshot
+from integrations.home_assistant.media import Snapshot
 
 LOOK_AT_CAMERA = "look_at_camera"
 _TASK = (

@@ -30,7 +30,7 @@ from assistant.tools.builtin.live_context import LivePicture
 from assistant.tools.house.targets import find_area, has_features
 from integrations.errors import IntegrationError
 from integrations.home_assistant.house import Entity, House
-from integrations.home_assistant.refusals import Unanswered
+from integrations.home_assistant.reasons import Unanswered
 from integrations.home_assistant.shapes import texts
 from integrations.owner import OwnedTasks
 

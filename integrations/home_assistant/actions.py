@@ -10,9 +10,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from integrations.home_assistant.effects import QUIET, WAYS, Effects, way_on_device
+from integrations.home_assistant.effects import QUIET, WAYS, Effects, Places, way_on_device
 from integrations.home_assistant.house import Way
-from integrations.home_assistant.places import Places
 from integrations.home_assistant.runs import LETS_IN
 from integrations.home_assistant.shapes import mapping
 

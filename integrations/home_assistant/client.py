@@ -12,24 +12,18 @@ from types import TracebackType
 from typing import Any, Self
 
 from integrations.errors import IntegrationError, Refused, SignInAgain, Unavailable, first_of
-from integrations.home_assistant import searching
-from integrations.home_assistant.context import (
-    REGISTRY_EVENTS,
-    Shown,
-    Stale,
-    read_registries,
-    refreshed,
-)
+from integrations.home_assistant.context import Shown
 from integrations.home_assistant.house import House
-from integrations.home_assistant.picture import Followed, Picture
+from integrations.home_assistant.picture import REST_S, Picture, Search, ask_scene
+from integrations.home_assistant.registry import REGISTRY_EVENTS, Stale, read_registries, refreshed
 from integrations.home_assistant.rest import home_tls
-from integrations.home_assistant.scenes import ask_scene
 from integrations.home_assistant.websocket import (
     PING_EVERY_S,
     PONG_WITHIN_S,
     UNKNOWN_FORM,
     Connection,
     EventHandler,
+    Followed,
     Stream,
     open_connection,
 )
@@ -182,9 +176,9 @@ class HomeAssistant:
         def end() -> None:
             if followed in self._followed:
                 self._followed.discard(followed)
-                followed.over = True
+                followed.stop()
                 if self._connection is not None:
-                    self._owner.start(followed.end(self._connection), f"unfollow {kind}")
+                    self._owner.start(followed.unsubscribe(self._connection), f"unfollow {kind}")
 
         return end
 
@@ -352,14 +346,14 @@ class HomeAssistant:
         picture = self._picture
         picture.forget_asked()
         reach = (self._url, self._token, self._verify_tls, self._ca_file)
-        search = searching.Search(connection, picture, partial(ask_scene, reach))
+        search = Search(connection, picture, partial(ask_scene, reach))
         while True:
             await self._to_search.wait()
             self._to_search.clear()
             while picture.unsearched and not self._behind:
                 await search.go_on()
                 self._wake(None)
-            await asyncio.sleep(searching.REST_S)
+            await asyncio.sleep(REST_S)
 
     def _on_registry(self, kind: str, event: Mapping[str, Any]) -> None:
         """A name, place or label has changed: what a script reaches by it may be something else."""

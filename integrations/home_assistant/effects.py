@@ -1,9 +1,20 @@
-"""Effects of scripts, automations and scenes, and which way each action of Home Assistant goes."""
+"""Effects of scripts, automations and scenes: values, tables and pure readers.
 
-from collections.abc import Mapping
+`WAYS` tells which way each action of Home Assistant goes; `Places`, which entities a device, area,
+floor or label holds; `read_related` and `read_scene` read what Home Assistant tells of an item
+(`actions` reads configurations); `may_answer`, which sentences set an automation off.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
 
-from integrations.home_assistant.house import Way
+from integrations.home_assistant.house import Entity, Way
+from integrations.home_assistant.registry import Registries, read_labels
+from integrations.home_assistant.runs import LETS_IN
+from integrations.home_assistant.shapes import mapping, text
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,3 +135,256 @@ def way_on_device(domain: str, kind: str) -> Way | None:
     """Which way a device action of that domain and type goes; None for one that is not known."""
     action = f"{domain}.{kind}"
     return WAYS.get(_RENAMED.get(action, action))
+
+
+class Places:
+    """Looks into the registries. What has no state just now, but is registered, counts too: its
+    integration may be about to load."""
+
+    def __init__(self, registries: Registries, entities: Mapping[str, Entity]) -> None:
+        self._registries = registries
+        self._where = {name: (one.device_id, one.area_id) for name, one in entities.items()}
+        for name, entry in registries.entities.items():
+            if name not in entities and not entry.get("disabled_by"):
+                device_id = text(entry.get("device_id"))
+                device = registries.devices.get(device_id)
+                area_id = text(entry.get("area_id")) or (device.area_id if device else None)
+                self._where[name] = device_id or None, area_id
+
+    @property
+    def entity_ids(self) -> Collection[str]:
+        """All entities."""
+        return self._where.keys()
+
+    def device(self, entity_id: str) -> str | None:
+        """The id of the device that the entity belongs to."""
+        return self._where.get(entity_id, (None, None))[0]
+
+    def area(self, entity_id: str) -> str | None:
+        """The id of the area that the entity is in."""
+        return self._where.get(entity_id, (None, None))[1]
+
+    def inside(self, devices: Iterable[str], areas: Iterable[str]) -> set[str]:
+        """The entities of these devices and in these areas."""
+        devices, areas = set(devices), set(areas)
+        if not devices and not areas:
+            return set()
+        return {
+            name
+            for name, (device_id, area_id) in self._where.items()
+            if device_id in devices or area_id in areas
+        }
+
+    def on_floors(self, floors: Collection[str]) -> set[str]:
+        """The entities in the areas of these floors."""
+        areas = self._registries.areas.values()
+        return self.inside((), [area.area_id for area in areas if area.floor_id in floors])
+
+    def labelled(self, labels: set[str]) -> set[str]:
+        """The entities with one of these labels, or with a device or area that has it."""
+        if not labels:
+            return set()
+        registries = self._registries
+        devices = {name for name, one in registries.devices.items() if one.labels & labels}
+        areas = {name for name, has in registries.area_labels.items() if has & labels}
+        own = {name for name, entry in registries.entities.items() if read_labels(entry) & labels}
+        return self.inside(devices, areas) | {name for name in own if name in self._where}
+
+    def by_registry_id(self, entry_id: str) -> str | None:
+        """The entity whose registry entry has this id, which device actions name."""
+        entries = self._registries.entities.items()
+        return next((name for name, entry in entries if entry.get("id") == entry_id), None)
+
+    def named(self, name: str) -> set[str]:
+        """All that a name may mean: an entity, or those of a device, area, floor or label."""
+        areas = {
+            area.area_id
+            for area in self._registries.areas.values()
+            if name in (area.area_id, area.name, *area.aliases)
+        }
+        floors = {
+            floor.floor_id
+            for floor in self._registries.floors.values()
+            if name in (floor.floor_id, floor.name, *floor.aliases)
+        }
+        known = self._registries.labels.items()
+        labels = {label_id for label_id, called in known if name in (label_id, called)}
+        found = self.inside((name,), areas) | self.on_floors(floors) | self.labelled(labels)
+        return found | ({name.strip().lower()} & self._where.keys())
+
+
+#
+# `search/related`: any user may ask it, while the configuration (`actions`) is for administrators
+# alone. Of a scene it is all; of a script or automation never more than a part.
+#
+# The answer mixes what is touched with where that is: a touched entity comes with its device, its
+# area and that area's floor, and the script with its own area and labels (2026.11,
+# `components/search`). So a place or a device counts as targeted only where nothing else explains
+# it; what lets someone in counts wherever its device or label is told, explained or not. Not seen,
+# then: an area or floor that is a target beside an entity of the same place in one script, a script
+# that is called as an action (`action: script.other`), a sentence said to Assist, an event, and
+# every target that a template makes. What is touched may be more than is told here; what a script
+# is seen to do counts too (`runs`).
+
+
+SEARCHED = ("script", "automation", "scene")  # domains
+
+
+def read_related(
+    item_id: str,
+    answer: Mapping[str, Any],
+    registries: Registries,
+    entities: Mapping[str, Entity],
+) -> Effects:
+    """What `search/related` answers for the item, as its effects."""
+    touched = touched_by(item_id, answer, registries, entities)
+    # A scene sets states and does nothing else; one of a device's own names no entity.
+    whole = item_id.startswith("scene.") and bool(touched)
+    reasons = () if whole else ("its configuration is not known",)
+    return Effects(dict.fromkeys(sorted(touched), "either"), reasons)
+
+
+def touched_by(
+    item_id: str,
+    answer: Mapping[str, Any],
+    registries: Registries,
+    entities: Mapping[str, Entity],
+) -> frozenset[str]:
+    """The ids of the entities that the item touches, by the answer of `search/related`.
+
+    `answer` maps kinds ("entity", "device", "area", "floor", "label") to ids. Entities that the
+    house does not have are left out.
+    """
+    named = _ids(answer, "entity") - {item_id}
+    touched = {entity_id for entity_id in named if entity_id in entities}
+    if item_id.startswith("scene."):
+        return frozenset(touched)
+    places = Places(registries, entities)
+    own = [item_id, *(one for one in named if one.startswith("script."))]  # and those it runs
+    around = [*named, *own]
+    devices = _ids(answer, "device") - {places.device(one) for one in around}
+    areas = _ids(answer, "area") - {places.area(one) for one in around}
+    areas -= {registries.devices[one].area_id for one in devices if one in registries.devices}
+    every_area = _ids(answer, "area")
+    floors = _ids(answer, "floor") - {
+        registries.areas[one].floor_id for one in every_area if one in registries.areas
+    }
+    every_label = _ids(answer, "label")
+    labels = every_label - read_labels(registries.entities.get(item_id, {}))
+    areas |= {area.area_id for area in registries.areas.values() if area.floor_id in floors}
+    touched |= places.inside(devices, areas)
+    touched |= places.labelled(labels)
+    perhaps = places.inside(_ids(answer, "device"), ()) | places.labelled(every_label)
+    touched |= {one for one in perhaps if one.partition(".")[0] in LETS_IN}
+    return frozenset((touched & entities.keys()) - {item_id})
+
+
+def _ids(answer: Mapping[str, Any], kind: str) -> set[str]:
+    found = answer.get(kind)
+    return {one for one in found if isinstance(one, str)} if isinstance(found, list) else set()
+
+
+#
+# Scenes: any user is told what a scene holds (its attribute `entity_id`). An administrator is told
+# the states that it sets as well, where it was made on Home Assistant's page: over REST, by the
+# scene's own `id` (2026.11, `components/config/scene.py`). Which way a thing goes follows
+# `reproduce_state.py` of its domain.
+
+# States by which it is certain which way a thing goes; "on" is to lock, to arm or to open.
+_WAYS: Mapping[str, Mapping[str, Way]] = {
+    "lock": {"locked": "on", "locking": "on", "unlocked": "off", "unlocking": "off", "open": "off"},
+    "cover": {"open": "on", "opening": "on", "closed": "off", "closing": "off"},
+    "valve": {"open": "on", "opening": "on", "closed": "off", "closing": "off"},
+    "alarm_control_panel": {
+        "armed_away": "on",
+        "armed_custom_bypass": "on",
+        "armed_home": "on",
+        "armed_night": "on",
+        "armed_vacation": "on",
+        "disarmed": "off",
+    },
+    "siren": {"on": "on", "off": "off"},
+}
+_POSITIONS = ("current_position", "current_tilt_position", "tilt_position", "position")
+
+
+def is_worth_reading(entity: Entity) -> bool:
+    """Return whether a scene was made on Home Assistant's page and holds what lets somebody in."""
+    held = entity.attributes.get("entity_id")
+    opens = isinstance(held, list | tuple) and any(
+        isinstance(one, str) and one.partition(".")[0] in LETS_IN for one in held
+    )
+    return entity.domain == "scene" and opens and bool(_id_of(entity))
+
+
+def read_scene(config: Any, entity: Entity) -> Effects | None:
+    """The effects of a scene by its configuration; None where that holds other things than the
+    scene itself says, so that it is not the one that Home Assistant has loaded."""
+    states = mapping(mapping(config).get("entities"))
+    held = entity.attributes.get("entity_id")
+    if not isinstance(held, list | tuple) or set(map(str, held)) != set(map(str, states)):
+        return None
+    return Effects({str(name): _way(str(name), state) for name, state in states.items()})
+
+
+def _way(entity_id: str, wanted: Any) -> Way:
+    """Which way the thing goes into that state, which comes alone or with attributes."""
+    state = wanted.get("state") if isinstance(wanted, Mapping) else wanted
+    if isinstance(state, bool):  # YAML reads a plain `on` so
+        state = "on" if state else "off"
+    way = _WAYS.get(entity_id.partition(".")[0], {}).get(str(state), "either")
+    given = mapping(wanted)
+    # A position counts for more than the state that stands beside it.
+    return "either" if way == "off" and any(given.get(key) for key in _POSITIONS) else way
+
+
+def _id_of(entity: Entity) -> str:
+    known = entity.attributes.get("id")
+    return known if isinstance(known, str) else ""
+
+
+#
+# Sentence templates of automations are hassil's (2026.11): `[optional]`, `(one|other)`, `{slot}`,
+# `<rule>`. Case, punctuation and spaces do not count. A slot may be any words, and so may what is
+# not understood: too many templates match, never too few.
+
+
+MAX_TEMPLATE = 2_000  # characters; a longer one may answer to anything
+MAX_SLOTS = 8  # with more of them a comparison could take long
+_ANYTHING = re.compile(".*")
+_SLOT = re.compile("[{<]")
+_PART = re.compile(r"\{[^{}]*\}|<[^<>]*>|[\[\]()|]|[^\[\](){}<>|]+|.")
+_SIGNS = re.compile(r"[^\w\s]|_")
+
+
+def may_answer(template: str, text: str) -> bool:
+    """Whether an automation that waits for the template may be set off by the text."""
+    return _pattern(template).fullmatch(_plain(text)) is not None
+
+
+@lru_cache(maxsize=2_048)
+def _pattern(template: str) -> re.Pattern[str]:
+    # Words in any order (";") are not taken apart.
+    if len(template) > MAX_TEMPLATE or ";" in template or len(_SLOT.findall(template)) > MAX_SLOTS:
+        return _ANYTHING
+    parts: list[str] = []
+    for part in _PART.findall(template):
+        if part in ("[", "("):
+            parts.append("(?:")
+        elif part == "]":
+            parts.append("|)")
+        elif part in (")", "|"):
+            parts.append(part)
+        elif part[0] in "{<":
+            parts.append(".*")
+        else:
+            parts.append(re.escape(_plain(part)).replace(r"\ ", ""))
+    try:
+        return re.compile("".join(parts))
+    except re.error:
+        return _ANYTHING
+
+
+def _plain(text: str) -> str:
+    """Letters and digits alone: what stands between them is heard by nobody."""
+    return re.sub(r"\s+", "", _SIGNS.sub("", text.casefold()))

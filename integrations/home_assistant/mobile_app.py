@@ -1,7 +1,7 @@
 """Hearth as a device of Home Assistant: registering with its `mobile_app` integration.
 
 Any program with an address and a token may register. It then stands in the device registry, can be
-put into an area, may have timers, and is sent messages over the websocket (`push`).
+put into an area, may have timers, and is sent messages over the websocket (`Push`).
 
 The protocol is Home Assistant's (developers' documentation, "Native App Integration"; what is said
 here of refusals and replacing was seen with 2026.11.0):
@@ -31,10 +31,9 @@ import httpx
 
 from integrations.address import shown
 from integrations.errors import Misconfigured, Refused, Stale, Unavailable
-from integrations.home_assistant.commands import Commands
 from integrations.home_assistant.rest import read_instance, rest_client
-from integrations.home_assistant.shapes import mapping, rows
-from integrations.home_assistant.websocket import UNKNOWN_FORM
+from integrations.home_assistant.shapes import mapping, rows, text
+from integrations.home_assistant.websocket import UNKNOWN_FORM, Commands
 
 DOMAIN = "mobile_app"
 APP_ID = "hearth"
@@ -317,3 +316,40 @@ async def _request(
             await read_instance(client, address.url)  # it says what is wrong with the token
             raise Unavailable("Home Assistant failed to answer; try again.")
     return answer
+
+
+#
+# Messages to our device come over the websocket: `mobile_app/push_notification_channel` subscribes;
+# each event is what an automation gave to the notify action or entity, with `hass_confirm_id`
+# beside it. Home Assistant keeps one channel for a registration: a newer one, or a message that is
+# not confirmed within 10 s, silently ends it.
+
+
+CHANNEL = "mobile_app/push_notification_channel"
+
+
+@dataclass(frozen=True, slots=True)
+class Push:
+    """One message. All of it is data that anybody in the house may have written."""
+
+    confirm_id: str  # "" where none is asked for
+    message: str  # "" where there is none
+    title: str = ""
+    data: Mapping[str, Any] = field(default_factory=dict)  # free form, as the automation gave it
+
+
+def read_push(event: Mapping[str, Any]) -> Push:
+    """From an event of the channel; what is of the wrong type is left out."""
+    return Push(
+        text(event.get("hass_confirm_id")),
+        text(event.get("message")),
+        text(event.get("title")),
+        mapping(event.get("data")),
+    )
+
+
+async def confirm(home: Commands, webhook_id: str, confirm_id: str) -> None:
+    """Tell that the message is safe with us. Raises Refused where the channel has ended."""
+    await home.command(
+        "mobile_app/push_notification_confirm", webhook_id=webhook_id, confirm_id=confirm_id
+    )

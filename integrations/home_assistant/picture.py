@@ -1,14 +1,30 @@
-"""The picture of the house as it grows: registries, states, and what is learnt from elsewhere."""
+"""The picture of the house as it grows: registries, states, and what is learnt from elsewhere.
 
+`Search` asks what scripts, automations and scenes do. An administrator may read their configuration
+(`actions`); where that is refused, or leaves a doubt, `search/related` tells a part of it.
+"""
+
+import asyncio
 import logging
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
+from urllib.parse import quote
 
-from integrations.errors import Refused, Unavailable
+from integrations.errors import IntegrationError, Unavailable
+from integrations.home_assistant.actions import read_automation, read_script
 from integrations.home_assistant.context import Shown, exposed_by
-from integrations.home_assistant.effects import Effects
+from integrations.home_assistant.effects import (
+    SEARCHED,
+    Effects,
+    Places,
+    _id_of,
+    is_worth_reading,
+    read_related,
+    read_scene,
+)
 from integrations.home_assistant.house import Entity, House
+from integrations.home_assistant.reasons import CommandRefused
 from integrations.home_assistant.registry import (
     Registries,
     read_entity,
@@ -16,12 +32,11 @@ from integrations.home_assistant.registry import (
     with_registries,
     with_state,
 )
-from integrations.home_assistant.related import SEARCHED
+from integrations.home_assistant.rest import rest_client
 from integrations.home_assistant.runs import Runs, Switches
-from integrations.home_assistant.scenes import is_worth_reading
 from integrations.home_assistant.services import is_snapshot
 from integrations.home_assistant.shapes import keyed, mapping, text
-from integrations.home_assistant.websocket import Connection, EventHandler
+from integrations.home_assistant.websocket import Connection
 
 _GONE = ("unavailable", None)
 
@@ -253,45 +268,125 @@ def _members(entity: Entity) -> Any:
     return entity.attributes.get("entity_id")
 
 
-# A subscription that outlives its connection.
+Reach = tuple[str, str, bool, str]  # address, token, whether TLS is checked, file of the authority
+MAX_ANSWER = 200_000  # characters
+
+
+async def ask_scene(reach: Reach, entity: Entity) -> Any:
+    """The configuration of a scene. Raises IntegrationError where this user may not read it."""
+    async with rest_client(*reach) as client:
+        answer = await client.get(f"/api/config/scene/config/{quote(_id_of(entity), safe='')}")
+        if answer.status_code != 200 or len(answer.text) > MAX_ANSWER:
+            raise Unavailable(f"the scene cannot be read (HTTP {answer.status_code})")
+        try:
+            return answer.json()
+        except (RecursionError, ValueError):
+            raise Unavailable("the scene cannot be read") from None
+
+
+#
 
 
 log = logging.getLogger(__name__)
 
+AT_ONCE = 20  # items asked about side by side; one takes Home Assistant a few milliseconds
+REST_S = 0.5  # between two rounds: while somebody edits, changes come in dozens
+UNTOLD = Effects({}, ("Home Assistant does not tell",), told=False)
+HELD = Effects({}, ("the states that it sets are not known",))  # the scene says what it holds
+NOT_LOADED = Effects({}, ("it is not loaded",), ())
 
-@dataclass(eq=False, slots=True)
-class Followed:
-    """What somebody wants to hear of at every connection."""
 
-    handler: EventHandler
-    kind: str
-    fields: Mapping[str, Any] = field(repr=False)  # one may be a secret, such as a webhook's id
-    over: bool = False
-    _begun: Connection | None = None  # on which it was asked for last
+class Search:
+    """Asks over one connection."""
 
-    async def begin(self, connection: Connection) -> None:
-        """Subscribe on this connection, once. Raises nothing: the next one is another chance."""
-        if self._begun is connection or self.over:
-            return
-        self._begun = connection
+    def __init__(
+        self,
+        connection: Connection,
+        picture: Picture,
+        ask_scene: Callable[[Entity], Awaitable[Any]],
+    ) -> None:
+        """`ask_scene`: the configuration of a scene; raises IntegrationError."""
+        self._connection = connection
+        self._ask_scene = ask_scene
+        self._picture = picture
+        self._tells: bool | None = None  # whether this home knows `search/related`; None: unasked
+        self._unread: set[str] = set()  # domains whose configuration this home does not give
+
+    async def go_on(self) -> None:
+        """Ask about the next few that are unread, and keep the answers. Raises Unavailable.
+
+        One that Home Assistant refuses to tell of is kept as such until it may have changed.
+        """
+        wanted = self._picture.next_unread(1 if self._tells is None else AT_ONCE)
+        places = Places(self._picture.registries, self._picture.house.entities)
+        answers = await asyncio.gather(*(self._effects(one, places) for one in wanted))
+        self._picture.learn_effects(dict(zip(wanted, answers, strict=True)))
+
+    async def _effects(self, item_id: str, places: Places) -> Effects:
+        """What is told of one item."""
+        read = await self._read(item_id, places)
+        if read is not None and read.complete:
+            return read
+        related = await self._related(item_id)
+        if read is None or related is None:
+            return related or read or (HELD if self._is_held(item_id) else UNTOLD)
+        log.debug("What %s does is known in part: %s", item_id, "; ".join(read.reasons))
+        return Effects({**related.touched, **read.touched}, read.reasons, read.sentences)
+
+    async def _read(self, item_id: str, places: Places) -> Effects | None:
+        """What its configuration says; None where there is none that this user may read."""
+        domain = item_id.partition(".")[0]
+        if domain in self._unread or not self._picture.registries.admin:
+            return None
+        if domain == "scene":
+            return await self._read_scene(item_id)
         try:
-            await connection.subscribe(self._hear, self.kind, **self.fields)
-        except Refused as error:
-            log.warning("%s", error)
-        except Unavailable as error:
-            log.info("%s", error)
-        if self.over:  # ended meanwhile
-            await connection.unsubscribe(self._hear)
+            answer = await self._connection.command(f"{domain}/config", entity_id=item_id)
+        except CommandRefused as error:
+            log.info("The configuration of %s is not known: %s", item_id, error)
+            if _is_final(error):
+                self._unread.add(domain)
+            # What is not loaded waits for no sentence either.
+            return NOT_LOADED if error.code == "not_found" else None
+        config: Any = answer.get("config") if isinstance(answer, Mapping) else None
+        read = read_script if domain == "script" else read_automation
+        return read(config, places)
 
-    async def end(self, connection: Connection) -> None:
-        """Unsubscribe, if it is subscribed there."""
-        await connection.unsubscribe(self._hear)
-
-    def _hear(self, event: Mapping[str, Any]) -> None:
-        """Hand the event on; what fails there must not end the house's own connection."""
-        if self.over:
-            return
+    async def _read_scene(self, item_id: str) -> Effects | None:
+        scene = self._picture.house.entities.get(item_id)
+        if scene is None or not is_worth_reading(scene):
+            return None
         try:
-            self.handler(event)
-        except Exception:
-            log.exception("An event of %s could not be dealt with", self.kind)
+            return read_scene(await self._ask_scene(scene), scene)
+        except IntegrationError as error:
+            log.info("The states that %s sets are not known: %s", item_id, error)
+            return None
+
+    def _is_held(self, item_id: str) -> bool:
+        """Whether it is a scene that says itself what it holds."""
+        scene = self._picture.house.entities.get(item_id)
+        return scene is not None and scene.domain == "scene" and "entity_id" in scene.attributes
+
+    async def _related(self, item_id: str) -> Effects | None:
+        """What `search/related` tells; None where it does not."""
+        if self._tells is False:
+            return None
+        domain = item_id.partition(".")[0]
+        try:
+            answer = await self._connection.command(
+                "search/related", item_type=domain, item_id=item_id
+            )
+        except CommandRefused as error:
+            log.info("What %s touches is not known: %s", item_id, error)
+            self._tells = not _is_final(error)
+            return None
+        self._tells = True
+        if not isinstance(answer, Mapping):
+            return None
+        picture = self._picture
+        return read_related(item_id, answer, picture.registries, picture.house.entities)
+
+
+def _is_final(error: CommandRefused) -> bool:
+    """Whether asking again over this connection is of no use."""
+    return error.unknown or error.code == "unauthorized"

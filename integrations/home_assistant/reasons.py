@@ -10,7 +10,38 @@ import ssl
 from urllib.parse import urlsplit
 
 from integrations.address import host_of, shown
-from integrations.errors import IntegrationError, Misconfigured, SignInAgain, Unavailable, causes
+from integrations.errors import (
+    IntegrationError,
+    Misconfigured,
+    Refused,
+    SignInAgain,
+    Unavailable,
+    causes,
+)
+
+
+class CommandRefused(Refused):
+    """A command was answered with an error."""
+
+    def __init__(self, sentence: str, code: str) -> None:
+        """`code`: Home Assistant's own, such as "unknown_command" or "pipeline-not-found"."""
+        super().__init__(sentence)
+        self.code = code
+
+    @property
+    def unknown(self) -> bool:
+        """This release, or this home without the integration, has no such command."""
+        return self.code == "unknown_command"
+
+
+class Unanswered(Unavailable):
+    """A command was sent and no answer came: it may have been carried out."""
+
+    def __init__(self, sentence: str, *, timed_out: bool) -> None:
+        """`timed_out`: the connection still stands; else it ended meanwhile."""
+        super().__init__(sentence)
+        self.timed_out = timed_out
+
 
 # The integration's name in 2026.11 (its manifest); before it bore the name in brackets, and
 # "Model Context Protocol" alone was the client, which is of no use here.

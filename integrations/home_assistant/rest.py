@@ -96,11 +96,9 @@ async def read_instance(client: httpx.AsyncClient, url: str) -> Instance:
         raise reasons.something_else(url) from None
 
 
-#
-# Why the home's MCP server cannot be used, found out over REST.
-#
-# Asked only after the server answered in a way that does not tell by itself: a 404 is an
-# integration that is absent, removed or not loaded yet, and some failures have no status at all.
+# Why the home's MCP server cannot be used. Asked only after the server answered in a way that does
+# not tell by itself: a 404 is an integration that is absent, removed or not loaded yet, and some
+# failures have no status at all.
 
 
 LIMIT_S = 3.0  # a turn may wait for the sentence

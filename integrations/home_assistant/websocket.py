@@ -12,15 +12,16 @@ import logging
 import ssl
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, Protocol
 
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus, InvalidURI
 
 from integrations.address import host_of
-from integrations.errors import IntegrationError, Unavailable, causes
+from integrations.errors import IntegrationError, Refused, Unavailable, causes
 from integrations.home_assistant import reasons
-from integrations.home_assistant.refusals import CommandRefused, Unanswered
+from integrations.home_assistant.reasons import CommandRefused, Unanswered
 from integrations.home_assistant.shapes import mapping
 
 log = logging.getLogger(__name__)
@@ -41,6 +42,23 @@ MAX_WAITING_EVENTS = 64  # of one stream; a pipeline's run has about ten
 UNKNOWN_FORM = "Home Assistant answered in a form that Hearth does not know."
 
 EventHandler = Callable[[Mapping[str, Any]], None]
+
+
+class Commands(Protocol):
+    """Source of websocket commands: a `Connection`, or `client.HomeAssistant` over its newest."""
+
+    async def command(self, kind: str, **fields: Any) -> Any:
+        """Send one command and return its result. Raises IntegrationError."""
+        ...
+
+
+class LiveLink(Commands, Protocol):
+    """Commands over a connection that may be gone for a while."""
+
+    @property
+    def connected(self) -> bool:
+        """True while there is a connection."""
+        ...
 
 
 class Connection:
@@ -298,3 +316,45 @@ async def _sign_in(socket: ClientConnection, url: str, token: str) -> None:
         raise reasons.wrong_token()
     if said != "auth_ok":  # no word on the token: it is tried again soon
         raise Unavailable(UNKNOWN_FORM)
+
+
+@dataclass(eq=False, slots=True)
+class Followed:
+    """What somebody wants to hear of at every connection."""
+
+    handler: EventHandler
+    kind: str
+    fields: Mapping[str, Any] = field(repr=False)  # one may be a secret, such as a webhook's id
+    over: bool = False
+    _begun: Connection | None = None  # on which it was asked for last
+
+    async def begin(self, connection: Connection) -> None:
+        """Subscribe on this connection, once. Raises nothing: the next one is another chance."""
+        if self._begun is connection or self.over:
+            return
+        self._begun = connection
+        try:
+            await connection.subscribe(self._hear, self.kind, **self.fields)
+        except Refused as error:
+            log.warning("%s", error)
+        except Unavailable as error:
+            log.info("%s", error)
+        if self.over:  # ended meanwhile
+            await connection.unsubscribe(self._hear)
+
+    def stop(self) -> None:
+        """Hand on no more events; connections to come are not subscribed on."""
+        self.over = True
+
+    async def unsubscribe(self, connection: Connection) -> None:
+        """Unsubscribe, if it is subscribed there."""
+        await connection.unsubscribe(self._hear)
+
+    def _hear(self, event: Mapping[str, Any]) -> None:
+        """Hand the event on; what fails there must not end the house's own connection."""
+        if self.over:
+            return
+        try:
+            self.handler(event)
+        except Exception:
+            log.exception("An event of %s could not be dealt with", self.kind)

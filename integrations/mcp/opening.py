@@ -18,7 +18,7 @@ from integrations.address import host_of
 from integrations.errors import IntegrationError, Misconfigured, SignInAgain, Unavailable, causes
 from integrations.home_assistant import reasons
 from integrations.mcp.servers import Endpoint, ServerSpec
-from integrations.mcp.stdio import stdio_transport
+from integrations.mcp.transport import stdio_transport
 from integrations.mcp.wire import Trace, http_client, was_cancelled
 from integrations.tls import tls_for
 

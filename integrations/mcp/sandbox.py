@@ -18,7 +18,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from integrations.mcp import confine
-from integrations.mcp.program import ProgramCommand
+from integrations.mcp.sandbox import ProgramCommand
 from integrations.mcp.servers import ServerSpec
 
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/proc", "/sys")

@@ -33,7 +33,6 @@ from integrations.mcp.listing import (
     as_result,
     as_text,
 )
-from integrations.mcp.opening import explain, leaves_open, open_client
 from integrations.mcp.servers import (
     CallLost,
     HomeAside,
@@ -42,7 +41,16 @@ from integrations.mcp.servers import (
     ServerSpec,
     ServerState,
 )
-from integrations.mcp.wire import Pauses, Trace, Undelivered, patience, tracing, was_cancelled
+from integrations.mcp.transport import Pauses, open_client
+from integrations.mcp.wire import (
+    Trace,
+    Undelivered,
+    explain,
+    leaves_open,
+    patience,
+    tracing,
+    was_cancelled,
+)
 
 log = logging.getLogger(__name__)
 

@@ -18,8 +18,7 @@ from mcp.shared.message import SessionMessage
 from mcp.types import JSONRPCNotification, jsonrpc_message_adapter
 
 from integrations.errors import IntegrationError, Unavailable
-from integrations.mcp.program import Running, command, start
-from integrations.mcp.sandbox import confined
+from integrations.mcp.sandbox import Running, command, confined, start
 from integrations.mcp.servers import ServerSpec
 from integrations.mcp.wire import Allowance, Flow
 from integrations.owner import OwnedTasks

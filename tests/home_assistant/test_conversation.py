@@ -7,8 +7,8 @@ import pytest
 
 from assistant.tools.house.intents import PROCESS as NAME
 from assistant.tools.house.intents import TRIGGER
+from integrations.home_assistant.assist import Conversation, Recognized
 from integrations.home_assistant.client import HomeAssistant
-from integrations.home_assistant.conversation import Conversation, Recognized
 from tests.home_assistant.admin import Admin
 from tests.home_assistant.conftest import Address, real_only
 from tests.home_assistant.hearth import Hearth

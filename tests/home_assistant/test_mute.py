@@ -22,7 +22,7 @@ from assistant.sound.mute import Mute
 from assistant.speech.catalogue import Catalogue
 from audio.device_status import MicrophoneStatus
 from integrations.home_assistant.client import HomeAssistant
-from integrations.home_assistant.push import Push
+from integrations.home_assistant.mobile_app import Push
 from tests.home_assistant.admin import Admin
 from tests.home_assistant.conftest import Address, Power, real_only
 

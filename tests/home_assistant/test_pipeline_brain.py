@@ -13,8 +13,8 @@ from assistant.demo.scenes import SpokenCommand, make_clip
 from assistant.tools.house.intents import PROCESS as NAME
 from assistant.tools.house.intents import TRIGGER
 from integrations.errors import Refused, Unavailable
+from integrations.home_assistant.assist import Pipeline, list_pipelines, transcribe
 from integrations.home_assistant.client import HomeAssistant
-from integrations.home_assistant.pipeline import Pipeline, list_pipelines, transcribe
 from tests.home_assistant.admin import Admin
 from tests.home_assistant.conftest import Address, real_only
 from tests.home_assistant.hearth import Hearth

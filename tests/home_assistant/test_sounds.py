@@ -11,7 +11,7 @@ from assistant.announcements.sound_files import SoundFiles
 from audio.sound_files import write_wav
 from audio.tts.tuned import TARGET_DB, block_powers, speech_power
 from integrations.home_assistant.client import HomeAssistant
-from integrations.home_assistant.sounds import HomeSounds
+from integrations.home_assistant.media import HomeSounds
 from integrations.web.box import NotPossible
 from tests.home_assistant.conftest import Address, real_only
 

@@ -23,7 +23,7 @@ from audio.earcons import earcon
 from audio.player import WavPlayer
 from audio.sound_files import LONGEST_S, write_wav
 from audio.tts.tuned import TARGET_DB
-from integrations.home_assistant.sounds import HomeSounds
+from integrations.home_assistant.media import HomeSounds
 from integrations.web.box import NotPossible
 from integrations.web.requests import AnnounceRequest
 from integrations.web.sessions import Caller

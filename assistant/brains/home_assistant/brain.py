@@ -27,8 +27,8 @@ from assistant.tools.house.intents import PROCESS as NAME
 from assistant.tools.policy.corrections import as_said, spread
 from audio.errors import AudioError, TookTooLong
 from integrations.errors import IntegrationError
-from integrations.home_assistant.conversation import Recognized
-from integrations.home_assistant.refusals import CommandRefused
+from integrations.home_assistant.assist import Recognized
+from integrations.home_assistant.reasons import CommandRefused
 
 # The remains of the wake word in front of a transcript.
 
@@ -98,7 +98,7 @@ def answer(outcome: ToolOutcome, own: str) -> ReplyText:
 
 
 class Engine(Protocol):
-    """The conversation engine (`integrations.home_assistant.conversation.Conversation`)."""
+    """The conversation engine (`integrations.home_assistant.assist.Conversation`)."""
 
     async def recognize(self, texts: Sequence[str], language: str) -> Recognized | None:
         """The first of `texts` that it knows. Raises CommandRefused and Unavailable."""

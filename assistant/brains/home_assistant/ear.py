@@ -9,7 +9,7 @@ from typing import Protocol
 from assistant.domain.turn_audio import TurnAudio
 from audio.frames import SAMPLES_PER_MS
 from integrations.errors import Refused, Unavailable
-from integrations.home_assistant.pipeline import Streams, fitting, list_pipelines, transcribe
+from integrations.home_assistant.assist import Streams, fitting, list_pipelines, transcribe
 
 _log = logging.getLogger(__name__)
 _BEFORE_DETECTION = 200 * SAMPLES_PER_MS  # the command may begin that long before it

@@ -36,8 +36,8 @@ from assistant.interfaces.status import (
 from assistant.speech.catalogue import Catalogue
 from integrations.errors import IntegrationError, Unavailable
 from integrations.home_assistant import mobile_app
-from integrations.home_assistant.commands import LiveLink
-from integrations.home_assistant.push import CHANNEL, Push, confirm, read_push
+from integrations.home_assistant.mobile_app import CHANNEL, Push, confirm, read_push
+from integrations.home_assistant.websocket import LiveLink
 from integrations.owner import OwnedTasks
 from integrations.web.box import NotKept
 

@@ -24,8 +24,8 @@ from assistant.interfaces.device.messages import (
     words_of,
 )
 from assistant.speech.catalogue import Catalogue
+from integrations.home_assistant.mobile_app import Push
 from integrations.home_assistant.phones import ANSWERED
-from integrations.home_assistant.push import Push
 from integrations.owner import OwnedTasks
 from integrations.web.box import NotAnnounced, NotKept, NotPossible
 from integrations.web.requests import (

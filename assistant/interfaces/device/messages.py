@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 
 from assistant.speech.catalogue import Catalogue, length_of
-from integrations.home_assistant.push import Push
+from integrations.home_assistant.mobile_app import Push
 from integrations.web.requests import LONGEST_TEXT, AnnounceRequest, Wish
 
 _TIMERS = "timers"  # `data.group` of a timer of Home Assistant's that has ended

@@ -14,10 +14,10 @@ from assistant.domain.clock import Clock
 from assistant.tools.house.names import nearest
 from integrations.errors import IntegrationError, Refused, SignInAgain, Unavailable
 from integrations.home_assistant import mobile_app
-from integrations.home_assistant.commands import Commands
 from integrations.home_assistant.house import Area
 from integrations.home_assistant.mobile_app import Address
 from integrations.home_assistant.registry import read_areas
+from integrations.home_assistant.websocket import Commands
 
 NAME = "device.json"
 _LOCK = "device.lock"

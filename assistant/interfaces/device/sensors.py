@@ -20,7 +20,6 @@ from assistant.interfaces.status import StatusSnapshot
 from assistant.speech.catalogue import Catalogue
 from integrations.errors import IntegrationError, Misconfigured, Stale, Unavailable
 from integrations.home_assistant import mobile_app
-from integrations.home_assistant.commands import Commands, LiveLink
 from integrations.home_assistant.mobile_app import (
     Address,
     Appearance,
@@ -30,6 +29,7 @@ from integrations.home_assistant.mobile_app import (
     register_sensor,
     update_sensors,
 )
+from integrations.home_assistant.websocket import Commands, LiveLink
 from integrations.owner import OwnedTasks
 
 BURST_S = 0.05  # changes that come together are one update

@@ -11,9 +11,9 @@ from assistant.domain.outcome import Tier
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest, BuiltInResult
 from assistant.tools.house.targets import is_called
-from integrations.home_assistant.commands import LiveLink
 from integrations.home_assistant.house import Entity, House
 from integrations.home_assistant.services import Forecast, forecasts
+from integrations.home_assistant.websocket import LiveLink
 
 WEATHER_FORECAST = "weather_forecast"
 TODAY, TOMORROW, WEEK = "today", "tomorrow", "week"

@@ -19,9 +19,9 @@ from assistant.tools.policy.corrections import spread
 from assistant.tools.policy.rules import PolicyDecision
 from integrations.cleaning import one_line
 from integrations.errors import IntegrationError, Unavailable
-from integrations.home_assistant.conversation import EngineReply
+from integrations.home_assistant.assist import EngineReply
 from integrations.home_assistant.house import House
-from integrations.home_assistant.refusals import CommandRefused, Unanswered
+from integrations.home_assistant.reasons import CommandRefused, Unanswered
 from integrations.mcp.servers import CallLost, McpResult
 
 

@@ -43,8 +43,8 @@ from assistant.tools.policy.targeting import (
     without_what_changes,
 )
 from assistant.tools.policy.words import HeardWords, read, scope
+from integrations.home_assistant.effects import may_answer
 from integrations.home_assistant.house import Area, Entity, House
-from integrations.home_assistant.sentence_templates import may_answer
 from integrations.mcp.servers import HOME_ASSISTANT
 
 # In no schema, yet Home Assistant obeys them: they could move a call to another room.

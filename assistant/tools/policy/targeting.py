@@ -29,8 +29,8 @@ from assistant.tools.policy.risk import is_harmless
 from assistant.tools.policy.rules import PolicyDecision
 from assistant.tools.policy.scope import Meant, Scoped, bounded, cut_to, meant, resumed, widened
 from assistant.tools.policy.words import HeardWords, read
+from integrations.home_assistant.effects import SEARCHED
 from integrations.home_assistant.house import Entity, House
-from integrations.home_assistant.related import SEARCHED
 
 
 # Tools of Home Assistant that are someone's script, and what their fields name.

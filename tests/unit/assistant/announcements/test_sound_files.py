@@ -10,7 +10,7 @@ from assistant.announcements import sound_files
 from assistant.announcements.sound_files import SoundFiles
 from audio.sound_files import write_wav
 from integrations.errors import IntegrationError, Refused, SignInAgain, Unavailable
-from integrations.home_assistant.sounds import HomeSounds, SoundFile
+from integrations.home_assistant.media import HomeSounds, SoundFile
 from integrations.web.box import NotAnnounced, NotPossible
 
 RATE = 16_000

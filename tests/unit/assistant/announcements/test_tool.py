@@ -12,7 +12,7 @@ from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.protocol import BuiltInRequest, BuiltInResult
 from integrations.errors import Refused, Unavailable
 from integrations.home_assistant.house import Area, Entity, Floor, House
-from integrations.home_assistant.refusals import Unanswered
+from integrations.home_assistant.reasons import Unanswered
 
 PLAYS, PLAYS_AND_GOES_ON = 512, 512 | 1 << 20
 AREAS = (

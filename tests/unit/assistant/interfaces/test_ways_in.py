@@ -40,7 +40,7 @@ from assistant.tools.undo.stack import UndoStack
 from integrations.demo_home import DemoHome
 from integrations.home_assistant.client import HomeAssistant
 from integrations.home_assistant.house import House as LiveHouse
-from integrations.home_assistant.push import Push
+from integrations.home_assistant.mobile_app import Push
 from integrations.home_assistant.services import Services, Snapshots
 from integrations.mcp.hub import McpHub
 from integrations.mcp.servers import home_assistant_server

@@ -13,7 +13,7 @@ from assistant.tools.builtin.protocol import BuiltInRequest, BuiltInResult
 from integrations.errors import Refused
 from integrations.gemini.once import Picture
 from integrations.home_assistant.house import Entity, House
-from integrations.home_assistant.services import Snapshot
+from integrations.home_assistant.media import Snapshot
 
 DOOR = Entity("camera.door", "Door Camera", "idle")
 GARDEN = Entity("camera.garden", "Garden", "idle", aliases=("Yard",))

@@ -15,7 +15,7 @@ from assistant.domain.records import StoreError
 from assistant.sound.media import KEEP, NAME, RoomMedia
 from integrations.errors import Refused, Unavailable
 from integrations.home_assistant.house import Area, House
-from integrations.home_assistant.refusals import Unanswered
+from integrations.home_assistant.reasons import Unanswered
 from tests.unit.assistant.sound.test_media_players import player
 
 RADIO = "media_player.radio"

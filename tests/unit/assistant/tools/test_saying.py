@@ -19,9 +19,9 @@ from assistant.tools.house.intents import PROCESS as NAME
 from assistant.tools.policy.rules import Rulings
 from integrations.errors import IntegrationError, Refused, Unavailable
 from integrations.gemini.events import FunctionCall, FunctionCalls
-from integrations.home_assistant.conversation import EngineReply
+from integrations.home_assistant.assist import EngineReply
 from integrations.home_assistant.house import Entity, House
-from integrations.home_assistant.refusals import CommandRefused, Unanswered
+from integrations.home_assistant.reasons import CommandRefused, Unanswered
 from tests.unit.assistant.tools.doubles import Hub, Journal, Picture, tool
 
 ON = SentenceMatch("turn on the fan", "en", "builtin", "HassTurnOn", {"name": "Fan"}, ("fan.bed",))

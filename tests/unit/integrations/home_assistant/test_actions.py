@@ -12,9 +12,8 @@ from integrations.home_assistant.actions import (
     read_automation,
     read_script,
 )
-from integrations.home_assistant.effects import QUIET, WAYS
+from integrations.home_assistant.effects import QUIET, WAYS, Places
 from integrations.home_assistant.house import Area, Entity, Floor
-from integrations.home_assistant.places import Places
 from integrations.home_assistant.registry import DeviceRow, Registries
 
 LIGHT, SPOT, LOCK, BLIND = "light.hall", "light.spot", "lock.front", "cover.blind"

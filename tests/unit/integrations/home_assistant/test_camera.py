@@ -7,8 +7,8 @@ import pytest
 from aiohttp import web
 
 from integrations.errors import IntegrationError, Refused, SignInAgain, Unavailable
-from integrations.home_assistant import services as camera
-from integrations.home_assistant.services import Cameras
+from integrations.home_assistant import media
+from integrations.home_assistant.media import Cameras
 
 TOKEN = "the-token"
 Answer = Callable[[], web.Response]
@@ -69,7 +69,7 @@ async def test_what_is_no_picture(
 
 
 async def test_a_picture_that_is_too_large(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(camera, "MAX_BYTES", 1000)
+    monkeypatch.setattr(media, "MAX_PICTURE_BYTES", 1000)
     url = await serve(lambda: web.Response(body=b"x" * 1001, content_type="image/png"))
     with pytest.raises(Refused, match="larger than"):
         await Cameras(url, TOKEN).snapshot("camera.door")
@@ -89,7 +89,7 @@ async def test_a_token_that_cannot_be_sent_is_not_shown() -> None:
 async def test_a_camera_that_goes_on_for_ever(
     serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(camera, "TIMEOUT_S", 0.2)
+    monkeypatch.setattr(media, "PICTURE_S", 0.2)
 
     async def drip(request: web.Request) -> web.StreamResponse:
         answer = web.StreamResponse(headers={"Content-Type": "image/jpeg"})

@@ -5,14 +5,14 @@ from typing import Any
 import pytest
 
 from integrations.errors import IntegrationError, Unavailable
-from integrations.home_assistant.conversation import (
+from integrations.home_assistant.assist import (
     AGENT,
     MAX_KEPT,
     Conversation,
     EngineReply,
     Recognized,
 )
-from integrations.home_assistant.refusals import CommandRefused, Unanswered
+from integrations.home_assistant.reasons import CommandRefused, Unanswered
 
 # As Home Assistant 2026.11.0 answered.
 LIGHTS = {

@@ -9,12 +9,11 @@ from typing import Any
 import pytest
 
 from integrations.errors import Unavailable
-from integrations.home_assistant import client, searching, websocket
-from integrations.home_assistant import context as loading
+from integrations.home_assistant import client, registry, websocket
 from integrations.home_assistant.client import HomeAssistant
 from integrations.home_assistant.context import Shown
 from integrations.home_assistant.house import House
-from integrations.home_assistant.picture import Followed
+from integrations.home_assistant.websocket import Followed
 from tests.unit.integrations.home_assistant.fake_home import FakeHome
 
 QUICK = (0.01, 0.05)  # s between tries
@@ -74,7 +73,7 @@ async def test_where_entities_cannot_be_asked_by_name_all_is_read_again(
     fake: FakeHome, monkeypatch: pytest.MonkeyPatch, why: str
 ) -> None:
     if why == "many":
-        monkeypatch.setattr(loading, "MAX_NAMED", 0)
+        monkeypatch.setattr(registry, "MAX_NAMED", 0)
     else:
         fake.refused = {"config/entity_registry/get_entries"}
     async with followed(fake) as home:
@@ -332,7 +331,7 @@ async def test_a_list_that_comes_before_the_house_counts_for_it(fake: FakeHome) 
 async def test_what_a_script_touches_is_found_out_and_again_when_it_is_edited(
     fake: FakeHome, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(searching, "REST_S", 0.0)
+    monkeypatch.setattr(client, "REST_S", 0.0)
     fake.entity("script.film", "Film", "off", entry={})
     fake.related["script.film"] = {"entity": ["light.lamp", "light.gone"], "area": ["k"]}
     async with followed(fake) as home:
@@ -360,7 +359,7 @@ async def test_a_home_that_does_not_tell_is_not_asked_again(fake: FakeHome) -> N
 async def test_an_item_that_home_assistant_cannot_tell_of_costs_no_other(
     fake: FakeHome, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(searching, "REST_S", 0.0)
+    monkeypatch.setattr(client, "REST_S", 0.0)
     fake.entity("script.a_broken", "Broken", "off", entry={})
     fake.entity("script.film", "Film", "off", entry={})
     fake.failing.add("script.a_broken")
@@ -441,7 +440,7 @@ async def test_until_it_is_told_what_scripts_touch_is_unread(
     fake: FakeHome, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """At the start, after a change of the registries and at a new connection."""
-    monkeypatch.setattr(searching, "REST_S", 0.0)
+    monkeypatch.setattr(client, "REST_S", 0.0)
     fake.entity("script.film", "Film", "off", entry={})
     fake.related["script.film"] = {"entity": ["light.lamp"]}
     fake.holding = True

@@ -10,14 +10,14 @@ import pytest
 from websockets.asyncio.server import ServerConnection, serve
 
 from integrations.errors import IntegrationError, Refused, Unavailable
-from integrations.home_assistant.pipeline import (
+from integrations.home_assistant.assist import (
     PIECE_BYTES,
     Pipeline,
     fitting,
     list_pipelines,
     transcribe,
 )
-from integrations.home_assistant.refusals import CommandRefused, Unanswered
+from integrations.home_assistant.reasons import CommandRefused, Unanswered
 from integrations.home_assistant.websocket import Connection, open_connection
 
 HANDLER = 7

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from integrations.home_assistant.push import Push, confirm, read_push
+from integrations.home_assistant.mobile_app import Push, confirm, read_push
 
 
 def test_a_whole_message() -> None:

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
+from integrations.home_assistant.effects import touched_by
 from integrations.home_assistant.house import Area, Entity
 from integrations.home_assistant.registry import DeviceRow, Registries
-from integrations.home_assistant.related import touched_by
 
 REGISTRIES = Registries(
     areas={

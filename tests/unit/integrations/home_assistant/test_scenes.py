@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 
 from integrations.errors import IntegrationError
+from integrations.home_assistant.effects import is_worth_reading, read_scene
 from integrations.home_assistant.house import Entity
-from integrations.home_assistant.scenes import MAX_ANSWER, ask_scene, is_worth_reading, read_scene
+from integrations.home_assistant.picture import MAX_ANSWER, ask_scene
 from tests.unit.integrations.home_assistant.fake_home import FakeHome
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from integrations.home_assistant.sentence_templates import MAX_SLOTS, MAX_TEMPLATE, may_answer
+from integrations.home_assistant.effects import MAX_SLOTS, MAX_TEMPLATE, may_answer
 
 
 @pytest.mark.parametrize(

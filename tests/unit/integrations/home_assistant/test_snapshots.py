@@ -7,7 +7,7 @@ import pytest
 
 from integrations.errors import Refused
 from integrations.home_assistant.picture import Picture
-from integrations.home_assistant.refusals import CommandRefused
+from integrations.home_assistant.reasons import CommandRefused
 from integrations.home_assistant.registry import Registries
 from integrations.home_assistant.services import (
     Found,

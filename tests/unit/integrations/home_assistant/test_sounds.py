@@ -8,8 +8,8 @@ import pytest
 from aiohttp import web
 
 from integrations.errors import IntegrationError, Misconfigured, Refused, Unavailable
-from integrations.home_assistant import sounds
-from integrations.home_assistant.sounds import HomeSounds
+from integrations.home_assistant import media
+from integrations.home_assistant.media import HomeSounds
 
 SIGNED = "/media/local/bell.wav?authSig=secret"
 Serve = Callable[..., Awaitable[str]]
@@ -161,7 +161,7 @@ async def test_one_that_is_too_large_is_not_read_to_its_end(
     serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     url = await serve("/local/bell.wav", lambda: web.Response(body=bytes(1001)))
-    monkeypatch.setattr(sounds, "MAX_BYTES", 1000)
+    monkeypatch.setattr(media, "MAX_SOUND_BYTES", 1000)
     with pytest.raises(Refused, match="larger"):
         await HomeSounds(Asked(), url).fetch("/local/bell.wav")
 
@@ -178,7 +178,7 @@ async def test_a_home_assistant_that_is_away() -> None:
 
 
 async def test_one_that_never_comes(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sounds, "TOTAL_S", 0.1)
+    monkeypatch.setattr(media, "TOTAL_S", 0.1)
     never = asyncio.Event()
 
     class Waiting(Asked):

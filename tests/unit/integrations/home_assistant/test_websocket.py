@@ -12,7 +12,7 @@ from websockets.asyncio.server import ServerConnection, serve
 from websockets.http11 import Request, Response
 
 from integrations.errors import IntegrationError, Misconfigured, SignInAgain, Unavailable
-from integrations.home_assistant.refusals import Unanswered
+from integrations.home_assistant.reasons import Unanswered
 from integrations.home_assistant.websocket import Connection, open_connection
 
 Answer = Callable[[ServerConnection, Request], Response | None]

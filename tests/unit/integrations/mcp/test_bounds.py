@@ -3,21 +3,26 @@
 import logging
 
 import pytest
+from integrations.mcp.transport import (
+    MAX_LINE,
+    PAUSE_S,
+    PROGRAM_PAUSE_S,
+    Chatter,
+    Pauses,
+    secrets_of,
+    shown_line,
+)
 
 from integrations.errors import SignInAgain, Unavailable
 from integrations.mcp.servers import ServerSpec
-from integrations.mcp.stdio import MAX_LINE, Chatter, secrets_of, shown_line
 from integrations.mcp.wire import (
     BYTES,
     MESSAGES,
-    PAUSE_S,
-    PROGRAM_PAUSE_S,
     SIGN_IN_PAUSE_S,
     SLOW_PAUSE_S,
     STEADY_S,
     Allowance,
     Flow,
-    Pauses,
 )
 
 PROGRAM = ServerSpec(

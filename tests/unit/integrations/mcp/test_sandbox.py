@@ -12,8 +12,7 @@ import pytest
 
 from integrations.mcp import confine, sandbox
 from integrations.mcp.hub import McpHub
-from integrations.mcp.program import ProgramCommand, command
-from integrations.mcp.sandbox import confined, grants, holds, landlock_abi
+from integrations.mcp.sandbox import ProgramCommand, command, confined, grants, holds, landlock_abi
 from integrations.mcp.servers import ServerSpec
 
 needs_landlock = pytest.mark.skipif(landlock_abi() == 0, reason="this kernel has no Landlock")

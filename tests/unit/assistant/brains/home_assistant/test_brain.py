@@ -22,8 +22,8 @@ from assistant.domain.turn_audio import TurnAudio
 from assistant.speech.catalogue import Catalogue
 from audio.errors import AudioError, DeviceLost, TookTooLong
 from integrations.errors import IntegrationError, Unavailable
-from integrations.home_assistant.conversation import Recognized
-from integrations.home_assistant.refusals import CommandRefused
+from integrations.home_assistant.assist import Recognized
+from integrations.home_assistant.reasons import CommandRefused
 
 TEXT = "turn on the lamp"
 LAMP = Recognized(TEXT, "builtin", "HassTurnOn", {"name": "Lamp"}, ("light.lamp",))

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from assistant.brains.home_assistant.brain import DryRun
 from assistant.domain.call import SentenceMatch
-from integrations.home_assistant.conversation import Recognized
+from integrations.home_assistant.assist import Recognized
 
 
 class Engine:

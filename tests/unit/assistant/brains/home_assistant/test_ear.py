@@ -10,7 +10,7 @@ from assistant.brains.home_assistant import ear as module
 from assistant.brains.home_assistant.ear import Ear, Said
 from assistant.domain.turn_audio import TurnAudio
 from integrations.errors import Refused, Unavailable
-from integrations.home_assistant.pipeline import Pipeline, Streams
+from integrations.home_assistant.assist import Pipeline, Streams
 from integrations.home_assistant.websocket import Stream
 
 MS = 32  # bytes

@@ -27,7 +27,7 @@ from assistant.domain.clock import VirtualClock
 from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
 from assistant.speech.catalogue import Catalogue
 from integrations.errors import Unavailable
-from integrations.home_assistant.conversation import Recognized, Source
+from integrations.home_assistant.assist import Recognized, Source
 
 SENTENCE = "activate party mode"
 PARTY = "Party mode is on."

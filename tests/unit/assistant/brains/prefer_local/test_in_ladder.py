@@ -10,7 +10,7 @@ from assistant.brains.home_assistant.brain import DryRun
 from assistant.brains.prefer_local.brain import PreferLocalBrain
 from assistant.domain.brain import BrainEvent, Heard, Reached, Spent, TurnRequest, Usage
 from assistant.speech.catalogue import Catalogue
-from integrations.home_assistant.conversation import Recognized
+from integrations.home_assistant.assist import Recognized
 from tests.unit.assistant.brains.ladder_stage import (
     DONE,
     LIVE,

@@ -6,7 +6,7 @@ import pytest
 
 from assistant.domain.clock import VirtualClock
 from assistant.interfaces.device.inbox import MARK, Commander, command_of, old_command_of
-from integrations.home_assistant.push import Push
+from integrations.home_assistant.mobile_app import Push
 from integrations.web.box import NotKept, NotPossible
 from tests.unit.assistant.interfaces.device.box import Heard, Pressed
 from tests.unit.assistant.tools.test_toolbox_asking import Shelf

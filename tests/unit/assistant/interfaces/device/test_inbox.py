@@ -11,7 +11,7 @@ from assistant.domain.records import StoreError
 from assistant.interfaces.device import inbox as old_orders
 from assistant.interfaces.device.inbox import Commander, Inbox
 from assistant.speech.catalogue import Catalogue
-from integrations.home_assistant.push import Push
+from integrations.home_assistant.mobile_app import Push
 from integrations.web.box import NotAnnounced, NotKept, NotPossible
 from integrations.web.requests import QuestionAnswer
 from tests.unit.assistant.interfaces.device.box import Fired, Heard, Pressed, Says

@@ -14,7 +14,7 @@ from assistant.config.schema import Settings
 from assistant.domain.clock import VirtualClock
 from assistant.domain.records import StoreError
 from assistant.interfaces.device.face import META_KEY, DeviceKeeper, HouseDevice
-from integrations.home_assistant.push import Push
+from integrations.home_assistant.mobile_app import Push
 from integrations.web.box import NotKept
 from tests.unit.assistant.interfaces.device.doubles import TakesDevices
 

@@ -4,7 +4,7 @@ import pytest
 
 from assistant.interfaces.device.messages import Words, words_of
 from assistant.speech.catalogue import Catalogue
-from integrations.home_assistant.push import Push
+from integrations.home_assistant.mobile_app import Push
 from integrations.web.requests import LONGEST_TEXT
 
 CATALOGUE = Catalogue()

@@ -1,4 +1,6 @@
-"""Sound files that Home Assistant has: its folder /config/www, its media, what its voices said.
+"""Sound files and camera pictures, fetched from Home Assistant over HTTP.
+
+Sounds lie in its folder /config/www or its media, or are what its voices said.
 
 Whoever names one may mean harm, so the connection goes to the configured Home Assistant and nowhere
 else, whatever the name says; it follows no redirect and carries no token. What needs a sign-in is
@@ -14,13 +16,13 @@ from urllib.parse import SplitResult, unquote, urlsplit
 import httpx
 
 from integrations.cleaning import one_line
-from integrations.errors import Misconfigured, Refused, Unavailable
+from integrations.errors import Misconfigured, Refused, SignInAgain, Unavailable
 from integrations.home_assistant import reasons
-from integrations.home_assistant.commands import Commands
-from integrations.home_assistant.rest import home_tls
+from integrations.home_assistant.rest import home_tls, rest_client
+from integrations.home_assistant.websocket import Commands
 
 TOTAL_S = 10.0  # for all of it
-MAX_BYTES = 10_000_000
+MAX_SOUND_BYTES = 10_000_000
 SCHEME = "media-source"
 _RESOLVE = "media_source/resolve_media"
 _OPEN = ("/local/", "/api/tts_proxy/")  # paths that ask for no sign-in
@@ -129,8 +131,8 @@ async def _body(answer: httpx.Response) -> bytes:
     data = bytearray()
     async for piece in answer.aiter_raw():
         data += piece
-        if len(data) > MAX_BYTES:
-            raise Refused(f"The sound is larger than {MAX_BYTES // 1_000_000} MB.")
+        if len(data) > MAX_SOUND_BYTES:
+            raise Refused(f"The sound is larger than {MAX_SOUND_BYTES // 1_000_000} MB.")
     return bytes(data)
 
 
@@ -146,3 +148,63 @@ def _parts(url: str) -> SplitResult:
 def _origin(parts: SplitResult) -> tuple[str, int | None]:
     """Host and port: whether it is with TLS is for the configured address to say."""
     return parts.hostname or "", parts.port or _PORTS.get(parts.scheme)
+
+
+# Pictures of cameras: `GET /api/camera_proxy/<entity id>`.
+
+
+PICTURE_S = 10.0  # for all of the picture; Home Assistant itself waits 10 s for a camera
+MAX_PICTURE_BYTES = 7 * 1024 * 1024  # with base64 it stays below the 10 MB that a request may carry
+_TRUE_NAMES = {"image/jpg": "image/jpeg"}  # Home Assistant's demo says the first, Gemini refuses it
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """One picture."""
+
+    data: bytes = field(repr=False)
+    mime_type: str  # "image/jpeg"
+
+
+class Cameras:
+    """Takes pictures. No connection is kept: they are seldom asked for."""
+
+    def __init__(self, url: str, token: str, verify_tls: bool = True, ca_file: str = "") -> None:
+        """`url` is Home Assistant's base ("http://host:8123")."""
+        self._url = url.rstrip("/")
+        self._token = token
+        self._verify_tls = verify_tls
+        self._ca_file = ca_file
+
+    async def snapshot(self, entity_id: str) -> Snapshot:
+        """The picture of this moment.
+
+        Raises Unavailable, Refused (no such camera, or it gives no picture), SignInAgain or
+        Misconfigured.
+        """
+        reach = (self._url, self._token, self._verify_tls, self._ca_file)
+        try:
+            async with (
+                asyncio.timeout(PICTURE_S),
+                rest_client(*reach) as client,
+                client.stream("GET", f"/api/camera_proxy/{entity_id}") as answer,
+            ):
+                return await _read(answer, entity_id)
+        except TimeoutError:
+            raise Unavailable(f"The camera {entity_id} did not answer in time.") from None
+
+
+async def _read(answer: httpx.Response, entity_id: str) -> Snapshot:
+    if answer.status_code in (401, 403):
+        raise SignInAgain("Home Assistant does not accept home_assistant.token for its cameras.")
+    mime_type = answer.headers.get("content-type", "").partition(";")[0].strip()
+    if answer.status_code != 200 or not mime_type.startswith("image/"):
+        raise Refused(f"The camera {entity_id} gives no picture (status {answer.status_code}).")
+    data = b""
+    async for part in answer.aiter_bytes():
+        data += part
+        if len(data) > MAX_PICTURE_BYTES:
+            raise Refused(
+                f"The picture of {entity_id} is larger than {MAX_PICTURE_BYTES >> 20} MB."
+            )
+    return Snapshot(data, _TRUE_NAMES.get(mime_type, mime_type))
