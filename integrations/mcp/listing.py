@@ -11,9 +11,6 @@ from mcp.types import CallToolResult, TextContent, Tool
 
 from integrations.mcp.servers import McpResult, McpTool, ServerSpec
 
-# What a server answered, as text.
-
-
 MAX_TEXT = 200_000  # characters that are kept of an answer; a brain is given far fewer
 # The same of a prompt: Home Assistant's lists every exposed thing, 330,000 characters for 5,000 of
 # them, and what is not in it counts as not exposed.
@@ -51,10 +48,8 @@ def as_text(parts: Iterable[object], most: int = MAX_TEXT) -> str:
     return "\n".join(text for text in texts if text)[:most]
 
 
-#
-# A server's own secrets taken out of what it says: results, errors and descriptions reach models.
-#
-# A program in trouble may print its whole environment, a web server the request's headers.
+# A server's own secrets are taken out of what it says, as results, errors and descriptions reach
+# models. A program in trouble may print its whole environment, a web server the request's headers.
 
 
 STARS = "***"

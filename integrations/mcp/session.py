@@ -42,15 +42,7 @@ from integrations.mcp.servers import (
     ServerState,
 )
 from integrations.mcp.transport import Pauses, open_client
-from integrations.mcp.wire import (
-    Trace,
-    Undelivered,
-    explain,
-    leaves_open,
-    patience,
-    tracing,
-    was_cancelled,
-)
+from integrations.mcp.wire import Trace, Undelivered, explain, leaves_open, tracing, was_cancelled
 
 log = logging.getLogger(__name__)
 
@@ -166,7 +158,7 @@ class McpSession:
         self._under_way += 1
         with tracing() as trace:
             try:
-                async with patience(trace, left_s), self._slots:
+                async with trace.patience(left_s), self._slots:
                     answer = await self._answer(client, name, arguments, extra)
                 self._doubtful = False
             except TimeoutError:
@@ -266,7 +258,7 @@ class McpSession:
         self._under_way += 1
         with tracing() as trace:
             try:
-                async with patience(trace, self.spec.timeout_s):
+                async with trace.patience(self.spec.timeout_s):
                     result = await work(client)
                 self._doubtful = False
                 return result
@@ -306,7 +298,7 @@ class McpSession:
         """Hold one session open until someone finds it broken."""
         self._fate, self._doubtful = None, False
         async with AsyncExitStack() as stack:
-            async with patience(trace, self._open_s):
+            async with trace.patience(self._open_s):
                 client, best = await open_client(stack, self.spec, trace, self._program_ended)
             if self._fate is not None:  # just now, after its last word
                 raise self._fate

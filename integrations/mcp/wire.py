@@ -16,12 +16,11 @@ from dataclasses import dataclass, field
 
 import httpx2
 
-from integrations.errors import IntegrationError, SignInAgain
+from integrations.errors import IntegrationError, Misconfigured, SignInAgain, Unavailable, causes
+from integrations.home_assistant import reasons
 from integrations.mcp.servers import ServerSpec
 
 # How much a server may send unasked: enough for any honest one, too little to hurt.
-
-
 BYTES = (32 * 1024 * 1024, 2 * 1024 * 1024)  # at once, and each second from then on
 MESSAGES = (2_000, 100)  # lines of a program; events of a stream have two or three
 
@@ -58,54 +57,6 @@ class Flow:
         return self._bytes.take(len(part), now_s) and self._messages.take(part.count(b"\n"), now_s)
 
 
-# When a server may be opened again after it failed. Pure: the caller brings the time.
-
-
-PAUSE_S = (0.5, 2.0)  # after a failed opening: doubled each time, from and to
-PROGRAM_PAUSE_S = (0.5, 60.0)  # a program costs more to start; its first end is forgiven
-SLOW_PAUSE_S = 4.0  # at most, after an opening that took so long: nobody waits twice in one turn
-SIGN_IN_PAUSE_S = 60.0  # a refused token is tried seldom: Home Assistant notes every attempt
-STEADY_S = 60.0  # a program that ran so long before it failed begins afresh
-
-
-class Pauses:
-    """Of one server. Times are seconds of one monotonic clock."""
-
-    def __init__(self, spec: ServerSpec) -> None:
-        self._program = spec.transport == "stdio"
-        self._failures = 0  # in a row
-        self._opened_s = 0.0
-        self.not_before_s = 0.0  # no opening earlier
-
-    def opened(self, now_s: float) -> None:
-        """It works now; of a program only time can tell."""
-        self._opened_s = now_s
-        if not self._program:
-            self._failures = 0
-
-    def failed(self, problem: IntegrationError, took_s: float, now_s: float) -> None:
-        """An opening failed after `took_s`."""
-        low, high = PROGRAM_PAUSE_S if self._program else PAUSE_S
-        pause_s = max(min(low * 2**self._failures, high), min(took_s, SLOW_PAUSE_S))
-        if isinstance(problem, SignInAgain):
-            pause_s = SIGN_IN_PAUSE_S
-        self.not_before_s = now_s + pause_s
-        self._failures = min(self._failures + 1, 16)
-
-    def ended(self, problem: IntegrationError | None, now_s: float) -> None:
-        """An open session came to its end; `problem`: by a fault."""
-        if isinstance(problem, SignInAgain):
-            self.not_before_s = now_s + SIGN_IN_PAUSE_S
-        if not self._program or problem is None:
-            return
-        if now_s - self._opened_s >= STEADY_S:
-            self._failures = 0
-        if self._failures:
-            low, high = PROGRAM_PAUSE_S
-            self.not_before_s = now_s + min(low * 2 ** (self._failures - 1), high)
-        self._failures = min(self._failures + 1, 16)
-
-
 KEEP_ALIVE_S = 50.0  # a new connection per turn would cost a handshake; aiohttp keeps 75 s
 CONNECT_S = 5.0
 FAREWELL_S = 2.0  # for what wants no answer: the SDK sends nothing else until it has its status
@@ -131,6 +82,36 @@ class Trace:
     def never_sent(self) -> bool:
         """True where no connection came about, so nothing can have run."""
         return self.error is not None and not self.connected
+
+    def sending(self) -> None:
+        """Note a request that is given to the network."""
+        self.begun = True
+
+    def answered(self, status: int, readable: bool | None) -> None:
+        """Note an answer; `readable`: it is of a kind that MCP knows, None where none is due."""
+        self.connected = True
+        if readable is not None:
+            self.unreadable = not readable
+        if status >= 400:
+            self.status = status
+
+    def pass_over(self) -> None:
+        """Forget the status of an endpoint that is absent: the next one is tried."""
+        self.status = None
+
+    @asynccontextmanager
+    async def patience(self, limit_s: float) -> AsyncIterator[None]:
+        """Raise TimeoutError after `limit_s`, and Undelivered as soon as no answer can come."""
+        try:
+            async with asyncio.timeout(limit_s) as self.limit:
+                try:
+                    yield
+                finally:
+                    self.limit = None
+        except TimeoutError:
+            if self.undelivered:
+                raise Undelivered from None
+            raise
 
     def failed(self, error: httpx2.TransportError) -> None:
         """Note a request that the network ended."""
@@ -169,22 +150,6 @@ class Undelivered(Exception):
     """A request was refused or could not be sent, in a way that the SDK does not tell."""
 
 
-@asynccontextmanager
-async def patience(trace: Trace, limit_s: float) -> AsyncIterator[None]:
-    """Raise TimeoutError after `limit_s`, and Undelivered as soon as no answer can come."""
-    try:
-        async with asyncio.timeout(limit_s) as limit:
-            trace.limit = limit
-            try:
-                yield
-            finally:
-                trace.limit = None
-    except TimeoutError:
-        if trace.undelivered:
-            raise Undelivered from None
-        raise
-
-
 def was_cancelled() -> bool:
     """Whether the running task was told to end, though what it ran raised something else: a task
     group whose tasks fail while it is being cancelled raises their errors and loses that."""
@@ -220,20 +185,18 @@ class TracingTransport(httpx2.AsyncBaseTransport):
             return httpx2.Response(503, request=request)
         asks = _asks(request)
         request.extensions["timeout"]["read"] = _patience_s(request, asks)
-        trace.begun = True
+        trace.sending()
         try:
             response = await self._inner.handle_async_request(request)
         except httpx2.TransportError as error:
             trace.failed(error)
             return httpx2.Response(503, request=request)
-        trace.connected = True
-        if response.status_code >= 400:
-            trace.status = response.status_code
-        if asks and not self._aside and response.is_success:
-            trace.unreadable = not response.headers.get("content-type", "").startswith(_KINDS)
+        kind = response.headers.get("content-type", "")
+        due = asks and not self._aside and response.is_success
+        trace.answered(response.status_code, kind.startswith(_KINDS) if due else None)
         # Nothing compressed was asked for, and what a small answer unpacks to has no bound.
         response.headers.pop("content-encoding", None)
-        endless = response.headers.get("content-type", "").startswith("text/event-stream")
+        endless = kind.startswith("text/event-stream")
         assert isinstance(response.stream, httpx2.AsyncByteStream)
         flow = self._flow if endless else None
         response.stream = _Watched(response.stream, trace, flow)
@@ -305,3 +268,101 @@ def http_client(
         timeout=httpx2.Timeout(timeout_s, connect=CONNECT_S, read=None),
         transport=TracingTransport(plain, aside=aside),
     )
+
+
+# Why a server cannot be used, as one sentence that names the setting and the mend.
+
+
+def explain(spec: ServerSpec, trace: Trace, error: BaseException) -> IntegrationError:
+    """The error for a server that did not open or answer, by what is known of the request."""
+    found = list(causes(trace.error or error))
+    for cause in found:
+        if isinstance(cause, IntegrationError):
+            return cause
+    if any(isinstance(cause, UnicodeEncodeError) for cause in found):
+        if spec.home_assistant:
+            return reasons.unsendable_token()
+        secret = spec.key("headers")
+        return SignInAgain(f"A character beyond plain ASCII cannot be sent: check {secret}.")
+    if trace.error is not None:
+        return _by_network(spec, trace.error)
+    if trace.status is not None:
+        return _by_status(spec, trace.status)
+    if spec.transport == "stdio" and any(isinstance(cause, OSError) for cause in found):
+        return Misconfigured(
+            f"{_title(spec)} cannot be started: check command = {spec.command!r} in {spec.setting}."
+        )
+    if any(isinstance(cause, TimeoutError) for cause in found):
+        return Unavailable(f"{_title(spec)} did not answer in time: check that it is running.")
+    return Unavailable(
+        f"{_title(spec)} does not speak MCP as expected ({_kind(found)}): "
+        f"check {spec.key('url' if spec.url else 'command')}."
+    )
+
+
+def leaves_open(trace: Trace) -> bool:
+    """Whether somebody else should be asked for the reason: the server answered, but not as MCP.
+
+    A refused token is clear, and Home Assistant notes each use of it; of a broken network nobody
+    knows more.
+    """
+    return trace.connected and trace.error is None and trace.status != 401
+
+
+def _by_network(spec: ServerSpec, error: httpx2.TransportError) -> IntegrationError:
+    if spec.home_assistant:
+        return reasons.network(spec.url, error)
+    if any(isinstance(cause, ssl.SSLCertVerificationError) for cause in causes(error)):
+        return Misconfigured(
+            f"The certificate of {spec.address} is not trusted: set {spec.key('ca_file')} to its "
+            f"authority, or {spec.key('verify_tls')} to false."
+        )
+    return Unavailable(
+        f"{_title(spec)} does not answer at {spec.address}: check {spec.key('url')} "
+        "and that it is running."
+    )
+
+
+def _by_status(spec: ServerSpec, status: int) -> IntegrationError:
+    if spec.home_assistant:
+        return _of_home(spec, status)
+    title = _title(spec)
+    if status == 401:
+        return SignInAgain(f"{title} does not accept the credential in {spec.key('headers')}.")
+    if status == 403:
+        return SignInAgain(f"{title} forbids this credential: check {spec.key('headers')}.")
+    if status == 404:
+        return Misconfigured(f"Nothing is at {spec.address}: check {spec.key('url')}.")
+    if status >= 500:
+        return Unavailable(f"{title} answers with status {status}: it may still be starting.")
+    return Misconfigured(
+        f"{spec.address} answers with status {status}, not as an MCP server: "
+        f"check {spec.key('url')}."
+    )
+
+
+def _of_home(spec: ServerSpec, status: int) -> IntegrationError:
+    """What the status alone says of Home Assistant; asked over REST it may tell more."""
+    if status == 401:
+        return reasons.wrong_token()
+    if status == 403:
+        return reasons.not_admin()
+    if status == 404:
+        return reasons.no_mcp_server(spec.url)
+    if status >= 500:
+        return reasons.behind_proxy(spec.url, status)
+    return reasons.something_else(spec.url)
+
+
+def _title(spec: ServerSpec) -> str:
+    return "Home Assistant" if spec.home_assistant else f'The MCP server "{spec.name}"'
+
+
+def _kind(found: list[BaseException]) -> str:
+    """The innermost error's class; groups and cancellations only carry it."""
+    plain = [
+        cause
+        for cause in found
+        if not isinstance(cause, (BaseExceptionGroup, asyncio.CancelledError))
+    ]
+    return type((plain or found)[-1]).__name__

@@ -13,8 +13,7 @@ import pytest
 
 from assistant.domain.outcome import Decision, Status
 from integrations.errors import IntegrationError
-from integrations.mcp import session
-from integrations.mcp import wire as pauses
+from integrations.mcp import session, transport
 from integrations.mcp.hub import McpHub
 from integrations.mcp.servers import CallLost, ServerSpec
 from tests.chaos.daemon import ROOT
@@ -199,7 +198,7 @@ async def test_an_answer_that_gives_orders(tmp_path: Path) -> None:
 )
 async def test_odd_messages_of_a_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(session, "OPEN_S", 3.0)
-    monkeypatch.setattr(pauses, "PROGRAM_PAUSE_S", (0.01, 0.02))
+    monkeypatch.setattr(transport, "PROGRAM_PAUSE_S", (0.01, 0.02))
     ends: Counter[str] = Counter()
     honest = rogue("good", tmp_path / "good", 10.0, "honest")
     odd = [

@@ -3,27 +3,22 @@
 import logging
 
 import pytest
+
+from integrations.errors import SignInAgain, Unavailable
+from integrations.mcp.servers import ServerSpec
 from integrations.mcp.transport import (
     MAX_LINE,
     PAUSE_S,
     PROGRAM_PAUSE_S,
+    SIGN_IN_PAUSE_S,
+    SLOW_PAUSE_S,
+    STEADY_S,
     Chatter,
     Pauses,
     secrets_of,
     shown_line,
 )
-
-from integrations.errors import SignInAgain, Unavailable
-from integrations.mcp.servers import ServerSpec
-from integrations.mcp.wire import (
-    BYTES,
-    MESSAGES,
-    SIGN_IN_PAUSE_S,
-    SLOW_PAUSE_S,
-    STEADY_S,
-    Allowance,
-    Flow,
-)
+from integrations.mcp.wire import BYTES, MESSAGES, Allowance, Flow
 
 PROGRAM = ServerSpec(
     "p",
@@ -135,7 +130,7 @@ class TestChatter:
         assert shown_line(said, secrets_of(PROGRAM)) == shown
 
     def test_lines_in_pieces(self, caplog: pytest.LogCaptureFixture) -> None:
-        caplog.set_level(logging.DEBUG, logger="integrations.mcp.stdio")
+        caplog.set_level(logging.DEBUG, logger="integrations.mcp.transport")
         chatter = Chatter(PROGRAM)
         for piece in (b"one in-the-env", b"ironment\ntwo \xff", b"\n\n", b"z" * 10_000_000, b"end"):
             chatter.feed(piece)

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from integrations.errors import IntegrationError, Misconfigured, SignInAgain, Unavailable
-from integrations.mcp import opening, session, wire
-from integrations.mcp import wire as pauses
+from integrations.mcp import session, transport, wire
 from integrations.mcp.hub import McpHub
 from integrations.mcp.sandbox import holds
 from integrations.mcp.servers import CallLost, McpResult, ServerSpec, home_assistant_server
@@ -62,7 +61,7 @@ async def test_who_was_waited_for_in_vain_is_not_waited_for_again_at_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(session, "OPEN_S", 1.0)  # it is come to first, which takes time
-    monkeypatch.setattr(pauses, "PAUSE_S", (0.0, 0.0))
+    monkeypatch.setattr(transport, "PAUSE_S", (0.0, 0.0))
     came: list[object] = []
 
     async def mute(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -269,9 +268,9 @@ async def test_a_cancellation_that_the_sdk_loses_ends_the_session_all_the_same(
 
     async def traced(stack: Any, spec: Any, trace: wire.Trace, on_end: Any) -> Any:
         traces.append(trace)
-        return await opening.open_client(stack, spec, trace, on_end)
+        return await transport.open_client(stack, spec, trace, on_end)
 
-    monkeypatch.setattr(opening, "_open", lost)
+    monkeypatch.setattr(transport, "_open", lost)
     monkeypatch.setattr(session, "open_client", traced)
     async with asyncio.timeout(20):
         async with McpHub([home_assistant_server("http://127.0.0.1:9", "t")]) as hub:

@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from integrations.errors import Misconfigured, Unavailable
-from integrations.mcp import session
-from integrations.mcp import wire as pauses
+from integrations.mcp import session, transport
 from integrations.mcp.hub import McpHub
 from integrations.mcp.listing import MAX_TEXT
 from integrations.mcp.servers import CallLost, McpResult
@@ -171,7 +170,7 @@ async def test_a_list_that_changes_is_seen_as_it_is_now(tmp_path: Path) -> None:
 async def test_one_that_dies_after_each_answer_is_started_less_and_less_often(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pauses, "PROGRAM_PAUSE_S", (3600.0, 3600.0))
+    monkeypatch.setattr(transport, "PROGRAM_PAUSE_S", (3600.0, 3600.0))
     async with beside_an_honest_one("die-after", tmp_path) as hub:
         for _ in range(2):  # the first end is forgiven
             assert (await hub.call("rogue", "t", {})).text == "fine"
@@ -218,7 +217,7 @@ async def test_what_it_says_on_standard_error_is_logged_without_secrets(
 async def test_no_end_of_standard_error_fills_the_log(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    caplog.set_level(logging.DEBUG, logger="integrations.mcp.stdio")
+    caplog.set_level(logging.DEBUG, logger="integrations.mcp.transport")
     async with beside_an_honest_one("loud", tmp_path) as hub:
         for _ in range(5):
             assert (await hub.call("rogue", "t", {})).text == "fine"

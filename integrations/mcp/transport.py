@@ -1,6 +1,7 @@
-"""Speaks to a server that is a program: one JSON-RPC message a line over its pipes.
+"""Connections to MCP servers: which endpoint, which transport, which handshake, and when again.
 
-In place of the SDK's own (2.3), which keeps a line of any length, hands on any number of messages,
+A server that is a program gets one JSON-RPC message a line over its pipes. That is written here in
+place of the SDK's own (2.3), which keeps a line of any length, hands on any number of messages,
 leaves the program's standard error to our terminal and tells nobody why it ended.
 """
 
@@ -8,23 +9,31 @@ import asyncio
 import logging
 import os
 import signal
+import ssl
 import time
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from functools import partial
+from typing import Any
 
 import anyio
+import httpx2
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from mcp import Client
+from mcp.client.sse import sse_client
+from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.message import SessionMessage
+from mcp.types import Implementation as ClientInfo
 from mcp.types import JSONRPCNotification, jsonrpc_message_adapter
 
-from integrations.errors import IntegrationError, Unavailable
+from integrations.address import host_of
+from integrations.errors import IntegrationError, Misconfigured, SignInAgain, Unavailable
+from integrations.home_assistant import reasons
 from integrations.mcp.sandbox import Running, command, confined, start
-from integrations.mcp.servers import ServerSpec
-from integrations.mcp.wire import Allowance, Flow
+from integrations.mcp.servers import Endpoint, ServerSpec
+from integrations.mcp.wire import Allowance, Flow, Trace, http_client, was_cancelled
 from integrations.owner import OwnedTasks
-
-# What a program says on its standard error: to our log at debug, cut and without its secrets.
-
+from integrations.tls import tls_for
 
 _log = logging.getLogger(__name__)
 
@@ -34,7 +43,7 @@ _SHORTEST_SECRET = 4  # characters; "1" or "yes" would star half of every line
 
 
 class Chatter:
-    """Takes the program's standard error in pieces and keeps no more than one cut line."""
+    """Log of a program's standard error, at debug: cut lines without its secrets."""
 
     def __init__(self, spec: ServerSpec) -> None:
         self._name = spec.name
@@ -254,3 +263,123 @@ async def _within(limit_s: float, true: Callable[[], bool]) -> bool:
             return False
         await asyncio.sleep(_POLL_S)
     return True
+
+
+log = logging.getLogger(__name__)
+
+POST_S = 10.0  # one request of the SSE transport
+
+
+async def open_client(
+    stack: AsyncExitStack,
+    spec: ServerSpec,
+    trace: Trace,
+    on_end: Callable[[IntegrationError], None],
+) -> tuple[Client, bool]:
+    """The client, to be closed with `stack`, and whether it stands on the first endpoint.
+
+    An endpoint is passed over only where it is absent (404). Raises whatever went wrong, of which
+    `trace` holds the status. `on_end` is told why a program ended.
+    """
+    if spec.transport == "stdio":
+        return await _handshake(stack, stdio_transport(spec, on_end), "auto"), True
+    if host_of(spec.url) is None:
+        if spec.home_assistant:
+            raise reasons.no_address(spec.url)
+        raise Misconfigured(f"{spec.key('url')} = {spec.address!r} is no http address.")
+    endpoints = spec.endpoints or (Endpoint("", spec.transport),)
+    for endpoint in endpoints[:-1]:
+        attempt = AsyncExitStack()
+        try:
+            client = await _open(attempt, spec, endpoint)
+        except Exception as error:  # judged by the status that the transport noted
+            await attempt.aclose()
+            if trace.status != 404 or was_cancelled():
+                raise
+            log.info("%s has no %s, trying the next: %r", spec.name, endpoint.path, error)
+            trace.pass_over()
+            continue
+        stack.push_async_exit(attempt)
+        return client, endpoint is endpoints[0]
+    return await _open(stack, spec, endpoints[-1]), len(endpoints) == 1
+
+
+async def _open(stack: AsyncExitStack, spec: ServerSpec, endpoint: Endpoint) -> Client:
+    url, headers, tls = f"{spec.url}{endpoint.path}", dict(spec.headers), _tls(spec)
+    if endpoint.transport == "sse":
+        made = partial(_for_sse, tls)
+        transport = sse_client(url, headers, POST_S, httpx_client_factory=made)
+        # Servers of that transport know the handshake only; the probe for newer ones is spared.
+        return await _handshake(stack, transport, "legacy")
+    client = await stack.enter_async_context(http_client(headers, tls, spec.timeout_s))
+    return await _handshake(stack, streamable_http_client(url, http_client=client), "auto")
+
+
+async def _handshake(stack: AsyncExitStack, transport: Any, mode: str) -> Client:
+    info = ClientInfo(name="hearth", version="1")
+    return await stack.enter_async_context(
+        Client(transport, client_info=info, cache=None, mode=mode)
+    )
+
+
+def _tls(spec: ServerSpec) -> ssl.SSLContext | bool:
+    verify, ca_file = spec.verify_tls, spec.ca_file
+    return tls_for(spec.url, verify=verify, ca_file=ca_file, setting=spec.key("ca_file")) or False
+
+
+def _for_sse(
+    tls: ssl.SSLContext | bool,
+    headers: dict[str, str] | None = None,
+    timeout: httpx2.Timeout | None = None,
+    auth: httpx2.Auth | None = None,
+) -> httpx2.AsyncClient:
+    """In the shape that the SDK's SSE transport asks for; it brings no credential of its own."""
+    return http_client(headers, tls, POST_S, aside=True)
+
+
+# When a server may be opened again after it failed. Pure: the caller brings the time.
+
+
+PAUSE_S = (0.5, 2.0)  # after a failed opening: doubled each time, from and to
+PROGRAM_PAUSE_S = (0.5, 60.0)  # a program costs more to start; its first end is forgiven
+SLOW_PAUSE_S = 4.0  # at most, after an opening that took so long: nobody waits twice in one turn
+SIGN_IN_PAUSE_S = 60.0  # a refused token is tried seldom: Home Assistant notes every attempt
+STEADY_S = 60.0  # a program that ran so long before it failed begins afresh
+
+
+class Pauses:
+    """Of one server. Times are seconds of one monotonic clock."""
+
+    def __init__(self, spec: ServerSpec) -> None:
+        self._program = spec.transport == "stdio"
+        self._failures = 0  # in a row
+        self._opened_s = 0.0
+        self.not_before_s = 0.0  # no opening earlier
+
+    def opened(self, now_s: float) -> None:
+        """It works now; of a program only time can tell."""
+        self._opened_s = now_s
+        if not self._program:
+            self._failures = 0
+
+    def failed(self, problem: IntegrationError, took_s: float, now_s: float) -> None:
+        """An opening failed after `took_s`."""
+        low, high = PROGRAM_PAUSE_S if self._program else PAUSE_S
+        pause_s = max(min(low * 2**self._failures, high), min(took_s, SLOW_PAUSE_S))
+        if isinstance(problem, SignInAgain):
+            pause_s = SIGN_IN_PAUSE_S
+        self.not_before_s = now_s + pause_s
+        self._failures = min(self._failures + 1, 16)
+
+    def ended(self, problem: IntegrationError | None, now_s: float) -> None:
+        """An open session came to its end; `problem`: by a fault."""
+        if isinstance(problem, SignInAgain):
+            self.not_before_s = now_s + SIGN_IN_PAUSE_S
+        if not self._program or problem is None:
+            return
+        if now_s - self._opened_s >= STEADY_S:
+            self._failures = 0
+        if self._failures:
+            low, high = PROGRAM_PAUSE_S
+            self.not_before_s = now_s + min(low * 2 ** (self._failures - 1), high)
+        self._failures = min(self._failures + 1, 16)
