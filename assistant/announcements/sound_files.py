@@ -7,7 +7,7 @@ from audio.errors import AudioError
 from audio.sound_files import Clip, decoded
 from integrations.cleaning import one_line
 from integrations.errors import IntegrationError, Unavailable
-from integrations.home_assistant.media import MAX_BYTES, SCHEME, HomeSounds, SoundFile
+from integrations.home_assistant.media import MAX_SOUND_BYTES, SCHEME, HomeSounds, SoundFile
 from integrations.web.box import NotAnnounced, NotPossible
 
 FOLDER = "media"  # in the data folder; it may be a link to another one
@@ -58,9 +58,9 @@ def _read(folder: Path, media: str) -> SoundFile:
         if not file.is_relative_to(root) or not file.is_file():
             raise NotPossible(f"There is no such sound. {_WHERE}")
         with file.open("rb") as opened:
-            data = opened.read(MAX_BYTES + 1)
+            data = opened.read(MAX_SOUND_BYTES + 1)
     except (OSError, ValueError, RuntimeError) as error:  # also a null byte, or links in a ring
         raise NotPossible(f"The sound cannot be read. {_WHERE}") from error
-    if len(data) > MAX_BYTES:
-        raise NotPossible(f"The sound is larger than {MAX_BYTES // 1_000_000} MB.")
+    if len(data) > MAX_SOUND_BYTES:
+        raise NotPossible(f"The sound is larger than {MAX_SOUND_BYTES // 1_000_000} MB.")
     return SoundFile(one_line(file.name, 100) or "sound", data)

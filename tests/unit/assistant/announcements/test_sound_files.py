@@ -88,7 +88,7 @@ async def test_without_a_folder_there_is_nothing(tmp_path: Path) -> None:
 
 
 async def test_one_that_is_too_large(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sound_files, "MAX_BYTES", 1000)
+    monkeypatch.setattr(sound_files, "MAX_SOUND_BYTES", 1000)
     with pytest.raises(NotPossible, match="larger"):
         await SoundFiles(folder, Home()).fetch("bell.wav")
 
