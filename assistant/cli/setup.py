@@ -20,7 +20,7 @@ from assistant.cli.setup_finish import (
     token_arguments,
     wants_tokens,
 )
-from assistant.cli.setup_steps import RealMeans, TerminalPerson, settle_given
+from assistant.cli.setup_steps import TerminalPerson, settle_given, setup_services
 from assistant.cli.terminal import CliCommand, Failed, hide_in_logs, say
 from assistant.config.load import find_file, load_settings
 from assistant.config.places import candidate_files
@@ -41,7 +41,6 @@ from assistant.setup.answers import (
 from assistant.setup.conversation import SetupDialog
 from assistant.setup.document import begun, draft
 from integrations.errors import IntegrationError
-from integrations.home_assistant.rest import check
 
 # The flags of `hearth setup`: one for everything that is asked, and what they answer.
 
@@ -210,7 +209,7 @@ async def _set_up(arguments: argparse.Namespace, target: Path, console: Terminal
         else:
             if way is Way.ANEW:
                 given = _completed(given, arguments)
-            answers = await settle_given(given, present, check, console)
+            answers = await settle_given(given, present, console)
     except IntegrationError as error:
         raise Failed(f"Nothing was written: {error}") from error
     hide_in_logs(draft(present, answers))
@@ -235,7 +234,7 @@ async def _talk(
     home = draft(present, given).home_assistant
     conversation = SetupDialog(
         TerminalPerson(console),
-        RealMeans(console, check, home.verify_tls, home.ca_file),
+        setup_services(console, verify_tls=home.verify_tls, ca_file=home.ca_file),
         present,
         given,
         known,

@@ -11,7 +11,7 @@ from rich.table import Table
 
 from assistant.app.process import is_held, locked
 from assistant.cli.console import Terminal
-from assistant.cli.setup_steps import RealMeans, rate_openers
+from assistant.cli.setup_steps import rate_openers, setup_services
 from assistant.cli.terminal import Failed, say
 from assistant.config.errors import ConfigError
 from assistant.config.load import load_settings
@@ -36,7 +36,6 @@ from assistant.setup.document import (
 from integrations.errors import IntegrationError
 from integrations.home_assistant.client import HomeAssistant
 from integrations.home_assistant.mobile_app import Address
-from integrations.home_assistant.rest import check
 from integrations.home_assistant.websocket import Commands
 from integrations.web.hosts import is_loopback
 from integrations.web.sessions import Scope
@@ -313,8 +312,7 @@ def _files(plan: Plan, text: str) -> list[NewFile]:
 
 
 async def _fetch(settings: Settings, console: Terminal) -> None:
-    means = RealMeans(console, check, True, "")
-    problem = await means.fetch_voices(settings)
+    problem = await setup_services(console).fetch_voices(settings)
     if problem:
         console.print(f"{problem} Until then espeak-ng speaks.", style="yellow")
 

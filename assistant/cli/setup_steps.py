@@ -1,9 +1,10 @@
-"""What `hearth setup` does beside asking: the network, voices, sound devices, Google."""
+"""The person at the terminal, answers given by flags, and the list of what may open something."""
 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 
 from rich.live import Live
 from rich.text import Text
@@ -18,106 +19,43 @@ from assistant.domain.outcome import Tier
 from assistant.domain.records import StoreError
 from assistant.interfaces.device.sensors import address_of
 from assistant.journal.store import Store
-from assistant.models.shelf import State, read_manifest, shelve, wanted_names
-from assistant.setup import sound_check
+from assistant.models.shelf import ModelEntry, read_manifest
 from assistant.setup.answers import (
     Answers,
-    Check,
     Gone,
-    HouseFacts,
     Person,
     Unclear,
     read_numbers,
-    visit,
 )
 from assistant.setup.cloud import four_lines
 from assistant.setup.document import draft
+from assistant.setup.services import SetupServices
 from assistant.setup.sound_check import Reading, bar, lacking
-from assistant.sound.devices import models_folder, wake_engine
+from assistant.sound.devices import wake_engine
 from assistant.tools.policy.choices import Ratings, may_open
-from audio.devices import list_devices
-from audio.devices.portaudio import DeviceInfo
 from audio.errors import AudioError
 from integrations.errors import IntegrationError, SignInAgain
-from integrations.gemini.access import Access
-from integrations.gemini.key import doubtful, impossible, try_key
+from integrations.gemini.key import doubtful, impossible
 from integrations.home_assistant.client import HomeAssistant
-from integrations.home_assistant.discovery import FoundHome, find_homes
 from integrations.home_assistant.house import Entity, House
-
-_LACKS = (State.MISSING, State.PARTIAL, State.BROKEN)
-
-
-class RealMeans:
-    """Implements `assistant.setup.answers.SetupServices`."""
-
-    def __init__(self, console: Terminal, check: Check, verify_tls: bool, ca_file: str) -> None:
-        self._console = console
-        self._check = check
-        self._verify_tls = verify_tls
-        self._ca_file = ca_file
-
-    async def find_homes(self) -> Sequence[FoundHome]:
-        """See `Means`."""
-        return await find_homes()
-
-    async def visit(self, url: str, token: str) -> HouseFacts:
-        """See `Means`."""
-        return await visit(url, token, self._verify_tls, self._ca_file, self._check)
-
-    async def fetch_voices(self, settings: Settings) -> str:
-        """See `Means`. A bar shows how far it is."""
-        known = read_manifest()
-        wanted = wanted_names(settings)
-        states = await asyncio.to_thread(_states, settings)
-        entries = [known[name] for name in wanted if name in known and states.get(name) in _LACKS]
-        if not entries:
-            return ""
-        try:
-            await fetch_entries(entries, models_folder(settings), {}, self._console)
-        except IntegrationError as error:
-            return str(error)
-        return ""
-
-    async def devices(self) -> Sequence[DeviceInfo]:
-        """See `Means`."""
-        return await asyncio.to_thread(list_devices)
-
-    async def greet(self, settings: Settings) -> None:
-        """See `Means`. Without a voice of its own, by espeak-ng and without a word of it."""
-        states = await asyncio.to_thread(_states, settings)
-        if any(states.get(name) in _LACKS for name in wanted_names(settings)):
-            voice = settings.voice.model_copy(update={"engine": "espeak"})
-            settings = settings.model_copy(update={"voice": voice})
-        await sound_check.greet(settings)
-
-    async def listen(self, settings: Settings, show: Callable[[Reading], None]) -> Reading:
-        """See `Means`."""
-        return await sound_check.listen(settings, show)
-
-    async def try_key(self, settings: Settings) -> None:
-        """See `Means`."""
-        gemini = settings.gemini
-        access = Access(
-            gemini.api_key.get_secret_value(),
-            gemini.base_url,
-            gemini.ca_file,
-            gemini.api_version,
-        )
-        await try_key(access, gemini.model)
+from integrations.home_assistant.rest import check
 
 
-def _states(settings: Settings) -> dict[str, State]:
-    """How each model stands here, by its name. Blocking."""
-    return {one.name: one.state for one in shelve(settings, read_manifest())}
+def setup_services(
+    console: Terminal, *, verify_tls: bool = True, ca_file: str = ""
+) -> SetupServices:
+    """The real ones; `console` shows a bar for what is fetched."""
+
+    async def fetch(entries: Sequence[ModelEntry], folder: Path) -> None:
+        await fetch_entries(entries, folder, {}, console)
+
+    return SetupServices(fetch, verify_tls=verify_tls, ca_file=ca_file)
 
 
 # Answers that came by flags alone: tried before anything is written.
 
 
-async def settle_given(
-    answers: Answers, present: Settings, check: Check, console: Terminal
-) -> Answers:
+async def settle_given(answers: Answers, present: Settings, console: Terminal) -> Answers:
     """The answers, with voices for new languages. Raises IntegrationError, ConfigError, Failed."""
     settings = draft(present, answers)
     if answers.of_the_house:
@@ -138,7 +76,7 @@ async def settle_given(
         for line in four_lines(settings):
             console.print(f"- {line}", soft_wrap=True)
     if answers.gemini_key is not None:
-        await _try_key(settings, RealMeans(console, check, True, ""), console)
+        await _try_key(settings, setup_services(console), console)
     return answers
 
 
@@ -151,7 +89,7 @@ async def _try_word(settings: Settings) -> None:
     engine.close()
 
 
-async def _try_key(settings: Settings, means: RealMeans, console: Terminal) -> None:
+async def _try_key(settings: Settings, means: SetupServices, console: Terminal) -> None:
     """By its form; by asking Google only where that was said yes to."""
     key = settings.gemini.api_key.get_secret_value()
     problem = impossible(key)
@@ -184,18 +122,17 @@ _A_SECOND = 12  # times that the meter is drawn
 
 
 class TerminalPerson:
-    """Implements `assistant.setup.answers.Person` on stdin and stderr."""
+    """A `Person` on stdin and stderr."""
 
     def __init__(self, console: Terminal) -> None:
         """`console`: of stderr, so that stdout stays for programs."""
         self._console = console
 
     def tell(self, text: str, style: str = "") -> None:
-        """See `Person`."""
         self._console.print(text, style=style or None, soft_wrap=True)
 
     async def ask(self, prompt: str, default: str = "", *, hidden: bool = False) -> str:
-        """See `Person`. A hidden default is none: it would be shown."""
+        """Print the prompt and read a line. A hidden default would be shown, so there is none."""
         shown = f"   {prompt} [{default}]: " if default and not hidden else f"   {prompt}: "
         with silent(hidden):  # first: somebody may begin to type as soon as they are asked
             self._console.print(Text(shown, style="cyan"), end="", soft_wrap=True)
@@ -208,7 +145,6 @@ class TerminalPerson:
 
     @contextmanager
     def watch(self) -> Iterator[Callable[[Reading], None]]:
-        """See `Person`."""
         last: list[Reading] = []
 
         def drawn() -> Text:

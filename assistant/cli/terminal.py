@@ -112,9 +112,8 @@ class StarredFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """See logging.Formatter."""
-        # What another handler's formatter has kept there is not escaped.
-        record.exc_text = None
-        text = super().format(record)
+        # Without what another handler's formatter has kept there, which is not escaped.
+        text = super().format(logging.makeLogRecord({**record.__dict__, "exc_text": None}))
         for secret in self._hidden:
             text = text.replace(secret, STARS)
         return text

@@ -118,10 +118,11 @@ def _print_menu(
     for server in servers:
         told = "{name}: [green]ok[/]" if server.ok else "{name}: [red]not usable[/] {reason}"
         console.tell(told, name=server.name, reason=server.reason, fold=True)
-    table = Table("tool", "tier", "rule", "what it does", box=None, padding=(0, 2, 0, 0))
-    table.columns[0].max_width = _NAME
-    for column in table.columns[:3]:
-        column.no_wrap = True  # so it is the description that is cut
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    table.add_column("tool", max_width=_NAME, no_wrap=True)
+    for heading in ("tier", "rule"):
+        table.add_column(heading, no_wrap=True)
+    table.add_column("what it does")  # this one is cut where the terminal is narrow
     for entry in entries:
         about = f"hidden: {entry.why_hidden}" if entry.hidden else entry.declaration.description
         cells = (entry.declaration.name, entry.tier, rule_of(entry, rules), about[:_LINE])

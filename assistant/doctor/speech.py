@@ -2,7 +2,7 @@
 
 import asyncio
 import subprocess
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from assistant.conversation.rules.events import STOP_WORD
@@ -127,8 +127,8 @@ def _try_words(scene: Scene) -> Found:
     try:
         known = built_in_words(settings.wake.engine)
         tried = [_try_word(engine, model, model in known) for model in models]
-        heard = _hear(engine, speak(OTHER_SPEECH, TAKES[0]), models)
-        fooled = [called(word) for word, one in heard.items() if one.fired]
+        fired, _ = _hear(engine, speak(OTHER_SPEECH, TAKES[0]), models)
+        fooled = [called(model) for model in models if model in fired]
         return judge_wake(tried, fooled, settings.wake.engine)
     except AudioError as error:
         names = ", ".join(models)
@@ -141,29 +141,24 @@ def _try_word(engine: WakeEngine, model: str, known: bool) -> Tried:
     """Say it in one voice after the other until one is heard. Raises AudioError."""
     best = 0.0
     for take in TAKES:
-        heard = _hear(engine, speak(spelled(model), take), [model])[model]
-        best = max(best, heard.best)
-        if heard.fired:
+        fired, scores = _hear(engine, speak(spelled(model), take), [model])
+        best = max(best, scores[model])
+        if model in fired:
             return Tried(called(model), True, best, known)
     return Tried(called(model), False, best, known)
 
 
-@dataclass(slots=True)
-class _Heard:
-    fired: bool = False
-    best: float = 0.0
-
-
-def _hear(engine: WakeEngine, sound: bytes, words: Sequence[str]) -> dict[str, _Heard]:
-    """What each word's model makes of that sound."""
+def _hear(
+    engine: WakeEngine, sound: bytes, words: Sequence[str]
+) -> tuple[Collection[str], Mapping[str, float]]:
+    """The words that were detected in that sound, and the best score of each."""
     engine.restart()
-    found = {word: _Heard() for word in words}
+    fired, best = set[str](), dict.fromkeys(words, 0.0)
     for frame, end in _frames(sound):
-        detection = engine.hear(frame, end)
-        for word, heard in found.items():
-            heard.best = max(heard.best, engine.scores[word])
-            heard.fired |= detection is not None and detection.word == word
-    return found
+        if detection := engine.hear(frame, end):
+            fired.add(detection.word)
+        best = {word: max(score, engine.scores[word]) for word, score in best.items()}
+    return fired, best
 
 
 def _frames(sound: bytes) -> Iterator[tuple[bytes, int]]:

@@ -6,11 +6,12 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from assistant.app.daemon import Ended, Hooks, Requests, serve
 from assistant.app.process import Startup
 from assistant.config.schema import Settings
+from assistant.conversation.hearing import Hearing
 from assistant.conversation.loop import ConversationLoop
 from assistant.domain.clock import Clock
 from assistant.domain.health import STUCK_S
@@ -279,39 +280,14 @@ HELD_S = 60.0  # a device that a stuck call of ours keeps from us for so long st
 _HEARS = (MicrophoneStatus.LISTENING, MicrophoneStatus.SILENT)
 
 
-class MicrophonePulse(Protocol):
-    """What is needed of `audio.steady.SteadyMicrophone`."""
-
-    @property
-    def status(self) -> MicrophoneStatus: ...
-
-    @property
-    def heartbeat_age_s(self) -> float: ...
-
-    @property
-    def stuck(self) -> int: ...
-
-
-class Ear(Protocol):
-    """What is needed of `assistant.conversation.hearing.Hearing`."""
-
-    @property
-    def frames_heard(self) -> int: ...
-
-    @property
-    def frames_passed(self) -> int: ...
-
-    def ping(self, pong: Callable[[], None]) -> None: ...
-
-
 class Pulse:
     """Is asked every few seconds. It begins with settings being opened."""
 
     def __init__(self, now: Callable[[], float]) -> None:
         """`now`: seconds that never go back."""
         self._now = now
-        self._microphone: MicrophonePulse | None = None
-        self._ear: Ear | None = None
+        self._microphone: SteadyMicrophone | None = None
+        self._ear: Hearing | None = None
         self._opening = True  # nobody listens yet
         self._stands = False  # the rest is open too
         self._opening_since = now()
@@ -326,7 +302,7 @@ class Pulse:
         self._opening, self._stands, self._opening_since = True, False, self._now()
         self._microphone = self._ear = None
 
-    def listen(self, microphone: MicrophonePulse | None, ear: Ear) -> None:
+    def listen(self, microphone: SteadyMicrophone | None, ear: Hearing) -> None:
         """The ear is open. `microphone`: None where a file or nothing is listened to."""
         self._opening = False
         self._microphone, self._ear = microphone, ear
@@ -357,7 +333,7 @@ class Pulse:
             or self._of_device(microphone, now)
         )
 
-    def _of_thread(self, ear: Ear, now: float) -> str:
+    def _of_thread(self, ear: Hearing, now: float) -> str:
         asked = self._pinged_at  # once: the ear's thread may change it at any time
         if asked is None:
             self._pinged_at = now
@@ -370,7 +346,7 @@ class Pulse:
         """On the ear's thread."""
         self._pinged_at = None
 
-    def _of_frames(self, ear: Ear, status: MicrophoneStatus, now: float) -> str:
+    def _of_frames(self, ear: Hearing, status: MicrophoneStatus, now: float) -> str:
         count = ear.frames_heard + ear.frames_passed
         if count != self._count or status is not self._status or status not in _HEARS:
             self._count, self._status, self._count_at = count, status, now
@@ -378,7 +354,7 @@ class Pulse:
             return f"The ear has judged no sound for {STUCK_S:g} s, though the microphone listens."
         return ""
 
-    def _of_device(self, microphone: MicrophonePulse, now: float) -> str:
+    def _of_device(self, microphone: SteadyMicrophone, now: float) -> str:
         if microphone.status is not MicrophoneStatus.MISSING or not microphone.stuck:
             self._held_since = None
             return ""

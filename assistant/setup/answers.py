@@ -1,6 +1,6 @@
 """What a person answered, on the terminal or by flags."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from enum import Enum
@@ -9,54 +9,10 @@ from typing import Any, Protocol, TypeVar
 from pydantic import TypeAdapter, ValidationError
 
 from assistant.config.kinds import HomeAddress, Language
-from assistant.config.schema import Settings
 from assistant.setup.sound_check import Reading
 from assistant.tools.house.names import nearest
-from audio.devices.portaudio import DeviceInfo
-from integrations.errors import IntegrationError
-from integrations.home_assistant.client import HomeAssistant
-from integrations.home_assistant.discovery import FoundHome
-from integrations.home_assistant.registry import read_areas
-from integrations.home_assistant.rest import Instance
 
 # What a person meant by a line that they typed. Pure; each answer is a value or a complaint.
-
-
-# What setup has to know of the house: who answers, in which language, and its rooms.
-
-
-# url, token, verify_tls, ca_file; raises IntegrationError
-Check = Callable[[str, str, bool, str], Awaitable[Instance]]
-
-
-@dataclass(frozen=True, slots=True)
-class HouseFacts:
-    """The house as it answered."""
-
-    name: str
-    version: str
-    language: str = ""  # Home Assistant's own, e.g. "en"; "" where it did not tell
-    rooms: tuple[str, ...] = ()
-
-
-async def visit(url: str, token: str, verify_tls: bool, ca_file: str, check: Check) -> HouseFacts:
-    """Try address and token, then read language and rooms; without these it does as well.
-
-    Raises IntegrationError: the address or the token will not do.
-    """
-    instance = await check(url, token, verify_tls, ca_file)
-    language = ""
-    rooms: tuple[str, ...] = ()
-    try:
-        async with HomeAssistant(url, token, verify_tls, ca_file) as home:
-            config = await home.command("get_config")
-            areas = read_areas(await home.command("config/area_registry/list"))
-            rooms = tuple(sorted((area.name for area in areas.values()), key=str.casefold))
-            told = config.get("language") if isinstance(config, dict) else ""
-            language = told if isinstance(told, str) else ""
-    except (IntegrationError, TypeError):
-        pass  # `check` was content; that the rest is missing the doctor tells
-    return HouseFacts(instance.name, instance.version, language, rooms)
 
 
 _YES = frozenset({"y", "yes", "s", "si", "sí", "sim", "j", "ja", "o", "oui", "co", "có"})
@@ -201,9 +157,6 @@ def way_of(*, exists: bool, given: bool, person: bool) -> Way:
     return Way.REFUSE if exists else Way.ANEW
 
 
-# What the conversation needs of others: a person at a terminal, a network, sound devices.
-
-
 class Person(Protocol):
     """Who is asked. `ask` raises `Gone` where nobody answers any more."""
 
@@ -222,38 +175,6 @@ class Person(Protocol):
 
 class Gone(Exception):
     """The terminal is closed, or the person ended its input."""
-
-
-class SetupServices(Protocol):
-    """What setup does beside asking."""
-
-    async def find_homes(self) -> Sequence[FoundHome]:
-        """Home Assistants of this network; takes some seconds."""
-        ...
-
-    async def visit(self, url: str, token: str) -> HouseFacts:
-        """Try them. Raises IntegrationError."""
-        ...
-
-    async def fetch_voices(self, settings: Settings) -> str:
-        """Get the voices that the settings lack; one sentence where that failed, else ""."""
-        ...
-
-    async def devices(self) -> Sequence[DeviceInfo]:
-        """Microphones and speakers. Raises AudioError."""
-        ...
-
-    async def greet(self, settings: Settings) -> None:
-        """Speak through the speaker of these settings. Raises AudioError."""
-        ...
-
-    async def listen(self, settings: Settings, show: Callable[[Reading], None]) -> Reading:
-        """Listen at the microphone of these settings. Raises AudioError."""
-        ...
-
-    async def try_key(self, settings: Settings) -> None:
-        """Ask Google about the key of these settings. Raises IntegrationError."""
-        ...
 
 
 # Asks a person, one question after the other, and counts what was asked.

@@ -4,8 +4,9 @@ from dataclasses import replace
 from datetime import date
 
 from assistant.config.schema import Settings
-from assistant.setup.answers import Answers, SetupQuestions, SetupServices, Unclear, yes_or_no
+from assistant.setup.answers import Answers, SetupQuestions, Unclear, yes_or_no
 from assistant.setup.document import draft
+from assistant.setup.services import SetupServices
 from integrations.errors import IntegrationError, SignInAgain
 from integrations.gemini.access import KEY_PAGE
 from integrations.gemini.events import TokensUsed

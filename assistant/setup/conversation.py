@@ -17,10 +17,8 @@ from assistant.setup.answers import (
     EVERYWHERE,
     LOOPBACK,
     Answers,
-    HouseFacts,
     Person,
     SetupQuestions,
-    SetupServices,
     Unclear,
     one_of_these,
     read_address,
@@ -31,6 +29,7 @@ from assistant.setup.answers import (
 )
 from assistant.setup.cloud import ask_about_gemini
 from assistant.setup.document import draft
+from assistant.setup.services import HouseFacts, SetupServices
 from assistant.setup.sound_check import lacking, spoken, verdict
 from assistant.sound.echo_plan import is_device
 from audio.devices.portaudio import DeviceInfo

@@ -427,11 +427,14 @@ async def test_the_talk_of_setup(
     assert printed(capsys).count("]8;;") == 2
 
 
-async def test_setup_by_flags(colours: bool, capsys: pytest.CaptureFixture[str]) -> None:
+async def test_setup_by_flags(
+    colours: bool, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     async def check_house(*_: object) -> Instance:
         return Instance(EVIL, "RUNNING", EVIL)
 
-    await settle_given(Answers(url="http://h"), Settings(), check_house, Terminal(stderr=True))
+    monkeypatch.setattr("assistant.cli.setup_steps.check", check_house)
+    await settle_given(Answers(url="http://h"), Settings(), Terminal(stderr=True))
     assert printed(capsys).count("]8;;") == 2
 
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from assistant.cli import setup_steps as setup_means
 from assistant.cli.console import Terminal
-from assistant.cli.setup_steps import RealMeans
+from assistant.cli.setup_steps import setup_services
 from assistant.config.schema import Settings
 from assistant.models.shelf import parse_manifest
-from integrations.home_assistant.rest import check
+from assistant.setup import services
+from assistant.setup.services import SetupServices
 from tests.unit.integrations.file_server import FileServer, file_server
 
 BODY = {"/a": b"a voice", "/a.json": b"{}"}
@@ -39,15 +39,15 @@ def settings(tmp_path: Path, server: FileServer, monkeypatch: pytest.MonkeyPatch
         f'licence = "CC0"\nsource = "https://models.example"\nread = "a test"\nfiles = [{files}]\n',
         "a test",
     )
-    monkeypatch.setattr(setup_means, "read_manifest", lambda: known)
+    monkeypatch.setattr(services, "read_manifest", lambda: known)
     return Settings.model_validate(
         {"assistant": {"data": str(tmp_path)}, "voice": {"models": {"en": NAME}}}
     )
 
 
-def means() -> tuple[RealMeans, io.StringIO]:
+def means() -> tuple[SetupServices, io.StringIO]:
     shown = io.StringIO()
-    return RealMeans(Terminal(file=shown, width=100), check, True, ""), shown
+    return setup_services(Terminal(file=shown, width=100)), shown
 
 
 async def test_a_voice_that_lacks_is_fetched_once(settings: Settings) -> None:

@@ -2,12 +2,15 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import cast
 
 import pytest
 
+from assistant.conversation.hearing import Hearing
 from assistant.domain.health import STUCK_S
 from assistant.service.service import HELD_S, OPENING_S, STANDING_S, Pulse
 from audio.device_status import MicrophoneStatus as Status
+from audio.steady import SteadyMicrophone
 
 
 @dataclass
@@ -39,8 +42,12 @@ class Box:
         self.microphone = microphone or Microphone()
         self.ear = Ear()
         self.pulse = Pulse(lambda: self.now)
-        self.pulse.listen(self.microphone, self.ear)
+        self.listen(self.microphone)
         self.pulse.stand()
+
+    def listen(self, microphone: Microphone | None) -> None:
+        """The ear is open, and this is what it listens to."""
+        self.pulse.listen(cast(SteadyMicrophone | None, microphone), cast(Hearing, self.ear))
 
     def after(self, seconds: float, frames: int = 0, passed: int = 0) -> str:
         """The problem after so long, looked at each second; frames come each second."""
@@ -111,7 +118,7 @@ def test_settings_are_open_in_time() -> None:
     box.pulse.open()
     assert box.after(OPENING_S) == ""
     assert "not open" in box.after(1)
-    box.pulse.listen(box.microphone, box.ear)
+    box.listen(box.microphone)
     assert box.after(1) == ""
 
 
@@ -119,7 +126,7 @@ def test_settings_are_open_in_time() -> None:
 def test_who_listens_has_somebody_to_serve_what_is_heard(microphone: Microphone | None) -> None:
     box = Box()
     box.pulse.open()
-    box.pulse.listen(microphone, box.ear)
+    box.listen(microphone)
     assert box.after(STANDING_S, frames=50) == ""
     assert "not open" in box.after(1, frames=50)
     box.pulse.stand()
@@ -128,6 +135,6 @@ def test_who_listens_has_somebody_to_serve_what_is_heard(microphone: Microphone 
 
 def test_without_a_microphone_the_loop_alone_counts() -> None:
     box = Box()
-    box.pulse.listen(None, box.ear)
+    box.listen(None)
     box.ear.answers = False
     assert box.after(3600) == ""

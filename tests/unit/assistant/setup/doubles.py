@@ -5,7 +5,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from assistant.config.schema import Settings
-from assistant.setup.answers import Gone, HouseFacts
+from assistant.setup.answers import Gone
+from assistant.setup.services import HouseFacts, SetupServices
 from assistant.setup.sound_check import Loudness, Reading
 from audio.devices.portaudio import DeviceInfo
 from audio.errors import AudioError
@@ -61,7 +62,7 @@ class Scripted:
 
 
 @dataclass
-class Remembering:
+class Remembering(SetupServices):
     """Means without a network; each list is what was asked for, in order."""
 
     homes: Sequence[FoundHome] = (HOME,)

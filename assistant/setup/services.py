@@ -1,0 +1,110 @@
+"""What `hearth setup` does beside asking: the house, voices, sound devices, Google."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from assistant.config.schema import Settings
+from assistant.models.shelf import ModelEntry, State, read_manifest, shelve, wanted_names
+from assistant.setup import sound_check
+from assistant.setup.sound_check import Reading
+from assistant.sound.devices import models_folder
+from audio.devices import list_devices
+from audio.devices.portaudio import DeviceInfo
+from integrations.errors import IntegrationError
+from integrations.gemini.access import Access
+from integrations.gemini.key import try_key
+from integrations.home_assistant.client import HomeAssistant
+from integrations.home_assistant.discovery import FoundHome, find_homes
+from integrations.home_assistant.registry import read_areas
+from integrations.home_assistant.rest import check
+
+# Fetches models into a folder and shows how far it is; raises IntegrationError.
+Fetch = Callable[[Sequence[ModelEntry], Path], Awaitable[None]]
+_LACKS = (State.MISSING, State.PARTIAL, State.BROKEN)
+
+
+@dataclass(frozen=True, slots=True)
+class HouseFacts:
+    """The house as it answered."""
+
+    name: str
+    version: str
+    language: str = ""  # Home Assistant's own, e.g. "en"; "" where it did not tell
+    rooms: tuple[str, ...] = ()
+
+
+class SetupServices:
+    """Everything outside the terminal that the questions of setup need."""
+
+    def __init__(self, fetch: Fetch, *, verify_tls: bool = True, ca_file: str = "") -> None:
+        self._fetch = fetch
+        self._verify_tls = verify_tls
+        self._ca_file = ca_file
+
+    async def find_homes(self) -> Sequence[FoundHome]:
+        """Find Home Assistants of this network; takes some seconds."""
+        return await find_homes()
+
+    async def visit(self, url: str, token: str) -> HouseFacts:
+        """Try address and token, then read language and rooms; without these it does as well.
+
+        Raises IntegrationError: the address or the token will not do.
+        """
+        instance = await check(url, token, self._verify_tls, self._ca_file)
+        language = ""
+        rooms: tuple[str, ...] = ()
+        try:
+            async with HomeAssistant(url, token, self._verify_tls, self._ca_file) as home:
+                config = await home.command("get_config")
+                areas = read_areas(await home.command("config/area_registry/list"))
+                rooms = tuple(sorted((area.name for area in areas.values()), key=str.casefold))
+                told = config.get("language") if isinstance(config, dict) else ""
+                language = told if isinstance(told, str) else ""
+        except (IntegrationError, TypeError):
+            pass  # the check was content; that the rest is missing the doctor tells
+        return HouseFacts(instance.name, instance.version, language, rooms)
+
+    async def fetch_voices(self, settings: Settings) -> str:
+        """Get the voices that the settings lack; one sentence where that failed, else ""."""
+        lacking = await asyncio.to_thread(_lacking, settings)
+        known = read_manifest()
+        entries = [known[name] for name in lacking if name in known]
+        try:
+            if entries:
+                await self._fetch(entries, models_folder(settings))
+        except IntegrationError as error:
+            return str(error)
+        return ""
+
+    async def devices(self) -> Sequence[DeviceInfo]:
+        """List microphones and speakers. Raises AudioError."""
+        return await asyncio.to_thread(list_devices)
+
+    async def greet(self, settings: Settings) -> None:
+        """Speak through the speaker of these settings, by espeak-ng where their voice lacks.
+
+        Raises AudioError.
+        """
+        if await asyncio.to_thread(_lacking, settings):
+            voice = settings.voice.model_copy(update={"engine": "espeak"})
+            settings = settings.model_copy(update={"voice": voice})
+        await sound_check.greet(settings)
+
+    async def listen(self, settings: Settings, show: Callable[[Reading], None]) -> Reading:
+        """Listen at the microphone of these settings. Raises AudioError."""
+        return await sound_check.listen(settings, show)
+
+    async def try_key(self, settings: Settings) -> None:
+        """Ask Google about the key of these settings. Raises IntegrationError."""
+        gemini = settings.gemini
+        key = gemini.api_key.get_secret_value()
+        access = Access(key, gemini.base_url, gemini.ca_file, gemini.api_version)
+        await try_key(access, gemini.model)
+
+
+def _lacking(settings: Settings) -> list[str]:
+    """Models that the settings need and that are not whole here. Blocking."""
+    states = {one.name: one.state for one in shelve(settings, read_manifest())}
+    return [name for name in wanted_names(settings) if states.get(name) in _LACKS]
