@@ -15,7 +15,6 @@ from assistant.app.conversation import BoxConversation, open_conversation
 from assistant.app.home import HomeContext, open_home
 from assistant.app.services import DaemonServices, make_announcements, open_daemon_services
 from assistant.app.tools import open_background_work
-from assistant.config.quiet_hours import loudest
 from assistant.config.schema import Settings
 from assistant.confirmation.phone import OwnersPhone
 from assistant.confirmation.pin import PinGuard
@@ -117,7 +116,7 @@ async def open_around(
         if hears or resident:
             await warming
         live = LiveSettings(settings, home.store, controls)
-        mouth.limit(lambda: loudest(live.quiet, clock.now()))
+        mouth.limit(lambda: live.quiet.loudest(clock.now()))
         controls.serve(mouth, log, brains.forgetting, runner.end_talk)
         announcements = make_announcements(conversation, home) if conversation.mute else None
         work = await stack.enter_async_context(

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 from assistant.app.guards import Governed, PolicyContexts, open_governance, rulings_of
 from assistant.brains.home_assistant.checking import StateCheck
-from assistant.config.fields import own_paths
-from assistant.config.schema import Settings
+from assistant.config.schema import Settings, own_paths
 from assistant.domain.clock import Clock
 from assistant.domain.events import EventBus
 from assistant.domain.policy_context import Mode

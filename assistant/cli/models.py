@@ -20,8 +20,8 @@ from rich.text import Text
 
 from assistant.cli.console import Terminal
 from assistant.cli.terminal import CliCommand, Failed, say, say_json
+from assistant.config.kinds import nearest, one_of
 from assistant.config.schema import Settings
-from assistant.config.suggest import nearest, one_of
 from assistant.models.shelf import (
     ModelEntry,
     Shelved,

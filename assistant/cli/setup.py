@@ -23,8 +23,7 @@ from assistant.cli.setup_finish import (
 from assistant.cli.setup_steps import TerminalPerson, settle_given, setup_services
 from assistant.cli.terminal import CliCommand, Failed, hide_in_logs, say
 from assistant.config.load import find_file, load_settings
-from assistant.config.places import candidate_files
-from assistant.config.schema import Settings
+from assistant.config.schema import Settings, candidate_files
 from assistant.domain.clock import SystemClock
 from assistant.models.shelf import read_manifest
 from assistant.setup.answers import (

@@ -15,7 +15,8 @@ from assistant.cli.setup_steps import rate_openers, setup_services
 from assistant.cli.terminal import Failed, say
 from assistant.config.errors import ConfigError
 from assistant.config.load import load_settings
-from assistant.config.schema import Mqtt, Settings
+from assistant.config.schema import Settings
+from assistant.config.sections import Mqtt
 from assistant.domain.clock import Clock, SystemClock
 from assistant.interfaces.console_link import MINUTES, console_link
 from assistant.interfaces.device import record as place

@@ -20,13 +20,7 @@ from assistant.domain.records import StoreError
 from assistant.interfaces.device.sensors import address_of
 from assistant.journal.store import Store
 from assistant.models.shelf import ModelEntry, read_manifest
-from assistant.setup.answers import (
-    Answers,
-    Gone,
-    Person,
-    Unclear,
-    read_numbers,
-)
+from assistant.setup.answers import Answers, Gone, Person, Unclear, read_numbers
 from assistant.setup.cloud import four_lines
 from assistant.setup.document import draft
 from assistant.setup.services import SetupServices

@@ -9,8 +9,8 @@ from pydantic import SecretStr
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from assistant.config.fields import NAMED, SECTIONS, core, is_secret, keys_of, table_in
 from assistant.config.kinds import Section
+from assistant.config.schema import NAMED, SECTIONS, core, is_secret, keys_of, table_in
 
 _INTRODUCTION = """\
 # Configuration

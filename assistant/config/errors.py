@@ -8,9 +8,8 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from assistant.config.fields import NAMED, SECTIONS, all_keys, keys_of, table_in
-from assistant.config.kinds import Section
-from assistant.config.suggest import nearest, one_of
+from assistant.config.kinds import Section, nearest, one_of
+from assistant.config.schema import NAMED, SECTIONS, all_keys, keys_of, table_in
 
 Place = tuple[str | int, ...]  # where in the file: section, key, entry, ...
 

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from assistant.config.errors import ConfigError
-from assistant.config.fields import all_keys, is_secret, secret_files
 from assistant.config.load import read_toml
-from assistant.config.schema import Settings
+from assistant.config.schema import Settings, all_keys, is_secret, secret_files
 
 # Of the data folder, beside the journal. The modules that write them are too heavy for the start.
 KEPT = ("http_token", "http_tokens.json", "http_sessions.json", "console_links.json", "device.json")

@@ -1,7 +1,8 @@
 """The kinds of value that settings are made of, each refusing in words that end a sentence."""
 
 import re
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
@@ -154,3 +155,15 @@ Pin = Annotated[SecretStr, AfterValidator(_pin)]
 Texts = tuple[str, ...]
 BrainName = Literal["gemini-live", "gemini-once", "home-assistant", "offline"]
 NO_SECRET = SecretStr("")
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """The known name most like this one, or None if none is much like it."""
+    found = get_close_matches(name.lower(), list(known), n=1, cutoff=0.6)
+    return found[0] if found else None
+
+
+def one_of(names: Iterable[str]) -> str:
+    """Names as a person lists them: "a, b or c"."""
+    *first, last = names
+    return f"{', '.join(first)} or {last}" if first else last

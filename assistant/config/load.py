@@ -7,12 +7,18 @@ from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
+from pydantic.fields import FieldInfo
 
-from assistant.config.environment import overlay
 from assistant.config.errors import ConfigError, Origins, complaints, one_sentence
-from assistant.config.places import candidate_files, data_folder
-from assistant.config.schema import Settings
-from assistant.config.secrets import fill_in
+from assistant.config.kinds import nearest
+from assistant.config.schema import (
+    Settings,
+    all_keys,
+    candidate_files,
+    data_folder,
+    is_secret,
+    is_text,
+)
 
 
 def load_settings(path: Path | None, environ: Mapping[str, str]) -> Settings:
@@ -96,3 +102,166 @@ def _with_data_folder(settings: Settings, environ: Mapping[str, str]) -> Setting
         return settings
     place = settings.assistant.model_copy(update={"data": str(data_folder(environ))})
     return settings.model_copy(update={"assistant": place})
+
+
+# Settings from the environment: HEARTH_SECTION__KEY stands above the file.
+
+
+PREFIX = "HEARTH_"
+
+
+def variable(section: str, key: str) -> str:
+    """The name of a setting in the environment."""
+    return f"{PREFIX}{section}__{key}".upper()
+
+
+_VARIABLES = {variable(section, key): (section, key, field) for section, key, field in all_keys()}
+
+
+def overlay(
+    raw: dict[str, Any], environ: Mapping[str, str], origins: Origins
+) -> tuple[dict[str, Any], list[str]]:
+    """The file's values under the environment's, and a sentence for each unknown name.
+
+    An empty secret counts as not given: service files often pass on variables that nobody set.
+    """
+    merged = {
+        name: dict(table) if isinstance(table, dict) else table for name, table in raw.items()
+    }
+    unknown: list[str] = []
+    for name, text in sorted(environ.items()):
+        if not name.startswith(PREFIX) or "__" not in name:
+            continue
+        if name not in _VARIABLES:
+            unknown.append(_unknown(name))
+            continue
+        section, key, field = _VARIABLES[name]
+        table = merged.setdefault(section, {})
+        if (text or not is_secret(field)) and isinstance(table, dict):
+            table[key] = parse(text, field)
+            origins.others[section, key] = name
+    return merged, unknown
+
+
+def parse(text: str, field: FieldInfo) -> Any:
+    """A variable's value: text settings take it as it is, all others as a TOML value.
+
+    What is no TOML value stays text, and the schema then says what it should have been.
+    """
+    if is_text(field):
+        return text
+    try:
+        table = tomllib.loads(f"value = {text.strip()}")
+    except tomllib.TOMLDecodeError:
+        return text
+    return table["value"] if len(table) == 1 else text
+
+
+def _unknown(name: str) -> str:
+    bare = {known.removeprefix(PREFIX).lower(): known for known in _VARIABLES}
+    near = nearest(name.removeprefix(PREFIX), bare)
+    hint = f"; did you mean {bare[near]}?" if near else "; unset it"
+    return f"The environment variable {name} is no setting{hint}"
+
+
+# Secrets come from the environment, a systemd credential, KEY_file or the plain key.
+
+
+_LONGEST = 64 * 1024  # characters; a secret file is never longer, /dev/zero is
+_OTHER_VARIABLES = {("gemini", "api_key"): ("GEMINI_API_KEY", "GOOGLE_API_KEY")}
+
+
+def fill_in(raw: dict[str, Any], environ: Mapping[str, str], origins: Origins) -> None:
+    """Put each secret into `raw` from the first source that has it. Raises ConfigError."""
+    for section, key, field in all_keys():
+        if is_secret(field):
+            _fill_one(raw, section, key, environ, origins)
+    servers = raw.get("mcp", {}).get("servers") if isinstance(raw.get("mcp"), dict) else None
+    for number, server in enumerate(servers if isinstance(servers, list) else ()):
+        if isinstance(server, dict):
+            _fill_table(server, "headers", ":", number, origins)
+            _fill_table(server, "env", "=", number, origins)
+
+
+def _fill_one(
+    raw: dict[str, Any], section: str, key: str, environ: Mapping[str, str], origins: Origins
+) -> None:
+    table = raw.setdefault(section, {})
+    if not isinstance(table, dict) or environ.get(variable(section, key)):
+        return
+    found = (
+        _from_other_variable(section, key, environ)
+        or _from_credential(section, key, environ)
+        or _from_file(table, section, key, origins)
+    )
+    if found:
+        table[key], origins.others[section, key] = found
+
+
+def _from_other_variable(
+    section: str, key: str, environ: Mapping[str, str]
+) -> tuple[str, str] | None:
+    for name in _OTHER_VARIABLES.get((section, key), ()):
+        if environ.get(name):
+            return environ[name], name
+    return None
+
+
+def _from_credential(section: str, key: str, environ: Mapping[str, str]) -> tuple[str, str] | None:
+    """systemd puts each credential into a file of its name in $CREDENTIALS_DIRECTORY."""
+    folder = environ.get("CREDENTIALS_DIRECTORY")
+    path = Path(folder) / f"{section}.{key}" if folder else None
+    if path is None or not path.exists():
+        return None
+    title = f"The systemd credential {section}.{key}"
+    return _one_line(_read(path, title, "it"), f"{title} ({path})"), title
+
+
+def _from_file(
+    table: dict[str, Any], section: str, key: str, origins: Origins
+) -> tuple[str, str] | None:
+    path = table.get(f"{key}_file")
+    if not isinstance(path, str) or not path:
+        return None
+    title = origins.subject((section, f"{key}_file"))
+    text = _read(Path(path), f"{title} names {path}, which", "the file")
+    return _one_line(text, f"{title} names {path}, which"), f"{section}.{key}, read from {path},"
+
+
+def _fill_table(server: dict[str, Any], key: str, sign: str, number: int, origins: Origins) -> None:
+    """Add the lines `Name: value` (headers) or `NAME=value` (environment) of KEY_file."""
+    path, table = server.get(f"{key}_file"), server.setdefault(key, {})
+    if not isinstance(path, str) or not path or not isinstance(table, dict):
+        return
+    title = f"{origins.subject(('mcp', 'servers', number, f'{key}_file'))} names {path}, which"
+    for line in filter(None, map(str.strip, _read(Path(path), title, "the file").splitlines())):
+        name, found, value = line.partition(sign)
+        if not found:
+            raise ConfigError(f'{title} must hold lines such as "Name{sign} value"')
+        table[name.strip()] = value.strip()
+
+
+def _read(path: Path, title: str, thing: str) -> str:
+    """The file's text; if it cannot be read, the sentence begins with `title` and mends `thing`."""
+    try:
+        with path.open(encoding="utf-8") as file:
+            return file.read(_LONGEST)
+    except FileNotFoundError:
+        raise ConfigError(f"{title} does not exist; create {thing} or correct the path") from None
+    except IsADirectoryError:
+        raise ConfigError(f"{title} is a folder; name a file") from None
+    except PermissionError:
+        raise ConfigError(f"{title} may not be read; let Hearth's user read {thing}") from None
+    except UnicodeDecodeError:
+        raise ConfigError(f"{title} is not text; write the secret into it") from None
+    except OSError as error:
+        raise ConfigError(f"{title} cannot be read: {error.strerror}") from error
+
+
+def _one_line(text: str, title: str) -> str:
+    secret = text.strip()
+    if not secret:
+        raise ConfigError(f"{title} is empty; write the secret into it")
+    if len(secret.splitlines()) > 1:
+        raise ConfigError(f"{title} has several lines; leave only the secret")
+    return secret

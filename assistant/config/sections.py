@@ -1,30 +1,124 @@
-"""The settings of Google's models."""
+"""The settings of the house, of who understands, and of the ways in for programs and people."""
 
 from collections.abc import Collection, Iterator, Mapping
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, model_validator
+from pydantic import AfterValidator, Field, SecretStr, model_validator
 
 from assistant.config.kinds import (
     NO_SECRET,
     Amount,
     BrainName,
+    Callback,
     Count,
     Flag,
+    HomeAddress,
+    HttpToken,
     Language,
     ModelName,
     NameOrPath,
     OptionalLanguage,
-    OptionalTime,
     OptionalWebAddress,
     Port,
+    Positive,
     Seconds,
     Section,
-    Speed,
-    Volume,
+    Topic,
+    TopicBase,
+    at_least_one,
+    nearest,
     no_repeats,
 )
-from assistant.config.suggest import nearest
+
+
+class Assistant(Section):
+    """Who Hearth is and where it stands."""
+
+    name: str = Field(default="Hearth", description="What it calls itself.")
+    languages: Annotated[
+        tuple[Language, ...], AfterValidator(at_least_one), AfterValidator(no_repeats)
+    ] = Field(
+        default=("en",),
+        description="Languages it is spoken to in; the first one counts where nothing else tells.",
+    )
+    area: str = Field(
+        default="",
+        description="The area of Home Assistant in which this box stands, "
+        "for sentences that name no place.",
+    )
+    place: str = Field(
+        default="",
+        description="Where the house stands, as you would tell a guest, "
+        'such as "Lugo, Spain"; for questions about the weather and the neighbourhood.',
+    )
+    persona: str = Field(default="", description="How it should speak, in your own words.")
+    follow_up: Literal["question", "always", "never"] = Field(
+        default="question",
+        description="After which answers it listens again without the wake word: "
+        "those that ask something, all, none.",
+    )
+    data: str = Field(
+        default="",
+        description="Folder of everything that must survive. Empty: `$STATE_DIRECTORY`, "
+        "else `hearth` in the user's state folder.",
+    )
+
+
+class Privacy(Section):
+    """What may leave the house."""
+
+    accept_cloud: Flag = Field(
+        default=False,
+        description="Whether speech, and what is needed to serve it, may go to Google.",
+    )
+    share_heard: Flag = Field(
+        default=False,
+        description="Whether what was heard may be published to Home Assistant and MQTT.",
+    )
+
+
+class HomeAssistant(Section):
+    """The house."""
+
+    url: HomeAddress = Field(
+        default="http://homeassistant.local:8123",
+        description='Address of Home Assistant; "demo" is a simulated house inside Hearth.',
+    )
+    token: SecretStr = Field(default=NO_SECRET, description="A long-lived access token.")
+    token_file: str = Field(default="", description="A file that holds the token.")
+    verify_tls: Flag = Field(
+        default=True, description="Whether an https certificate must be valid."
+    )
+    ca_file: str = Field(
+        default="", description="Certificate authority of your own, as a PEM file."
+    )
+
+
+class BrainChoice(Section):
+    """Who understands what was said."""
+
+    order: Annotated[
+        tuple[BrainName, ...], AfterValidator(at_least_one), AfterValidator(no_repeats)
+    ] = Field(
+        default=("gemini-live", "gemini-once", "home-assistant", "offline"),
+        description="Tried in this order; what is not there is skipped.",
+    )
+    prefer_local: Literal["never", "sentences", "always"] = Field(
+        default="never",
+        description="Whether plain commands stay in the house: never, "
+        "only Home Assistant's own sentences, or always when they are understood there.",
+    )
+
+
+class Offline(Section):
+    """Recognition without the cloud."""
+
+    recognizer: NameOrPath = Field(
+        default="",
+        description="Empty: the built-in English one. Else the address of a Wyoming server "
+        "(`tcp://host:10300`) or the folder of a vosk or sherpa-onnx model.",
+    )
+
 
 Thinking = Literal["", "low", "medium", "high"]
 
@@ -75,9 +169,6 @@ class Gemini(Section):
         default=6.0,
         description="Seconds that the first sign of an answer may take after the sentence's end.",
     )
-
-
-# The settings of the profiles, manners in which turns are held, and whether they fit the rest.
 
 
 class Profile(Section):
@@ -135,140 +226,91 @@ def no_profile(name: str, known: Collection[str]) -> str:
     return f'must name a profile, and there is no "{name}"{hint}'
 
 
-# The settings of the hours in which Hearth speaks softly.
+class Http(Section):
+    """The interface for programs and the console page."""
+
+    host: str = Field(
+        default="127.0.0.1", description="Address to listen on; loopback unless changed."
+    )
+    port: Port = Field(default=8765, description="Port to listen on.")
+    token: HttpToken = Field(
+        default=NO_SECRET,
+        description="The administrator's token, of 16 characters or more, or its hash as "
+        "`sha256:HEX`; empty: the one that `hearth setup --token admin` makes.",
+    )
+    token_file: str = Field(default="", description="A file that holds the token.")
+    tls_cert: str = Field(
+        default="", description="A certificate with its chain, as a PEM file: served by https."
+    )
+    tls_key: str = Field(
+        default="", description="Its key, as a PEM file; empty: it is in `tls_cert` too."
+    )
+    ingress: Literal["off", "token", "home-assistant"] = Field(
+        default="off",
+        description="Whether the console is shown within Home Assistant (add-ons alone). `token`: "
+        "people sign in there too; `home-assistant`: every user of Home Assistant, its "
+        "administrators or not, may read, ask and speak without signing in.",
+    )
+    mcp_turns: Flag = Field(
+        default=False,
+        description="Whether programs that use `/mcp` with the scope `read` are told by "
+        "`get_last_turns` what was said lately, and by `ask` what people asked to remember.",
+    )
+    mcp_callbacks: tuple[Callback, ...] = Field(
+        default=(),
+        description="Further addresses, whole, to which `/mcp/authorize` may send a browser back. "
+        "My Home Assistant's and the one below `home_assistant.url` are always among them.",
+    )
 
 
-class QuietHours(Section):
-    """Every day's hours in which nothing is loud; a timer rings as ever."""
+class Mqtt(Section):
+    """A broker, if Home Assistant should see Hearth that way."""
 
-    from_: OptionalTime = Field(
+    host: str = Field(default="", description="Its name or address; empty: not used.")
+    port: Port = Field(default=1883, description="Its port.")
+    username: str = Field(default="", description="User name.")
+    password: SecretStr = Field(default=NO_SECRET, description="Password.")
+    password_file: str = Field(default="", description="A file that holds the password.")
+    tls: Flag = Field(default=False, description="Whether it is spoken to by TLS.")
+    ca_file: str = Field(
         default="",
-        alias="from",
-        description='When they begin, by the clock on the wall, such as "22:30"; empty: never.',
+        description="Certificate authority of your own, as a PEM file; empty: the system's.",
     )
-    to: OptionalTime = Field(
+    topic: TopicBase = Field(
         default="",
-        description="When they end; may lie after midnight. The same as `from` is the whole day.",
+        description="What its topics begin with; empty: `hearth/` and the box's own id. Of two "
+        "boxes each needs one of its own.",
     )
-    volume: Annotated[float, Field(strict=True, ge=0, le=1)] = Field(
-        default=0.3,
-        description="Meanwhile answers, announcements and tones are no louder than this part of "
-        "the voice's own loudness.",
+    discovery_prefix: Topic = Field(
+        default="homeassistant", description="As set in Home Assistant."
     )
-
-    @model_validator(mode="after")
-    def _both_or_neither(self) -> Self:
-        if bool(self.from_) != bool(self.to):
-            raise ValueError("must have both from and to, or neither")
-        return self
-
-
-# The section of the settings that says which short sounds are played.
-
-
-class SoundChoice(Section):
-    """Which short sounds are played."""
-
-    wake: Flag = Field(
-        default=True,
-        description="After the wake word, where the sentence does not follow at once: I listen.",
+    may_unmute: Flag = Field(
+        default=False,
+        description="Whether the switch may open a muted microphone too: whoever writes to the "
+        "broker could.",
     )
-    end: Flag = Field(
-        default=False, description="When the sentence is over: I have heard it, and listen no more."
-    )
-    open: Flag = Field(
-        default=True,
-        description="When the microphone stays open after an answer. Where a program opens it, by "
-        "a question say, this sounds in any case.",
-    )
-    thinking: Flag = Field(
-        default=True, description="A soft one every few seconds while an answer takes its time."
-    )
-    done: Flag = Field(
-        default=True,
-        description="In place of words where `voice.acknowledge` wants it; "
-        "where it is off, words tell it after all.",
-    )
-    error: Flag = Field(
-        default=True, description="In front of the words that tell that something went wrong."
-    )
-    unmeant: Flag = Field(
-        default=True, description="What was heard was probably not meant for Hearth: no answer."
-    )
-    muted: Flag = Field(
-        default=True, description="The microphone is closed, and when it is open again."
-    )
-    offline: Flag = Field(
-        default=True,
-        description="In front of the words that tell, once, that this device alone serves.",
-    )
-    announce: Flag = Field(
-        default=True, description="In front of words that nobody asked for just now."
-    )
-    timer: Flag = Field(
-        default=True,
-        description="The ringing of a timer; where it is off, words alone tell that it is over, "
-        "again and again until somebody hears them.",
-    )
-
-    @property
-    def off(self) -> frozenset[str]:
-        """The sounds of `audio.earcons` that are not played."""
-        kept = {"mute": self.muted, "unmute": self.muted}
-        kept |= {name: on for name, on in self.model_dump().items() if name != "muted"}
-        return frozenset(name for name, on in kept.items() if not on)
-
-
-# The settings of the voices.
-
-
-def _speaker_as_text(speaker: Any) -> Any:
-    is_number = isinstance(speaker, int) and not isinstance(speaker, bool)
-    return str(speaker) if is_number else speaker
-
-
-class VoiceModel(Section):
-    """The voice of one language with its own values."""
-
-    model: NameOrPath = Field(
-        default="", description="piper: a voice's name or the path of a voice file."
-    )
-    speaker: Annotated[str, BeforeValidator(_speaker_as_text)] = Field(
-        default="",
-        description="piper: one of the voice's speakers, by name or number; empty: its first.",
-    )
-    speed: Speed = Field(default=1.0, description="Multiplied with `voice.speed`.")
-    volume: Volume = Field(default=1.0, description="1.0 is as loud as the other voices.")
-
-
-def _voice_as_table(voice: Any) -> Any:
-    return {"model": voice} if isinstance(voice, str) else voice
-
-
-class VoiceChoice(Section):
-    """How it speaks."""
-
-    engine: Literal["piper", "espeak", "gemini"] = Field(
-        default="piper", description="The local voices piper and espeak, or the model's own."
-    )
-    models: dict[Language, Annotated[VoiceModel, BeforeValidator(_voice_as_table)]] = Field(
-        default={"en": VoiceModel(model="en_US-lessac-medium")},
-        description="The voice for each language: piper's name or the path of a voice file, "
-        "or a table `{model=, speaker=, speed=, volume=}`.",
-    )
-    speed: Speed = Field(default=1.0, description="1.0 is the voice's own pace.")
-    volume: Volume = Field(
-        default=1.0, description="1.0 is the loudness to which all voices are brought."
-    )
-    acknowledge: Literal["auto", "sound", "words"] = Field(
-        default="words",
-        description="How a command that was seen to be done is answered: in words; by a tone "
-        "(`sound`); by a tone where it was done in the room `assistant.area` (`auto`). "
-        "Whatever else there is to tell or to ask is told in words.",
+    may_widen: Flag = Field(
+        default=False,
+        description="Whether a profile may be chosen there that may do more than the present one: "
+        "whoever writes to the broker could.",
     )
 
 
-# The settings of the satellite that Home Assistant sees by the Wyoming protocol.
+class Journal(Section):
+    """What is remembered of past turns."""
+
+    path: str = Field(
+        default="", description="The database; empty: `hearth.db` in `assistant.data`."
+    )
+    keep_days: Positive = Field(default=30, description="Days after which turns are forgotten.")
+    transcript_hours: Count = Field(
+        default=24, description="Hours after which their words are erased; the rows stay."
+    )
+    max_mb: Positive = Field(
+        default=200,
+        description="Megabytes that the database may have. What is oldest is forgotten earlier "
+        "where it would have more, words before rows.",
+    )
 
 
 class Wyoming(Section):

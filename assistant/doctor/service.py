@@ -7,7 +7,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from assistant.app.home import DEMO
-from assistant.config.schema import Http, Settings
+from assistant.config.schema import Settings
+from assistant.config.sections import Http
 from assistant.doctor.daemon import Daemon, Scene, its_findings
 from assistant.doctor.finding import Check, Finding, Found, bad, good, odd
 from assistant.doctor.gemini import is_used

@@ -17,7 +17,8 @@ from typing import Annotated
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from assistant.config.errors import ConfigError
-from assistant.config.schema import Http, Settings
+from assistant.config.schema import Settings
+from assistant.config.sections import Http
 from assistant.domain.private_file import PrivateFile
 from assistant.interfaces.http_tokens import hash_of
 

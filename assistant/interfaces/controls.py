@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import Any, Protocol, TypeGuard
 
-from assistant.config.sections import VoiceChoice
+from assistant.config.sound import VoiceChoice
 from assistant.conversation.record import FinishedTurn, TurnLog, wordless
 from assistant.domain.clock import Clock
 from assistant.domain.events import Happening

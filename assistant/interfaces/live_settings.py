@@ -6,10 +6,8 @@ import re
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, Protocol, cast, get_args
 
-from assistant.config.quiet_hours import chosen as quiet_at
-from assistant.config.quiet_hours import shown
-from assistant.config.schema import Sensitivity, Settings
-from assistant.config.sections import QuietHours
+from assistant.config.schema import Settings
+from assistant.config.sound import QuietHours, Sensitivity
 from assistant.conversation.rules.state import FollowUp
 from assistant.domain.listeners import Listeners
 from assistant.domain.records import StoreError
@@ -162,7 +160,7 @@ class LiveSettings:
     @property
     def quiet(self) -> QuietHours:
         """The same, with how loud it may be meanwhile."""
-        return quiet_at(self._settings.quiet_hours, self.quiet_hours)
+        return self._settings.quiet_hours.at_hours(self.quiet_hours)
 
     def widens(self, profile: str) -> bool:
         """Whether turns may do more with `profile` than with the present one; both may be
@@ -301,7 +299,7 @@ class LiveSettings:
             case "profile":
                 return NO_PROFILE  # the settings name one for single words alone
             case "quiet_hours":
-                return shown(self._settings.quiet_hours)
+                return str(self._settings.quiet_hours)
 
     def _now(self, name: Chosen) -> str:
         if name in self._chosen:
@@ -316,7 +314,7 @@ class LiveSettings:
             case "profile":
                 return NO_PROFILE
             case "quiet_hours":
-                return shown(self._settings.quiet_hours)
+                return str(self._settings.quiet_hours)
 
     @property
     def _all_words(self) -> str:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from assistant.config.schema import Sensitivity, Settings
-from assistant.config.sections import VoiceModel
+from assistant.config.schema import Settings
+from assistant.config.sound import Sensitivity, VoiceModel
 from assistant.conversation.rules.events import STOP_WORD
 from assistant.domain.health import DEAF_S, health_of, is_deaf
 from assistant.sound.echo_plan import EchoPlan, is_device

@@ -9,7 +9,8 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from assistant.config.errors import ConfigError
-from assistant.config.schema import Audio, Settings
+from assistant.config.schema import Settings
+from assistant.config.sound import Audio
 from assistant.domain.clock import SystemClock
 from assistant.domain.records import SmallValues, StoreError
 from assistant.journal.store import Store

@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from types import TracebackType
 from typing import Any, Self
 
-from assistant.config.schema import Audio
+from assistant.config.sound import Audio
 from assistant.domain.clock import Clock
 from assistant.domain.records import StoreError
 from assistant.sound.echo_plan import Devices, EchoPlan, devices_of, goes_by_devices

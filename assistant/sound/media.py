@@ -21,7 +21,7 @@ from enum import Enum, auto
 from types import TracebackType
 from typing import Any, Literal, Protocol, Self
 
-from assistant.config.schema import Media
+from assistant.config.sound import Media
 from assistant.confirmation.witness import playing
 from assistant.conversation.rules.state import State
 from assistant.domain.clock import Clock

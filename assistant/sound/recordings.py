@@ -22,7 +22,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Literal, Protocol, Self
 
-from assistant.config.schema import Recordings as Keep
+from assistant.config.sound import Recordings as Keep
 from assistant.conversation.record import TurnListener
 from assistant.conversation.rules.effects import OpenTurn
 from assistant.conversation.rules.state import State

@@ -14,8 +14,7 @@ from pydantic import BaseModel, SecretStr, ValidationError
 from tomlkit.exceptions import TOMLKitError
 
 from assistant.config.errors import ConfigError, Origins, complaints, one_sentence
-from assistant.config.fields import all_keys, is_secret
-from assistant.config.schema import Settings
+from assistant.config.schema import Settings, all_keys, is_secret
 from assistant.config.tools import McpServer
 
 Secrets = dict[str, str]  # "section.key", or "mcp.SERVER.headers.NAME" -> the secret

@@ -15,14 +15,7 @@ from assistant.conversation.audio_front_end import AudioFrontEnd
 from assistant.conversation.endpointing import Endings
 from assistant.conversation.rules.events import SpeechEnded
 from audio.endpoint import Endpointer
-from audio.frames import (
-    FRAME_BYTES,
-    FRAME_MS,
-    FRAME_SAMPLES,
-    SAMPLE_RATE,
-    SAMPLES_PER_MS,
-    Frame,
-)
+from audio.frames import FRAME_BYTES, FRAME_MS, FRAME_SAMPLES, SAMPLE_RATE, SAMPLES_PER_MS, Frame
 from audio.microphone import BLOCK_MS
 from audio.vad import VoiceDetector, Voicing
 from tests.unit.assistant.conversation.doubles import NoWake

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from assistant.config.schema import Media
+from assistant.config.sound import Media
 from assistant.conversation.rules.state import State
 from assistant.domain.clock import SystemClock
 from assistant.journal.store import Store

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from assistant.config.schema import Mqtt, Settings
+from assistant.config.schema import Settings
+from assistant.config.sections import Mqtt
 from assistant.conversation.rules.state import State
 from assistant.domain.clock import SystemClock
 from assistant.interfaces.mqtt.entities import TRIGGERS

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from assistant.config.schema import Mqtt
+from assistant.config.sections import Mqtt
 from tests.ports import free_port
 
 MOSQUITTO = shutil.which("mosquitto") or shutil.which("mosquitto", path="/usr/sbin")

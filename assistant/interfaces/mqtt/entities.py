@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, get_args
 
 from assistant.announcements.queue_speaker import KEEP
-from assistant.config.schema import Sensitivity
+from assistant.config.sound import Sensitivity
 from assistant.conversation.rules.state import State
 from assistant.domain.events import Kind
 from assistant.interfaces.controls import FASTEST, SLOWEST

@@ -2,7 +2,8 @@
 
 import asyncio
 
-from assistant.config.schema import Mqtt, Settings
+from assistant.config.schema import Settings
+from assistant.config.sections import Mqtt
 from assistant.domain.clock import Clock
 from assistant.interfaces.device.record import DeviceFile, new_record
 from assistant.interfaces.device.sensors import appearance

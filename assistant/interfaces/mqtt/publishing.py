@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from assistant.announcements.desk import Announcing
-from assistant.config.schema import Mqtt
+from assistant.config.sections import Mqtt
 from assistant.domain.events import EventBus
 from assistant.interfaces.mqtt.taken import TakenStore
 from assistant.interfaces.status import ConversationStatus, Figures, Leave, TimerStatus, Troubles

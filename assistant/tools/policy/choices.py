@@ -10,7 +10,8 @@ from types import TracebackType
 from typing import Any, Protocol, Self
 
 from assistant.config.schema import Settings
-from assistant.config.sections import Profile, VoiceModel
+from assistant.config.sections import Profile
+from assistant.config.sound import VoiceModel
 from assistant.domain.clock import Clock
 from assistant.domain.outcome import Tier
 from assistant.domain.policy_context import Mode

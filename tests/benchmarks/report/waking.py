@@ -19,13 +19,7 @@ from tests.benchmarks._household import ROOM_DBFS, household
 from tests.benchmarks.figures import how_many
 from tests.benchmarks.noises import at_level, pink
 from tests.benchmarks.peers.environment import PeerMissing
-from tests.benchmarks.peers.listeners import (
-    HEARTH,
-    OPENWAKEWORD_LOOP,
-    TOKEN,
-    Listener,
-    listeners,
-)
+from tests.benchmarks.peers.listeners import HEARTH, OPENWAKEWORD_LOOP, TOKEN, Listener, listeners
 from tests.benchmarks.peers.wake import (
     LOOPS,
     Answer,

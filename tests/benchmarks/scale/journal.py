@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from assistant.config.schema import Journal as Limits
+from assistant.config.sections import Journal as Limits
 from assistant.domain.clock import SystemClock
 from assistant.journal.store import Store
 from tests.benchmarks.console_pages import fill, write_turn

@@ -170,7 +170,7 @@ async def test_a_house_with_a_certificate_of_its_own(
         tried.append((verify_tls, ca_file))
         return await rest.check(url, token)  # this house is served without TLS
 
-    monkeypatch.setattr("assistant.cli.setup.check", check)
+    monkeypatch.setattr("assistant.cli.setup_steps.check", check)
     token, authority = tmp_path / "token", tmp_path / "our ca.pem"
     token.write_text(house.token)
     file = tmp_path / "hearth.toml"

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from assistant.cli import setup_steps as setup_means
 from assistant.cli.main import main
 from assistant.config import load_settings
 from assistant.config.schema import Settings
+from assistant.setup import services
 from integrations.demo_home.rest import DemoHome
 from integrations.errors import IntegrationError, SignInAgain, Unavailable
 from integrations.gemini.access import Access
@@ -35,7 +35,7 @@ async def house() -> AsyncIterator[DemoHome]:
 @pytest.fixture
 def google(monkeypatch: pytest.MonkeyPatch) -> "Google":
     google = Google()
-    monkeypatch.setattr(setup_means, "try_key", google.try_key)
+    monkeypatch.setattr(services, "try_key", google.try_key)
     return google
 
 

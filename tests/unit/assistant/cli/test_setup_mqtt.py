@@ -1,7 +1,7 @@
 """`hearth setup --forget` leaves nothing at the broker, or says what is left."""
 
 from assistant.cli.setup_finish import forget_entities
-from assistant.config.schema import Mqtt
+from assistant.config.sections import Mqtt
 from tests.ports import closed_port
 from tests.unit.integrations.mqtt.broker import DISCONNECT, PUBLISH, V5, accepted, fake_broker
 

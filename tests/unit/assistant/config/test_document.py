@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from assistant.config.document import document
-from assistant.config.fields import all_keys
+from assistant.config.schema import all_keys
 
 PAGE = Path(__file__).parents[4] / "docs" / "configuration.md"
 

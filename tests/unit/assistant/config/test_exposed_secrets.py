@@ -9,9 +9,8 @@ from assistant.cli import run
 from assistant.cli.main import main
 from assistant.config import exposed_secrets
 from assistant.config.exposed_secrets import KEPT
-from assistant.config.fields import own_paths
 from assistant.config.load import load_settings
-from assistant.config.schema import Settings
+from assistant.config.schema import Settings, own_paths
 from assistant.doctor.box import CHECKS
 from assistant.doctor.daemon import May, Scene
 from assistant.interfaces import console_link, http_sessions, http_tokens

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from assistant.config import ConfigError, Settings, find_file, load_settings
-from assistant.config.schema import WakeWord
-from assistant.config.sections import VoiceModel
+from assistant.config.sound import VoiceModel, WakeWord
 
 
 @pytest.fixture
@@ -18,7 +17,7 @@ def file(tmp_path: Path) -> Path:
 def test_nothing_given_is_the_contract(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    monkeypatch.setattr("assistant.config.places.SYSTEM_FILE", tmp_path / "none.toml")
+    monkeypatch.setattr("assistant.config.schema.SYSTEM_FILE", tmp_path / "none.toml")
     settings = load_settings(None, {})
     assert settings.assistant.languages == ("en",)
     assert settings.home_assistant.url == "http://homeassistant.local:8123"
@@ -198,7 +197,7 @@ def test_the_service_keeps_its_data_in_its_state_folder(file: Path) -> None:
 def test_files_are_looked_for_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "user"))
     system, named, users = tmp_path / "etc.toml", tmp_path / "named", tmp_path / "user/hearth"
-    monkeypatch.setattr("assistant.config.places.SYSTEM_FILE", system)
+    monkeypatch.setattr("assistant.config.schema.SYSTEM_FILE", system)
     assert find_file(None, {}) is None
     system.touch()
     assert find_file(None, {}) == system

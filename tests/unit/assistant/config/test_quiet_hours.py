@@ -1,15 +1,15 @@
 """The hours in which nothing is loud, by the clock on the wall."""
 
 from datetime import UTC, datetime, timedelta
+from math import inf
 from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
 from pydantic import ValidationError
 
-from assistant.config.quiet_hours import NO_LIMIT, is_quiet, loudest
 from assistant.config.schema import Settings
-from assistant.config.sections import QuietHours
+from assistant.config.sound import QuietHours
 
 MADRID = ZoneInfo("Europe/Madrid")  # forward on 2026-03-29 at 2:00, back on 2026-10-25 at 3:00
 
@@ -45,8 +45,8 @@ def test_the_first_minute_is_quiet_and_the_last_is_not(
     begins: str, ends: str, wall: str, quiet: bool
 ) -> None:
     now = datetime.fromisoformat(f"2026-11-22T{wall}").replace(tzinfo=MADRID)
-    assert is_quiet(hours(begins, ends), now) is quiet
-    assert loudest(hours(begins, ends), now) == (0.3 if quiet else NO_LIMIT)
+    assert hours(begins, ends).include(now) is quiet
+    assert hours(begins, ends).loudest(now) == (0.3 if quiet else inf)
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_when_the_clocks_change_the_wall_counts(
     begins: str, ends: str, utc: str, quiet: bool
 ) -> None:
     now = datetime.fromisoformat(utc).replace(tzinfo=UTC)
-    assert is_quiet(hours(begins, ends), now.astimezone(MADRID)) is quiet
+    assert hours(begins, ends).include(now.astimezone(MADRID)) is quiet
 
 
 def test_a_day_of_the_change_has_as_many_quiet_hours_as_it_has() -> None:
@@ -78,12 +78,12 @@ def test_a_day_of_the_change_has_as_many_quiet_hours_as_it_has() -> None:
         noon = datetime.fromisoformat(f"{day}T12:00:00").replace(tzinfo=MADRID).astimezone(UTC)
         minutes = (noon + timedelta(minutes=one) for one in range(24 * 60))
         night = hours("22:00", "07:00")
-        quiet = sum(is_quiet(night, minute.astimezone(MADRID)) for minute in minutes)
+        quiet = sum(night.include(minute.astimezone(MADRID)) for minute in minutes)
         assert quiet == expected * 60, day
 
 
 def test_without_settings_nothing_is_quiet() -> None:
-    assert loudest(Settings().quiet_hours, datetime(2026, 11, 22, 3, tzinfo=UTC)) == NO_LIMIT
+    assert Settings().quiet_hours.loudest(datetime(2026, 11, 22, 3, tzinfo=UTC)) == inf
 
 
 @pytest.mark.parametrize(

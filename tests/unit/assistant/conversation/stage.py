@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
 
-from assistant.config.sections import SoundChoice
+from assistant.config.sound import SoundChoice
 from assistant.conversation.acknowledgement import IN_WORDS, Acknowledging
 from assistant.conversation.audio_front_end import AudioFrontEnd, EarEvent
 from assistant.conversation.confirmation_dialog import AskingServices

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from assistant.config.schema import Http, Settings
+from assistant.config.schema import Settings
+from assistant.config.sections import Http
 from assistant.doctor import service
 from assistant.doctor.daemon import Daemon, May
 from assistant.doctor.finding import Finding, Status, examine

@@ -9,7 +9,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from assistant.config.errors import ConfigError
-from assistant.config.schema import Http, Settings
+from assistant.config.schema import Settings
+from assistant.config.sections import Http
 from assistant.interfaces.console_link import (
     MOST_MINUTES,
     NAME,

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from assistant.config.sections import VoiceChoice
+from assistant.config.sound import VoiceChoice
 from assistant.conversation.record import FinishedTurn, TurnLog
 from assistant.domain.clock import VirtualClock
 from assistant.domain.records import StoreError, TurnRecord

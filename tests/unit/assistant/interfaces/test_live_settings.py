@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from assistant.config.schema import Sensitivity, Settings
+from assistant.config.schema import Settings
+from assistant.config.sound import Sensitivity
 from assistant.conversation.rules.state import FollowUp
 from assistant.domain.clock import VirtualClock
 from assistant.domain.records import StoreError

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from assistant.config.schema import Audio
+from assistant.config.sound import Audio
 from assistant.domain.clock import SystemClock
 from assistant.domain.records import StoreError
 from assistant.journal.store import Store

@@ -10,7 +10,7 @@ from unittest.mock import create_autospec
 
 import pytest
 
-from assistant.config.schema import Audio
+from assistant.config.sound import Audio
 from assistant.domain.clock import VirtualClock
 from assistant.domain.records import StoreError
 from assistant.sound import echo_watch

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from assistant.config.schema import Media
+from assistant.config.sound import Media
 from assistant.conversation.rules.state import State
 from assistant.domain.clock import VirtualClock
 from assistant.domain.records import StoreError

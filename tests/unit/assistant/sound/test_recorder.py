@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from assistant.config.schema import Recordings as Keep
+from assistant.config.sound import Recordings as Keep
 from assistant.conversation.rules.effects import OpenTurn
 from assistant.conversation.rules.events import WakeHeard
 from assistant.domain.clock import VirtualClock

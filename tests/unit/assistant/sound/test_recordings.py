@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from assistant.config.schema import Recordings as Keep
+from assistant.config.sound import Recordings as Keep
 from assistant.conversation.rules.state import State
 from assistant.domain.clock import VirtualClock
 from assistant.sound import recordings

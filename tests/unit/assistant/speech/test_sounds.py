@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from assistant.config.sections import SoundChoice
+from assistant.config.sound import SoundChoice
 from assistant.domain.clock import VirtualClock
 from assistant.speech import output as sounds
 from assistant.speech.output import Sounds, SpeechOutput

@@ -9,8 +9,8 @@ import pytest
 
 from assistant.brains.briefing import STAY_SILENT, Briefer
 from assistant.brains.briefing.briefer import FRESH_S
-from assistant.config.schema import Assistant, Settings
-from assistant.config.sections import Gemini, Profile
+from assistant.config.schema import Settings
+from assistant.config.sections import Assistant, Gemini, Profile
 from assistant.domain.brain import ConversationOwner
 from assistant.domain.clock import VirtualClock
 from assistant.tools.catalog.menu import Menu, build_menu

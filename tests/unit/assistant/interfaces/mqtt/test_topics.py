@@ -1,6 +1,6 @@
 """Topics of two boxes never meet, unless somebody says so."""
 
-from assistant.config.schema import Mqtt
+from assistant.config.sections import Mqtt
 from assistant.interfaces.mqtt.publishing import topics_of
 
 
