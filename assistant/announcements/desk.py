@@ -12,9 +12,8 @@ from assistant.domain.clock import Clock
 from assistant.domain.records import AnnouncementRecord, StoreError, new_id
 from audio.errors import AudioError
 from audio.sound_files import Clip, levelled
-from integrations.web.box import NotAnnounced, NotKept, NotPossible
+from integrations.web.box import Caller, NotAnnounced, NotKept, NotPossible
 from integrations.web.requests import AnnounceRequest
-from integrations.web.sessions import Caller
 
 
 class Queue(Protocol):

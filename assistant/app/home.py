@@ -15,7 +15,7 @@ from assistant.config.schema import Settings, own_paths
 from assistant.domain.clock import Clock
 from assistant.domain.events import EventBus
 from assistant.domain.policy_context import Mode
-from assistant.interfaces.device.face import HouseDevice
+from assistant.interfaces.device.registration import HouseDevice
 from assistant.journal.retention import Discreet
 from assistant.journal.store import Store
 from assistant.memory.tools import Memories

@@ -19,22 +19,25 @@ from assistant.domain.policy_context import Mode
 from assistant.domain.records import StoreError
 from assistant.domain.version import own_version
 from assistant.interfaces.api.box import Box
-from assistant.interfaces.api.confirmations import Confirmations
-from assistant.interfaces.api.history import History
-from assistant.interfaces.api.parts import Openers, Parts
-from assistant.interfaces.api.records import Records
-from assistant.interfaces.api.turn_sounds import TurnSounds
-from assistant.interfaces.device.face import DeviceInterface, Reach, Sources
-from assistant.interfaces.health import HealthMonitor
-from assistant.interfaces.http_serving import open_guard, serving_http
+from assistant.interfaces.api.parts import (
+    Confirmations,
+    History,
+    Openers,
+    Parts,
+    Records,
+    TurnSounds,
+)
+from assistant.interfaces.device.interface import DeviceInterface, Reach
+from assistant.interfaces.http import open_guard, serving_http
 from assistant.interfaces.prometheus import CONTENT_TYPE, Measures, Standing
+from assistant.interfaces.status import HealthMonitor, StatusSources
 from assistant.tools.policy.rules import menu_json as listed
 from integrations.mcp_server.endpoint import CALLBACK, McpServer
-from integrations.web.box import NotKept
-from integrations.web.pages import Health, metrics_route
+from integrations.web.box import Health, NotKept
+from integrations.web.pages import metrics_route
 
 if TYPE_CHECKING:
-    from assistant.interfaces.mqtt.face import MqttInterface
+    from assistant.interfaces.mqtt.interface import MqttInterface
     from assistant.interfaces.wyoming import WyomingInterface
     from assistant.sound.devices import SoundState
 
@@ -225,7 +228,7 @@ def _box(
     cap_usd = settings.limits.daily_cost_usd
     parts = Parts(
         runner,
-        stay.mute.set,
+        stay.mute,
         bridge.moments.modes,
         stay.desk,
         stay.questions,
@@ -238,7 +241,6 @@ def _box(
         History(bridge.store, sounds, guests, cap_usd, clock),
         tools,
         doctor,
-        runner.hearing.level,
         lambda: troubles.now,
         sound,
         stuck,
@@ -265,33 +267,28 @@ def _device(
     app: App, stay: DaemonServices, box: Box, troubles: HealthMonitor, clock: Clock
 ) -> DeviceInterface:
     bridge = app.bridge
-    sources = Sources(
-        app.runner, stay.figures, stay.timers, troubles, bridge.happenings, bridge.keeps_words
-    )
     reach = Reach(box, stay.desk, stay.announcements, bridge.catalogue, bridge.store)
-    return DeviceInterface(app.settings, bridge.device, bridge.home, sources, reach, clock)
+    return DeviceInterface(
+        *(app.settings, bridge.device, bridge.home, _sources(app, stay, troubles)),
+        *(bridge.happenings, bridge.keeps_words, reach, clock),
+    )
+
+
+def _sources(app: App, stay: DaemonServices, troubles: HealthMonitor) -> StatusSources:
+    return StatusSources(app.runner, stay.figures, stay.timers, troubles)
 
 
 async def _mqtt(
     app: App, stay: DaemonServices, box: Box, troubles: HealthMonitor, clock: Clock
 ) -> "MqttInterface":
-    from assistant.interfaces.mqtt import publishing as needs
-    from assistant.interfaces.mqtt.make import mqtt_face, own_identifier
+    from assistant.interfaces.mqtt.commands import MqttParts
+    from assistant.interfaces.mqtt.interface import MqttInterface, own_identifier
 
     bridge = app.bridge
-    parts = needs.Parts(
-        box,
-        stay.desk,
-        stay.live,
-        stay.figures,
-        stay.timers,
-        app.runner,
-        troubles,
-        bridge.happenings,
-        bridge.store,
-    )
+    sources = _sources(app, stay, troubles)
+    parts = MqttParts(box, stay.desk, stay.live, sources, bridge.happenings, bridge.store)
     identifier = await own_identifier(bridge.device.file)
-    return mqtt_face(app.settings, identifier, parts, bridge.catalogue, clock)
+    return MqttInterface(app.settings, identifier, parts, bridge.catalogue, clock)
 
 
 def _wyoming(app: App, stay: DaemonServices) -> "WyomingInterface":

@@ -21,7 +21,7 @@ from assistant.conversation.program_turns import Line
 from assistant.conversation.record import TurnTelling
 from assistant.domain.records import TimerRecord, new_id
 from assistant.interfaces.live_settings import LiveSettings
-from assistant.interfaces.turn_stats import TurnStats
+from assistant.interfaces.status import TurnStats
 from assistant.journal.care import Care
 from assistant.sound.media import RoomMedia
 from assistant.sound.mute import MicrophoneTones, Mute

@@ -45,8 +45,8 @@ from integrations.gemini.once import Picture
 from integrations.home_assistant.client import HomeAssistant
 from integrations.home_assistant.house import House
 from integrations.home_assistant.phones import Phones
+from integrations.web.box import Busy
 from integrations.web.fetch import Fetcher
-from integrations.web.problems import Busy
 
 _THINKING = "medium"  # of a hard question, where neither settings nor profile say more
 _WORKS_KEPT = 32  # whose cost is added up; only a few go on at once

@@ -15,7 +15,7 @@ from assistant.config.load import load_settings
 from assistant.config.schema import Settings
 from assistant.domain.clock import SystemClock
 from assistant.domain.version import own_version
-from assistant.interfaces.device.record import DeviceFile, DeviceRecord
+from assistant.interfaces.device.registration import DeviceFile, DeviceRecord
 from assistant.interfaces.http_tokens import TokenFile
 from assistant.journal.store import Store
 from assistant.memory.desk import export_rows

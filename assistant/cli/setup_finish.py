@@ -18,13 +18,17 @@ from assistant.config.load import load_settings
 from assistant.config.schema import Settings
 from assistant.config.sections import Mqtt
 from assistant.domain.clock import Clock, SystemClock
-from assistant.interfaces.console_link import MINUTES, console_link
-from assistant.interfaces.device import record as place
-from assistant.interfaces.device.record import DeviceFile, DeviceRecord
-from assistant.interfaces.device.sensors import address_of, appearance, ensure_registered
-from assistant.interfaces.http_sessions import sign_everybody_out
+from assistant.interfaces.device import registration as place
+from assistant.interfaces.device.registration import (
+    DeviceFile,
+    DeviceRecord,
+    address_of,
+    appearance,
+    ensure_registered,
+)
+from assistant.interfaces.http import MINUTES, console_link, sign_everybody_out
 from assistant.interfaces.http_tokens import SCOPES, TokenFile, make_admin_token
-from assistant.interfaces.mqtt.make import take_away
+from assistant.interfaces.mqtt.interface import take_away
 from assistant.setup.answers import LOOPBACK, Answers, Person
 from assistant.setup.document import (
     PLAIN_MODE,
@@ -38,8 +42,8 @@ from integrations.errors import IntegrationError
 from integrations.home_assistant.client import HomeAssistant
 from integrations.home_assistant.mobile_app import Address
 from integrations.home_assistant.websocket import Commands
-from integrations.web.hosts import is_loopback
-from integrations.web.sessions import Scope
+from integrations.web.box import Scope
+from integrations.web.pages import is_loopback
 
 # The part of `hearth setup --forget` that takes the box's entities away from the broker.
 

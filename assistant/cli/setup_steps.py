@@ -17,7 +17,7 @@ from assistant.config.schema import Settings
 from assistant.domain.clock import SystemClock
 from assistant.domain.outcome import Tier
 from assistant.domain.records import StoreError
-from assistant.interfaces.device.sensors import address_of
+from assistant.interfaces.device.registration import address_of
 from assistant.journal.store import Store
 from assistant.models.shelf import ModelEntry, read_manifest
 from assistant.setup.answers import Answers, Gone, Person, Unclear, read_numbers

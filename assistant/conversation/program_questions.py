@@ -27,15 +27,13 @@ from assistant.speech.catalogue import Catalogue
 from assistant.speech.sink import Manner
 from audio.device_status import MicrophoneStatus
 from integrations.owner import OwnedTasks
-from integrations.web.box import NotAnnounced, NotPossible
-from integrations.web.problems import Busy
+from integrations.web.box import Busy, Caller, NotAnnounced, NotPossible
 from integrations.web.requests import (
     ConverseRequest,
     QuestionAnswer,
     QuestionRequest,
     SpokenRequest,
 )
-from integrations.web.sessions import Caller
 
 if TYPE_CHECKING:
     from assistant.conversation.loop import ConversationLoop

@@ -20,7 +20,7 @@ from assistant.domain.deferred import Deferred
 from assistant.domain.rights import Rights
 from assistant.speech.output import SpeechOutput
 from assistant.speech.sink import Manner
-from integrations.web.problems import Busy
+from integrations.web.box import Busy
 
 if TYPE_CHECKING:
     from assistant.conversation.loop import ConversationLoop

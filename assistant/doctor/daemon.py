@@ -21,7 +21,7 @@ from assistant.config.schema import Settings
 from assistant.doctor.finding import Check, Finding, Found, bad, good, odd
 from assistant.domain.clock import SystemClock
 from assistant.domain.version import own_version
-from assistant.interfaces.console_link import Links
+from assistant.interfaces.http import Links
 from assistant.interfaces.http_tokens import HASHED
 
 VISIT_S = 5.0  # for all that is asked

@@ -24,10 +24,9 @@ from assistant.doctor.finding import (
 )
 from assistant.domain.clock import SystemClock
 from assistant.domain.outcome import Tier
-from assistant.interfaces.device import record as place
-from assistant.interfaces.device.record import DeviceFile, DeviceRecord
-from assistant.interfaces.device.sensors import address_of
-from assistant.interfaces.mqtt.make import broker_of
+from assistant.interfaces.device import registration as place
+from assistant.interfaces.device.registration import DeviceFile, DeviceRecord, address_of
+from assistant.interfaces.mqtt.interface import broker_of
 from assistant.tools.catalog.menu import Menu
 from assistant.tools.policy.choices import may_open
 from integrations.address import shown
@@ -37,7 +36,7 @@ from integrations.home_assistant.mobile_app import Address, find_device
 from integrations.home_assistant.rest import Instance, check
 from integrations.mcp.sandbox import holds
 from integrations.mcp.servers import HOME_ASSISTANT, ServerSpec, ServerState
-from integrations.mqtt import publish_last
+from integrations.mqtt.client import publish_last
 
 _OPEN_S = 25.0  # the first picture of a house that is away, and connecting
 _NAMED = 5  # of each list of things; hearth tools rate has them all

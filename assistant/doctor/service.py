@@ -12,7 +12,7 @@ from assistant.config.sections import Http
 from assistant.doctor.daemon import Daemon, Scene, its_findings
 from assistant.doctor.finding import Check, Finding, Found, bad, good, odd
 from assistant.doctor.gemini import is_used
-from integrations.web.hosts import is_loopback
+from integrations.web.pages import is_loopback
 
 UNIT = "hearth.service"
 _MOST_EXPOSED = 2.5  # of 10; deploy/hearth.service has 1.7 to 2.0

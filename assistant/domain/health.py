@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Protocol
 from audio.device_status import MicrophoneStatus, SpeakerStatus
 
 if TYPE_CHECKING:  # it brings the web framework, for which listening does not wait
-    from integrations.web.pages import Health
+    from integrations.web.box import Health
 
 STUCK_S = 10.0  # without any progress for so long, only a restart helps
 DEAF_S = 2.0  # without a frame for so long, a person who speaks now is not heard

@@ -1,38 +1,19 @@
-"""What a person may change of Hearth itself by asking: its voice, and what it keeps of the talk."""
+"""Controls of Hearth that a person has by asking: its voice, and what it keeps of the talk."""
 
 import logging
 from collections.abc import Callable, Sequence
 from datetime import timedelta
-from typing import Any, Protocol, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from assistant.config.sound import VoiceChoice
 from assistant.conversation.record import FinishedTurn, TurnLog, wordless
 from assistant.domain.clock import Clock
-from assistant.domain.events import Happening
+from assistant.domain.listeners import Listeners
 from assistant.domain.records import StoreError, TurnRecord, is_peoples
 
-# What turns were about, for whoever may not know their words: the first tool of each.
-
-
-_TURNS = 32  # the newest, of which it is remembered
-
-
-class Intents:
-    """Learns from what happens."""
-
-    def __init__(self) -> None:
-        self._intents: dict[str, str] = {}  # by turn id
-
-    def of(self, happening: Happening) -> str | None:
-        """The intent of its turn, such as "HassTurnOn", without the server; None: none so far."""
-        turn_id = happening.turn_id
-        tool = str(happening.data.get("name") or "") if happening.kind == "tool_call" else ""
-        if tool and turn_id:
-            self._intents.setdefault(turn_id, tool.rpartition("__")[2])
-            if len(self._intents) > _TURNS:
-                del self._intents[next(iter(self._intents))]
-        return self._intents.get(turn_id)
-
+if TYPE_CHECKING:
+    from assistant.journal.store import Store
+    from assistant.speech.output import SpeechOutput
 
 KEPT = "voice"  # the name under which the store keeps volume and speed
 SLOWEST, FASTEST = 0.5, 2.0  # of the voice's own pace, by asking
@@ -42,47 +23,21 @@ _LOOKED_AT = 100  # of the newest turns
 _log = logging.getLogger(__name__)
 
 
-class ControlsStore(Protocol):
-    """Where it is kept (`assistant.journal.store.Store`). Each raises StoreError."""
-
-    async def keep(self, name: str, value: Any) -> None:
-        """Keep a JSON value."""
-        ...
-
-    async def kept(self, name: str) -> Any | None:
-        """What is kept under that name."""
-        ...
-
-    async def turns_of_people(self, limit: int) -> list[TurnRecord]:
-        """The last turns that people asked for, newest first."""
-        ...
-
-    async def forget_words(self, turn_id: str) -> None:
-        """Erase what was said in a turn, wherever it was written down."""
-        ...
-
-
-class Loudness(Protocol):
-    """Whoever speaks (`assistant.speech.output.SpeechOutput`)."""
-
-    volume: float  # 0 to 1, or a little more
-
-
 class Controls:
-    """Made with the tools; `serve` then says whom it acts on. Without that it acts on nothing."""
+    """Controls of the voice and the talk. They act on nothing until `serve` says on what."""
 
-    def __init__(self, choice: VoiceChoice, store: ControlsStore, clock: Clock) -> None:
+    def __init__(self, choice: VoiceChoice, store: "Store", clock: Clock) -> None:
         """`choice`: the settings, which hold until a person asks for something else."""
         self._choice = choice
         self._store = store
         self._clock = clock
         self._volume = choice.volume
         self._speed = choice.speed
-        self._mouth: Loudness | None = None
+        self._output: SpeechOutput | None = None
         self._log: TurnLog | None = None
         self._forgetting: Sequence[Callable[[], None]] = ()
-        self._end: Callable[[], None] = _nothing
-        self.on_change: Callable[[], None] = _nothing  # told of each change of volume or speed
+        self._end: Callable[[], None] = lambda: None
+        self._listeners: Listeners[[]] = Listeners("the voice")
         self._to_forget: set[str] = set()  # turns under way whose words are not to be kept
 
     async def restore(self) -> None:
@@ -102,17 +57,17 @@ class Controls:
 
     def serve(
         self,
-        mouth: Loudness,
+        output: "SpeechOutput",
         log: TurnLog,
         forgetting: Sequence[Callable[[], None]],
         end: Callable[[], None],
     ) -> None:
-        """Whom it acts on. `forgetting`: brains forget their talk when called; `end`: the
+        """Act on these from now on. `forgetting`: brains forget their talk when called; `end`: the
         conversation under way ends with the answer that is being given.
         """
-        self._mouth, self._log = mouth, log
+        self._output, self._log = output, log
         self._forgetting, self._end = forgetting, end
-        mouth.volume = self._volume
+        self._set_output_volume()
 
     # --- the voice
 
@@ -123,7 +78,7 @@ class Controls:
 
     @property
     def loudest(self) -> float:
-        """What it can be made: its own loudness, or more where the settings say so."""
+        """The loudest it can be made: its own loudness, or more where the settings say so."""
         return max(1.0, self._choice.volume)
 
     @property
@@ -143,21 +98,28 @@ class Controls:
     async def set_volume(self, volume: float) -> None:
         """From the next sound on, and after a restart. Raises StoreError."""
         self._volume = min(self.loudest, max(0.0, volume))
-        if self._mouth is not None:
-            self._mouth.volume = self._volume
-        self.on_change()
+        self._set_output_volume()
+        self._listeners.tell()
         await self._keep()
 
     async def set_speed(self, speed: float) -> None:
         """From the next clause on, and after a restart. Raises StoreError."""
         self._speed = min(FASTEST, max(SLOWEST, speed))
-        self.on_change()
+        self._listeners.tell()
         await self._keep()
+
+    def follow(self, tell: Callable[[], None]) -> Callable[[], None]:
+        """Register a callback for each change of volume or speed; return what ends that."""
+        return self._listeners.add(tell)
+
+    def _set_output_volume(self) -> None:
+        if self._output is not None:
+            self._output.volume = self._volume
 
     # --- the talk
 
     async def last_answer(self) -> str:
-        """What people were answered last, "" for nothing lately. Raises StoreError."""
+        """Return the last answer to a person, "" for nothing lately. Raises StoreError."""
         kept = reversed(self._log.turns) if self._log else ()
         newest = [turn.record for turn in kept if is_peoples(turn.record)]
         since = self._clock.now() - REPEAT_WITHIN
@@ -167,7 +129,7 @@ class Controls:
         return ""
 
     def start_over(self) -> None:
-        """What was said so far is not known to any brain from the next turn on."""
+        """Have every brain forget, from the next turn on, what was said so far."""
         for forget in self._forgetting:
             forget()
 
@@ -214,13 +176,9 @@ class Controls:
         await self._store.keep(KEPT, value)
 
     def _settings(self) -> list[float]:
-        """What the settings say: once that is changed it counts more than what was asked before."""
+        """Volume and speed of the settings: changed there, they count more than what was asked."""
         return [self._choice.volume, self._choice.speed]
 
 
 def _is_number(value: Any) -> TypeGuard[float]:
     return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _nothing() -> None:
-    return None

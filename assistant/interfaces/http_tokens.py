@@ -21,7 +21,7 @@ from assistant.config.errors import ConfigError
 from assistant.config.kinds import SHORTEST_TOKEN
 from assistant.config.schema import Settings
 from assistant.domain.private_file import PrivateFile
-from integrations.web.sessions import Caller, Scope
+from integrations.web.box import Caller, Scope
 
 NAME = "http_tokens.json"
 ADMIN_FILE = "http_token"

@@ -4,7 +4,7 @@ import asyncio
 import logging
 import re
 from collections.abc import Awaitable, Callable, Mapping
-from typing import TYPE_CHECKING, Any, Literal, Protocol, cast, get_args
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 from assistant.config.schema import Settings
 from assistant.config.sound import QuietHours, Sensitivity
@@ -19,6 +19,8 @@ from integrations.web.box import NotPossible
 from integrations.web.requests import QUIET_HOURS, LiveRequest
 
 if TYPE_CHECKING:
+    from assistant.conversation.loop import ConversationLoop
+    from assistant.interfaces.controls import Controls
     from assistant.journal.store import Store
 
 
@@ -36,55 +38,6 @@ _FREE: Chosen = "quiet_hours"  # it has no options
 _log = logging.getLogger(__name__)
 
 
-class VoiceSettings(Protocol):
-    """Who keeps volume and speed (`assistant.interfaces.controls.Controls`)."""
-
-    on_change: Callable[[], None]
-
-    @property
-    def volume(self) -> float:
-        """1.0 is the voice's own loudness."""
-        ...
-
-    @property
-    def speed(self) -> float:
-        """1.0 is the voice's own pace."""
-        ...
-
-    async def set_volume(self, volume: float) -> None:
-        """From the next sound on. Raises StoreError."""
-        ...
-
-    async def set_speed(self, speed: float) -> None:
-        """From the next clause on. Raises StoreError."""
-        ...
-
-
-class Ears(Protocol):
-    """Who listens for wake words (`assistant.conversation.hearing.Hearing`)."""
-
-    def use(self, wake: WakeEngine) -> None:
-        """Listen with that engine, which is theirs to close, from the next frame on."""
-        ...
-
-
-class ChangingConversation(Protocol):
-    """Whom the others act on (`assistant.conversation.loop.ConversationLoop`)."""
-
-    def use_follow_up(self, when: FollowUp) -> None:
-        """Listen on without the wake word after such answers, from the next turn on."""
-        ...
-
-    def use_profile(self, name: str) -> None:
-        """The profile of a turn whose wake word names none; "" for none."""
-        ...
-
-    @property
-    def hearing(self) -> Ears:
-        """Who listens for wake words."""
-        ...
-
-
 class LiveSettings:
     """Volume, speed, follow-up, sensitivity, wake word, profile and quiet hours, as they are now.
 
@@ -93,18 +46,18 @@ class LiveSettings:
     A sensitivity that is chosen is that of every word. On the loop's thread.
     """
 
-    def __init__(self, settings: Settings, store: "Store", voice: VoiceSettings) -> None:
+    def __init__(self, settings: Settings, store: "Store", voice: "Controls") -> None:
         """`begin` says whom it acts on; until then nothing is acted on."""
         self._settings = settings
         self._store = store
         self._voice = voice
         self._chosen: dict[Chosen, str] = {}
-        self._conversation: ChangingConversation | None = None
+        self._conversation: ConversationLoop | None = None
         self._changing = asyncio.Lock()
         self._followers: Listeners[[]] = Listeners("the settings")
-        voice.on_change = self._followers.tell
+        voice.follow(self._followers.tell)
 
-    async def begin(self, conversation: ChangingConversation) -> None:
+    async def begin(self, conversation: "ConversationLoop") -> None:
         """Take up what was chosen last, and act on that conversation from now on."""
         self._conversation = conversation
         chosen = self._still_meant(await self._read())

@@ -1,88 +1,226 @@
-"""How all stands at one moment, as the faces show it, and who knows it."""
+"""Status of the box: statistics of turns, health problems, and a snapshot of all that is shown."""
 
-from collections.abc import Callable, Sequence
+import asyncio
+import logging
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
 
+from assistant.brains.slots import start_of_day
+from assistant.conversation.loop import ConversationLoop
+from assistant.conversation.record import FinishedTurn, TurnLog
 from assistant.conversation.rules.state import Standing
+from assistant.domain.clock import Clock
+from assistant.domain.events import EventBus, Happening
+from assistant.domain.listeners import Listeners
+from assistant.domain.records import UNASKED, StoreError, TurnRecord
+from assistant.journal.trace import first_sound_ms
+from assistant.timers.desk import TimerDesk
+from integrations.owner import OwnedTasks
 
-Leave = Callable[[], None]  # ends what it was given for
+if TYPE_CHECKING:
+    from assistant.journal.store import Store
+
+COST_S = 600.0  # between two looks at the day's cost where no turn ends: other processes spend too
+HEALTH_S = 2.0  # between two looks for problems; each is a few words read from memory
+_LASTS_S = 4.0  # a problem that is over sooner is none: a reconnection, a device that is reopened
+_INTENTS = 32  # turns of which they are remembered
+_DAY_S = 24 * 3600.0
+_log = logging.getLogger(__name__)
+
+Look = Callable[[], Mapping[str, str]]  # the problems of now: what has it -> a sentence
 
 
-class ConversationStatus(Protocol):
-    """How the talk stands (`assistant.conversation.loop.ConversationLoop`)."""
+class TurnStats:
+    """Statistics of the last turn that a person began, and of today (since local midnight).
+
+    Words are those of the last turn, and None where they are not kept: those of guests, and what
+    was to be forgotten. Wake word, brain and latency are the last ones that there were. Enter it.
+    """
+
+    def __init__(self, turns: TurnLog, journal: "Store", clock: Clock) -> None:
+        self._turns = turns
+        self._journal = journal
+        self._clock = clock
+        self.last_heard: str | None = None
+        self.last_answer: str | None = None
+        self.last_wake_word: str | None = None
+        self.brain: str | None = None  # as in `brain.order`
+        self.latency_ms: float | None = None  # from the last word to the answer's first sound
+        self.turn_id: str | None = None
+        self.cost_today_usd: float | None = None  # of all processes, as the journal has it
+        self._day = start_of_day(clock.now())
+        self._spent = asyncio.Event()
+        self._problem = ""  # the last one that was logged
+        self._followers: Listeners[[]] = Listeners("the figures")
+        self._leave: Callable[[], None] = lambda: None
+        self._owner = OwnedTasks()
+
+    async def __aenter__(self) -> Self:
+        await self._recall()
+        await self._count()
+        await self._owner.__aenter__()
+        self._leave = self._turns.follow(self._ended)
+        self._owner.start(self._keep_counting(), "figures")
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._leave()
+        await self._owner.__aexit__(kind, error, trace)
 
     @property
-    def standing(self) -> Standing:
-        """Now."""
-        ...
+    def day(self) -> datetime:
+        """Midnight from which today's cost counts."""
+        return self._day
 
-    def observe(self, observer: Callable[[Standing], None]) -> Leave:
-        """Call it with each change."""
-        ...
+    def follow(self, tell: Callable[[], None]) -> Callable[[], None]:
+        """Register a callback for each change, which must not block; return what ends that."""
+        return self._followers.add(tell)
+
+    async def _recall(self) -> None:
+        """Take up the last turn of an earlier process."""
+        try:
+            for record in await self._journal.turns_of_people(1):
+                self._take(record)
+        except StoreError as error:
+            self._say(error)
+
+    def _ended(self, finished: FinishedTurn) -> None:
+        record = finished.record
+        self._spent.set()
+        # What a program typed was heard by nobody, and nobody waited for its first sound.
+        if record.source not in UNASKED and not (record.caller and record.source == "text"):
+            self._take(record)
+            self._followers.tell()
+
+    def _take(self, record: TurnRecord) -> None:
+        self.turn_id = record.turn_id
+        self.last_heard, self.last_answer = record.heard, record.answer
+        if record.wake is not None:
+            self.last_wake_word = record.wake.word
+        if record.brain is not None:
+            self.brain = record.brain
+        latency = first_sound_ms(record.timeline)
+        if latency is not None:
+            self.latency_ms = round(latency, 1)
+
+    async def _keep_counting(self) -> None:
+        while True:
+            await self._until_more()
+            self._spent.clear()
+            if await self._count():
+                self._followers.tell()
+
+    async def _until_more(self) -> None:
+        """Return once a turn or the day has ended, or it is time to look again."""
+        now = self._clock.now()
+        left_s = _DAY_S - (now - start_of_day(now)).total_seconds()
+        async with asyncio.TaskGroup() as group:
+            later = group.create_task(self._clock.sleep(min(COST_S, max(left_s, 1.0))))
+            more = group.create_task(self._spent.wait())
+            await asyncio.wait({later, more}, return_when=asyncio.FIRST_COMPLETED)
+            later.cancel()
+            more.cancel()
+
+    async def _count(self) -> bool:
+        """Ask what today has cost; True where it is another sum or another day now."""
+        before = (self._day, self.cost_today_usd)
+        today = start_of_day(self._clock.now())
+        if today.date() != self._day.date():  # not the instants: the clocks may have changed
+            self._day, self.cost_today_usd = today, None
+        try:
+            self.cost_today_usd = await self._journal.spent_since(self._day)
+            self._problem = ""
+        except StoreError as error:
+            self._say(error)
+        return before != (self._day, self.cost_today_usd)
+
+    def _say(self, problem: StoreError) -> None:
+        """Log a problem once, not at every look."""
+        if str(problem) != self._problem:
+            _log.warning("the last turns are not known: %s", problem)
+        self._problem = str(problem)
 
 
-class Figures(Protocol):
-    """The last turn, and today (`assistant.interfaces.turn_stats.TurnStats`). None: not known."""
+class HealthMonitor:
+    """Monitor of what does not work now. Enter it.
+
+    `fault` is told with `what` ("microphone", "loudspeaker", "home_assistant", ...), `on`, and
+    `problem`: the sentence, of one that begins.
+    """
+
+    def __init__(self, look: Look, happenings: EventBus, clock: Clock) -> None:
+        self._look = look
+        self._happenings = happenings
+        self._clock = clock
+        self._seen: dict[str, float] = {}  # what has trouble -> since when, monotonic
+        self._now: dict[str, str] = {}
+        self._followers: Listeners[[]] = Listeners("troubles")
+        self._owner = OwnedTasks()
+
+    async def __aenter__(self) -> Self:
+        await self._owner.__aenter__()
+        self._owner.start(self._watch(), "troubles")
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self._owner.__aexit__(kind, error, trace)
 
     @property
-    def last_heard(self) -> str | None: ...
+    def sentences(self) -> tuple[str, ...]:
+        """Sentences that a person should know now."""
+        return tuple(self._now.values())
 
     @property
-    def last_answer(self) -> str | None: ...
+    def now(self) -> Mapping[str, str]:
+        """Sentence on each thing that does not work now."""
+        return dict(self._now)
 
-    @property
-    def turn_id(self) -> str | None: ...
+    def follow(self, tell: Callable[[], None]) -> Callable[[], None]:
+        """Register a callback for each change; return what ends that."""
+        return self._followers.add(tell)
 
-    @property
-    def last_wake_word(self) -> str | None: ...
+    async def _watch(self) -> None:
+        while True:
+            self._take(dict(self._look()))
+            await self._clock.sleep(HEALTH_S)
 
-    @property
-    def brain(self) -> str | None: ...
-
-    @property
-    def latency_ms(self) -> float | None: ...
-
-    @property
-    def cost_today_usd(self) -> float | None: ...
-
-    @property
-    def day(self) -> datetime: ...
-
-    def follow(self, tell: Callable[[], None]) -> Leave:
-        """Have it called at each change."""
-        ...
-
-
-class TimerStatus(Protocol):
-    """Those of the box (`assistant.timers.desk.TimerDesk`)."""
-
-    def next(self) -> tuple[datetime | None, int]:
-        """When the next one is due, and how many there are."""
-        ...
-
-    def follow(self, tell: Callable[[], None]) -> Leave:
-        """Have it called at each change."""
-        ...
-
-
-class Troubles(Protocol):
-    """What does not work (`assistant.interfaces.health.HealthMonitor`)."""
-
-    @property
-    def sentences(self) -> Sequence[str]:
-        """What a person should know now."""
-        ...
-
-    def follow(self, tell: Callable[[], None]) -> Leave:
-        """Have it called at each change."""
-        ...
+    def _take(self, found: dict[str, str]) -> None:
+        now_s = self._clock.monotonic()
+        self._seen = {what: self._seen.get(what, now_s) for what in found}
+        lasting = {
+            what: sentence
+            for what, sentence in found.items()
+            if what in self._now or now_s - self._seen[what] >= _LASTS_S
+        }
+        begun = {what: lasting[what] for what in lasting if what not in self._now}
+        ended = [what for what in self._now if what not in lasting]
+        changed = lasting != self._now
+        self._now = lasting
+        for what, sentence in begun.items():
+            self._happenings.tell("fault", what=what, on=True, problem=sentence)
+        for what in ended:
+            self._happenings.tell("fault", what=what, on=False)
+        if changed:
+            self._followers.tell()
 
 
 @dataclass(frozen=True, slots=True)
 class StatusSnapshot:
-    """All that is shown of us beside the settings. None: not known."""
+    """Snapshot of all that is shown of the box beside the settings. None: not known."""
 
     standing: Standing
     problems: tuple[str, ...] = ()  # sentences
@@ -98,22 +236,57 @@ class StatusSnapshot:
     timers: int = 0
 
 
-def facts_of(
-    conversation: ConversationStatus, figures: Figures, timers: TimerStatus, troubles: Troubles
-) -> StatusSnapshot:
-    """All of it, now."""
-    due, count = timers.next()
-    return StatusSnapshot(
-        standing=conversation.standing,
-        problems=tuple(troubles.sentences),
-        heard=figures.last_heard,
-        answer=figures.last_answer,
-        turn_id=figures.turn_id,
-        wake_word=figures.last_wake_word,
-        brain=figures.brain,
-        latency_ms=figures.latency_ms,
-        cost_usd=figures.cost_today_usd,
-        day=figures.day,
-        next_timer=due,
-        timers=count,
-    )
+@dataclass(frozen=True, slots=True)
+class StatusSources:
+    """Sources of the snapshot, for interfaces that show it."""
+
+    conversation: ConversationLoop
+    figures: TurnStats
+    timers: TimerDesk
+    troubles: HealthMonitor
+
+    def snapshot(self) -> StatusSnapshot:
+        """Return everything as it is now."""
+        due, count = self.timers.next()
+        return StatusSnapshot(
+            standing=self.conversation.standing,
+            problems=self.troubles.sentences,
+            heard=self.figures.last_heard,
+            answer=self.figures.last_answer,
+            turn_id=self.figures.turn_id,
+            wake_word=self.figures.last_wake_word,
+            brain=self.figures.brain,
+            latency_ms=self.figures.latency_ms,
+            cost_usd=self.figures.cost_today_usd,
+            day=self.figures.day,
+            next_timer=due,
+            timers=count,
+        )
+
+    def follow(self, changed: Callable[[], None]) -> Callable[[], None]:
+        """Register a callback for every change of the snapshot; return what ends that."""
+        with ExitStack() as stack:
+            stack.callback(self.conversation.observe(lambda standing: changed()))
+            for source in (self.figures, self.timers, self.troubles):
+                stack.callback(source.follow(changed))
+            return stack.pop_all().close
+
+
+class Intents:
+    """Intents of the newest turns, learnt from events: the first tool that each called.
+
+    They tell what a turn was about where its words may not be told.
+    """
+
+    def __init__(self) -> None:
+        self._intents: dict[str, str] = {}  # by turn id
+
+    def of(self, happening: Happening) -> str | None:
+        """Return the intent of its turn, such as "HassTurnOn"; None: there is none so far."""
+        turn_id = happening.turn_id
+        tool = str(happening.data.get("name") or "") if happening.kind == "tool_call" else ""
+        if tool and turn_id:
+            self._intents.setdefault(turn_id, tool.rpartition("__")[2])
+            if len(self._intents) > _INTENTS:
+                del self._intents[next(iter(self._intents))]
+        return self._intents.get(turn_id)

@@ -4,9 +4,9 @@ import logging
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, aclosing
 from types import TracebackType
-from typing import Protocol, Self
+from typing import Self
 
-from assistant.announcements.desk import Announcing
+from assistant.announcements.desk import AnnounceDesk
 from assistant.config.schema import Settings
 from assistant.domain.version import own_version
 from assistant.speech.catalogue import Catalogue
@@ -16,18 +16,17 @@ from audio.errors import AudioError
 from audio.resampling import resample
 from audio.tts import Chunk
 from integrations.owner import OwnedTasks
-from integrations.web.hosts import is_loopback
+from integrations.web.box import Caller
+from integrations.web.pages import is_loopback
 from integrations.web.requests import AnnounceRequest
-from integrations.web.sessions import Caller
 from integrations.wyoming_face.server import (
     Advertised,
-    Send,
     WyomingServer,
     advertise,
     satellite_info,
     speech_info,
 )
-from integrations.wyoming_face.session import NotSpoken, SatelliteSession, SpeechSession
+from integrations.wyoming_face.session import NotSpoken, SatelliteSession, Send, SpeechSession
 
 CALLER = Caller("wyoming", frozenset({"speak"}))
 _SOUND = "Home Assistant"  # as the journal names what came as sound
@@ -37,36 +36,22 @@ _log = logging.getLogger(__name__)
 Synthesize = Callable[[str, str], AsyncGenerator[tuple[Chunk, int]]]
 
 
-class Desk(Announcing, Protocol):
-    """Who takes in sound too (`assistant.announcements.desk.AnnounceDesk`)."""
-
-    async def play(
-        self, pcm: bytes, rate: int, caller: Caller, *, name: str, preannounce: bool
-    ) -> str:
-        """Have sound played; its id. Raises NotAnnounced and NotPossible."""
-        ...
-
-    async def over(self, announcement_id: str) -> bool:
-        """Return once it is over."""
-        ...
-
-
 class SatelliteRoom:
     """What comes by the satellite waits with all other announcements."""
 
-    def __init__(self, desk: Desk, catalogue: Catalogue, language: str) -> None:
+    def __init__(self, desk: AnnounceDesk, catalogue: Catalogue, language: str) -> None:
         """`language`: of our own lines."""
         self._desk = desk
         self._catalogue = catalogue
         self._language = language
 
     async def play(self, pcm: bytes, rate: int) -> None:
-        """With a tone before, as Home Assistant has it on its own satellites."""
+        """Play sound with a tone before, as Home Assistant has it on its own satellites."""
         name = await self._desk.play(pcm, rate, CALLER, name=_SOUND, preannounce=True)
         await self._desk.over(name)
 
     async def timer_rang(self, name: str) -> None:
-        """A sentence; timers of our own ring, and are kept."""
+        """Say that a timer is over; timers of our own ring, and are kept."""
         key = "timers.over_named" if name else "wyoming.timer"
         line = self._catalogue.line(key, self._language, name=name)
         wanted = AnnounceRequest(text=line.text, language=line.language, priority="high")
@@ -74,7 +59,7 @@ class SatelliteRoom:
 
 
 class HouseVoice:
-    """Our voice, for whoever plays its sound elsewhere."""
+    """Voice of this box, for a program that plays its sound elsewhere."""
 
     def __init__(
         self,
@@ -91,7 +76,7 @@ class HouseVoice:
         }
 
     async def speak(self, text: str, voice: str) -> AsyncGenerator[tuple[bytes, int]]:
-        """Mono int16, all at the rate of the first piece: a spare voice may have another."""
+        """Yield mono int16, all at the rate of the first piece: a spare voice may have another."""
         (language,) = self.voices.get(voice) or (self._language_of(text),)
         cutter, rate = ClauseCutter(), 0
         try:
@@ -113,7 +98,7 @@ class HouseVoice:
 
 
 class WyomingInterface:
-    """Both services, while it is entered."""
+    """Satellite and speech service, while it is entered."""
 
     def __init__(self, settings: Settings, room: SatelliteRoom, voice: HouseVoice) -> None:
         wyoming, assistant = settings.wyoming, settings.assistant
@@ -125,10 +110,10 @@ class WyomingInterface:
         speech = speech_info(self._name, voice.voices, version)
 
         def listen(send: Send) -> SatelliteSession:
-            return SatelliteSession(send, satellite, room)
+            return SatelliteSession(send, satellite, room.play, room.timer_rang)
 
         def speak(send: Send) -> SpeechSession:
-            return SpeechSession(send, speech, voice)
+            return SpeechSession(send, speech, voice.speak)
 
         self._satellite = WyomingServer(self._host, wyoming.port, listen, "wyoming.port")
         self._speech = WyomingServer(self._host, wyoming.tts_port, speak, "wyoming.tts_port")
@@ -161,7 +146,7 @@ class WyomingInterface:
 
     @property
     def ports(self) -> tuple[int, int]:
-        """Of the satellite and of the voice."""
+        """Ports of the satellite and of the voice."""
         return self._satellite.port, self._speech.port
 
     async def _advertise(self) -> None:

@@ -23,7 +23,7 @@ from audio.steady import SteadyMicrophone
 from audio.tts import Chunk, Speed, Voice, make_voice, speed_now
 from audio.tts.tuned import Leveller, PhraseCache, TunedVoice
 from audio.wake import WakeEngine, added_words, built_in_words, make_wake_engine
-from integrations.web.pages import Health
+from integrations.web.box import Health
 
 
 @asynccontextmanager

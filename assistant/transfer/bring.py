@@ -15,7 +15,7 @@ from assistant.config.schema import Settings
 from assistant.domain.clock import Clock
 from assistant.domain.outcome import Tier
 from assistant.domain.records import MemoryRecord, TimerRecord
-from assistant.interfaces.device.record import NAME as DEVICE_FILE
+from assistant.interfaces.device.registration import NAME as DEVICE_FILE
 from assistant.interfaces.http_tokens import NAME as TOKEN_FILE
 from assistant.interfaces.http_tokens import TokenRow
 from assistant.journal import memory_rows, seen_rows, timer_rows

@@ -16,7 +16,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, TypeAdapter, V
 from assistant.config.errors import ConfigError
 from assistant.domain.outcome import Tier
 from assistant.domain.records import MemoryRecord, TimerRecord
-from assistant.interfaces.device.record import DeviceRecord
+from assistant.interfaces.device.registration import DeviceRecord
 from assistant.interfaces.http_tokens import TokenRow
 from assistant.memory.desk import checked_rows
 from assistant.timers.recurrence import next_after, rule_from

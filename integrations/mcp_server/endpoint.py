@@ -28,27 +28,16 @@ from starlette.types import Scope as Asgi
 
 from integrations.errors import where_raised
 from integrations.mcp_server.tools import Offered, ToolReply, offered
-from integrations.web.box import Box, NotAnnounced, NotKept, NotPossible, Unknown
+from integrations.web.box import Box, Busy, Caller, NotAnnounced, NotKept, NotPossible, Unknown
 from integrations.web.guard import Guard
 from integrations.web.problems import (
     BROKE,
     MAX_BODY,
-    Busy,
     Refused,
     check_length,
     fault_sentence,
     problem,
 )
-from integrations.web.sessions import Caller
-
-#
-# How Home Assistant's client of the Model Context Protocol comes to its token.
-#
-# That client takes no token by hand: it knows OAuth 2 with a client id and secret, which a person
-# types into Home Assistant, and nothing else (`components/mcp`, 2026.11). So the secret is the
-# token. The browser's way round is answered at once and proves nothing; the secret, which Home
-# Assistant sends to the last of these paths itself, does. Formats: RFC 6749 and RFC 8414.
-
 
 AUTHORIZE, TOKEN = "/mcp/authorize", "/mcp/token"
 METADATA = "/.well-known/oauth-authorization-server"  # with the path of what it guards behind it
@@ -59,12 +48,28 @@ CALLBACK = "/auth/external/callback"
 _ONCE = ("response_type", "redirect_uri", "state")  # parameters (RFC 6749, 3.1)
 _LONGEST_STATE = 4_000  # characters; Home Assistant's is a signed object
 _HOLDS_S = 30 * 24 * 3600  # after which the secret is asked for again
+PATH = "/mcp"
+_INSTRUCTIONS = (
+    "This is Hearth, the voice assistant in a home: it speaks and listens in one room, and knows "
+    "the home's devices. People hear what you announce or ask, so do it for them alone."
+)
+_STREAM = "text/event-stream"
+_REFUSALS = (Busy, NotAnnounced, NotKept, NotPossible, Unknown)  # each tells a sentence
+# Which names we answer to is `web.pages.Fronted`'s business, for all paths alike.
+_HOSTS = TransportSecuritySettings(enable_dns_rebinding_protection=False)
+_Context = ServerRequestContext[dict[str, Any], Request]
 
 _log = logging.getLogger(__name__)
 
 
 def sign_in_routes(guard: Guard, callbacks: Collection[str] = ()) -> list[Route]:
-    """The paths; all but the last need no token and tell nothing.
+    """Routes by which Home Assistant's client of the Model Context Protocol comes to its token.
+
+    That client takes no token by hand: it knows OAuth 2 with a client id and secret, which a person
+    types into Home Assistant, and nothing else (`components/mcp`, 2026.11). So the secret is the
+    token. The browser's way round is answered at once and proves nothing; the secret, which Home
+    Assistant sends to the last of these paths itself, does. All but the last need no token and tell
+    nothing. Formats: RFC 6749 and RFC 8414.
 
     `callbacks`: where a browser may be sent back beside My Home Assistant, compared sign by sign.
     """
@@ -142,18 +147,6 @@ def _sent_with(request: Request, token: str) -> HTTPConnection:
     headers = [row for row in request.scope["headers"] if row[0] != b"authorization"]
     header = (b"authorization", f"Bearer {token}".encode("utf-8", "replace"))
     return HTTPConnection({**request.scope, "headers": [*headers, header]})
-
-
-PATH = "/mcp"
-_INSTRUCTIONS = (
-    "This is Hearth, the voice assistant in a home: it speaks and listens in one room, and knows "
-    "the home's devices. People hear what you announce or ask, so do it for them alone."
-)
-_STREAM = "text/event-stream"
-_REFUSALS = (Busy, NotAnnounced, NotKept, NotPossible, Unknown)  # each tells a sentence
-# Which names we answer to is `web.hosts.Fronted`'s business, for all paths alike.
-_HOSTS = TransportSecuritySettings(enable_dns_rebinding_protection=False)
-_Context = ServerRequestContext[dict[str, Any], Request]
 
 
 class McpServer:
@@ -239,7 +232,7 @@ class McpServer:
         )
 
     async def _reply(self, name: str, arguments: dict[str, Any], caller: Caller) -> ToolReply:
-        """What the tool gives, or one sentence on why not."""
+        """Return the tool's result, or one sentence on why not."""
         tool = self._tools.get(name)
         if tool is None:
             return _refused("There is no such tool.")
@@ -271,7 +264,7 @@ class _Endpoint:
 
 
 def _caller(context: _Context) -> Caller:
-    """Who asks, as the journal names it: "mcp:kitchen" for the token "kitchen"."""
+    """Return the caller as the journal names it: "mcp:kitchen" for the token "kitchen"."""
     assert context.request is not None
     caller: Caller = context.request.state.caller
     return replace(caller, name=f"mcp:{caller.name.rpartition(':')[2]}")

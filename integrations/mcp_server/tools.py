@@ -1,4 +1,4 @@
-"""What programs may do by the Model Context Protocol: each tool with the scope that it needs."""
+"""Tools by the Model Context Protocol, each with the scope that it needs."""
 
 import json
 from collections.abc import Awaitable, Callable, Mapping
@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
 
-from integrations.web.box import Box
+from integrations.web.box import Box, Caller, Scope
 from integrations.web.requests import (
     AnnounceRequest,
     AskRequest,
@@ -16,15 +16,6 @@ from integrations.web.requests import (
     TimerRequest,
     Wish,
 )
-from integrations.web.sessions import Caller, Scope
-
-#
-# JSON Schemas of what our tools take, in the plain form that every client understands.
-#
-# pydantic writes references, titles and `null` for what may be left out; models call a tool less
-# well with them, and some clients refuse the tool. Patterns are in the manner of JavaScript, of
-# which Home Assistant, in Python, does not understand all.
-
 
 _DEFINITIONS = "$defs"
 _REFERENCE = "#/$defs/"
@@ -32,7 +23,11 @@ _LEFT_OUT = frozenset({"title", "description", "pattern"})  # of each value; a f
 
 
 def tool_schema(model: type[BaseModel], told: Mapping[str, str]) -> dict[str, Any]:
-    """The schema of the model's fields, each described by `told`.
+    """Return the schema of the model's fields, each described by `told`, in the plainest form.
+
+    pydantic writes references, titles and `null` for what may be left out; models call a tool less
+    well with them, and some clients refuse the tool. Patterns are in the manner of JavaScript, of
+    which Home Assistant, in Python, does not understand all.
 
     Raises KeyError for a field of which nothing is told: a new one is not offered by accident.
     """
@@ -48,7 +43,7 @@ def tool_schema(model: type[BaseModel], told: Mapping[str, str]) -> dict[str, An
 
 
 def _plain(schema: Any, definitions: Mapping[str, Any]) -> Any:
-    """The same without references, and without what is in `_LEFT_OUT`, or null, or told twice."""
+    """Drop references, null, what is in `_LEFT_OUT`, and what is told twice."""
     if isinstance(schema, list):
         return [_plain(one, definitions) for one in schema]
     if not isinstance(schema, dict):
@@ -82,7 +77,7 @@ _OF_A_TURN = ("turn_id", "started_at", "source", "caller", "language", "heard", 
 
 @dataclass(frozen=True, slots=True)
 class ToolReply:
-    """What a tool gives: words for a model, and the same for a program."""
+    """Result of a tool: words for a model, and the same for a program."""
 
     text: str
     data: dict[str, Any]
@@ -112,7 +107,7 @@ class LastTurnsRequest(Wish):
 
 
 class _Doing:
-    """What each tool does with the box."""
+    """Work of each tool with the box."""
 
     def __init__(self, box: Box) -> None:
         self._box = box

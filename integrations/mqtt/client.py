@@ -37,12 +37,13 @@ class MqttClient:
         will: Publication,
         subscriptions: Sequence[Subscription],
         receive: Receive,
+        on_connected: Callable[[], None] = lambda: None,
         *,
         pause_s: tuple[float, float] = PAUSE_S,
     ) -> None:
         """`name`: of this client, the same for ever, nobody else's. `will`: what the broker
         publishes when we are lost. `receive`: takes one message at a time; False: it could not be
-        kept, and is wanted again. It must not raise."""
+        kept, and is wanted again. It must not raise. `on_connected` must not block."""
         self._broker = broker
         self._name = name
         self._will = will
@@ -53,7 +54,7 @@ class MqttClient:
         self.openings = 0  # connections since the start
         self._connection: Connection | None = None
         self._problem: IntegrationError | None = None
-        self.on_connected: Callable[[], None] = lambda: None  # must not block
+        self._on_connected = on_connected
         self._owner = OwnedTasks()
 
     async def __aenter__(self) -> Self:
@@ -115,7 +116,7 @@ class MqttClient:
             if self._problem is not None:
                 _log.info("the broker is there again")
             self._problem = None
-            self.on_connected()
+            self._on_connected()
             await self._read(connection)
 
     async def _read(self, connection: Connection) -> None:

@@ -65,11 +65,11 @@ class Connection:
         self._waiting: dict[int, asyncio.Future[None]] = {}  # by number: PUBACK, SUBACK
         # None: the end, as `_gone` tells it.
         self._arrived: asyncio.Queue[Arrival | None] = asyncio.Queue(_MOST_WAITING)
-        client.on_connect = self._on_connect
-        client.on_disconnect = self._on_disconnect
-        client.on_message = self._on_message
-        client.on_publish = self._on_publish
-        client.on_subscribe = self._on_subscribe
+        client.connect_callback()(self._on_connect)
+        client.disconnect_callback()(self._on_disconnect)
+        client.message_callback()(self._on_message)
+        client.publish_callback()(self._on_publish)
+        client.subscribe_callback()(self._on_subscribe)
 
     async def publish(self, message: Publication) -> None:
         """The broker has it when this returns (QoS 1). Raises Unavailable."""
@@ -168,9 +168,9 @@ class Connection:
         opened = client.socket()
         if opened is None:
             raise faults.hung_up(self._broker)
-        client.on_socket_close = lambda _, __, sock: _forget(loop, sock)
-        client.on_socket_register_write = lambda _, __, sock: _write(loop, sock, client)
-        client.on_socket_unregister_write = lambda _, __, sock: _written(loop, sock)
+        client.socket_close_callback()(lambda _, __, sock: _forget(loop, sock))
+        client.socket_register_write_callback()(lambda _, __, sock: _write(loop, sock, client))
+        client.socket_unregister_write_callback()(lambda _, __, sock: _written(loop, sock))
         loop.add_reader(opened, self._readable)
         if client.want_write():
             _write(loop, opened, client)

@@ -16,16 +16,14 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp
 
-from integrations.web.box import Box
-from integrations.web.guard import FOREIGN, Guard, is_foreign
-from integrations.web.hosts import Fronted
-from integrations.web.openapi import document
-from integrations.web.paths import Call, Path, routes_of
+from integrations.web.box import Box, Scope
+from integrations.web.guard import FOREIGN, Guard, SignedIn, is_foreign, sent_session, set_cookie
+from integrations.web.pages import Fronted
+from integrations.web.paths import Call, Path, document, routes_of
 from integrations.web.problems import Refused, http_problem, own_fault
 from integrations.web.replies import SessionReply
 from integrations.web.requests import SignInRequest
 from integrations.web.routes import Buttons, ListRoutes, Looking
-from integrations.web.sessions import Scope, SignedIn, clear_cookie, sent_session, set_cookie
 from integrations.web.stream import Speaking
 
 
@@ -70,15 +68,15 @@ def web_app(routes: Iterable[BaseRoute], host: str = "127.0.0.1") -> ASGIApp:
     return Fronted(app, host)
 
 
-# `/v1/session`: a person signs in with a browser, by a token or a one-time link, and out again.
-
-
 _SCOPES: tuple[Scope, ...] = get_args(Scope)
 _log = logging.getLogger(__name__)
 
 
 class SigningIn:
-    """Begins a session always with a new id: what a browser brings along is never taken over."""
+    """`/v1/session`: sign in with a browser, by a token or a one-time link, and out again.
+
+    A session always begins with a new id: what a browser brings along is never taken over.
+    """
 
     def __init__(self, guard: Guard) -> None:
         self._guard = guard
@@ -152,5 +150,5 @@ class SigningIn:
         await self._guard.sessions.end(sent_session(call.request))
         front = self._guard.ingress.front(call.request)
         answer = Response(status_code=204)
-        clear_cookie(answer, front.prefix, front.scheme == "https")
+        set_cookie(answer, "", front.prefix, front.scheme == "https")
         return answer

@@ -1,10 +1,15 @@
-"""What the interfaces for programs can ask of the box; whoever runs it implements it."""
+"""The box as interfaces for programs use it: who asks, what happens, what can be asked."""
 
-from collections.abc import Mapping, Sequence
+import asyncio
+import json
+import secrets
+from collections import deque
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
-from integrations.web.events import EventLog
 from integrations.web.requests import (
     AnnounceRequest,
     AskRequest,
@@ -19,7 +24,135 @@ from integrations.web.requests import (
     RateRequest,
     TimerRequest,
 )
-from integrations.web.sessions import Caller
+
+KEPT = 256  # events that a listener who was away can still get
+WAITING = 256  # events for a listener who does not read; beyond that it is sent away
+_LONGEST_NUMBER = 18  # digits of an event's number
+BEAT_S = 15.0  # a comment this often, so that a connection that is gone is noticed
+
+Health = Literal["ok", "degraded", "dead"]
+Scope = Literal[
+    "speak",  # make it speak or listen: announcements, questions, conversations, timers, buttons
+    "ask",  # typed turns
+    "read",  # how it stands, what was said and done
+    "admin",  # all of it, and what nobody else may: answer a confirmation
+]
+Loosening = Literal["mode", "mute", "profile"]  # more trust, an open microphone, more tools
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """A program, as the journal names it."""
+
+    name: str  # such as "http:admin", "mqtt", "home-assistant"; never a secret
+    scopes: frozenset[Scope]
+    # The session it was let in by, as a hash of its id; "": by a token. Not written down.
+    session: str = field(default="", repr=False)
+    loosens: frozenset[Loosening] = frozenset()  # what the owner lets it do beside `admin`
+    # Tells this token from an earlier one of the same name: a part of its hash, never the secret.
+    token: str = field(default="", repr=False, compare=False)
+
+    def may(self, scope: Scope) -> bool:
+        """Whether it may do what needs this scope."""
+        return scope in self.scopes or "admin" in self.scopes
+
+    def may_loosen(self, what: Loosening) -> bool:
+        """Whether it may take back what a person has made stricter."""
+        return what in self.loosens or "admin" in self.scopes
+
+
+NOBODY = Caller("", frozenset())  # an open path: the caller is not known yet
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """One event."""
+
+    id: str
+    kind: str
+    data: Mapping[str, Any]  # JSON
+
+    def lines(self) -> bytes:
+        """Bytes on the wire."""
+        data = json.dumps(self.data, ensure_ascii=False)
+        # Half a character, as JSON of a model's may hold, must not end the stream of everybody.
+        return f"id: {self.id}\nevent: {self.kind}\ndata: {data}\n\n".encode(errors="replace")
+
+
+class EventLog:
+    """The newest server-sent events (HTML standard, section of that name), and their listeners.
+
+    Belongs to the event loop's thread.
+    """
+
+    def __init__(self) -> None:
+        self._run = secrets.token_hex(4)  # ids of another process are none of ours
+        self._count = 0
+        self._kept: deque[Told] = deque(maxlen=KEPT)
+        self._listeners: set[asyncio.Queue[Told | None]] = set()
+
+    def tell(self, kind: str, data: Mapping[str, Any]) -> None:
+        """Tell everyone who listens."""
+        self._count += 1
+        event = Told(f"{self._run}-{self._count}", kind, data)
+        self._kept.append(event)
+        for listener in list(self._listeners):
+            if listener.full():
+                self._send_away(listener)
+            else:
+                listener.put_nowait(event)
+
+    async def since(self, last_id: str | None, first: Told | None) -> AsyncGenerator[bytes, None]:
+        """Yield what goes to one listener, for ever or until it does not read.
+
+        `last_id`: what it heard last, and what came after that is told first. Where that is not
+        known any more, it gets `first` instead: how everything stands.
+        """
+        listener: asyncio.Queue[Told | None] = asyncio.Queue(WAITING)
+        missed = self._after(last_id)
+        self._listeners.add(listener)
+        try:
+            if missed is None and first is not None:
+                yield first.lines()
+            for event in missed or ():
+                yield event.lines()
+            while True:
+                try:
+                    async with asyncio.timeout(BEAT_S):
+                        told = await listener.get()
+                except TimeoutError:
+                    yield b": still here\n\n"
+                    continue
+                if told is None:
+                    return
+                yield told.lines()
+        finally:
+            self._listeners.discard(listener)
+
+    def now(self, kind: str, data: Mapping[str, Any]) -> Told:
+        """An event for one listener alone: it stands where the newest one stands."""
+        return Told(f"{self._run}-{self._count}", kind, data)
+
+    def close(self) -> None:
+        """Send everyone away: nothing more will be told."""
+        for listener in list(self._listeners):
+            self._send_away(listener)
+
+    def _after(self, last_id: str | None) -> list[Told] | None:
+        run, _, number = (last_id or "").partition("-")
+        if run != self._run or not number.isdecimal() or len(number) > _LONGEST_NUMBER:
+            return None
+        missing = self._count - int(number)
+        if not 0 <= missing <= len(self._kept):
+            return None
+        return list(self._kept)[len(self._kept) - missing :]
+
+    def _send_away(self, listener: asyncio.Queue[Told | None]) -> None:
+        self._listeners.discard(listener)
+        with suppress(asyncio.QueueEmpty):
+            while listener.full():
+                listener.get_nowait()
+        listener.put_nowait(None)
 
 
 class NotKept(Exception):
@@ -32,6 +165,10 @@ class NotAnnounced(Exception):
 
 class NotPossible(Exception):
     """It cannot be done as asked; one sentence that names the mend."""
+
+
+class Busy(Exception):
+    """Not now: somebody else is being served, or too much waits."""
 
 
 class Unknown(Exception):

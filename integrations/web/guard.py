@@ -1,30 +1,23 @@
-"""Who may use the HTTP interface, for what, and how often."""
+"""Guard of the HTTP interface: tokens, sessions of browsers, ingress, and limits to guessing."""
 
 import re
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, Protocol
 from urllib.parse import urlsplit
 
 from starlette.requests import HTTPConnection
+from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Send
 from starlette.types import Scope as Asgi
 
 from integrations.places import LOOPBACK, place_of
+from integrations.web.box import Caller, Scope
 from integrations.web.problems import Rate, Refused, check_length, too_many
-from integrations.web.sessions import Caller, NoSessions, Scope, Sessions, sent_session
 
-#
-# The console within Home Assistant: its supervisor passes on what a signed-in browser asks.
-#
-# The browser asks Home Assistant under `/api/hassio_ingress/…/`; core and supervisor take that
-# prefix off and tell it, and by what name the browser knows them, in headers
-# (`homeassistant/components/ hassio/ingress.py` and `supervisor/api/ingress.py`, 2026.11). Anybody
-# can write such headers, so they count from the supervisor's own address alone, and only where
-# `http.ingress` says so.
-
-
+COOKIE = "hearth_session"
+LASTS_S = 30 * 24 * 3600  # from signing in; then the token or a link is needed again
 SUPERVISOR = "172.30.32.2"  # on every Home Assistant OS; add-ons must let in nobody else
 # token: people sign in here as anywhere; home-assistant: whoever it lets in may what `CALLER` may.
 IngressUse = Literal["off", "token", "home-assistant"]
@@ -32,6 +25,84 @@ IngressUse = Literal["off", "token", "home-assistant"]
 # what it passes on does not tell its administrators from them.
 CALLER = Caller("http:ingress", frozenset({"read", "ask", "speak"}))
 _PREFIX = re.compile(r"(/[A-Za-z0-9_-]{1,100}){1,5}")
+# Of one program. A panel that shows everything asks some ten things at once, and nothing that is
+# said takes less than a second: more is a loop that has run away.
+CALLS_AT_ONCE, CALLS_EVERY_S = 60, 0.1
+# Wrong tokens of one place (`place_of`). A person who mistypes does not get there; whoever guesses
+# gets 14,400 a day, which a token that was chosen by hand withstands.
+WRONG_AT_ONCE, WRONG_EVERY_S = 10, 6.0
+# Of all places but this machine together: many addresses are no more guesses a day than three.
+ALL_WRONG_AT_ONCE, ALL_WRONG_EVERY_S = 60, 2.0
+# Characters of a token that nobody finds by guessing, however often they may. Its owner is let in
+# whatever others have guessed; those that are made have 43.
+UNGUESSABLE = 32
+
+_NEEDS_TOKEN = (
+    "Send a token as `Authorization: Bearer TOKEN`; `hearth setup --token NAME` makes one."
+)
+FOREIGN = "Another page than Hearth's own asks for that with your sign-in; it is not done."
+_MOST_PROVEN = 256
+_ALL = ""  # the one name in the bucket of all places
+
+
+@dataclass(frozen=True, slots=True)
+class SignedIn:
+    """A session that has just begun."""
+
+    id: str = field(repr=False)  # the secret that the cookie holds
+    caller: Caller
+
+
+class Sessions:
+    """Sessions of people who sign in with a browser. This base lets nobody sign in."""
+
+    async def begin(self, token: str, instead_of: str = "") -> SignedIn | None:
+        """Begin a session, with a new id, for the owner of a token; None: it is no token of ours.
+
+        `instead_of`: the id of one that ends with it.
+        """
+        return None
+
+    async def redeem(self, code: str, instead_of: str = "") -> SignedIn | None:
+        """Begin a session for a one-time code, which holds no more then; None: it is none.
+
+        Raises NotKept where it cannot be seen to that it holds only once.
+        """
+        return None
+
+    def caller(self, session: str) -> Caller | None:
+        """Return the owner of a session; None once it, or the token it belongs to, has ended."""
+        return None
+
+    def holds(self, caller: Caller) -> bool:
+        """Tell whether the session by which that caller was let in still holds."""
+        return False
+
+    async def end(self, session: str) -> None:
+        """Sign out. Raises NotKept where the disk did not take it."""
+
+
+def set_cookie(answer: Response, session: str, prefix: str, secure: bool) -> None:
+    """Have the browser keep a session; "" has it forget it.
+
+    It is sent to our own paths alone, and not with what another site's page asks for; no script can
+    read it. `prefix`: of our paths, as the browser sees them.
+    """
+    answer.set_cookie(
+        COOKIE,
+        session,
+        max_age=LASTS_S if session else 0,
+        expires=None if session else 0,
+        path=f"{prefix}/v1",
+        secure=secure,
+        httponly=True,
+        samesite="strict",
+    )
+
+
+def sent_session(connection: HTTPConnection) -> str:
+    """Return the id that the browser sends; "" without."""
+    return connection.cookies.get(COOKIE, "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +116,14 @@ class Front:
 
 
 class Ingress:
-    """What is believed of who says to come from Home Assistant."""
+    """The console within Home Assistant: its supervisor passes on what a signed-in browser asks.
+
+    The browser asks Home Assistant under `/api/hassio_ingress/…/`; core and supervisor take that
+    prefix off and tell it, and by what name the browser knows them, in headers
+    (`homeassistant/components/hassio/ingress.py` and `supervisor/api/ingress.py`, 2026.11). Anybody
+    can write such headers, so they count from the supervisor's own address alone, and only where
+    `http.ingress` says so.
+    """
 
     def __init__(self, use: IngressUse = "off", supervisor: str = SUPERVISOR) -> None:
         self._use = use
@@ -111,26 +189,6 @@ def is_foreign(connection: HTTPConnection, front: Front) -> bool:
     return bool(told) and not typed and not is_own_page(connection, front)
 
 
-# Of one program. A panel that shows everything asks some ten things at once, and nothing that is
-# said takes less than a second: more is a loop that has run away.
-CALLS_AT_ONCE, CALLS_EVERY_S = 60, 0.1
-# Wrong tokens of one place (`place_of`). A person who mistypes does not get there; whoever guesses
-# gets 14,400 a day, which a token that was chosen by hand withstands.
-WRONG_AT_ONCE, WRONG_EVERY_S = 10, 6.0
-# Of all places but this machine together: many addresses are no more guesses a day than three.
-ALL_WRONG_AT_ONCE, ALL_WRONG_EVERY_S = 60, 2.0
-# Characters of a token that nobody finds by guessing, however often they may. Its owner is let in
-# whatever others have guessed; those that are made have 43.
-UNGUESSABLE = 32
-
-_NEEDS_TOKEN = (
-    "Send a token as `Authorization: Bearer TOKEN`; `hearth setup --token NAME` makes one."
-)
-FOREIGN = "Another page than Hearth's own asks for that with your sign-in; it is not done."
-_MOST_PROVEN = 256
-_ALL = ""  # the one name in the bucket of all places
-
-
 class Tokens(Protocol):
     """Who knows the tokens (`assistant.interfaces.http_tokens.HttpTokens`)."""
 
@@ -156,7 +214,7 @@ class Guard:
         ingress: Ingress | None = None,
     ) -> None:
         """`sessions`: of people with browsers; None: nobody can sign in."""
-        self.sessions: Sessions = sessions or NoSessions()
+        self.sessions = sessions or Sessions()
         self.ingress = ingress or Ingress()
         self._tokens = tokens
         self._calls = Rate(calls_at_once, CALLS_EVERY_S, now)

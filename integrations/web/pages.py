@@ -1,25 +1,30 @@
-"""`GET /healthz`: one word on how the box is. Needs no token and tells nothing else."""
+"""Served beside /v1: health, metrics and the console; and what every answer has in common."""
 
 import asyncio
 import hashlib
+import ipaddress
 import re
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Literal
 
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from integrations.web.box import Health
 from integrations.web.guard import Guard, Ingress
 from integrations.web.problems import Refused, log_broken, own_fault, problem
 
 HEALTH = "/healthz"  # the path
-Health = Literal["ok", "degraded", "dead"]
 
 
 def health_route(health: Callable[[], Health]) -> Route:
-    """The path, which answers 200 for ok and degraded, 503 for dead."""
+    """`GET /healthz`: one word on how the box is, with 200 for ok and degraded, 503 for dead.
+
+    It needs no token and tells nothing else.
+    """
 
     async def healthz(request: Request) -> PlainTextResponse:
         word = health()
@@ -28,11 +33,8 @@ def health_route(health: Callable[[], Health]) -> Route:
     return Route(HEALTH, healthz, methods=["GET"])
 
 
-# `GET /metrics`: what is counted, for Prometheus. Needs a token, which a scrape can send.
-
-
 def metrics_route(page: Callable[[], Awaitable[bytes]], content_type: str, guard: Guard) -> Route:
-    """The path. `page`: gives it as it is now. It takes a token with the scope `read`."""
+    """`GET /metrics` for Prometheus; it needs the scope `read`. `page`: gives the numbers."""
 
     async def metrics(request: Request) -> Response:
         try:
@@ -45,12 +47,6 @@ def metrics_route(page: Callable[[], Awaitable[bytes]], content_type: str, guard
             return await own_fault(request, error)
 
     return Route("/metrics", metrics, methods=["GET"])
-
-
-#
-# The console page: `/` and `/console/…`, files that lie beside this module and need no token.
-#
-# They hold nothing of the house. What the page shows it asks of /v1, signed in.
 
 
 FOLDER = Path(__file__).parent / "console"
@@ -79,7 +75,11 @@ _PERMISSIONS = "camera=(), geolocation=(), microphone=(), payment=(), usb=()"
 
 
 def console_routes(ingress: Ingress, folder: Path = FOLDER) -> list[Route]:
-    """The routes. `ingress`: by which Home Assistant may show the page within its own."""
+    """The console: `/` and `/console/…`, files that lie beside this module and need no token.
+
+    They hold nothing of the house; what the page shows it asks of /v1, signed in. `ingress`: by
+    which Home Assistant may show the page within its own.
+    """
     files = _Files(ingress, folder)
     return [
         Route("/", files.index, methods=["GET"]),  # starlette adds HEAD
@@ -130,3 +130,62 @@ def _tags(header: str) -> set[str]:
 
 def _missing() -> Response:
     return problem(404, "not_found", "The console has no such file.")
+
+
+# What the house says is nobody's to keep; nothing of it is a page but the console, which says so
+# itself; and no page of another origin may use it as a picture, a sound or a script.
+_ALWAYS = {
+    "Cache-Control": "no-store",
+    "X-Content-Type-Options": "nosniff",
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+}
+
+
+def is_loopback(host: str) -> bool:
+    """Tell whether only this machine reaches what listens there."""
+    if host.lower() == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+class Fronted:
+    """An application behind what holds for every request.
+
+    On a loopback address it answers only to that machine's own names: a page of the internet can
+    have its name point to 127.0.0.1 (DNS rebinding), and then a browser takes us for its server.
+    Elsewhere we cannot know what we are called, and the token has to do.
+    """
+
+    def __init__(self, app: ASGIApp, host: str) -> None:
+        """`host`: the address it listens on."""
+        self._app = app
+        self._names = {"localhost", "127.0.0.1", "::1", host.lower()} if is_loopback(host) else None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def send_fronted(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in _ALWAYS.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        if scope["type"] == "http" and not self._is_ours(Headers(scope=scope).get("host", "")):
+            message = "Hearth answers here to localhost, 127.0.0.1 and [::1] alone."
+            await problem(421, "wrong_host", message)(scope, receive, send_fronted)
+            return
+        try:
+            await self._app(scope, receive, send_fronted)
+        except Exception as error:  # it is answered already; the server would write down its words
+            log_broken("a request", error)
+
+    def _is_ours(self, given: str) -> bool:
+        if self._names is None:
+            return True
+        name, _, port = given.removeprefix("[").partition("]" if given.startswith("[") else ":")
+        port = port.removeprefix(":")
+        return name.lower() in self._names and (not port or port.isdecimal())

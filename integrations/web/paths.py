@@ -8,14 +8,17 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from pydantic import TypeAdapter
+from pydantic.json_schema import JsonSchemaMode
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from integrations.web.box import Unknown
-from integrations.web.guard import Guard
+from integrations.web.box import NOBODY, Caller, Scope, Unknown
+from integrations.web.guard import COOKIE, Guard
 from integrations.web.problems import (
     ID,
+    MAX_BODY,
     Name,
     Number,
     Refused,
@@ -25,8 +28,8 @@ from integrations.web.problems import (
     read_body,
     refused_by_box,
 )
+from integrations.web.replies import ErrorReply
 from integrations.web.requests import Wish
-from integrations.web.sessions import NOBODY, Caller, Scope
 
 Method = Literal["GET", "POST", "DELETE"]
 
@@ -106,3 +109,139 @@ async def _answer(row: Path, guard: Guard, request: Request) -> Response:
 def listed(rows: Sequence[Mapping[str, Any]]) -> Response:
     """A list as an answer."""
     return JSONResponse([dict(row) for row in rows])
+
+
+_REF = "#/components/schemas/{model}"
+_ABOUT = """\
+Every path needs a token as `Authorization: Bearer TOKEN`, but for /healthz, the console's files,
+`POST /v1/session` and the paths by which Home Assistant signs in at /mcp. A browser that has signed
+in sends its cookie instead; what changes something is then taken from the console's own page alone.
+Scopes: `speak`, `ask`, `read`, and `admin`, which may do all.
+Errors are `{"error": {"kind", "message"}}`.\
+"""
+_ALWAYS = {
+    401: "Without a token, or with one that is not Hearth's.",
+    413: f"More than {MAX_BODY} bytes.",
+    411: "A body that does not say how long it is.",
+    421: "On a loopback address: the header Host is not this machine's own name.",
+    429: "Too often, or too many wrong tokens; the header Retry-After says for how long to wait.",
+    500: "Something failed that should not.",
+}
+
+
+def document(paths: Iterable[Path], version: str) -> dict[str, Any]:
+    """Return the OpenAPI 3.1 document of these rows, as JSON.
+
+    A generator of our own: pydantic gives the schemas, and what is left of it is this page; a
+    library would bring a second way of writing handlers and checking bodies.
+    """
+    rows = tuple(paths)
+    shapes = _Shapes(rows)
+    by_path: dict[str, dict[str, Any]] = {}
+    for row in rows:
+        by_path.setdefault(row.path, {})[row.method.lower()] = _operation(row, shapes)
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "Hearth", "version": version, "description": _ABOUT},
+        "security": [{"token": []}, {"session": []}],
+        "paths": by_path,
+        "components": {
+            "schemas": shapes.named,
+            "securitySchemes": {
+                "token": {"type": "http", "scheme": "bearer"},
+                "session": {"type": "apiKey", "in": "cookie", "name": COOKIE},
+            },
+        },
+    }
+
+
+class _Shapes:
+    """The JSON schemas of all that the rows take and give."""
+
+    def __init__(self, rows: tuple[Path, ...]) -> None:
+        types: set[Any] = {row.body for row in rows} | {ErrorReply}
+        inputs: list[tuple[Any, JsonSchemaMode, TypeAdapter[Any]]] = [
+            (shape, "validation", TypeAdapter(shape)) for shape in sorted(types - {None}, key=repr)
+        ]
+        inputs += [
+            (row.answer, "validation", TypeAdapter(row.answer))
+            for row in rows
+            if row.answer is not None
+        ]
+        found, defined = TypeAdapter.json_schemas(inputs, ref_template=_REF)
+        self._by_type = {shape: schema for (shape, _), schema in found.items()}
+        self.named: Mapping[str, Any] = defined["$defs"]
+
+    def of(self, shape: Any) -> Mapping[str, Any]:
+        """Of one of them."""
+        return self._by_type[shape]
+
+
+def _operation(row: Path, shapes: _Shapes) -> dict[str, Any]:
+    needs = f"Needs the scope `{row.scope}`." if row.scope else "Any token will do."
+    if row.open:
+        needs = "Needs no token."
+    operation: dict[str, Any] = {
+        "operationId": _id(row),
+        "summary": row.summary,
+        "description": needs,
+        "responses": {str(row.status): _good(row, shapes), **_bad(row, shapes)},
+    }
+    parameters = [_in_path()] if "{id}" in row.path else []
+    parameters += [_in_query(wanted) for wanted in row.query]
+    if row.open:
+        operation["security"] = []
+    if parameters:
+        operation["parameters"] = parameters
+    if row.body is not None:
+        content = {"application/json": {"schema": shapes.of(row.body)}}
+        operation["requestBody"] = {"required": True, "content": content}
+    return operation
+
+
+def _good(row: Path, shapes: _Shapes) -> dict[str, Any]:
+    if row.answer is None:
+        return {"description": "Done."}
+    schema = shapes.of(row.answer)
+    return {"description": row.summary, "content": {row.media: {"schema": schema}}}
+
+
+def _bad(row: Path, shapes: _Shapes) -> dict[str, Any]:
+    told = dict(_ALWAYS)
+    if row.method != "GET":
+        told[403] = "A browser's session, and another page than Hearth's own."
+    if row.scope is not None:
+        told[403] = f"The token does not have the scope {row.scope}, or another page asks."
+    if row.body is not None:
+        told[415] = "The body is not JSON by its header Content-Type."
+        told[422] = "The body is not what it should be; or it cannot be done as asked."
+    elif row.query:
+        told[422] = "Something in the query is not what it should be."
+    told.update(row.problems)
+    content = {"application/json": {"schema": shapes.of(ErrorReply)}}
+    return {
+        str(status): {"description": told[status], "content": content} for status in sorted(told)
+    }
+
+
+def _in_path() -> dict[str, Any]:
+    schema = {"type": "string", "pattern": f"^{ID}$"}
+    return {"name": "id", "in": "path", "required": True, "schema": schema}
+
+
+def _in_query(wanted: Number | Name) -> dict[str, Any]:
+    if isinstance(wanted, Name):
+        schema: dict[str, Any] = {"type": "string", "pattern": f"^{ID}$"}
+    else:
+        schema = {
+            "type": "integer",
+            "minimum": wanted.least,
+            "maximum": wanted.most,
+            "default": wanted.default,
+        }
+    return {"name": wanted.name, "in": "query", "schema": schema}
+
+
+def _id(row: Path) -> str:
+    """Such as "post_confirmations_id"."""
+    return "_".join([row.method.lower(), *re.findall(r"\w+", row.path.removeprefix("/v1"))])

@@ -1,4 +1,8 @@
-"""Errors as every path of the interface gives them: `{"error": {"kind": …, "message": …}}`."""
+"""Requests that are read and refused: bodies, queries, rates, and errors as every path gives them.
+
+An error is `{"error": {"kind": …, "message": …}}`. Its sentence names the field and what that must
+be, and repeats nothing of what was sent.
+"""
 
 import logging
 import math
@@ -14,17 +18,19 @@ from starlette.requests import ClientDisconnect, HTTPConnection, Request
 from starlette.responses import JSONResponse, Response
 
 from integrations.errors import where_raised
-from integrations.web.box import NotAnnounced, NotKept, NotPossible, Unknown
+from integrations.web.box import Busy, NotAnnounced, NotKept, NotPossible, Unknown
 from integrations.web.requests import Wish
 
-# The box cannot do it just now.
-
-
-class Busy(Exception):
-    """Not now: somebody else is being served, or too much waits."""
-
+ID = r"[A-Za-z0-9_.:-]{1,100}"  # of anything that has a path of its own
+MAX_BODY = 64 * 1024  # bytes of a request; no call of ours needs more
+_JSON = "application/json"
+_DIGITS = re.compile(r"[0-9]{1,4}")
+# A server reads zeros in front as a number like any other, so they may not hide how long it is.
+_LENGTH = re.compile(r"0*[0-9]{1,9}")
+_MOST = 1024  # of those a rate is kept of; the one that did nothing for longest is forgotten first
 
 _log = logging.getLogger(__name__)
+
 
 # What the box refuses, by the status and kind that a program sees. The sentence is the error's own.
 _OF_THE_BOX: Mapping[type[Exception], tuple[int, str]] = {
@@ -99,20 +105,6 @@ async def http_problem(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     kind, message = _OF_HTTP.get(error.status_code, ("refused", "The request is not understood."))
     return problem(error.status_code, kind, message, error.headers)
-
-
-#
-# A request's body and query, read as what the path takes; what is wrong is told in one sentence.
-#
-# The sentence names the field and what it must be, and repeats nothing of what was sent.
-
-
-ID = r"[A-Za-z0-9_.:-]{1,100}"  # of anything that has a path of its own
-MAX_BODY = 64 * 1024  # bytes of a request; no call of ours needs more
-_JSON = "application/json"
-_DIGITS = re.compile(r"[0-9]{1,4}")
-# A server reads zeros in front as a number like any other, so they may not hide how long it is.
-_LENGTH = re.compile(r"0*[0-9]{1,9}")
 
 
 def check_length(connection: HTTPConnection) -> None:
@@ -202,12 +194,6 @@ def _named(path: Iterable[int | str]) -> str:
 def _keys(model: type[BaseModel]) -> str:
     fields: Mapping[str, Any] = model.model_fields
     return ", ".join(field.alias or name for name, field in fields.items())
-
-
-# How often somebody may do something: so many at once, then one in so many seconds.
-
-
-_MOST = 1024  # of those who are remembered; whoever did nothing for longest is forgotten first
 
 
 class Rate:

@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from integrations.web.box import Scope
 from integrations.web.requests import Mode
-from integrations.web.sessions import Scope
 
 
 class HttpReply(BaseModel):

@@ -9,7 +9,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from integrations.owner import OwnedTasks
-from integrations.web.box import Box
+from integrations.web.box import Box, Caller
 from integrations.web.guard import Guard
 from integrations.web.paths import Call, Path
 from integrations.web.problems import Refused, gone
@@ -20,7 +20,6 @@ from integrations.web.requests import (
     ConverseRequest,
     QuestionRequest,
 )
-from integrations.web.sessions import Caller
 
 # What is done for a program only as long as it waits.
 

@@ -3,39 +3,52 @@
 import asyncio
 import logging
 import socket
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from wyoming.event import Event, async_write_event
 
 from integrations.errors import Misconfigured
 from integrations.owner import OwnedTasks
 from integrations.places import ConnectionRoom, place_of
-from integrations.wyoming_face.session import MOST_DATA, BadEvent, read_event
+from integrations.wyoming_face.session import (
+    MOST_DATA,
+    BadEvent,
+    DescribedSession,
+    Send,
+    read_event,
+)
 
 if TYPE_CHECKING:
     from zeroconf.asyncio import AsyncZeroconf
 
 
-#
-# What we tell of ourselves: the answer to `describe`.
-#
-# By hand: `wyoming.info` imports audioop, which warns and is gone in Python 3.13.
-
-
 _ATTRIBUTION = {"name": "Hearth", "url": ""}
+SERVICE = "_wyoming._tcp.local."
+AGAIN_S = 60.0  # after which it is tried again: a box may start before its network
+_ANYWHERE = ("", "0.0.0.0", "::")
+_FAR = ("224.0.0.251", 5353)  # where multicast DNS goes; nothing is sent to find our address
+_END_WITHIN_S = 3.0
+MOST_CONNECTIONS = 12  # Home Assistant keeps one, and opens one now and then to look
+ROOM = ConnectionRoom(MOST_CONNECTIONS, of_one=6, few=2, kept_for_few=3, kept_for_loopback=2)
+# A satellite's connection carries a ping every two seconds; others ask one thing and go.
+SILENT_S = 60.0
+TAKEN_WITHIN_S = 10.0  # an answer; whoever reads none would keep a place for ever
+CLOSE_S = 1.0  # for what is still to be sent
+
+_log = logging.getLogger(__name__)
 
 
 def satellite_info(name: str, area: str, version: str) -> Event:
-    """Of a satellite, and of nothing else: Home Assistant takes no other service of its port."""
+    """Answer `describe` for a satellite: Home Assistant takes no other service of its port."""
     satellite = {**_artifact(name, "The voice of this room", version), "area": area or None}
     return _info({"satellite": {**satellite, "has_vad": True, "supports_trigger": False}})
 
 
 def speech_info(name: str, voices: Mapping[str, Sequence[str]], version: str) -> Event:
-    """Of the voices: name -> codes of its languages."""
+    """Answer `describe` for the voices: name -> codes of its languages."""
     rows = [
         {**_artifact(voice, voice, version), "languages": list(languages), "speakers": None}
         for voice, languages in voices.items()
@@ -45,6 +58,7 @@ def speech_info(name: str, voices: Mapping[str, Sequence[str]], version: str) ->
 
 
 def _info(told: Mapping[str, Any]) -> Event:
+    # By hand: `wyoming.info` imports audioop, which warns and is gone in Python 3.13.
     nothing: dict[str, Any] = {
         kind: [] for kind in ("asr", "tts", "handle", "intent", "wake", "mic", "snd")
     }
@@ -61,18 +75,6 @@ def _artifact(name: str, description: str, version: str) -> dict[str, Any]:
     }
 
 
-# Told to the network by multicast DNS, so that Home Assistant offers the box by itself.
-
-
-SERVICE = "_wyoming._tcp.local."
-AGAIN_S = 60.0  # after which it is tried again: a box may start before its network
-_ANYWHERE = ("", "0.0.0.0", "::")
-_FAR = ("224.0.0.251", 5353)  # where multicast DNS goes; nothing is sent to find our address
-_END_WITHIN_S = 3.0
-
-_log = logging.getLogger(__name__)
-
-
 @dataclass(frozen=True, slots=True)
 class Advertised:
     """One service."""
@@ -82,7 +84,7 @@ class Advertised:
 
 
 async def advertise(services: Sequence[Advertised], host: str, again_s: float = AGAIN_S) -> None:
-    """Tell the network of these until it is cancelled, and that they go then.
+    """Tell the network of these by multicast DNS until cancelled, and that they go then.
 
     `host`: what they listen on, no loopback address.
     """
@@ -134,36 +136,6 @@ def _address(host: str) -> str:
         return str(probe.getsockname()[0])
 
 
-MOST_CONNECTIONS = 12  # Home Assistant keeps one, and opens one now and then to look
-ROOM = ConnectionRoom(MOST_CONNECTIONS, of_one=6, few=2, kept_for_few=3, kept_for_loopback=2)
-# A satellite's connection carries a ping every two seconds; others ask one thing and go.
-SILENT_S = 60.0
-TAKEN_WITHIN_S = 10.0  # an answer; whoever reads none would keep a place for ever
-CLOSE_S = 1.0  # for what is still to be sent
-Send = Callable[[Event], Awaitable[None]]  # raises OSError
-
-
-class WyomingSession(Protocol):
-    """What is known of one connection. Entered before the first event, left after the last."""
-
-    async def __aenter__(self) -> Self:
-        """It begins."""
-        ...
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        """It is over, whoever ended it."""
-        ...
-
-    async def take(self, event: Event) -> None:
-        """The next event. It must not take long. Raises BadEvent."""
-        ...
-
-
 class WyomingServer:
     """Serves on one port while it is entered."""
 
@@ -171,7 +143,7 @@ class WyomingServer:
         self,
         host: str,
         port: int,
-        session: Callable[[Send], WyomingSession],
+        session: Callable[[Send], DescribedSession],
         setting: str,
         silent_s: float = SILENT_S,
         taken_within_s: float = TAKEN_WITHIN_S,

@@ -1,4 +1,4 @@
-"""What each connection by the Wyoming protocol has: who we are, a sign of life, its own work."""
+"""Connections by the Wyoming protocol: the satellite's, the speech service's, and their events."""
 
 import asyncio
 import json
@@ -6,7 +6,7 @@ import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 from wyoming.event import Event
 
@@ -15,24 +15,35 @@ from integrations.owner import OwnedTasks
 from integrations.web.box import NotAnnounced, NotPossible
 from integrations.web.requests import LONGEST_TEXT
 
-#
-# Events of the Wyoming protocol as they come from a connection, none larger than it may be.
-#
-# The package `wyoming` reads whatever length a sender claims, and nobody has to say who they are.
-# Format: a line of JSON with `type`, `data_length` and `payload_length`, then so many bytes of
-# each.
-
-
 MOST_DATA = 64 * 1024  # bytes of the line and of its further data
 MOST_PAYLOAD = 1024 * 1024  # bytes of sound in one event; Home Assistant sends 2 KB
+WIDTH, CHANNELS = 2, 1  # of all sound, either way: int16, mono
+LONGEST_S = 120.0  # of one announcement
+_RATES = range(8_000, 48_001)  # Hz
+_LONGEST_PING = 200  # characters of what is said back
+_MOST_TIMERS = 64  # whose names are known
+_LONGEST_NAME = 60
+_CHUNK_BYTES = 8_192
+_BUSY = "One text at a time, on one connection."
+
+_log = logging.getLogger(__name__)
+
+Send = Callable[[Event], Awaitable[None]]  # raises OSError
+# A text and a voice that was told of, or "" -> mono int16 in pieces, each with its rate in Hz, the
+# same for all. Raises NotSpoken.
+Speech = Callable[[str, str], AsyncGenerator[tuple[bytes, int]]]
 
 
 class BadEvent(Exception):
-    """What came is not of this protocol, or too large."""
+    """The other side sent something that is not of this protocol, or too large."""
 
 
 async def read_event(reader: asyncio.StreamReader) -> Event | None:
-    """The next event, None at the end. Raises BadEvent and OSError.
+    """Read the next event, none larger than it may be; None at the end.
+
+    The package `wyoming` reads whatever length a sender claims, and nobody has to say who they are.
+    Format: a line of JSON with `type`, `data_length` and `payload_length`, then so many bytes of
+    each. Raises BadEvent and OSError.
 
     `reader`: with a limit of MOST_DATA, as `asyncio.start_server(limit=…)` makes it.
     """
@@ -71,14 +82,10 @@ def _object(text: bytes) -> dict[str, Any]:
     return found
 
 
-WIDTH, CHANNELS = 2, 1  # of all sound, either way: int16, mono
-_LONGEST_PING = 200  # characters of what is said back
-
-
 class DescribedSession:
     """One connection; what it has begun ends with it."""
 
-    def __init__(self, send: Callable[[Event], Awaitable[None]], info: Event) -> None:
+    def __init__(self, send: Send, info: Event) -> None:
         """`info`: what there is, for whoever asks."""
         self._send = send
         self._info = info
@@ -97,7 +104,7 @@ class DescribedSession:
         await self._tasks.__aexit__(kind, error, traceback)
 
     async def take(self, event: Event) -> None:
-        """What there is to do about it. It does not take long. Raises BadEvent."""
+        """Act on an event, which does not take long. Raises BadEvent."""
         match event.type:
             case "describe":
                 await self._send(self._info)
@@ -113,45 +120,27 @@ class DescribedSession:
         raise NotImplementedError
 
 
-#
-# The box as a satellite of Home Assistant: sound that comes is played, and none ever goes.
-#
-# Home Assistant announces by sending PCM between `audio-start` and `audio-stop`, and waits for
-# `played`. A satellite may also send its microphone's sound and ask for a pipeline; this one does
-# neither, whatever it is told.
-
-
-LONGEST_S = 120.0  # of one announcement
-_RATES = range(8_000, 48_001)  # Hz
-_MOST_TIMERS = 64  # whose names are known
-_LONGEST_NAME = 60
-
-_log = logging.getLogger(__name__)
-
-
-class SoundRoom(Protocol):
-    """Where it sounds."""
-
-    async def play(self, pcm: bytes, rate: int) -> None:
-        """Play mono int16 once the conversation rests; return when it is over.
-
-        Raises NotAnnounced and NotPossible.
-        """
-        ...
-
-    async def timer_rang(self, name: str) -> None:
-        """A timer of Home Assistant's for this satellite is over. `name`: "" for none."""
-        ...
-
-
 class SatelliteSession(DescribedSession):
-    """One connection of Home Assistant's."""
+    """Home Assistant's connection to the box as a satellite: sound comes, and none ever goes.
+
+    Home Assistant announces by sending PCM between `audio-start` and `audio-stop`, and waits for
+    `played`. A satellite may also send its microphone's sound and ask for a pipeline; this one does
+    neither, whatever it is told.
+    """
 
     def __init__(
-        self, send: Callable[[Event], Awaitable[None]], info: Event, room: SoundRoom
+        self,
+        send: Send,
+        info: Event,
+        play: Callable[[bytes, int], Awaitable[None]],
+        ring: Callable[[str], Awaitable[None]],
     ) -> None:
+        """`play`: plays mono int16 at a rate once the conversation rests, and returns when it is
+        over; `ring`: a timer of Home Assistant's for this satellite is over, with its name or "".
+        Both may raise NotAnnounced and NotPossible."""
         super().__init__(send, info)
-        self._room = room
+        self._play_sound = play
+        self._ring_for = ring
         self._sound: bytearray | None = None  # what came since `audio-start`
         self._rate = 0
         self._timers: dict[str, str] = {}  # id -> name
@@ -191,7 +180,7 @@ class SatelliteSession(DescribedSession):
     async def _play(self, pcm: bytes, rate: int) -> None:
         """Say when it is over, also where it could not be played: somebody waits for that."""
         try:
-            await self._room.play(pcm, rate)
+            await self._play_sound(pcm, rate)
         except (NotAnnounced, NotPossible) as error:
             _log.warning("Home Assistant's announcement is not played: %s", error)
         await self._tell_played()
@@ -217,39 +206,19 @@ class SatelliteSession(DescribedSession):
 
     async def _ring(self, name: str) -> None:
         try:
-            await self._room.timer_rang(name)
+            await self._ring_for(name)
         except (NotAnnounced, NotPossible) as error:
             _log.warning("a timer of Home Assistant's does not ring here: %s", error)
-
-
-# Our own voice as a speech service of Home Assistant: a text comes, its sound goes back.
-
-
-_CHUNK_BYTES = 8_192
-_BUSY = "One text at a time, on one connection."
 
 
 class NotSpoken(Exception):
     """The voice cannot say it; one sentence."""
 
 
-class Speech(Protocol):
-    """Whose voice it is."""
-
-    def speak(self, text: str, voice: str) -> AsyncGenerator[tuple[bytes, int]]:
-        """Mono int16 in pieces, each with its rate in Hz, the same for all.
-
-        `voice`: one that was told of, or "". Raises NotSpoken.
-        """
-        ...
-
-
 class SpeechSession(DescribedSession):
-    """One connection: it asks what there is, or has one text spoken after the other."""
+    """One connection to our voice as a speech service: a text comes, its sound goes back."""
 
-    def __init__(
-        self, send: Callable[[Event], Awaitable[None]], info: Event, speech: Speech
-    ) -> None:
+    def __init__(self, send: Send, info: Event, speech: Speech) -> None:
         super().__init__(send, info)
         self._speech = speech
         self._speaks = False
@@ -284,7 +253,7 @@ class SpeechSession(DescribedSession):
 
     async def _send_sound(self, text: str, voice: str) -> None:
         rate = 0
-        async with aclosing(self._speech.speak(text, voice)) as sound:
+        async with aclosing(self._speech(text, voice)) as sound:
             async for pcm, given in sound:
                 if not rate:
                     rate = given

@@ -64,7 +64,7 @@ _STEPS: Mapping[str, Sequence[tuple[str, str]]] = {
             "from audio.recognize.sphinx import SphinxRecognizer as r; c = r(); c.unknown(['a'])",
         ),
         ("Piper, without a voice", "import onnxruntime, piper"),
-        ("MQTT", "import assistant.interfaces.mqtt.make"),
+        ("MQTT", "import assistant.interfaces.mqtt.interface"),
         ("Wyoming", "import assistant.interfaces.wyoming, integrations.wyoming"),
         ("the doctor", "import assistant.doctor.whole"),
     ),

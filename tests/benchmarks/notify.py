@@ -27,19 +27,20 @@ from assistant.app.build import open_app
 from assistant.config.schema import Settings
 from assistant.domain.clock import SystemClock
 from assistant.domain.events import Happening
-from assistant.interfaces.device.face import DeviceKeeper, HouseDevice
 from assistant.interfaces.device.inbox import Inbox
-from assistant.interfaces.mqtt.commands import Orders
-from assistant.interfaces.mqtt.publishing import Parts, Topics
+from assistant.interfaces.device.interface import DeviceKeeper
+from assistant.interfaces.device.registration import HouseDevice
+from assistant.interfaces.mqtt.commands import MqttParts, Orders
+from assistant.interfaces.mqtt.discovery import Topics
 from audio.earcons import earcon
 from audio.player import Outputs, Player
+from integrations.home_assistant.client import HomeAssistant
 from integrations.mqtt.messages import Arrival
 from integrations.serving import serving
 from integrations.web.api import api_routes, web_app
-from integrations.web.box import Box
+from integrations.web.box import Box, Caller
 from integrations.web.guard import Guard
 from integrations.web.requests import AnnounceRequest
-from integrations.web.sessions import Caller
 from tests.benchmarks.figures import Spread, how_many, print_table, spread, write_figures
 from tests.benchmarks.sound import AUDIBLE, NotingPlayer
 from tests.unit.assistant.interfaces.device.doubles import TakesDevices
@@ -158,10 +159,7 @@ async def ways(folder: Path, outputs: Outputs | Player) -> AsyncIterator[Ways]:
         unused: Any = None  # all these messages are plain words
         catalogue = app.bridge.catalogue
         inbox = Inbox(desk, announcements, unused, unused, unused, catalogue, clock, ["en"])
-        needs = Parts(
-            *(unused, desk, unused, unused, unused, unused, unused),
-            *(happenings, app.bridge.store),
-        )
+        needs = MqttParts(unused, desk, unused, unused, happenings, app.bridge.store)
         topics = Topics("hearth/bench", "homeassistant", "bench")
         orders = Orders(
             topics,
@@ -175,7 +173,9 @@ async def ways(folder: Path, outputs: Outputs | Player) -> AsyncIterator[Ways]:
             may_widen=False,
         )
         device = HouseDevice(given, clock)
-        keeper = DeviceKeeper(device, given, home, inbox.take, clock, home.register)
+        keeper = DeviceKeeper(
+            device, given, cast(HomeAssistant, home), inbox.take, clock, home.register
+        )
         async with (
             inbox,
             keeper,

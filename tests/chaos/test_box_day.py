@@ -13,8 +13,8 @@ import pytest
 
 from assistant.domain.events import Happening
 from assistant.domain.outcome import Status
+from integrations.web.box import Caller
 from integrations.web.requests import AnnounceRequest
-from integrations.web.sessions import Caller
 from tests.chaos.faults import fault
 from tests.chaos.judged import judged
 from tests.chaos.odd import LONG

@@ -11,8 +11,8 @@ import aiomqtt
 import pytest
 
 from integrations.errors import IntegrationError
-from integrations.mqtt import Broker
 from integrations.mqtt.connection import V5, V311, open_connection
+from integrations.mqtt.messages import Broker
 from integrations.wyoming_face.server import ROOM
 from tests.chaos.daemon import Daemon, daemon
 from tests.chaos.faults import fault

@@ -24,7 +24,7 @@ from audio.device_status import MicrophoneChange, MicrophoneStatus
 from audio.frames import FRAME_MS, FRAME_SAMPLES, SAMPLE_RATE, Frame
 from audio.player import NullPlayer, OneOutput
 from integrations.serving import serving
-from integrations.web.sessions import Scope
+from integrations.web.box import Scope
 from tests.pipeline.rig import offline_settings
 from tests.ports import free_port
 

@@ -10,7 +10,7 @@ from starlette.applications import Starlette
 from starlette.responses import HTMLResponse
 from starlette.routing import Route
 
-from assistant.interfaces.console_link import Links
+from assistant.interfaces.http import Links
 from tests.console.browser import Console, window
 from tests.console.house import TOKEN, House, serving_thread
 

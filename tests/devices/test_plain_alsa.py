@@ -9,7 +9,7 @@ import httpx
 import numpy as np
 import pytest
 
-from assistant.interfaces.health import LOOK_S
+from assistant.interfaces.status import HEALTH_S
 from audio.sound_files import read_wav
 from tests.devices.daemon import daemon, settings, until_health
 from tests.devices.plain_alsa import NAME, PLAYED_RATE, PLUGGED, PlainAlsa, plain_alsa
@@ -110,4 +110,4 @@ async def test_a_loudspeaker_that_is_plugged_in_is_found_while_the_microphone_is
             # At once where udev tells; else the microphone lets go once a minute.
             told = await _stands(client, listening, ready, within_s=90)
             assert not [line for line in told if '"microphone": "missing"' in line]
-            assert await until_health(surroundings["HEARTH_HTTP__PORT"], "ok") < LOOK_S + 1
+            assert await until_health(surroundings["HEARTH_HTTP__PORT"], "ok") < HEALTH_S + 1

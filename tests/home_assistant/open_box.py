@@ -15,8 +15,8 @@ from assistant.app.services import DaemonServices
 from assistant.config.schema import Settings
 from assistant.conversation.record import FinishedTurn
 from assistant.domain.clock import SystemClock
-from assistant.interfaces.device.record import DeviceFile
-from assistant.interfaces.mqtt.make import take_away
+from assistant.interfaces.device.registration import DeviceFile
+from assistant.interfaces.mqtt.interface import take_away
 from assistant.sound.devices import SoundState
 from audio.player import NullPlayer, OneOutput
 from tests.home_assistant.admin import Admin, Failed

@@ -6,7 +6,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import httpx
 import pytest
@@ -16,10 +16,18 @@ from assistant.announcements.queue_speaker import Announcements
 from assistant.cli.main import main
 from assistant.config.schema import Settings
 from assistant.domain.clock import Clock, SystemClock
-from assistant.interfaces.device.face import META_KEY, DeviceKeeper, HouseDevice
 from assistant.interfaces.device.inbox import Commander, Inbox
-from assistant.interfaces.device.record import DeviceFile, DeviceRecord
-from assistant.interfaces.device.sensors import address_of, appearance, ensure_registered
+from assistant.interfaces.device.interface import DeviceKeeper
+from assistant.interfaces.device.registration import (
+    META_KEY,
+    DeviceFile,
+    DeviceRecord,
+    HouseDevice,
+    address_of,
+    appearance,
+    ensure_registered,
+)
+from assistant.interfaces.device.sensors import DeviceEvents
 from assistant.journal.store import Store
 from assistant.speech.catalogue import Catalogue
 from assistant.speech.sink import Manner
@@ -138,7 +146,8 @@ def _inbox(announcements: Announcements, box: Pressed, clock: Clock) -> Inbox:
     heard = Heard()
     desk = AnnounceDesk(announcements, None, clock)
     commander = Commander(box, heard.happenings, Shelf(), clock)
-    return Inbox(desk, announcements, box, commander, Fired(), Catalogue(), clock, ("en",))
+    fired = cast(DeviceEvents, Fired())
+    return Inbox(desk, announcements, box, commander, fired, Catalogue(), clock, ("en",))
 
 
 @pytest.fixture

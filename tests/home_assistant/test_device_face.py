@@ -9,13 +9,12 @@ from typing import Any
 import pytest
 
 from assistant.config.schema import Settings
-from assistant.conversation.rules.state import Standing, State
+from assistant.conversation.rules.state import State
 from assistant.domain.clock import SystemClock
-from assistant.interfaces.device.entities import every_one
-from assistant.interfaces.device.face import DeviceInterface, HouseDevice, Reach
-from assistant.interfaces.device.record import DeviceFile
+from assistant.interfaces.device.interface import DeviceInterface, Reach
+from assistant.interfaces.device.registration import DeviceFile, HouseDevice
+from assistant.interfaces.entities import MOBILE_APP
 from assistant.speech.catalogue import Catalogue
-from audio.device_status import MicrophoneStatus
 from integrations.home_assistant.client import HomeAssistant
 from integrations.web.requests import QuestionAnswer
 from tests.home_assistant.admin import Admin
@@ -93,11 +92,12 @@ async def face(house: Address, admin: Admin, tmp_path: Path) -> AsyncIterator[Op
     async def opened(**sections: Any) -> AsyncIterator[Stage]:
         settings = Settings.model_validate({**given, **sections})
         stage = Stage(settings, admin)
-        reach = Reach(stage.box, stage.says, stage.says, Catalogue(), Shelf())
+        acts_on: Any = (stage.box, stage.says, stage.says, Catalogue(), Shelf())
+        seen = (stage.sources, stage.happenings, stage.keeps_words)
         async with (
             HomeAssistant(house.url, house.admin_token) as watcher,
             HomeAssistant(house.url, house.token) as home,
-            DeviceInterface(settings, stage.device, home, stage.sources, reach, SystemClock()),
+            DeviceInterface(settings, stage.device, home, *seen, Reach(*acts_on), SystemClock()),
         ):
             watcher.follow(lambda event: stage.events.append(dict(event)), "subscribe_events")
             await until(lambda: stage.device.device_id)
@@ -115,7 +115,7 @@ async def test_the_sensors_are_what_a_person_expects_and_follow(face: Open) -> N
     async with face(privacy={"share_heard": True}) as stage:
         await stage.shows("problem", "off")
         rows = await stage.entities()
-        assert set(rows) == set(every_one())
+        assert set(rows) == set(MOBILE_APP)
         for name in rows:
             attributes = (await stage.state(name))["attributes"]
             assert attributes["friendly_name"].startswith(f"{BOX} ")
@@ -128,29 +128,28 @@ async def test_the_sensors_are_what_a_person_expects_and_follow(face: Open) -> N
             "USD",
             "total",
         )
-        assert cost["last_reset"] == stage.numbers.day.isoformat()
+        assert cost["last_reset"] == stage.figures.day.isoformat()
         assert (await stage.shows("latency", "812"))["unit_of_measurement"] == "ms"
         heard = await stage.shows("last_heard", SECRET)
         assert (heard["text"], heard["turn_id"]) == (SECRET, "t1")
 
-        stage.talk.standing = Standing(State.SPEAKING, False, MicrophoneStatus.LISTENING)
-        stage.talk.tell()
+        stage.conversation.stand(state=State.SPEAKING)
         state = await stage.shows("state", "speaking")
         assert (state["device_class"], "idle" in state["options"]) == ("enum", True)
         await stage.shows("speaking", "on")
-        stage.ringing.due = NOON
-        stage.ringing.tell()
+        stage.timers.due, stage.timers.count = NOON, 1
+        stage.timers.tell()
         assert (await stage.shows("next_timer", NOON.isoformat()))["device_class"] == "timestamp"
         await stage.shows("timers", "1")
-        stage.ringing.due = None
-        stage.ringing.tell()
+        stage.timers.due, stage.timers.count = None, 0
+        stage.timers.tell()
         await stage.shows("next_timer", "unknown")
-        stage.trouble.sentences = ("There is no loudspeaker.",)
-        stage.trouble.tell()
+        stage.troubles.sentences = ("There is no loudspeaker.",)
+        stage.troubles.tell()
         problem = await stage.shows("problem", "on")
         assert problem["problems"] == ["There is no loudspeaker."]
-        stage.numbers.last_answer = "word " * 100
-        stage.numbers.tell()
+        stage.figures.last_answer = "word " * 100
+        stage.figures.tell()
         answer = ("word " * 100)[:254] + "…"
         assert (await stage.shows("last_answer", answer))["text"] == "word " * 100
     await stage.shows("state", "unavailable")
@@ -195,7 +194,7 @@ async def test_words_that_are_not_shared_are_nowhere_in_the_house(face: Open, ad
         stage.happenings.tell("heard", "t2", {"sentence": SECRET})
         stage.happenings.tell("answer", "t2", {"answer": SECRET}, brain="offline")
         assert (await stage.told("hearth_answer"))["turn_id"] == "t2"
-        stage.numbers.tell()
+        stage.figures.tell()
         stage.happenings.tell("wake", "t3")
         await stage.told("hearth_wake")
         assert SECRET not in str(stage.events)
@@ -207,8 +206,7 @@ async def test_with_a_broker_nothing_is_shown_this_way(face: Open) -> None:
         await stage.shows("state", "idle")
     async with face(mqtt={"host": "127.0.0.1"}) as stage:
         await sent(stage, "News.", {})
-        stage.talk.standing = Standing(State.SPEAKING, False, MicrophoneStatus.LISTENING)
-        stage.talk.tell()
+        stage.conversation.stand(state=State.SPEAKING)
         stage.happenings.tell("wake", "t1")
         await sent(stage, "More.", {})
         await stage.shows("state", "unavailable")
@@ -317,8 +315,7 @@ async def test_a_restart_of_the_house_brings_all_back_and_tells_nothing_late(
     async with face() as stage:
         await stage.shows("state", "idle")
         await power.off()
-        stage.talk.standing = Standing(State.THINKING, False, MicrophoneStatus.LISTENING)
-        stage.talk.tell()
+        stage.conversation.stand(state=State.THINKING)
         stage.happenings.tell("heard", "t1", {"sentence": "good night"})
         await power.on()
         await stage.shows("state", "thinking")

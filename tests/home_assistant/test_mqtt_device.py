@@ -11,8 +11,8 @@ from assistant.config.schema import Settings
 from assistant.config.sections import Mqtt
 from assistant.conversation.rules.state import State
 from assistant.domain.clock import SystemClock
-from assistant.interfaces.mqtt.entities import TRIGGERS
-from assistant.interfaces.mqtt.make import mqtt_face, take_away
+from assistant.interfaces.entities import TRIGGERS
+from assistant.interfaces.mqtt.interface import MqttInterface, take_away
 from assistant.speech.catalogue import Catalogue
 from integrations.web.requests import LiveRequest, QuestionAnswer
 from tests.home_assistant.admin import Admin
@@ -41,7 +41,7 @@ async def shown(
             "mqtt": mqtt.model_dump(),
         }
     )
-    async with mqtt_face(settings, IDENTIFIER, house_.parts, Catalogue(), SystemClock()):
+    async with MqttInterface(settings, IDENTIFIER, house_.parts, Catalogue(), SystemClock()):
         yield settings
 
 

@@ -13,8 +13,8 @@ from assistant.config.schema import Settings
 from assistant.conversation.loop import Observers
 from assistant.conversation.rules.state import Standing, State
 from assistant.domain.clock import SystemClock
-from assistant.interfaces.device.face import DeviceKeeper, HouseDevice
-from assistant.interfaces.device.record import DeviceFile
+from assistant.interfaces.device.interface import DeviceKeeper
+from assistant.interfaces.device.registration import DeviceFile, HouseDevice
 from assistant.interfaces.device.sensors import DeviceSensors
 from assistant.interfaces.status import StatusSnapshot
 from assistant.journal.store import Store

@@ -5,18 +5,19 @@ import secrets
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
+from assistant.announcements.desk import AnnounceDesk
 from assistant.config.schema import Settings
 from assistant.interfaces.wyoming import HouseVoice, SatelliteRoom, WyomingInterface
 from assistant.speech.catalogue import Catalogue
 from assistant.speech.synthesis import Synthesis
 from audio.tts import Chunk
 from audio.tts.espeak import EspeakVoice
+from integrations.web.box import Caller
 from integrations.web.requests import AnnounceRequest
-from integrations.web.sessions import Caller
 from tests.home_assistant.admin import Admin, Failed
 from tests.home_assistant.conftest import real_only
 from tests.home_assistant.talk import Talk
@@ -88,7 +89,7 @@ async def satellite(admin: Admin) -> AsyncIterator[Satellite]:
             "wyoming": {"enabled": True, "port": port, "tts_port": tts_port},
         }
     )
-    room = SatelliteRoom(desk, Catalogue(), "en")
+    room = SatelliteRoom(cast(AnnounceDesk, desk), Catalogue(), "en")
     before = set(await admin.states())
     ours = HouseVoice(voice, ("en", "es"), lambda text: "en")
     async with (

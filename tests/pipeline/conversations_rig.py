@@ -20,7 +20,7 @@ from assistant.app.interfaces import open_interfaces
 from assistant.interfaces.http_tokens import TokenFile
 from assistant.sound.devices import SoundState
 from audio.player import NullPlayer, OneOutput
-from integrations.web.sessions import Scope
+from integrations.web.box import Scope
 from tests.pipeline.gemini_rig import Scene, scene
 from tests.ports import free_port
 from tests.simulators.gemini_live import GeminiSimulator

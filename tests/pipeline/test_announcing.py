@@ -19,8 +19,8 @@ from assistant.domain.clock import SystemClock
 from assistant.domain.records import TurnRecord
 from audio.earcons import earcon
 from audio.player import WavPlayer
+from integrations.web.box import Caller
 from integrations.web.requests import AnnounceRequest
-from integrations.web.sessions import Caller
 from tests.pipeline.rig import offline_settings
 from tests.ports import free_port
 

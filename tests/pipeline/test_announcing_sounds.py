@@ -24,9 +24,8 @@ from audio.player import WavPlayer
 from audio.sound_files import LONGEST_S, write_wav
 from audio.tts.tuned import TARGET_DB
 from integrations.home_assistant.media import HomeSounds
-from integrations.web.box import NotPossible
+from integrations.web.box import Caller, NotPossible
 from integrations.web.requests import AnnounceRequest
-from integrations.web.sessions import Caller
 from tests.pipeline.rig import offline_settings
 
 CALLER = Caller("http:kitchen", frozenset({"speak"}))

@@ -18,8 +18,8 @@ from assistant.speech.sink import OPENING
 from audio.earcons import earcon
 from audio.frames import FRAME_SAMPLES, Frame, Framer
 from audio.player import WavPlayer
+from integrations.web.box import Caller
 from integrations.web.requests import QuestionAnswer, QuestionRequest
-from integrations.web.sessions import Caller
 from tests.pipeline.dialogues import silence, speech
 from tests.pipeline.rig import offline_settings, pipeline
 

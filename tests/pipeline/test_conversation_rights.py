@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from assistant.domain.records import MemoryRecord, TimerRecord
-from integrations.web.sessions import Scope
+from integrations.web.box import Scope
 from tests.pipeline.conversations_rig import Box, box, gemini
 from tests.pipeline.gemini_rig import OFFLINE, ONCE
 

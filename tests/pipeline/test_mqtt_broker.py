@@ -7,23 +7,26 @@ import asyncio
 import json
 import sys
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from assistant.announcements.desk import AnnounceDesk
 from assistant.announcements.queue_speaker import Announcements
+from assistant.config.schema import Settings
 from assistant.domain.clock import SystemClock
-from assistant.interfaces.mqtt.entities import Looks
-from assistant.interfaces.mqtt.face import MqttInterface
-from assistant.interfaces.mqtt.make import broker_of, take_away
-from assistant.interfaces.mqtt.publishing import Parts, Topics, topics_of
+from assistant.interfaces.mqtt.discovery import Topics, topics_of
+from assistant.interfaces.mqtt.interface import MqttInterface, broker_of, take_away
 from assistant.journal.store import Store
+from assistant.speech.catalogue import Catalogue
 from assistant.speech.sink import Manner
-from integrations.mqtt import Arrival, Broker, MqttClient, Publication, Subscription
+from integrations.mqtt.client import MqttClient
 from integrations.mqtt.connection import V311, Connection, open_connection
+from integrations.mqtt.messages import Arrival, Publication, Subscription
 from tests.pipeline.mosquitto import Mosquitto, mosquitto, needs_mosquitto, until
 from tests.unit.assistant.interfaces.mqtt.doubles import House
 
@@ -33,7 +36,8 @@ IDENTIFIER = "0123456789abcdef"
 # A process that is there until it is killed.
 _LOST = """
 import asyncio
-from integrations.mqtt import Broker, Publication
+from integrations.mqtt.client import MqttClient
+from integrations.mqtt.messages import Arrival, Broker, Publication, Subscription
 from integrations.mqtt.connection import V5, open_connection
 
 async def stay():
@@ -107,49 +111,28 @@ class Hearth:
             announcements = await stack.enter_async_context(
                 Announcements(store, self.room, lambda text: "en")
             )
-            usual = self.house.parts
-            parts = Parts(
-                usual.box,
-                AnnounceDesk(announcements, None, clock),
-                usual.live,
-                usual.figures,
-                usual.timers,
-                usual.conversation,
-                usual.troubles,
-                usual.happenings,
-                store,
+            desk = AnnounceDesk(announcements, None, clock)
+            parts = replace(self.house.parts, desk=desk, store=store)
+            settings = Settings.model_validate(
+                {
+                    "assistant": {"data": str(self._folder)},
+                    "mqtt": self._broker.settings.model_dump(),
+                }
             )
-
-            def dial(
-                broker: Broker,
-                name: str,
-                will: Publication,
-                subscriptions: Sequence[Subscription],
-                receive: Callable[[Arrival], Awaitable[bool]],
-            ) -> MqttClient:
-                async def seen(message: Arrival) -> bool:
-                    taken = await receive(message)
-                    self.sees(message)
-                    return taken
-
-                self.clients.append(MqttClient(broker, name, will, subscriptions, seen))
-                return self.clients[-1]
-
-            face = MqttInterface(
-                dial,
-                broker_of(self._broker.settings),
-                self.topics,
-                Looks("Hearth", "1", "Hearth", "Hearth"),
-                parts,
-                lambda key: key,
-                clock,
-                follow_up="question",
-                words=False,
-                may_unmute=False,
-                may_widen=False,
-            )
+            face = MqttInterface(settings, IDENTIFIER, parts, Catalogue(), clock, self._dial)
             await stack.enter_async_context(face)
             yield self.clients[-1]
+
+    def _dial(
+        self, broker: Any, name: str, will: Any, topics: Any, receive: Any, greet: Any
+    ) -> MqttClient:
+        async def seen(message: Arrival) -> bool:
+            taken: bool = await receive(message)
+            self.sees(message)
+            return taken
+
+        self.clients.append(MqttClient(broker, name, will, topics, seen, greet))
+        return self.clients[-1]
 
     def announcement(self, text: str) -> tuple[str, str]:
         """Where and what Home Assistant's action sends."""

@@ -1,4 +1,4 @@
-"""The box as programs see it: how it stands, as that changes, and what they may ask of it."""
+"""The box as programs see it: its state, its changes, and what they may ask of it."""
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,9 +22,7 @@ from assistant.domain.rights import CALLERS
 from assistant.domain.version import own_version
 from assistant.interfaces.api.parts import Parts
 from audio.device_status import MicrophoneStatus, SpeakerChange
-from integrations.web.box import NotKept, NotPossible, Unknown
-from integrations.web.events import EventLog
-from integrations.web.pages import Health
+from integrations.web.box import Caller, EventLog, Health, Loosening, NotKept, NotPossible, Unknown
 from integrations.web.requests import (
     AnnounceRequest,
     AskRequest,
@@ -38,7 +36,6 @@ from integrations.web.requests import (
     RateRequest,
     TimerRequest,
 )
-from integrations.web.sessions import Caller, Loosening
 
 _WHO_LOOSENS: Mapping[Loosening, str] = {
     "mode": "Only a person or an administrator's token makes the mode more trusting.",
@@ -64,14 +61,13 @@ class Box:
         self._examining = asyncio.Lock()
 
     def __enter__(self) -> Self:
-        conversation, sound = self._parts.conversation, self._parts.sound
+        conversation = self._parts.conversation
         self._note_listening(conversation.standing)
         self._leave = [
             conversation.observe(self._stands_otherwise),
             self._happenings.follow(self._on_happening),
         ]
-        if sound is not None and sound.presence is not None:
-            sound.presence.on_change = self._loudspeaker_changed
+        self._on_loudspeaker(lambda change: self._tell_state())
         return self
 
     def __exit__(
@@ -82,9 +78,7 @@ class Box:
     ) -> None:
         for leave in self._leave:
             leave()
-        sound = self._parts.sound
-        if sound is not None and sound.presence is not None:
-            sound.presence.on_change = lambda change: None
+        self._on_loudspeaker(lambda change: None)
 
     # --- how it stands
 
@@ -149,7 +143,7 @@ class Box:
         return await self._parts.tools()
 
     def level(self) -> Mapping[str, Any]:
-        return asdict(self._parts.level.read())
+        return asdict(self._parts.conversation.hearing.level.read())
 
     async def doctor(self) -> Sequence[Mapping[str, Any]]:
         async with self._examining:  # one at a time: it loads voices and opens the house anew
@@ -163,7 +157,7 @@ class Box:
         self._ordered("mute", caller, on=on)
         aloud = not caller.may("admin")  # who may act in a person's place need not be heard
         with _told("It holds now, but not over a restart"):
-            await self._parts.mute(on, aloud=aloud)
+            await self._parts.mute.set(on, aloud=aloud)
 
     async def set_mode(self, mode: str, minutes: int | None, caller: Caller) -> None:
         until = None if minutes is None else self._clock.now() + timedelta(minutes=minutes)
@@ -304,8 +298,10 @@ class Box:
             "state", {**self._as_json(self._parts.conversation.standing), **self._live()}
         )
 
-    def _loudspeaker_changed(self, change: SpeakerChange) -> None:
-        self._tell_state()
+    def _on_loudspeaker(self, tell: Callable[[SpeakerChange], None]) -> None:
+        sound = self._parts.sound
+        if sound is not None and sound.presence is not None:
+            sound.presence.on_change = tell
 
     def _on_happening(self, happening: Happening) -> None:
         told = {"turn_id": happening.turn_id, **happening.data, **happening.words}

@@ -1,42 +1,49 @@
-"""What the box is made of, as far as programs have to do with it."""
+"""Parts of the box that programs reach: what is stored, rated, recorded or waits for a person."""
 
+import asyncio
+import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
-from assistant.announcements.desk import Announcing
-from assistant.conversation.record import FinishedTurn
-from assistant.conversation.rules.state import Standing
-from assistant.domain.brain import ConversationOwner
+from assistant.announcements.desk import AnnounceDesk
+from assistant.conversation.confirmation_dialog import ConfirmationDialog
+from assistant.conversation.loop import ConversationLoop
+from assistant.conversation.program_questions import ProgramQuestions, Talks
+from assistant.domain.clock import Clock
+from assistant.domain.events import EventBus
 from assistant.domain.outcome import Tier
-from assistant.domain.policy_context import Mode
-from assistant.domain.records import Mark
-from assistant.domain.rights import Rights
-from assistant.tools.policy.choices import Ratings, may_open, rated_rows
+from assistant.domain.question import Settlement
+from assistant.domain.records import Mark, TurnRecord
+from assistant.interfaces.live_settings import LiveSettings
+from assistant.journal.audit import first_midnight
+from assistant.journal.trace import turn_object, turn_row
+from assistant.memory.desk import MemoryDesk, NoFact
+from assistant.sound.mute import Mute
+from assistant.sound.recordings import FOLDER, listed, path_of
+from assistant.timers.desk import TimerDesk
+from assistant.tools.policy.choices import ModeKeeper, Ratings, may_open, rated_rows
 from integrations.home_assistant.house import House
-from integrations.web.box import Unknown
-from integrations.web.requests import (
-    ConfirmRequest,
-    ConverseRequest,
-    LiveRequest,
-    QuestionAnswer,
-    QuestionRequest,
-    TimerRequest,
-)
-from integrations.web.sessions import Caller
+from integrations.web.box import Caller, NotPossible, Unknown
+from integrations.web.requests import ConfirmRequest
 
 if TYPE_CHECKING:
-    from assistant.conversation.hearing import Level
+    from assistant.journal.store import Store
     from assistant.sound.devices import SoundState
 
-
-# What may open the house, for people who rate it in the console or by a program.
+_GONE = "Nothing waits under that id (any more); see GET /v1/confirmations."
+_MOST = 1000  # rows of one turn
+_NO_TURN = "There is no such turn (any more); see GET /v1/turns."
+_NO_SOUND = "No sound of that turn is kept (any more)."
+_NO_FACT = "There is no such fact (any more); see GET /v1/memory."
+# A folder that changed this lately may hold a recording that is still being written.
+_SETTLES_S = 2.0
 
 
 class Openers:
-    """The list of them, and their ratings."""
+    """What may open the house, for people who rate it in the console or by a program."""
 
     def __init__(self, house: Callable[[], House], ratings: Ratings) -> None:
         self._house = house
@@ -54,195 +61,236 @@ class Openers:
         await self._ratings.rate({entity_id: tier})
 
 
-class RunningConversation(Protocol):
-    """What is needed of the turn's `ConversationLoop`."""
+class Confirmations:
+    """Confirmations that wait for a person, and an administrator's answer in their place.
 
-    @property
-    def standing(self) -> Standing:
-        """How it stands now."""
-        ...
+    One may be pending in a box. Whoever answers first settles it, the person or this.
+    """
 
-    def observe(self, observer: Callable[[Standing], None]) -> Callable[[], None]:
-        """Call it with each change; what is returned ends that."""
-        ...
-
-    def wake(self, word: str = ..., caller: str = ...) -> bool:
-        """Listen as after the wake word; False where that cannot be."""
-        ...
-
-    def stop(self) -> None:
-        """Silence at once."""
-        ...
-
-    async def ask_quietly(
-        self, text: str, rights: Rights, caller: str, owner: ConversationOwner
-    ) -> FinishedTurn:
-        """One typed turn whose answer is not spoken. Raises Busy."""
-        ...
-
-
-class Muting(Protocol):
-    """Closes and opens the microphone (`assistant.sound.mute.Mute.set`)."""
-
-    async def __call__(self, on: bool, *, aloud: bool = False) -> None:
-        """Keep it and carry it out. Raises StoreError, and NotPossible where it is to open
-        `aloud` and nobody would hear."""
-        ...
-
-
-class Modes(Protocol):
-    """Who knows the mode (`assistant.tools.policy.choices.ModeKeeper`)."""
-
-    @property
-    def current(self) -> Mode:
-        """What holds now."""
-        ...
-
-    async def set(self, mode: Mode, until: datetime | None = None) -> None:
-        """Switch. `until`: aware; None: for good. Raises StoreError."""
-        ...
-
-    def loosens(self, mode: Mode, until: datetime | None = None) -> bool:
-        """Whether that makes for more trust at any time."""
-        ...
-
-
-class AsksPeople(Protocol):
-    """Who asks people (`assistant.conversation.program_questions.ProgramQuestions`)."""
-
-    async def ask(self, wanted: QuestionRequest, caller: Caller) -> QuestionAnswer:
-        """Ask, and wait for the answer."""
-        ...
-
-
-class Talks(Protocol):
-    """Who begins conversations (`assistant.conversation.program_questions.Talks`)."""
-
-    async def begin(self, wanted: ConverseRequest, caller: Caller) -> str:
-        """Begin one; its id."""
-        ...
-
-
-class BoxTimers(Protocol):
-    """Timers and the like (`assistant.timers.desk.TimerDesk`)."""
-
-    async def rows(self) -> Sequence[Mapping[str, Any]]:
-        """All that run, stand still or ring, as JSON. Raises NotKept."""
-        ...
-
-    async def set(self, wanted: TimerRequest, caller: str) -> Mapping[str, Any]:
-        """Set one. Raises NotPossible and NotKept."""
-        ...
-
-    async def end(self, timer_id: str) -> bool:
-        """End one; False: there is none such. Raises NotKept."""
-        ...
-
-
-class LiveChanges(Protocol):
-    """What may be changed while it runs (`assistant.interfaces.live_settings.LiveSettings`)."""
-
-    def as_json(self) -> Mapping[str, Any]:
-        """Each setting with its value and, where these are few, its options."""
-        ...
-
-    def widens(self, profile: str) -> bool:
-        """Whether turns may do more with that profile than with the present one."""
-        ...
-
-    async def set(self, wanted: LiveRequest) -> None:
-        """Change them. Raises NotPossible and StoreError."""
-        ...
-
-
-class Confirmations(Protocol):
-    """Calls that wait for a person's yes (`assistant.interfaces.api.confirmations`)."""
+    def __init__(
+        self, pending: Callable[[], ConfirmationDialog | None], happenings: EventBus
+    ) -> None:
+        """`pending`: the question under way, if there is one."""
+        self._pending = pending
+        self._happenings = happenings
 
     @property
     def secure(self) -> bool:
-        """Whether one of them is secure: nothing may be loud meanwhile."""
-        ...
+        """Whether one that is secure waits now."""
+        dialog = self._waiting()
+        return dialog is not None and dialog.question.tier is Tier.SECURE
 
     def rows(self) -> Sequence[Mapping[str, Any]]:
-        """Those that wait now, as JSON."""
-        ...
+        """Those that wait now."""
+        dialog = self._waiting()
+        if dialog is None:
+            return []
+        question = dialog.question
+        return [
+            {
+                "id": question.id,
+                "question": question.text,
+                "language": question.language,
+                "tier": str(question.tier),
+                "how": question.how,
+                "turn_id": question.turn_id,
+            }
+        ]
 
-    async def settle(self, name: str, wanted: ConfirmRequest, caller: Caller) -> Mapping[str, Any]:
-        """Answer one. Raises Unknown."""
-        ...
+    async def settle(self, name: str, wanted: ConfirmRequest, caller: Caller) -> dict[str, Any]:
+        """Answer the one of that id. The call then runs, or never does, and the room is told.
+
+        Where a PIN is asked for, a yes needs it here too; a wrong one counts as an attempt and is
+        a no. Raises Unknown.
+        """
+        dialog = self._waiting()
+        if dialog is None or dialog.question.id != name:
+            raise Unknown(_GONE)
+        settlement = await _settlement(dialog, wanted, caller)
+        if dialog.settled:  # while the PIN was looked at
+            raise Unknown(_GONE)
+        self._happenings.tell("command", caller=caller.name, what="confirm")
+        dialog.settle(settlement)
+        return {"id": name, "verdict": settlement.verdict}
+
+    def _waiting(self) -> ConfirmationDialog | None:
+        dialog = self._pending()
+        return None if dialog is None or dialog.settled else dialog
 
 
-class History(Protocol):
-    """What has been (`assistant.interfaces.api.history`). Each may raise StoreError."""
+async def _settlement(
+    dialog: ConfirmationDialog, wanted: ConfirmRequest, caller: Caller
+) -> Settlement:
+    if not wanted.yes:
+        return Settlement("no")
+    if dialog.question.how == "pin":
+        return await dialog.enter_pin(wanted.pin, caller.name)
+    return Settlement("yes", caller.name)
 
-    async def turns(self, limit: int, before: str | None) -> Sequence[Mapping[str, Any]]:
-        """The last turns, newest first. Raises Unknown."""
-        ...
 
-    async def turn(self, turn_id: str) -> Mapping[str, Any]:
-        """One of them. Raises Unknown."""
-        ...
+class TurnSounds:
+    """Looks into the folder of recordings, and again only where it has changed. Blocking."""
 
-    async def mark(self, turn_id: str, mark: Mark) -> None:
-        """Say of it that it was wrong or misheard. Raises Unknown."""
-        ...
+    def __init__(self, folder: Path) -> None:
+        """`folder`: the data folder."""
+        self._folder = folder
+        self._seen = -1  # when the folder had last changed, ns
+        self._paths: Mapping[str, Path] = {}
+
+    def paths(self) -> Mapping[str, Path]:
+        """The WAV file of each turn that has one, by the turn's id."""
+        try:
+            changed = (self._folder / FOLDER).stat().st_mtime_ns
+        except OSError:
+            return {}
+        if changed != self._seen:
+            self._paths = {
+                one.turn_id: path_of(self._folder, one)
+                for one in listed(self._folder)
+                if one.kind == "turn" and one.turn_id
+            }
+            lately = time.time_ns() - changed < _SETTLES_S * 1e9
+            self._seen = -1 if lately else changed
+        return self._paths
+
+
+class History:
+    """Reads the journal and the recordings. What guests say is in neither."""
+
+    def __init__(
+        self,
+        store: "Store",
+        sounds: TurnSounds,
+        private: Callable[[], bool],
+        cap_usd: float,
+        clock: Clock,
+    ) -> None:
+        """`private`: guests are there, and hear no recordings of the house; `cap_usd`: what a day
+        may cost."""
+        self._store = store
+        self._sounds = sounds
+        self._private = private
+        self._cap_usd = cap_usd
+        self._clock = clock
+
+    async def turns(self, limit: int, before: str | None) -> Sequence[dict[str, Any]]:
+        """The last turns, newest first, without their calls. Raises Unknown where there is no turn
+        `before`."""
+        if before is not None:
+            await self._known(before)
+        found = await self._store.turns(limit, before)
+        sounds = await self._kept_sounds()
+        return [{**turn_row(one), "has_sound": one.turn_id in sounds} for one in found]
+
+    async def turn(self, turn_id: str) -> dict[str, Any]:
+        """One turn with its calls. Raises Unknown."""
+        record = await self._known(turn_id)
+        calls = await self._store.calls(turn_id)
+        audited = await self._store.audited(turn_id=turn_id, limit=_MOST)
+        sounds = await self._kept_sounds()
+        return {**turn_object(record, calls, audited), "has_sound": turn_id in sounds}
 
     async def sound(self, turn_id: str) -> Path:
-        """What was said, as a WAV file. Raises Unknown."""
-        ...
+        """The WAV file of a turn. Raises Unknown."""
+        path = (await self._kept_sounds()).get(turn_id)
+        if path is None:
+            raise Unknown(_NO_SOUND)
+        return path
 
-    async def costs(self, days: int) -> Mapping[str, Any]:
-        """What so many days have cost."""
-        ...
+    async def mark(self, turn_id: str, mark: Mark) -> None:
+        """Say of a turn that it was wrong or misheard; "" takes it back. Raises Unknown."""
+        if not await self._store.reports.mark(turn_id, mark):
+            raise Unknown(_NO_TURN)
 
-    async def shares(self, days: int) -> Mapping[str, Any]:
-        """How the commands of so many days have gone."""
-        ...
+    async def costs(self, days: int) -> dict[str, Any]:
+        """By day, brain and model; today is the first of so many days."""
+        rows = await self._store.reports.costs(self._since(days))
+        today = self._clock.now().date()
+        return {
+            "days": [{**asdict(row), "day": row.day.isoformat()} for row in rows],
+            "today_usd": sum(row.cost_usd for row in rows if row.day == today),
+            "cap_usd": self._cap_usd,
+        }
 
-    async def faults(self, days: int) -> Sequence[Mapping[str, Any]]:
-        """What did not work in so many days."""
-        ...
+    async def shares(self, days: int) -> dict[str, Any]:
+        """How many commands went right, were corrected, refused, misheard or failed."""
+        return asdict(await self._store.reports.shares(self._since(days)))
+
+    async def faults(self, days: int) -> Sequence[dict[str, Any]]:
+        """What did not work, the newest first."""
+        rows = await self._store.reports.faults(self._since(days))
+        return [
+            {
+                **asdict(row),
+                "began_at": row.began_at.isoformat(),
+                "ended_at": None if row.ended_at is None else row.ended_at.isoformat(),
+            }
+            for row in rows
+        ]
+
+    async def _known(self, turn_id: str) -> TurnRecord:
+        record = await self._store.turn(turn_id)
+        if record is None:
+            raise Unknown(_NO_TURN)
+        return record
+
+    async def _kept_sounds(self) -> Mapping[str, Path]:
+        return {} if self._private() else await asyncio.to_thread(self._sounds.paths)
+
+    def _since(self, days: int) -> datetime:
+        """The midnight with which so many days begin, today among them."""
+        return first_midnight(days, self._clock.now())
 
 
-class Records(Protocol):
-    """What is to be remembered (`assistant.interfaces.api.records`)."""
+class Records:
+    """Reads the store. Of guests nothing is told while they are there."""
 
-    async def memories(self) -> Sequence[Mapping[str, Any]]:
-        """What people asked to remember."""
-        ...
+    def __init__(self, store: "Store", private: Callable[[], bool], clock: Clock) -> None:
+        """`private`: nothing that was remembered may be told now."""
+        self._store = store
+        self._memory = MemoryDesk(store.memory, clock, private)
 
-    async def correct(self, memory_id: str, text: str) -> None:
-        """Give one of them another text. Raises Unknown and NotPossible."""
-        ...
-
-    async def forget_one(self, memory_id: str) -> None:
-        """Forget one of them. Raises Unknown."""
-        ...
+    async def memories(self) -> Sequence[dict[str, Any]]:
+        """What people asked to remember, oldest first."""
+        return await self._memory.rows()
 
     async def forget(self) -> int:
-        """Forget all of it."""
-        ...
+        """Forget all of it; how many there were."""
+        return await self._memory.forget_all()
+
+    async def forget_one(self, memory_id: str) -> None:
+        """Forget one fact. Raises Unknown."""
+        if not await self._memory.forget(memory_id):
+            raise Unknown(_NO_FACT)
+
+    async def correct(self, memory_id: str, text: str) -> None:
+        """Give a fact another text. Raises Unknown, and NotPossible where that is no fact."""
+        try:
+            found = await self._memory.correct(memory_id, text)
+        except NoFact as error:
+            raise NotPossible(str(error)) from None
+        if not found:
+            raise Unknown(_NO_FACT)
 
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """All of them."""
+    """Parts of a process that stays, as far as programs reach them."""
 
-    conversation: RunningConversation
-    mute: Muting
-    modes: Modes
-    announcing: Announcing
-    questions: AsksPeople
+    conversation: ConversationLoop
+    mute: Mute
+    modes: ModeKeeper
+    announcing: AnnounceDesk
+    questions: ProgramQuestions
     talks: Talks
-    timers: BoxTimers
-    live: LiveChanges
+    timers: TimerDesk
+    live: LiveSettings
     confirmations: Confirmations
     records: Records
     openers: Openers
     history: History
     tools: Callable[[], Awaitable[Mapping[str, Any]]]
     doctor: Callable[[], Awaitable[Sequence[Mapping[str, Any]]]]
-    level: "Level"
     troubles: Callable[[], Mapping[str, str]]  # what does not work now, and a sentence on it
     sound: "SoundState | None" = None  # None where no device is meant to be told of
     stuck: Callable[[], str] = str  # why only a restart helps, "" where all goes on

@@ -1,5 +1,5 @@
 """Hearth as a device of Home Assistant, by the integration for mobile apps.
 
-Begin with `face` (its lifetime) and `entities` (what Home Assistant shows). `inbox`
-takes what automations send, `sensors` reports.
+Begin with `interface` (its lifetime) and `registration`. `inbox` and `messages` take what
+automations send, `sensors` reports.
 """

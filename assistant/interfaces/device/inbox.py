@@ -6,44 +6,40 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from assistant.announcements.desk import Announcing
 from assistant.domain.clock import Clock
 from assistant.domain.events import EventBus
 from assistant.domain.records import AnnouncementRecord, SmallValues, StoreError, new_id
-from assistant.interfaces.device.choices import Asked, question_of
 from assistant.interfaces.device.messages import (
+    Asked,
     Words,
     announcement_of,
     checked,
     number,
     plain,
+    question_of,
     words_of,
 )
 from assistant.speech.catalogue import Catalogue
 from integrations.home_assistant.mobile_app import Push
 from integrations.home_assistant.phones import ANSWERED
 from integrations.owner import OwnedTasks
-from integrations.web.box import NotAnnounced, NotKept, NotPossible
+from integrations.web.box import Caller, NotAnnounced, NotKept, NotPossible
 from integrations.web.requests import (
     AnnounceRequest,
     LiveRequest,
-    Mode,
     ModeRequest,
     QuestionAnswer,
-    QuestionRequest,
 )
-from integrations.web.sessions import Caller
 
-#
-# Orders to the device: what stands in a message's data, never in its text.
-#
-# A text may be anybody's: an appointment's title, a line of a web page that an automation reads
-# out.
-
+if TYPE_CHECKING:  # doctor reads the old orders, and none of these
+    from assistant.announcements.desk import AnnounceDesk
+    from assistant.announcements.queue_speaker import Announcements
+    from assistant.interfaces.api.box import Box
+    from assistant.interfaces.device.sensors import DeviceEvents
 
 CALLER = Caller("home-assistant", frozenset({"speak"}))
 MARK = "hearth_command"  # the key of the message's data by which it is an order
@@ -65,30 +61,6 @@ class MessageCommand:
     data: Mapping[str, Any] = field(default_factory=dict)
 
 
-class Buttons(Protocol):
-    """What commands need of the box (`integrations.web.box.Box`)."""
-
-    async def mute(self, on: bool, caller: Caller) -> None:
-        """Listen to nothing, or listen again. Raises NotKept and NotPossible."""
-        ...
-
-    async def set_mode(self, mode: Mode, minutes: int | None, caller: Caller) -> None:
-        """Switch `policy.mode`. Raises NotKept."""
-        ...
-
-    async def set_live(self, wanted: LiveRequest, caller: Caller) -> None:
-        """Change settings while it runs. Raises NotPossible and NotKept."""
-        ...
-
-    def listen(self, caller: Caller) -> bool:
-        """Listen as after the wake word. False: it cannot."""
-        ...
-
-    def stop(self, caller: Caller) -> None:
-        """Silence at once."""
-        ...
-
-
 def command_of(push: Push) -> MessageCommand | None:
     """The order that a message carries in its data, None where it carries none."""
     mark = push.data.get(MARK)
@@ -107,9 +79,7 @@ def old_command_of(push: Push) -> str:
 class Commander:
     """Carries commands out. What cannot be done is logged and told as a `fault`."""
 
-    def __init__(
-        self, box: Buttons, happenings: EventBus, store: SmallValues, clock: Clock
-    ) -> None:
+    def __init__(self, box: "Box", happenings: EventBus, store: SmallValues, clock: Clock) -> None:
         self._box = box
         self._happenings = happenings
         self._store = store
@@ -185,34 +155,6 @@ FETCH_S = 7.0  # for a sound; Home Assistant waits 10 s for the confirmation
 QUESTION = "hearth_question"  # the event that tells what came of a question
 
 
-class Kept(Protocol):
-    """Where what rings is kept (`assistant.announcements.queue_speaker.Announcements`)."""
-
-    async def keep(self, record: AnnouncementRecord) -> bool:
-        """On the disk when it returns. Raises StoreError."""
-        ...
-
-
-class QuestionBox(Protocol):
-    """What questions need of the box (`integrations.web.box.Box`)."""
-
-    async def question(self, wanted: QuestionRequest, caller: Caller) -> QuestionAnswer:
-        """Ask, and wait for the answer. Raises NotPossible."""
-        ...
-
-
-class EventTelling(Protocol):
-    """Who tells Home Assistant (`assistant.interfaces.device.sensors.DeviceEvents`)."""
-
-    def fire(self, kind: str, data: Mapping[str, Any]) -> None:
-        """Have an event happen there."""
-        ...
-
-    def shares_words(self) -> bool:
-        """Whether what is said now may go there."""
-        ...
-
-
 class Inbox:
     """Takes each message in. Enter it: questions go on in the background.
 
@@ -223,11 +165,11 @@ class Inbox:
 
     def __init__(
         self,
-        desk: Announcing,
-        kept: Kept,
-        asking: QuestionBox,
+        desk: "AnnounceDesk",
+        kept: "Announcements",
+        box: "Box",
         commander: Commander,
-        events: EventTelling,
+        events: "DeviceEvents",
         catalogue: Catalogue,
         clock: Clock,
         languages: Sequence[str],
@@ -235,7 +177,7 @@ class Inbox:
         """`languages`: those that people speak here, the usual one first."""
         self._desk = desk
         self._kept = kept
-        self._asking = asking
+        self._box = box
         self._commander = commander
         self._events = events
         self._catalogue = catalogue
@@ -316,7 +258,7 @@ class Inbox:
     async def _until_answered(self, asked: Asked) -> None:
         """Where too many wait already, this ends at once."""
         try:
-            answer = await self._asking.question(asked.request, CALLER)
+            answer = await self._box.question(asked.request, CALLER)
         except NotPossible as error:
             self._commander.complain("question", str(error))
             self._tell(asked, "not_possible")

@@ -1,35 +1,29 @@
-"""How it stands with us, as Home Assistant sees it: the entities of our device, kept up to date."""
+"""Sensors and events of our device in Home Assistant, told by its webhook."""
 
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self
 
-from assistant.config.schema import Settings
 from assistant.domain.clock import Clock
 from assistant.domain.events import Happening
-from assistant.domain.version import own_version
-from assistant.interfaces.controls import Intents
-from assistant.interfaces.device.entities import WORDS, every_one, gone, name_keys, sensors_of
 from assistant.interfaces.device.inbox import CALLER
-from assistant.interfaces.device.record import DeviceFile, DeviceRecord, new_record
-from assistant.interfaces.status import StatusSnapshot
+from assistant.interfaces.entities import MOBILE_APP, Reading, Shown
+from assistant.interfaces.status import Intents, StatusSnapshot
 from assistant.speech.catalogue import Catalogue
-from integrations.errors import IntegrationError, Misconfigured, Stale, Unavailable
-from integrations.home_assistant import mobile_app
+from integrations.errors import IntegrationError, Stale, Unavailable
 from integrations.home_assistant.mobile_app import (
-    Address,
-    Appearance,
-    Registered,
+    LONGEST_STATE,
+    UNAVAILABLE,
     Sensor,
     fire_event,
     register_sensor,
     update_sensors,
 )
-from integrations.home_assistant.websocket import Commands, LiveLink
+from integrations.home_assistant.websocket import LiveLink
 from integrations.owner import OwnedTasks
 
 BURST_S = 0.05  # changes that come together are one update
@@ -37,7 +31,61 @@ SETTLE_S = 1.0  # for Home Assistant to make an entity
 FAREWELL_S = 1.0  # to say that nobody tells any more
 _PAUSE_S = (2.0, 60.0)  # after a failure: the least and the longest
 
+PREFIX = "hearth_"  # of an event's type, before the happening's kind
+FRESH_S = 5.0  # an event that Home Assistant has not taken by then is dropped
+_WAITING = 64  # beyond that the oldest is dropped
+_CUT = "…"
+
 _log = logging.getLogger(__name__)
+
+
+def name_keys() -> Mapping[str, str]:
+    """Return the catalogue's key of each sensor's name, by unique id."""
+    return {name: f"device.{one.name or name}" for name, one in MOBILE_APP.items()}
+
+
+def sensors_of(facts: StatusSnapshot, names: Mapping[str, str], *, words: bool) -> list[Sensor]:
+    """Return each sensor as it is now. `names`: by unique id; `words`: they may be shown."""
+    return [
+        _sensor(name, names[name], _state(one, facts), one.attributes(facts))
+        for name, one in MOBILE_APP.items()
+        if words or not one.words
+    ]
+
+
+def gone(unique_ids: Iterable[str], names: Mapping[str, str]) -> list[Sensor]:
+    """Return these as unavailable: nothing of what they showed is left."""
+    return [_sensor(name, names[name], UNAVAILABLE, {}) for name in unique_ids]
+
+
+def _state(reading: Reading, facts: StatusSnapshot) -> Shown:
+    """Return a state that Home Assistant takes; the whole of a text is beside it."""
+    value = reading.value(facts)
+    if isinstance(value, float) and reading.digits is not None:
+        return round(value, reading.digits or None)
+    if not reading.words or not isinstance(value, str):
+        return value
+    if len(value) <= LONGEST_STATE:
+        return value or None
+    return value[: LONGEST_STATE - len(_CUT)] + _CUT
+
+
+def _sensor(unique_id: str, name: str, state: Shown, more: Mapping[str, Any]) -> Sensor:
+    reading = MOBILE_APP[unique_id]
+    closed = unique_id == "microphone_muted" and state is True
+    options = {"options": list(reading.options)} if reading.options else {}
+    return Sensor(
+        reading.platform,
+        unique_id,
+        name,
+        state,
+        icon="mdi:microphone-off" if closed else f"mdi:{reading.icon}",
+        category="diagnostic" if reading.diagnostic else None,
+        device_class=reading.device_class,
+        unit=reading.unit,
+        state_class=reading.state_class,
+        attributes={**options, **more},
+    )
 
 
 class DeviceSensors:
@@ -93,7 +141,7 @@ class DeviceSensors:
             return
         try:
             async with asyncio.timeout(FAREWELL_S):
-                await update_sensors(self._home, self._webhook_id, gone(every_one(), self._names))
+                await update_sensors(self._home, self._webhook_id, gone(MOBILE_APP, self._names))
         except (IntegrationError, TimeoutError) as error_:
             why = str(error_) or "no answer in time"
             _log.info("Home Assistant was not told of the end: %s", why)
@@ -154,7 +202,9 @@ class DeviceSensors:
     async def _clear(self, webhook_id: str) -> None:
         """What was shown once and is not now. Those that never were there are passed over."""
         unshown = [
-            name for name in every_one() if not self._shown or (name in WORDS and not self._words)
+            name
+            for name, one in MOBILE_APP.items()
+            if not self._shown or (one.words and not self._words)
         ]
         if unshown:
             await update_sensors(self._home, webhook_id, gone(unshown, self._names))
@@ -169,14 +219,6 @@ class DeviceSensors:
         self._said = str(problem)
 
 
-# What happens, as events of Home Assistant: `hearth_wake`, `hearth_answer` and the others.
-
-
-PREFIX = "hearth_"  # of an event's type, before the happening's kind
-FRESH_S = 5.0  # an event that Home Assistant has not taken by then is dropped
-_WAITING = 64  # beyond that the oldest is dropped
-
-
 @dataclass(frozen=True, slots=True)
 class _Event:
     """One that waits to be told."""
@@ -187,7 +229,7 @@ class _Event:
 
 
 class DeviceEvents:
-    """Fires them by the device's webhook, in their order. Enter it.
+    """Events of Home Assistant: `hearth_wake`, `hearth_answer` and the others, in order. Enter it.
 
     Nothing is told late: while Home Assistant is away, and where it does not answer within FRESH_S,
     events are dropped and counted. An automation must not act in the morning on the "good night" of
@@ -281,92 +323,3 @@ class DeviceEvents:
         if not self._away:
             _log.info("the event %s and what follows are not told: %s", kind, problem)
         self._away = True
-
-
-# Registers this box with Home Assistant, once, and finds out whether that still holds.
-
-
-Register = Callable[[Address, str, Appearance], Awaitable[str]]
-
-
-def appearance(settings: Settings) -> Appearance:
-    """How this box shows in Home Assistant: two boxes of one house differ by their rooms."""
-    told = f"{settings.assistant.name} {settings.assistant.area}".strip()
-    return Appearance(name=" ".join(told.split()), version=own_version())
-
-
-def address_of(settings: Settings) -> Address:
-    """Home Assistant as the settings name it."""
-    home = settings.home_assistant
-    return Address(home.url, home.token.get_secret_value(), home.verify_tls, home.ca_file)
-
-
-async def ensure_registered(
-    file: DeviceFile,
-    home: Commands,
-    address: Address,
-    looks: Appearance,
-    register: Register = mobile_app.register,
-) -> DeviceRecord:
-    """The registration, made now where there is none that lives. Then the device is there.
-
-    It is made anew where the entry was deleted, where this is another Home Assistant, or where the
-    token is another user's. Our identifier stays, so that the first is replaced, if it still is
-    there. An entry that a person has disabled is left alone.
-
-    Raises ConfigError for the file; Unavailable, Misconfigured, SignInAgain and Refused.
-    """
-    async with file.alone():
-        await mobile_app.ready(home)
-        user_id = await _user(home)
-        record = await asyncio.to_thread(file.read)
-        if record is None:
-            record = new_record()
-            # Before anything is registered under it: what happens in between makes no second one.
-            await asyncio.to_thread(file.write, record)
-        found = await _living(home, record, user_id)
-        if found is None:
-            _log.info("registering as %s", looks.name)
-            webhook_id = await register(address, record.identifier, looks)
-            record = replace(record, webhook_id=webhook_id, user_id=user_id)
-            # At once: what happens to Home Assistant now makes no second registration.
-            await asyncio.to_thread(file.write, record)
-            found = await mobile_app.look(home, webhook_id)
-            if found is None:
-                raise Unavailable("Home Assistant took the device, but does not know it yet.")
-        elif (record.name, record.version) != (looks.name, looks.version):
-            await mobile_app.update(home, record.webhook_id, looks)
-        now = replace(
-            record,
-            url=address.url,
-            device_id=found.device_id,
-            instance_id=found.instance_id,
-            name=looks.name,
-            version=looks.version,
-        )
-        if now != await asyncio.to_thread(file.read):
-            await asyncio.to_thread(file.write, now)
-        return now
-
-
-async def _living(home: Commands, record: DeviceRecord, user_id: str) -> Registered | None:
-    """The registration that the record speaks of, None where a new one must be made."""
-    if not record.webhook_id:
-        return None
-    found = await mobile_app.look(home, record.webhook_id)
-    if found is not None:
-        return found if record.user_id == user_id else None
-    device = await mobile_app.find_device(home, record.identifier)
-    if device is not None and device.disabled:
-        raise Misconfigured(
-            f"The device {device.name} is disabled in Home Assistant: enable it under Settings > "
-            "Devices & services > Mobile App, or remove it with hearth setup --forget."
-        )
-    return None
-
-
-async def _user(home: Commands) -> str:
-    try:
-        return str((await home.command("auth/current_user"))["id"])
-    except (KeyError, TypeError):
-        raise Unavailable("Home Assistant does not tell whose token this is.") from None

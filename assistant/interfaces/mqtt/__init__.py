@@ -1,5 +1,5 @@
 """Hearth over MQTT, with discovery by Home Assistant.
 
-Begin with `face` (the connection's lifetime), `publishing` (topics and what is published) and
-`entities`. `commands` takes what peers send, `states` and `events` report.
+Begin with `interface` (the connection's lifetime) and `discovery` (topics, entities and their
+states). `commands` takes what peers send.
 """

@@ -1,4 +1,4 @@
-"""What a message from the broker wants, or why that is nothing. Pure."""
+"""Messages from the broker: what each wants, or why that is nothing; and doing it."""
 
 import hashlib
 import json
@@ -10,21 +10,23 @@ from typing import Any, Literal, TypeGuard
 
 from pydantic import ValidationError
 
+from assistant.announcements.desk import AnnounceDesk
 from assistant.announcements.queue_speaker import KEEP
-from assistant.conversation.rules.state import FollowUp as FollowUpChoice
+from assistant.conversation.rules.state import FollowUp
 from assistant.domain.clock import Clock
-from assistant.domain.records import StoreError
+from assistant.domain.events import EventBus
+from assistant.domain.records import SmallValues, StoreError, new_id
+from assistant.interfaces.api.box import Box
 from assistant.interfaces.controls import FASTEST, SLOWEST
-from assistant.interfaces.mqtt.entities import named_profile
-from assistant.interfaces.mqtt.publishing import Parts, Topics
-from assistant.interfaces.mqtt.taken import Taken
+from assistant.interfaces.live_settings import LiveSettings
+from assistant.interfaces.mqtt.discovery import OFF, ON, Topics, named_profile
+from assistant.interfaces.status import StatusSources
 from integrations.mqtt.messages import Arrival
 from integrations.owner import OwnedTasks
-from integrations.web.box import NotAnnounced, NotKept, NotPossible
+from integrations.web.box import Caller, Loosening, NotAnnounced, NotKept, NotPossible
 from integrations.web.requests import AnnounceRequest, LiveRequest, QuestionAnswer, QuestionRequest
-from integrations.web.sessions import Caller, Loosening
 
-ON, OFF = "ON", "OFF"  # of a switch, as Home Assistant has them by itself
+CALLER = Caller("mqtt", frozenset({"speak"}))
 LATE_S = 30.0  # a question that is older was asked of somebody who has stopped waiting
 _LONGEST_ID = 100
 _ENDLESS_S = 1e12  # beyond it a number is no time, and may be too large to reckon with
@@ -41,6 +43,26 @@ _ASK = (
     'a question, or {"question": …, "answers": [{"id": …, "sentences": [...]}], "schema": {...}, '
     '"timeout_s": 10, "id": …}'
 )
+
+KEPT = "mqtt_taken"  # the name under which the store keeps which messages were taken
+_REMEMBERED = 32  # the broker has half as many under way at once
+
+_log = logging.getLogger(__name__)
+
+# The name of a question, and its answer; None: it could not be asked at all
+Answered = Callable[[str, QuestionAnswer | None], None]
+
+
+@dataclass(frozen=True, slots=True)
+class MqttParts:
+    """Parts of a process that stays, as far as MQTT reaches them."""
+
+    box: Box
+    desk: AnnounceDesk
+    live: LiveSettings
+    sources: StatusSources
+    happenings: EventBus
+    store: SmallValues
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,16 +82,10 @@ class Ask:
 
 
 @dataclass(frozen=True, slots=True)
-class Mute:
-    """The microphone's switch."""
+class Switch:
+    """A switch: of the microphone's mute, or of listening again after an answer."""
 
-    on: bool
-
-
-@dataclass(frozen=True, slots=True)
-class FollowUp:
-    """Whether it listens again after an answer."""
-
+    what: Literal["mute", "follow_up"]
     on: bool
 
 
@@ -97,17 +113,17 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Late:
-    """What was to be said, and is news no more."""
+    """Something to be said that is news no more."""
 
     what: str
     name: str = ""  # of a question
 
 
-Order = Say | Ask | Mute | FollowUp | SettingChange | Press | Refusal | Late
+Order = Say | Ask | Switch | SettingChange | Press | Refusal | Late
 
 
 def read(topics: Topics, message: Arrival, now: datetime) -> Order | None:
-    """`now`: aware, for what comes late. None: nothing that Hearth knows."""
+    """Read a message; None: nothing that Hearth knows. `now`: aware, for what comes late."""
     if not message.topic.startswith(f"{topics.base}/"):
         return None
     key = message.topic.removeprefix(f"{topics.base}/")
@@ -123,7 +139,7 @@ def read(topics: Topics, message: Arrival, now: datetime) -> Order | None:
         case "listen" | "stop":
             return Press(key)
         case "mute/set" | "follow_up/set":
-            return _switched(key.removesuffix("/set"), text)
+            return _switched("mute" if key == "mute/set" else "follow_up", text)
     what, end = key[:-4], key[-4:]
     return _changed(what, text) if end == "/set" and what in LiveRequest.model_fields else None
 
@@ -161,10 +177,9 @@ def _ask(text: str, now: datetime) -> Order:
     return Late("ask", name) if age_s > LATE_S else Ask(wanted, name)
 
 
-def _switched(what: str, text: str) -> Order:
-    if text not in (ON, OFF):
-        return Refusal(what, f"Send {ON} or {OFF}.")
-    return Mute(text == ON) if what == "mute" else FollowUp(text == ON)
+def _switched(what: Literal["mute", "follow_up"], text: str) -> Order:
+    known = text in (ON, OFF)
+    return Switch(what, text == ON) if known else Refusal(what, f"Send {ON} or {OFF}.")
 
 
 def _changed(what: str, text: str) -> Order:
@@ -237,27 +252,16 @@ def _refused(what: str, error: Exception, form: str) -> Refusal:
     return Refusal(what, f"Send {form}.{wrong}")
 
 
-# Does what messages from the broker want.
-
-
-CALLER = Caller("mqtt", frozenset({"speak"}))
-
-_log = logging.getLogger(__name__)
-
-# The name of a question, and its answer; None: it could not be asked at all
-Answered = Callable[[str, QuestionAnswer | None], None]
-
-
 class Orders:
     """Takes one message after the other; questions wait for their answers in tasks of their own."""
 
     def __init__(
         self,
         topics: Topics,
-        parts: Parts,
+        parts: MqttParts,
         clock: Clock,
         tasks: OwnedTasks,
-        follow_up: FollowUpChoice,
+        follow_up: FollowUp,
         answered: Answered,
         stands: Callable[[str], None],
         *,
@@ -307,9 +311,9 @@ class Orders:
                 )
             case Ask():
                 self._tasks.start(self._ask(order), "mqtt-question")
-            case Mute(on):
+            case Switch("mute", on):
                 await self._mute(on)
-            case FollowUp(on):
+            case Switch(_, on):
                 wanted = LiveRequest(follow_up=self._follow_up if on else "never")
                 await box.set_live(wanted, self._caller)
             case SettingChange(wanted):
@@ -356,3 +360,44 @@ class Orders:
     def _refuse(self, what: str, why: str) -> None:
         _log.warning("%s by MQTT is refused: %s", what, why)
         self._parts.happenings.tell("fault", what=what, caller=self._caller.name, problem=why)
+
+
+#
+class Taken:
+    """Names of messages, so that one that the broker sends again is not spoken again.
+
+    A message with an id of its own, or with the time at which it was sent, is known by that. Any
+    other is known by its packet's number and its bytes, and only where the broker says that it
+    sends it again: the same text sent twice on purpose is two announcements. Belongs to one task.
+    """
+
+    def __init__(self, store: SmallValues, clock: Clock) -> None:
+        self._store = store
+        self._clock = clock
+        self._names: dict[str, str] | None = None  # number and digest -> name; None: not read yet
+
+    async def name(self, message: Arrival, own: str) -> str:
+        """The same for the same message, and on the disk when this returns. Raises StoreError.
+
+        `own`: what the message calls itself, or "".
+        """
+        if own or not message.number:
+            return own or new_id(self._clock.now())
+        names = await self._read()
+        digest = hashlib.sha256(message.payload).hexdigest()[:32]
+        key = f"{message.number} {digest}"
+        if message.again and key in names:
+            return names[key]
+        names.pop(key, None)
+        names[key] = name = new_id(self._clock.now())
+        for old in list(names)[:-_REMEMBERED]:
+            del names[old]
+        await self._store.keep(KEPT, names)
+        return name
+
+    async def _read(self) -> dict[str, str]:
+        if self._names is None:
+            kept = await self._store.kept(KEPT)
+            told = kept.items() if isinstance(kept, dict) else ()
+            self._names = {str(key): str(name) for key, name in told}
+        return self._names

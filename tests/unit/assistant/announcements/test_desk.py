@@ -13,9 +13,8 @@ from assistant.domain.clock import VirtualClock
 from assistant.domain.records import AnnouncementRecord, StoreError
 from audio.mixer import RATE
 from audio.sound_files import Clip
-from integrations.web.box import NotAnnounced, NotKept, NotPossible
+from integrations.web.box import Caller, NotAnnounced, NotKept, NotPossible
 from integrations.web.requests import AnnounceRequest
-from integrations.web.sessions import Caller
 
 CALLER = Caller("http:kitchen", frozenset({"speak"}))
 BELL = Clip("bell.wav", b"\1\2" * 800, 8_000)

@@ -10,7 +10,7 @@ from assistant.app.process import locked
 from assistant.cli.main import main
 from assistant.config import load_settings
 from assistant.domain.clock import SystemClock
-from assistant.interfaces.device.record import DeviceFile, DeviceRecord
+from assistant.interfaces.device.registration import DeviceFile, DeviceRecord
 from integrations.demo_home.rest import DemoHome
 from integrations.home_assistant import rest
 from integrations.home_assistant.rest import Instance

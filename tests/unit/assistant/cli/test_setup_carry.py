@@ -16,7 +16,7 @@ from assistant.config import load_settings
 from assistant.config.schema import Settings
 from assistant.domain.clock import SystemClock
 from assistant.domain.records import MemoryRecord, TimerRecord
-from assistant.interfaces.device.record import DeviceFile, DeviceRecord
+from assistant.interfaces.device.registration import DeviceFile, DeviceRecord
 from assistant.interfaces.http_tokens import TokenFile
 from assistant.journal.database import Database, Work
 from assistant.journal.store import Store

@@ -8,9 +8,9 @@ import pytest
 
 from assistant.cli.main import main
 from assistant.domain.clock import SystemClock
-from assistant.interfaces.http_sessions import Sessions
+from assistant.interfaces.http import HttpSessions
 from assistant.interfaces.http_tokens import ADMIN, AdminToken, HttpTokens, TokenFile
-from integrations.web.sessions import Caller
+from integrations.web.box import Caller
 
 
 @pytest.fixture(autouse=True)
@@ -113,7 +113,7 @@ async def test_a_link_to_the_console_signs_in_once(
     code = link.partition("=")[2]
     assert code not in shown.err
     clock = SystemClock()
-    sessions = Sessions(state, HttpTokens("admin's", TokenFile(state)), clock)
+    sessions = HttpSessions(state, HttpTokens("admin's", TokenFile(state)), clock)
     signed = await sessions.redeem(code)
     assert signed is not None
     assert await sessions.redeem(code) is None

@@ -13,8 +13,8 @@ from assistant.config.load import load_settings
 from assistant.config.schema import Settings, own_paths
 from assistant.doctor.box import CHECKS
 from assistant.doctor.daemon import May, Scene
-from assistant.interfaces import console_link, http_sessions, http_tokens
-from assistant.interfaces.device import record
+from assistant.interfaces import http, http_tokens
+from assistant.interfaces.device import registration
 from tests.unit.assistant.doctor.scenes import look
 
 ALL_OF_IT = """
@@ -95,8 +95,8 @@ def test_a_file_of_the_data_folder(file: Path, name: str) -> None:
 
 
 def test_the_names_are_those_of_the_files_that_are_written() -> None:
-    modules = (http_tokens, http_sessions, console_link, record)
-    assert set(KEPT) == {http_tokens.ADMIN_FILE, *(module.NAME for module in modules)}
+    files = {http_tokens.ADMIN_FILE, http_tokens.NAME, http.SESSIONS_FILE, http.LINKS_FILE}
+    assert set(KEPT) == files | {registration.NAME}
 
 
 def test_the_data_folder_itself(file: Path) -> None:

@@ -29,7 +29,7 @@ from assistant.speech.sink import OPENING, PLAIN
 from audio.earcons import earcon
 from audio.errors import DeviceLost
 from audio.player import NullPlayer
-from integrations.web.problems import Busy
+from integrations.web.box import Busy
 from tests.unit.assistant.conversation.asking_stage import LIGHT, UNLOCK, Ear, GatedTools, means
 from tests.unit.assistant.conversation.doubles import (
     FramesWith,

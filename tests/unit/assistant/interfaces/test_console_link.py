@@ -11,13 +11,7 @@ import pytest
 from assistant.config.errors import ConfigError
 from assistant.config.schema import Settings
 from assistant.config.sections import Http
-from assistant.interfaces.console_link import (
-    MOST_MINUTES,
-    NAME,
-    Links,
-    console_address,
-    console_link,
-)
+from assistant.interfaces.http import LINKS_FILE, MOST_MINUTES, Links, console_address, console_link
 
 NOW = datetime(2026, 11, 23, 2, 0, tzinfo=UTC)
 
@@ -29,16 +23,16 @@ def links(tmp_path: Path) -> Links:
 
 def test_it_holds_once(links: Links, tmp_path: Path) -> None:
     first, second = links.make(NOW, 10), links.make(NOW, 10)
-    text = (tmp_path / NAME).read_text()
+    text = (tmp_path / LINKS_FILE).read_text()
     assert first not in text
     assert [row.keys() for row in json.loads(text)] == [{"sha256", "expires"}] * 2
-    assert stat.S_IMODE((tmp_path / NAME).stat().st_mode) == 0o600
+    assert stat.S_IMODE((tmp_path / LINKS_FILE).stat().st_mode) == 0o600
     assert links.redeem(first, NOW)
     assert not links.redeem(first, NOW)
     for wrong in ("", second[:-1], "é", "\udcff"):
         assert not links.redeem(wrong, NOW)
     assert Links(tmp_path).redeem(second, NOW)
-    assert json.loads((tmp_path / NAME).read_text()) == []
+    assert json.loads((tmp_path / LINKS_FILE).read_text()) == []
 
 
 def test_it_holds_for_a_while(links: Links) -> None:
@@ -61,13 +55,13 @@ def test_only_some_wait_at_once(links: Links) -> None:
 @pytest.mark.parametrize("text", ["", "[", "[1]", '[{"sha256": "0", "expires": "x"}]'])
 def test_a_damaged_file_holds_no_link(links: Links, tmp_path: Path, text: str) -> None:
     code = links.make(NOW, 10)
-    (tmp_path / NAME).write_text(text)
+    (tmp_path / LINKS_FILE).write_text(text)
     assert not links.redeem(code, NOW)
     assert links.redeem(links.make(NOW, 10), NOW)
 
 
 def test_a_folder_that_cannot_be_used_is_told(tmp_path: Path) -> None:
-    (tmp_path / NAME).mkdir()
+    (tmp_path / LINKS_FILE).mkdir()
     with pytest.raises(ConfigError, match="one-time links"):
         Links(tmp_path).make(NOW, 10)
 
@@ -84,7 +78,7 @@ def test_minutes_that_make_no_sense_are_told(tmp_path: Path, minutes: int) -> No
     settings = Settings.model_validate({"assistant": {"data": str(tmp_path)}})
     with pytest.raises(ConfigError, match="1 to 1440 minutes"):
         console_link(settings, NOW, minutes)
-    assert not (tmp_path / NAME).exists()
+    assert not (tmp_path / LINKS_FILE).exists()
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -13,6 +13,7 @@ from assistant.domain.clock import VirtualClock
 from assistant.domain.records import StoreError, TurnRecord
 from assistant.interfaces.controls import FASTEST, KEPT, SLOWEST, Controls
 from assistant.journal.store import Store
+from assistant.speech.output import SpeechOutput
 
 NOW = datetime(2026, 11, 22, 14, 5, tzinfo=UTC)
 
@@ -32,7 +33,7 @@ class Stage:
 
     def serve(self) -> None:
         self.controls.serve(
-            self.mouth,
+            cast(SpeechOutput, self.mouth),
             self.log,
             [lambda: self.told.append("forget"), lambda: self.told.append("forget too")],
             lambda: self.told.append("end"),
@@ -134,7 +135,7 @@ class Broken:
 
 
 async def test_a_broken_store_costs_what_it_holds() -> None:
-    controls = Controls(VoiceChoice(), Broken(), VirtualClock(NOW))
+    controls = Controls(VoiceChoice(), cast(Store, Broken()), VirtualClock(NOW))
     await controls.restore()
     with pytest.raises(StoreError):
         await controls.set_volume(0.4)

@@ -4,14 +4,14 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
-from assistant.conversation.record import FinishedTurn, wordless
+from assistant.conversation.record import FinishedTurn, TurnLog, wordless
 from assistant.domain.clock import VirtualClock
 from assistant.domain.records import StoreError, TurnRecord, WakeRecord
-from assistant.interfaces.turn_stats import LOOK_S, TurnStats
+from assistant.interfaces.status import COST_S, TurnStats
 from assistant.journal.store import Store
 
 EVENING = datetime(2026, 11, 22, 23, 30, tzinfo=UTC)
@@ -85,7 +85,7 @@ async def store(tmp_path: Path, clock: VirtualClock) -> AsyncIterator[Store]:
 @asynccontextmanager
 async def counting(store: Store, clock: VirtualClock) -> AsyncIterator[Desk]:
     turns = Turns()
-    async with TurnStats(turns, store, clock) as figures:
+    async with TurnStats(cast(TurnLog, turns), store, clock) as figures:
         yield Desk(store, turns, figures, clock)
 
 
@@ -174,7 +174,7 @@ async def test_at_midnight_the_day_costs_nothing_yet(store: Store, clock: Virtua
         await desk.end(record("t1", 0.25))
         told = desk.told
         for _ in range(6):  # it looks again every ten minutes
-            await clock.run(LOOK_S)
+            await clock.run(COST_S)
             await desk.counted()
         assert clock.now().date() > EVENING.date()
         assert desk.figures.cost_today_usd == 0.0
@@ -187,7 +187,7 @@ async def test_what_another_process_spends_is_seen_after_a_while(
 ) -> None:
     async with counting(store, clock) as desk:
         await store.record_turn(record("other", 0.75))
-        await clock.run(LOOK_S)
+        await clock.run(COST_S)
         await desk.counted()
         assert desk.figures.cost_today_usd == 0.75
 
@@ -210,7 +210,7 @@ async def test_a_store_that_fails_leaves_what_was_known(
             assert desk.figures.cost_today_usd == 0.25
             assert caplog.text.count("The disk is full.") == 1
             for _ in range(6):
-                await clock.run(LOOK_S)
+                await clock.run(COST_S)
                 await desk.counted()
             assert desk.figures.cost_today_usd is None  # of the new day
         await desk.end(record("t4", 0.5, started_at=clock.now()))

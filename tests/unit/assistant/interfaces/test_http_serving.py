@@ -19,9 +19,7 @@ from cryptography.hazmat.primitives.serialization import (
 from assistant.config.errors import ConfigError
 from assistant.config.schema import Settings
 from assistant.domain.clock import SystemClock
-from assistant.interfaces.console_link import console_link
-from assistant.interfaces.http_serving import open_guard, serving_http
-from assistant.interfaces.http_sessions import sign_everybody_out
+from assistant.interfaces.http import console_link, open_guard, serving_http, sign_everybody_out
 from assistant.interfaces.http_tokens import TokenFile, make_admin_token
 from integrations.errors import Misconfigured
 from tests.ports import free_port

@@ -1,4 +1,4 @@
-"""Sessions: kept as hashes, ended with their token, and usable while the disk is full."""
+"""HttpSessions: kept as hashes, ended with their token, and usable while the disk is full."""
 
 import asyncio
 import json
@@ -11,11 +11,16 @@ import pytest
 
 from assistant.domain.clock import VirtualClock
 from assistant.domain.private_file import PrivateFile
-from assistant.interfaces.console_link import Links
-from assistant.interfaces.http_sessions import MOST, NAME, Sessions, sign_everybody_out
+from assistant.interfaces.http import (
+    MOST_SESSIONS,
+    SESSIONS_FILE,
+    HttpSessions,
+    Links,
+    sign_everybody_out,
+)
 from assistant.interfaces.http_tokens import HttpTokens, TokenFile
-from integrations.web.box import NotKept
-from integrations.web.sessions import LASTS_S, Caller, SignedIn
+from integrations.web.box import Caller, NotKept
+from integrations.web.guard import LASTS_S, SignedIn
 
 ADMIN = "the admin's"
 NOW = datetime(2026, 11, 23, 2, 0, tzinfo=UTC)
@@ -27,11 +32,11 @@ class Box:
     def __init__(self, folder: Path, clock: VirtualClock, admin: str = ADMIN) -> None:
         self.folder = folder
         self.file = TokenFile(folder)
-        self.sessions = Sessions(folder, HttpTokens(admin, self.file), clock)
+        self.sessions = HttpSessions(folder, HttpTokens(admin, self.file), clock)
 
     @property
     def text(self) -> str:
-        return (self.folder / NAME).read_text()
+        return (self.folder / SESSIONS_FILE).read_text()
 
 
 @pytest.fixture
@@ -64,13 +69,13 @@ async def test_a_session_outlives_a_restart_and_tells_no_secret(
     assert row.keys() == {"sha256", "token", "expires"}
     assert signed.id not in box.text
     assert ADMIN not in box.text
-    assert stat.S_IMODE((box.folder / NAME).stat().st_mode) == 0o600
+    assert stat.S_IMODE((box.folder / SESSIONS_FILE).stat().st_mode) == 0o600
     assert (await begun(box)).id != signed.id
 
 
 async def test_of_what_is_no_token_or_no_session_there_is_none(box: Box) -> None:
     assert await box.sessions.begin("a guess") is None
-    assert not (box.folder / NAME).exists()
+    assert not (box.folder / SESSIONS_FILE).exists()
     signed = await begun(box)
     for wrong in ("", signed.id[:-1], f"{signed.id}x", signed.caller.session, "é", "\udcff"):
         assert box.sessions.caller(wrong) is None
@@ -140,12 +145,12 @@ async def test_many_at_once_are_all_kept_up_to_a_number(box: Box, clock: Virtual
     several = [one.id for one in await asyncio.gather(*(begun(box) for _ in range(8)))]
     again = Box(box.folder, clock).sessions
     assert all(again.caller(one) for one in several)
-    for _ in range(MOST - 8):
+    for _ in range(MOST_SESSIONS - 8):
         await begun(box)
     assert box.sessions.caller(several[0]) is not None
     await begun(box)
     assert box.sessions.caller(several[0]) is None  # the oldest
-    assert len(json.loads(box.text)) == MOST
+    assert len(json.loads(box.text)) == MOST_SESSIONS
 
 
 async def test_a_link_signs_in_once(box: Box) -> None:
@@ -185,7 +190,7 @@ async def test_a_damaged_file_lets_nobody_in(
     box: Box, text: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     signed = await begun(box)
-    (box.folder / NAME).write_text(text)
+    (box.folder / SESSIONS_FILE).write_text(text)
     assert box.sessions.caller(signed.id) is None
     assert box.sessions.caller(signed.id) is None
     told = [one for one in caplog.records if one.levelno == logging.ERROR]

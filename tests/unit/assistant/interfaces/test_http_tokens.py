@@ -11,7 +11,7 @@ import pytest
 
 from assistant.config.errors import ConfigError
 from assistant.interfaces.http_tokens import ADMIN, NAME, HttpTokens, TokenFile
-from integrations.web.sessions import Caller
+from integrations.web.box import Caller
 
 NOW = datetime(2026, 11, 23, 2, 0, tzinfo=UTC)
 KITCHEN = Caller("http:kitchen", frozenset({"speak", "read"}))

@@ -1,7 +1,7 @@
 """What a turn was about is the first tool that it called."""
 
 from assistant.domain.events import Happening
-from assistant.interfaces.controls import Intents
+from assistant.interfaces.status import Intents
 
 
 def call(turn_id: str, name: str) -> Happening:

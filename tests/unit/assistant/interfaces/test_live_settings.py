@@ -1,18 +1,20 @@
 """Settings that are changed while it runs: all or nothing, kept, and never against the settings."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from assistant.config.schema import Settings
-from assistant.config.sound import Sensitivity
+from assistant.config.sound import Sensitivity, VoiceChoice
+from assistant.conversation.loop import ConversationLoop
 from assistant.conversation.rules.state import FollowUp
 from assistant.domain.clock import VirtualClock
 from assistant.domain.records import StoreError
 from assistant.interfaces import live_settings
+from assistant.interfaces.controls import Controls
 from assistant.interfaces.live_settings import NO_PROFILE, LiveSettings
 from assistant.journal.store import Store
 from audio.errors import InputUnusable
@@ -22,24 +24,23 @@ from integrations.web.requests import LiveRequest
 from tests.unit.audio.wake.doubles import ScriptedWake
 
 
-class Voice:
-    """Keeps volume and speed as it is told to."""
+class Voice(Controls):
+    """Volume and speed, on a disk that may be full."""
 
-    def __init__(self) -> None:
-        self.volume, self.speed = 1.0, 1.0
-        self.on_change: Callable[[], None] = lambda: None
-        self.fails = False
+    fails = False
+
+    def __init__(self, store: Store) -> None:
+        super().__init__(VoiceChoice(), store, VirtualClock())
 
     async def set_volume(self, volume: float) -> None:
-        self.volume = volume
-        self._changed()
+        await super().set_volume(volume)
+        self._look()
 
     async def set_speed(self, speed: float) -> None:
-        self.speed = speed
-        self._changed()
+        await super().set_speed(speed)
+        self._look()
 
-    def _changed(self) -> None:
-        self.on_change()
+    def _look(self) -> None:
         if self.fails:
             raise StoreError("The disk is full.")
 
@@ -70,7 +71,7 @@ class Stage:
 
     def __init__(self, store: Store, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.store, self.data = store, data
-        self.voice, self.conversation = Voice(), Conversation()
+        self.voice, self.conversation = Voice(self.store), Conversation()
         self.made: list[tuple[tuple[str, ...], Sensitivity | None]] = []
         self.broken: set[str] = set()  # words whose model cannot be used
         monkeypatch.setattr(live_settings, "wake_engine", self._make)
@@ -80,10 +81,10 @@ class Stage:
         return Settings.model_validate({"assistant": {"data": str(self.data)}, **sections})
 
     async def process(self, **sections: Any) -> LiveSettings:
-        self.voice, self.conversation = Voice(), Conversation()
+        self.voice, self.conversation = Voice(self.store), Conversation()
         self.made.clear()
         live = LiveSettings(self.settings(**sections), self.store, self.voice)
-        await live.begin(self.conversation)
+        await live.begin(cast(ConversationLoop, self.conversation))
         return live
 
     def _make(

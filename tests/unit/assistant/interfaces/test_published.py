@@ -9,17 +9,17 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
-from assistant.conversation.listeners import Standing
-from assistant.conversation.state import State
-from assistant.interfaces.device.entities import every_one, gone, name_keys, sensors_of
-from assistant.interfaces.mqtt.entities import Looks, Offered, discovery, retained
-from assistant.interfaces.mqtt.publishing import Topics
-from assistant.interfaces.mqtt.states import Settings, states
+from assistant.conversation.rules.state import Standing, State
+from assistant.interfaces.device.sensors import gone, name_keys, sensors_of
+from assistant.interfaces.entities import MOBILE_APP
+from assistant.interfaces.live_settings import LiveSettings
+from assistant.interfaces.mqtt.discovery import Looks, Offered, Topics, discovery, retained, states
 from assistant.interfaces.status import StatusSnapshot
 from assistant.speech.catalogue import Catalogue
-from audio.steady import MicrophoneStatus
+from audio.device_status import MicrophoneStatus
 
 KEPT = Path(__file__).with_name("published.json")
 NOON = datetime(2026, 11, 23, 12, tzinfo=UTC)
@@ -39,7 +39,18 @@ BUSY = StatusSnapshot(
     timers=2,
 )
 ALL = Offered(words=True, wake_words=("okay_nabu", "alexa"), profiles=("no profile", "kids"))
-SETTINGS = Settings(0.5, 1.05, "never", "normal", "alexa", "none", "22:30-07:00")
+LIVE = cast(
+    LiveSettings,
+    SimpleNamespace(
+        volume=0.5,
+        speed=1.05,
+        follow_up="never",
+        sensitivity="normal",
+        wake_word="alexa",
+        profile="none",
+        quiet_hours="22:30-07:00",
+    ),
+)
 TOPICS = Topics("hearth/kitchen", "homeassistant", "0123456789abcdef")
 LOOKS = Looks("Hearth Kitchen", "1.2.3", "Hearth", "Hearth", "Kitchen")
 CATALOGUE = Catalogue()
@@ -54,7 +65,7 @@ def by_mqtt() -> dict[str, Any]:
         "little": discovery(
             TOPICS, Looks("H", "1", "Hearth", "Hearth"), Offered(), lambda key: key
         ),
-        "states": [states(BUSY, SETTINGS, ALL), states(QUIET, SETTINGS, Offered())],
+        "states": [states(BUSY, LIVE, ALL), states(QUIET, LIVE, Offered())],
         "retained": retained(TOPICS),
         "subscriptions": [asdict(one) for one in TOPICS.subscriptions()],
     }
@@ -69,7 +80,7 @@ def by_mobile_app() -> dict[str, Any]:
         "names": names,
         "busy": [asdict(one) for one in sensors_of(BUSY, names["en"], words=True)],
         "quiet": [asdict(one) for one in sensors_of(QUIET, names["en"], words=False)],
-        "gone": [asdict(one) for one in gone(every_one(), names["en"])],
+        "gone": [asdict(one) for one in gone(MOBILE_APP, names["en"])],
     }
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from assistant.domain.clock import VirtualClock
 from assistant.domain.events import EventBus, Happening
-from assistant.interfaces.health import LOOK_S, HealthMonitor
+from assistant.interfaces.status import HEALTH_S, HealthMonitor
 
 DEAF = "The microphone is gone."
 AWAY = "Home Assistant does not answer."
@@ -35,16 +35,16 @@ async def stage() -> AsyncIterator[Stage]:
     made = Stage()
     made.troubles.follow(made.changed)
     async with made.troubles:
-        await made.clock.run(LOOK_S)
+        await made.clock.run(HEALTH_S)
         yield made
 
 
 async def test_a_trouble_that_lasts_is_told_once_and_its_end_once(stage: Stage) -> None:
     stage.now = {"microphone": DEAF}
-    await stage.clock.run(5 * LOOK_S)
+    await stage.clock.run(5 * HEALTH_S)
     assert list(stage.troubles.sentences) == [DEAF]
     stage.now = {}
-    await stage.clock.run(3 * LOOK_S)
+    await stage.clock.run(3 * HEALTH_S)
     assert list(stage.troubles.sentences) == []
     assert [one.data for one in stage.told] == [
         {"what": "microphone", "on": True, "problem": DEAF},
@@ -56,18 +56,18 @@ async def test_a_trouble_that_lasts_is_told_once_and_its_end_once(stage: Stage) 
 
 async def test_what_is_over_at_once_is_no_trouble(stage: Stage) -> None:
     stage.now = {"home_assistant": AWAY}
-    await stage.clock.run(LOOK_S)
+    await stage.clock.run(HEALTH_S)
     stage.now = {}
-    await stage.clock.run(LOOK_S)
+    await stage.clock.run(HEALTH_S)
     stage.now = {"home_assistant": AWAY}
-    await stage.clock.run(LOOK_S)
+    await stage.clock.run(HEALTH_S)
     assert (stage.told, stage.changes, stage.troubles.sentences) == ([], 0, ())
 
 
 async def test_another_sentence_about_the_same_thing_is_no_new_fault(stage: Stage) -> None:
     stage.now = {"home_assistant": AWAY}
-    await stage.clock.run(4 * LOOK_S)
+    await stage.clock.run(4 * HEALTH_S)
     stage.now = {"home_assistant": "The token is refused.", "microphone": DEAF}
-    await stage.clock.run(LOOK_S)
+    await stage.clock.run(HEALTH_S)
     assert stage.troubles.sentences == ("The token is refused.",)
     assert (len(stage.told), stage.changes) == (1, 2)

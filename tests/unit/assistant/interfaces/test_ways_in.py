@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC
-from typing import Any
+from typing import Any, cast
 
 import httpx
 import pytest
@@ -25,8 +25,9 @@ from assistant.domain.records import TurnRecord
 from assistant.domain.rights import CALLERS, Rights
 from assistant.interfaces.api.box import Box
 from assistant.interfaces.device.inbox import Commander, Inbox
+from assistant.interfaces.device.sensors import DeviceEvents
 from assistant.interfaces.mqtt.commands import Orders
-from assistant.interfaces.mqtt.publishing import Topics
+from assistant.interfaces.mqtt.discovery import Topics
 from assistant.speech.catalogue import Catalogue
 from assistant.timers.book import TimerBook
 from assistant.timers.later import FrozenCalls
@@ -45,16 +46,16 @@ from integrations.home_assistant.services import Services, Snapshots
 from integrations.mcp.hub import McpHub
 from integrations.mcp.servers import home_assistant_server
 from integrations.mcp_server.tools import offered
-from integrations.mqtt import Arrival
+from integrations.mqtt.messages import Arrival
 from integrations.owner import OwnedTasks
 from integrations.web.api import api_routes, web_app
+from integrations.web.box import Caller
 from integrations.web.requests import AskRequest
-from integrations.web.sessions import Caller
 from tests.unit.assistant.interfaces.api.doubles import (
-    FakeConversation,
     FakeDesk,
     FakeLive,
     FakeModes,
+    TalkingConversation,
     parts,
 )
 from tests.unit.assistant.interfaces.device.box import Fired, Says
@@ -80,7 +81,7 @@ LET: dict[str, frozenset[str]] = {
 }
 
 
-class Programs(FakeConversation):
+class Programs(TalkingConversation):
     """Serves a program's typed turn as `conversation.for_programs` does: within its rights."""
 
     def __init__(self, rig: "Rig") -> None:
@@ -115,7 +116,7 @@ class Rig:
 
     @property
     def box(self) -> Box:
-        made = replace(parts(), modes=self.modes, live=self.live, conversation=Programs(self))
+        made = parts(modes=self.modes, live=self.live, conversation=Programs(self))
         return Box(made, self.happenings, VirtualClock())
 
     def new_turn(self) -> str:
@@ -305,8 +306,9 @@ async def _broker(rig: Rig) -> AsyncIterator[Callable[[str, str], Awaitable[bool
 async def _inbox(rig: Rig) -> AsyncIterator[Inbox]:
     says = Says()
     commander = Commander(rig.box, rig.happenings, Shelf(), VirtualClock())
+    desk, events = cast(Any, FakeDesk()), cast(DeviceEvents, Fired())
     inbox = Inbox(
-        *(FakeDesk(), says, rig.box, commander, Fired(), Catalogue(), VirtualClock()), ("en",)
+        *(desk, cast(Any, says), rig.box, commander, events, Catalogue(), VirtualClock()), ("en",)
     )
     async with inbox:
         yield inbox

@@ -10,6 +10,7 @@ from wyoming.client import AsyncTcpClient
 from wyoming.event import Event
 from wyoming.tts import Synthesize, SynthesizeVoice
 
+from assistant.announcements.desk import AnnounceDesk
 from assistant.config.errors import ConfigError
 from assistant.config.load import load_settings
 from assistant.config.schema import Settings
@@ -18,12 +19,12 @@ from assistant.speech.catalogue import Catalogue
 from audio.errors import InputUnusable
 from audio.tts import Chunk
 from integrations.errors import Misconfigured
+from integrations.web.box import Caller
 from integrations.web.requests import AnnounceRequest
-from integrations.web.sessions import Caller
 from tests.ports import free_port
 
 
-class Desk:
+class Desk(AnnounceDesk):
     """Notes what is to be said."""
 
     def __init__(self) -> None:
@@ -38,7 +39,14 @@ class Desk:
         return "a1"
 
     async def play(
-        self, pcm: bytes, rate: int, caller: Caller, *, name: str, preannounce: bool
+        self,
+        pcm: bytes,
+        rate: int,
+        caller: Caller,
+        *,
+        name: str = "sound",
+        preannounce: bool = False,
+        volume: float | None = None,
     ) -> str:
         self.played.append((pcm, rate, caller.name, preannounce))
         return "a2"

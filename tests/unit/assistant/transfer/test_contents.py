@@ -9,7 +9,7 @@ import pytest
 
 from assistant.config.errors import ConfigError
 from assistant.domain.records import MemoryRecord, TimerRecord
-from assistant.interfaces.device.record import DeviceRecord
+from assistant.interfaces.device.registration import DeviceRecord
 from assistant.interfaces.http_tokens import TokenRow
 from assistant.timers.recurrence import Rule
 from assistant.transfer.contents import (

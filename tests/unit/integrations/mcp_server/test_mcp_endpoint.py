@@ -15,9 +15,8 @@ from mcp.client.streamable_http import streamable_http_client
 from integrations.mcp_server.endpoint import McpServer
 from integrations.serving import serving
 from integrations.web.api import web_app
-from integrations.web.box import NotPossible
+from integrations.web.box import Busy, Caller, NotPossible
 from integrations.web.guard import Guard
-from integrations.web.problems import Busy
 from integrations.web.requests import (
     AnnounceRequest,
     AskRequest,
@@ -25,7 +24,6 @@ from integrations.web.requests import (
     QuestionRequest,
     TimerRequest,
 )
-from integrations.web.sessions import Caller
 from tests.unit.integrations.web.doubles import TOKEN, FakeBox, FakeTokens, patient_guard
 
 ALL = ["ask", "announce", "ask_question", "set_timer", "get_last_turns"]

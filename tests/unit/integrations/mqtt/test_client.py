@@ -9,15 +9,8 @@ from pathlib import Path
 import pytest
 
 from integrations.errors import IntegrationError, Misconfigured, SignInAgain, Unavailable
-from integrations.mqtt import (
-    Arrival,
-    Broker,
-    MqttClient,
-    Publication,
-    Subscription,
-    publish_last,
-)
-from integrations.mqtt.messages import LARGEST
+from integrations.mqtt.client import MqttClient, publish_last
+from integrations.mqtt.messages import LARGEST, Arrival, Broker, Publication, Subscription
 from tests.ports import closed_port
 from tests.simulators.certificate import Certificate, make_certificate
 from tests.unit.integrations.mqtt.broker import (
@@ -60,9 +53,8 @@ class Box:
 async def client(broker: FakeBroker, box: Box) -> AsyncIterator[MqttClient]:
     place = Broker("127.0.0.1", broker.port, "hearth", SECRET)
     subscriptions = [Subscription("box/announce", 1), Subscription("box/listen", 0)]
-    made = MqttClient(place, "hearth-1", WILL, subscriptions, box.receive, pause_s=(0.01, 0.02))
-    made.on_connected = box.connected.set
-    async with made:
+    given = (place, "hearth-1", WILL, subscriptions, box.receive, box.connected.set)
+    async with MqttClient(*given, pause_s=(0.01, 0.02)) as made:
         yield made
 
 
@@ -246,9 +238,9 @@ async def test_a_broker_behind_tls(certificate: Certificate) -> None:
     box = Box()
     async with fake_broker(accepted(V5), tls=certificate.server_context()) as broker:
         place = Broker("127.0.0.1", broker.port, tls=True, ca_file=str(certificate.ca_file))
-        made = MqttClient(place, "hearth-1", WILL, [Subscription("box/announce", 1)], box.receive)
-        made.on_connected = box.connected.set
-        async with made:
+        subscriptions = [Subscription("box/announce", 1)]
+        given = (place, "hearth-1", WILL, subscriptions, box.receive, box.connected.set)
+        async with MqttClient(*given):
             await until(box.connected)
             visit = await broker.until(1, SUBSCRIBE)
             # More than a record of TLS holds: what is left in it shows at no socket.

@@ -5,9 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from integrations.web.box import NotAnnounced, NotKept, Unknown
-from integrations.web.events import EventLog
-from integrations.web.guard import Guard
+from integrations.web.box import Caller, EventLog, NotAnnounced, NotKept, Scope, Unknown
+from integrations.web.guard import Guard, Sessions, SignedIn
 from integrations.web.requests import (
     AnnounceRequest,
     AskRequest,
@@ -22,7 +21,6 @@ from integrations.web.requests import (
     RateRequest,
     TimerRequest,
 )
-from integrations.web.sessions import Caller, Scope, SignedIn
 
 TOKEN = "t0ken-of-the-test"
 WITH_TOKEN = {"Authorization": f"Bearer {TOKEN}"}
@@ -53,7 +51,7 @@ def with_scope(scope: str) -> dict[str, str]:
 CODE = "c0de-of-a-link"
 
 
-class FakeSessions:
+class FakeSessions(Sessions):
     """Sessions of the tokens of a test, with ids that can be guessed, and one link."""
 
     def __init__(self, tokens: FakeTokens) -> None:

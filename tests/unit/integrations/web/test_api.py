@@ -3,9 +3,8 @@
 import httpx
 import pytest
 
-from integrations.web.box import NotKept, NotPossible, Unknown
+from integrations.web.box import Busy, NotKept, NotPossible, Unknown
 from integrations.web.paths import Path
-from integrations.web.problems import Busy
 from integrations.web.requests import LONGEST_TEXT, AnnounceRequest
 from tests.unit.integrations.web.doubles import TOKEN, FakeBox, with_scope
 from tests.unit.integrations.web.programs import ROWS, row_of, send

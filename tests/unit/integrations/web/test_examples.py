@@ -15,7 +15,7 @@ import pytest
 
 from integrations.serving import serving
 from integrations.web.api import api_routes, web_app
-from integrations.web.sessions import Caller
+from integrations.web.box import Caller
 from tests.unit.integrations.web.doubles import TOKEN, FakeBox, patient_guard
 
 EXAMPLES = Path(__file__).parents[4] / "deploy" / "examples"

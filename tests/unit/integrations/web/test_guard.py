@@ -6,6 +6,7 @@ from starlette.responses import JSONResponse
 from starlette.testclient import TestClient
 from starlette.types import Receive, Scope, Send
 
+from integrations.web.box import Caller
 from integrations.web.guard import (
     ALL_WRONG_AT_ONCE,
     ALL_WRONG_EVERY_S,
@@ -17,7 +18,6 @@ from integrations.web.guard import (
     Guard,
 )
 from integrations.web.problems import MAX_BODY, Rate, Refused
-from integrations.web.sessions import Caller
 from tests.unit.integrations.web.doubles import TOKEN, FakeTokens
 
 HOME, ELSEWHERE = "127.0.0.1", "192.168.1.66"

@@ -8,8 +8,8 @@ import pytest
 
 from integrations.serving import serving
 from integrations.web.api import api_routes, web_app
+from integrations.web.box import Caller
 from integrations.web.requests import QuestionAnswer, QuestionRequest
-from integrations.web.sessions import Caller
 from tests.unit.integrations.web.doubles import TOKEN, WITH_TOKEN, FakeBox, patient_guard
 from tests.unit.integrations.web.programs import program
 

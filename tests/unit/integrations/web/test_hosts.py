@@ -4,8 +4,7 @@ import httpx
 import pytest
 
 from integrations.web.api import api_routes, web_app
-from integrations.web.hosts import is_loopback
-from integrations.web.pages import health_route
+from integrations.web.pages import health_route, is_loopback
 from tests.unit.integrations.web.doubles import WITH_TOKEN, FakeBox, patient_guard
 
 

@@ -6,8 +6,7 @@ import httpx
 import pytest
 
 from integrations.web.api import api_routes, web_app
-from integrations.web.guard import CALLER, SUPERVISOR, Guard, Ingress, IngressUse
-from integrations.web.sessions import COOKIE
+from integrations.web.guard import CALLER, COOKIE, SUPERVISOR, Guard, Ingress, IngressUse
 from tests.unit.integrations.web.doubles import TOKEN, FakeBox, FakeSessions, FakeTokens
 
 PREFIX = "/api/hassio_ingress/aB3_-x"

@@ -14,8 +14,8 @@ from schemathesis.engine import Status, events, from_schema
 from starlette.routing import Route
 
 from integrations.web.api import api_paths, api_routes, web_app
-from integrations.web.openapi import document
-from integrations.web.sessions import Caller
+from integrations.web.box import Caller
+from integrations.web.paths import document
 from tests.unit.integrations.web.doubles import WITH_TOKEN, FakeBox, patient_guard
 
 LONG = os.environ.get("LONG") == "1"

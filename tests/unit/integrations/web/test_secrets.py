@@ -13,8 +13,7 @@ from starlette.routing import Route
 
 from integrations.serving import serving
 from integrations.web.api import api_routes, web_app
-from integrations.web.guard import Guard
-from integrations.web.sessions import COOKIE
+from integrations.web.guard import COOKIE, Guard
 from tests.unit.integrations.web.doubles import (
     CODE,
     PIN,

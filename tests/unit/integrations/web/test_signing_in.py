@@ -6,8 +6,7 @@ import httpx
 import pytest
 
 from integrations.web.api import api_routes, web_app
-from integrations.web.guard import WRONG_AT_ONCE, Guard
-from integrations.web.sessions import COOKIE
+from integrations.web.guard import COOKIE, WRONG_AT_ONCE, Guard
 from tests.unit.integrations.web.doubles import (
     CODE,
     TOKEN,

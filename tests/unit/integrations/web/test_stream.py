@@ -11,9 +11,8 @@ import pytest
 
 from integrations.serving import serving
 from integrations.web.api import api_routes, web_app
-from integrations.web.events import KEPT, WAITING, EventLog
-from integrations.web.guard import Guard
-from integrations.web.sessions import COOKIE
+from integrations.web.box import KEPT, WAITING, EventLog
+from integrations.web.guard import COOKIE, Guard
 from integrations.web.stream import LISTENERS
 from tests.unit.integrations.web.doubles import (
     TOKEN,

@@ -59,7 +59,7 @@ async def served(
     room: FakeRoom, silent_s: float = 10.0, taken_within_s: float = 10.0
 ) -> AsyncIterator[int]:
     def make(send: Any) -> SatelliteSession:
-        return SatelliteSession(send, INFO, room)
+        return SatelliteSession(send, INFO, room.play, room.timer_rang)
 
     async with WyomingServer("127.0.0.1", 0, make, SETTING, silent_s, taken_within_s) as server:
         yield server.port

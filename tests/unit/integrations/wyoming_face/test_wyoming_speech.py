@@ -46,7 +46,7 @@ def speech() -> FakeSpeech:
 @asynccontextmanager
 async def served(speech: FakeSpeech) -> AsyncIterator[AsyncTcpClient]:
     server = WyomingServer(
-        "127.0.0.1", 0, lambda send: SpeechSession(send, INFO, speech), "wyoming.tts_port"
+        "127.0.0.1", 0, lambda send: SpeechSession(send, INFO, speech.speak), "wyoming.tts_port"
     )
     async with (
         server,
@@ -139,7 +139,7 @@ async def test_who_takes_no_sound_is_sent_away_even_while_they_talk(speech: Fake
     server = WyomingServer(
         "127.0.0.1",
         0,
-        lambda send: SpeechSession(send, INFO, speech),
+        lambda send: SpeechSession(send, INFO, speech.speak),
         "wyoming.tts_port",
         taken_within_s=0.05,
     )

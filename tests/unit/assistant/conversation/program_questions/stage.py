@@ -20,8 +20,8 @@ from assistant.domain.events import EventBus, Happening
 from assistant.speech.catalogue import Catalogue
 from audio.frames import FRAME_SAMPLES, Frame
 from audio.player import Player
+from integrations.web.box import Caller
 from integrations.web.requests import QuestionAnswer, QuestionRequest
-from integrations.web.sessions import Caller
 from tests.unit.assistant.conversation.doubles import (
     ScriptedBrain,
     ScriptedEar,

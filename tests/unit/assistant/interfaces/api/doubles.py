@@ -1,14 +1,14 @@
 """What a box is made of, as tests need it: each part does what it is told and nothing else."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from assistant.conversation.hearing import Level
 from assistant.conversation.record import FinishedTurn
-from assistant.conversation.rules.state import Standing, State
 from assistant.domain.brain import ConversationOwner
 from assistant.domain.clock import VirtualClock
 from assistant.domain.policy_context import Mode
@@ -16,9 +16,8 @@ from assistant.domain.records import Mark, StoreError, TurnRecord
 from assistant.domain.rights import Rights
 from assistant.interfaces.api.parts import Openers, Parts
 from assistant.tools.policy.choices import Ratings
-from audio.device_status import MicrophoneStatus
 from integrations.home_assistant.house import House
-from integrations.web.box import NotPossible, Unknown
+from integrations.web.box import Caller, NotPossible, Unknown
 from integrations.web.requests import (
     AnnounceRequest,
     ConfirmRequest,
@@ -28,28 +27,24 @@ from integrations.web.requests import (
     QuestionRequest,
     TimerRequest,
 )
-from integrations.web.sessions import Caller
 from tests.fakes.small_values import FakeValues
+from tests.fakes.status import FakeConversation
 
 PROGRAM = Caller("http:washing", frozenset({"speak"}))
 OWNER = Caller("http:admin", frozenset({"admin"}))
 
 
-class FakeConversation:
-    """A conversation that stands as the test says."""
+class TalkingConversation(FakeConversation):
+    """A conversation that can be woken, stopped and asked."""
 
     def __init__(self) -> None:
-        self.standing = Standing(State.IDLE, False, MicrophoneStatus.LISTENING)
-        self.observers: list[Callable[[Standing], None]] = []
+        super().__init__()
+        self.hearing = SimpleNamespace(level=Level())
         self.can_wake = True
         self.woken: list[str] = []
         self.stopped = 0
         self.asked: list[tuple[str, Rights, str]] = []
         self.owners: list[ConversationOwner] = []
-
-    def observe(self, observer: Callable[[Standing], None]) -> Callable[[], None]:
-        self.observers.append(observer)
-        return lambda: self.observers.remove(observer)
 
     def wake(self, word: str = "button", caller: str = "") -> bool:
         self.woken.append(caller)
@@ -235,6 +230,9 @@ class FakeHistory:
             raise StoreError("the disk is gone")
 
 
+Mutes = Callable[..., Coroutine[Any, Any, None]]
+
+
 async def nobody_mutes(on: bool, *, aloud: bool = False) -> None:
     raise StoreError("the disk is full")
 
@@ -247,23 +245,24 @@ async def examined() -> Sequence[Mapping[str, Any]]:
     return [{"check": "clock", "status": "ok", "detail": "right", "mend": ""}]
 
 
-def parts() -> Parts:
+def parts(mute: Mutes = nobody_mutes, **changes: Any) -> Parts:
+    """All of them, with what a test has otherwise."""
     speech = FakeSpeech()
-    return Parts(
-        FakeConversation(),
-        nobody_mutes,
-        FakeModes(),
-        FakeDesk(),
-        speech,
-        speech,
-        FakeTimers(),
-        FakeLive(),
-        FakeConfirmations(),
-        FakeRecords(),
-        Openers(lambda: House(), Ratings(FakeValues())),
-        FakeHistory(),
-        offered,
-        examined,
-        Level(),
-        dict,
-    )
+    made: dict[str, Any] = {
+        "conversation": TalkingConversation(),
+        "mute": SimpleNamespace(set=mute),
+        "modes": FakeModes(),
+        "announcing": FakeDesk(),
+        "questions": speech,
+        "talks": speech,
+        "timers": FakeTimers(),
+        "live": FakeLive(),
+        "confirmations": FakeConfirmations(),
+        "records": FakeRecords(),
+        "openers": Openers(lambda: House(), Ratings(FakeValues())),
+        "history": FakeHistory(),
+        "tools": offered,
+        "doctor": examined,
+        "troubles": dict,
+    }
+    return Parts(**{**made, **changes})

@@ -19,7 +19,7 @@ from assistant.interfaces.api.parts import Openers, Parts
 from assistant.tools.policy.choices import Ratings
 from audio.device_status import MicrophoneStatus
 from integrations.home_assistant.house import Entity, House
-from integrations.web.box import NotKept, NotPossible, Unknown
+from integrations.web.box import Caller, NotKept, NotPossible, Scope, Unknown
 from integrations.web.requests import (
     AnnounceRequest,
     AskRequest,
@@ -31,13 +31,11 @@ from integrations.web.requests import (
     RateRequest,
     TimerRequest,
 )
-from integrations.web.sessions import Caller, Scope
 from tests.fakes.small_values import FakeValues
 from tests.unit.assistant.interfaces.api.doubles import (
     OWNER,
     PROGRAM,
     FakeConfirmations,
-    FakeConversation,
     FakeDesk,
     FakeHistory,
     FakeLive,
@@ -45,6 +43,7 @@ from tests.unit.assistant.interfaces.api.doubles import (
     FakeRecords,
     FakeSpeech,
     FakeTimers,
+    TalkingConversation,
     parts,
 )
 
@@ -54,13 +53,13 @@ def box_of(made: Parts, happenings: EventBus | None = None) -> Box:
 
 
 async def test_it_tells_every_change_while_it_is_open() -> None:
-    conversation = FakeConversation()
+    conversation = TalkingConversation()
     muted: list[bool] = []
 
     async def mute(on: bool, *, aloud: bool = False) -> None:
         muted.append(on)
 
-    box = box_of(replace(parts(), conversation=conversation, mute=mute))
+    box = box_of(parts(conversation=conversation, mute=mute))
     with box:
         assert box.state() == {
             "state": "idle",
@@ -74,8 +73,7 @@ async def test_it_tells_every_change_while_it_is_open() -> None:
         }
         stream = box.events.since(None, box.events.now("state", box.state()))
         assert b'"idle"' in await anext(stream)
-        conversation.standing = Standing(State.FOLLOW_UP, True, MicrophoneStatus.CLOSED)
-        conversation.observers[0](conversation.standing)
+        conversation.stand(state=State.FOLLOW_UP, muted=True, microphone=MicrophoneStatus.CLOSED)
         told = await anext(stream)
         await box.mute(True, PROGRAM)
         box.stop(PROGRAM)
@@ -83,7 +81,7 @@ async def test_it_tells_every_change_while_it_is_open() -> None:
     for _ in ("mute", "stop", "the button stop"):
         await anext(stream)
     assert b'"state": "follow_up", "muted": true, "microphone": "closed"' in told
-    assert (muted, conversation.stopped, conversation.observers) == ([True], 1, [])
+    assert (muted, conversation.stopped, conversation.followers) == ([True], 1, [])
     with pytest.raises(StopAsyncIteration):
         await anext(stream)
 
@@ -105,15 +103,15 @@ async def test_what_happens_is_told_with_the_words_of_those_whose_words_may_be_t
 
 @pytest.mark.parametrize("can", [True, False])
 def test_a_button_listens_where_it_can_and_says_for_whom(can: bool) -> None:
-    conversation = FakeConversation()
+    conversation = TalkingConversation()
     conversation.can_wake = can
-    assert box_of(replace(parts(), conversation=conversation)).listen(PROGRAM) is can
+    assert box_of(parts(conversation=conversation)).listen(PROGRAM) is can
     assert conversation.woken == ["http:washing"]
 
 
 async def test_a_mode_is_switched_for_a_time_and_told() -> None:
     modes, clock = FakeModes(), VirtualClock()
-    with Box(replace(parts(), modes=modes), EventBus(), clock) as box:
+    with Box(parts(modes=modes), EventBus(), clock) as box:
         stream = box.events.since(None, box.events.now("state", box.state()))
         await anext(stream)
         await box.set_mode("guest", 90, PROGRAM)
@@ -151,7 +149,7 @@ async def test_whatever_the_way_nobody_but_an_owner_loosens(
     modes.current = Mode.GUEST
     happenings, told = EventBus(), list[Happening]()
     happenings.follow(told.append)
-    box = box_of(replace(parts(), modes=modes, live=live, mute=mute), happenings)
+    box = box_of(parts(modes=modes, live=live, mute=mute), happenings)
     parents = LiveRequest(profile="parents")
     wishes: dict[str, Callable[[], Coroutine[None, None, None]]] = {
         "mode": lambda: box.set_mode("normal", 60, caller),
@@ -176,7 +174,7 @@ async def test_anybody_makes_it_stricter() -> None:
         muted.append(on)
 
     modes, live = FakeModes(), FakeLive()
-    box = box_of(replace(parts(), modes=modes, live=live, mute=mute))
+    box = box_of(parts(modes=modes, live=live, mute=mute))
     await box.set_mode("guest", None, PROGRAM)
     await box.mute(True, PROGRAM)
     await box.set_live(LiveRequest(profile="kids"), PROGRAM)
@@ -186,7 +184,7 @@ async def test_anybody_makes_it_stricter() -> None:
 async def test_while_a_secure_question_waits_the_volume_stays() -> None:
     live, waits = FakeLive(), FakeConfirmations()
     waits.secure = True
-    box = box_of(replace(parts(), live=live, confirmations=waits))
+    box = box_of(parts(live=live, confirmations=waits))
     with pytest.raises(NotPossible, match="waits for its answer"):
         await box.set_live(LiveRequest(volume=0.2), OWNER)
     assert live.volume == 1.0
@@ -207,7 +205,7 @@ async def test_what_may_open_is_rated(gate: Entity) -> None:
     house = House(entities={one.entity_id: one for one in (gate, lamp)})
     kept = FakeValues()
     openers = Openers(lambda: house, Ratings(kept))
-    box = box_of(replace(parts(), openers=openers))
+    box = box_of(parts(openers=openers))
     [row] = box.openers()
     assert (row["entity_id"], row["tier"], row["unrated"]) == ("switch.gate", None, "secure")
     await box.rate("switch.gate", RateRequest(tier="comfort"), PROGRAM)
@@ -223,7 +221,7 @@ async def test_what_may_open_is_rated(gate: Entity) -> None:
 async def test_what_the_disk_did_not_take_is_told() -> None:
     modes, records, history = FakeModes(), FakeRecords(), FakeHistory()
     modes.full = records.broken = history.broken = True
-    box = box_of(replace(parts(), modes=modes, records=records, history=history))
+    box = box_of(parts(modes=modes, records=records, history=history))
     with pytest.raises(NotKept, match="not over a restart"):
         await box.mute(True, PROGRAM)
     with pytest.raises(NotKept, match="not over a restart"):
@@ -242,13 +240,12 @@ async def test_what_the_disk_did_not_take_is_told() -> None:
 
 
 async def test_it_tells_since_when_it_has_been_listening() -> None:
-    conversation, clock = FakeConversation(), VirtualClock()
+    conversation, clock = TalkingConversation(), VirtualClock()
     conversation.standing = Standing(State.IDLE, False, MicrophoneStatus.OPENING)
-    with Box(replace(parts(), conversation=conversation), EventBus(), clock) as box:
-        (change,) = conversation.observers
+    with Box(parts(conversation=conversation), EventBus(), clock) as box:
 
         def since(state: State, muted: bool, microphone: MicrophoneStatus) -> object:
-            change(Standing(state, muted, microphone))
+            conversation.stand(state=state, muted=muted, microphone=microphone)
             return box.state()["listening_since"]
 
         assert box.state()["listening_since"] is None
@@ -263,7 +260,7 @@ async def test_it_tells_since_when_it_has_been_listening() -> None:
 
 async def test_what_people_look_at_comes_from_its_parts() -> None:
     history, records = FakeHistory(), FakeRecords()
-    made = replace(parts(), history=history, records=records, troubles=lambda: {"disk": "Full."})
+    made = parts(history=history, records=records, troubles=lambda: {"disk": "Full."})
     happenings = EventBus()
     told: list[Happening] = []
     happenings.follow(told.append)
@@ -291,14 +288,14 @@ async def test_what_people_look_at_comes_from_its_parts() -> None:
 
 async def test_announcements_go_to_their_desk() -> None:
     desk, wanted = FakeDesk(), AnnounceRequest(text="Dinner.")
-    box = box_of(replace(parts(), announcing=desk))
+    box = box_of(parts(announcing=desk))
     assert await box.announce(wanted, PROGRAM) == "a1"
     assert desk.taken == [(wanted, PROGRAM)]
 
 
 async def test_a_typed_turn_has_the_rights_of_a_program() -> None:
-    conversation = FakeConversation()
-    box = box_of(replace(parts(), conversation=conversation))
+    conversation = TalkingConversation()
+    box = box_of(parts(conversation=conversation))
     turn = await box.ask(AskRequest(text="what time is it"), PROGRAM)
     assert (turn["heard"], turn["answer"]) == ("what time is it", "It is noon.")
     assert conversation.asked == [("what time is it", CALLERS, "http:washing")]
@@ -306,7 +303,7 @@ async def test_a_typed_turn_has_the_rights_of_a_program() -> None:
 
 async def test_questions_and_conversations_go_to_who_asks_people() -> None:
     speech = FakeSpeech()
-    box = box_of(replace(parts(), questions=speech, talks=speech))
+    box = box_of(parts(questions=speech, talks=speech))
     question = QuestionRequest(question="Shall I close the blinds?")
     talk = ConverseRequest(text="Good morning.")
     assert (await box.question(question, PROGRAM)).id == "yes"
@@ -316,7 +313,7 @@ async def test_questions_and_conversations_go_to_who_asks_people() -> None:
 
 async def test_timers_are_set_listed_and_ended() -> None:
     timers = FakeTimers()
-    box = box_of(replace(parts(), timers=timers))
+    box = box_of(parts(timers=timers))
     wanted = TimerRequest(seconds=60)
     assert await box.set_timer(wanted, PROGRAM) == {"id": "new"}
     assert timers.wanted == [(wanted, "http:washing")]
@@ -342,7 +339,7 @@ async def test_only_who_may_act_in_a_persons_place_opens_the_microphone_unheard(
     async def mute(on: bool, *, aloud: bool = False) -> None:
         heard.append((on, aloud))
 
-    box = box_of(replace(parts(), mute=mute))
+    box = box_of(parts(mute=mute))
     for caller in (replace(PROGRAM, loosens=frozenset({"mute"})), OWNER):
         await box.mute(False, caller)
     assert heard == [(False, True), (False, False)]
@@ -353,7 +350,7 @@ async def test_every_order_is_told_once_with_whoever_gave_it() -> None:
 
     happenings, told = EventBus(), list[Happening]()
     happenings.follow(told.append)
-    box = box_of(replace(parts(), mute=mute), happenings)
+    box = box_of(parts(mute=mute), happenings)
     await box.mute(True, PROGRAM)
     await box.set_mode("guest", 5, PROGRAM)
     await box.set_live(LiveRequest(volume=0.4), PROGRAM)
@@ -412,8 +409,8 @@ async def test_what_is_written_down_is_read() -> None:
 async def test_a_program_has_a_conversation_and_hears_of_people_what_it_may_read(
     name: str, scopes: set[Scope], mcp_turns: bool, recalls: bool
 ) -> None:
-    conversation = FakeConversation()
-    box = box_of(replace(parts(), conversation=conversation, mcp_turns=mcp_turns))
+    conversation = TalkingConversation()
+    box = box_of(parts(conversation=conversation, mcp_turns=mcp_turns))
     caller = Caller(name, frozenset(scopes), token="0123")
     await box.ask(AskRequest(text="what time is it"), caller)
     [(_, rights, _)] = conversation.asked

@@ -1,16 +1,17 @@
 """An administrator's answer in a person's place."""
 
 from dataclasses import replace
+from typing import cast
 
 import pytest
 
+from assistant.conversation.confirmation_dialog import ConfirmationDialog
 from assistant.domain.events import EventBus, Happening
 from assistant.domain.outcome import Tier
 from assistant.domain.question import How, Question, Settlement
-from assistant.interfaces.api.confirmations import Confirmations
-from integrations.web.box import Unknown
+from assistant.interfaces.api.parts import Confirmations
+from integrations.web.box import Caller, Unknown
 from integrations.web.requests import ConfirmRequest
-from integrations.web.sessions import Caller
 
 ADMIN = Caller("http:admin", frozenset({"admin"}))
 
@@ -41,7 +42,7 @@ class Waiting:
 def confirmations(waiting: Waiting | None, told: list[Happening]) -> Confirmations:
     happenings = EventBus()
     happenings.follow(told.append)
-    return Confirmations(lambda: waiting, happenings)
+    return Confirmations(lambda: cast(ConfirmationDialog | None, waiting), happenings)
 
 
 async def test_a_yes_settles_it_once_and_names_who_said_it() -> None:

@@ -11,8 +11,7 @@ import pytest
 from assistant.domain.brain import Usage
 from assistant.domain.clock import VirtualClock
 from assistant.domain.records import TurnRecord
-from assistant.interfaces.api.history import History
-from assistant.interfaces.api.turn_sounds import TurnSounds
+from assistant.interfaces.api.parts import History, TurnSounds
 from assistant.journal.store import Store
 from assistant.sound.recordings import FOLDER, Recording, path_of, write
 from integrations.web.box import Unknown

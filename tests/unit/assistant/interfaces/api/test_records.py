@@ -8,7 +8,7 @@ import pytest
 
 from assistant.domain.clock import VirtualClock
 from assistant.domain.records import MemoryRecord
-from assistant.interfaces.api.records import Records
+from assistant.interfaces.api.parts import Records
 from assistant.journal.store import Store
 from integrations.web.box import NotPossible, Unknown
 

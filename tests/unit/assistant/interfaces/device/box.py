@@ -7,19 +7,19 @@ from typing import Any
 
 from assistant.domain.events import EventBus, Happening
 from assistant.domain.records import AnnouncementRecord
+from assistant.interfaces.api.box import Box
+from integrations.web.box import Caller
 from integrations.web.requests import (
     AnnounceRequest,
     LiveRequest,
-    Mode,
     QuestionAnswer,
     QuestionRequest,
 )
-from integrations.web.sessions import Caller
 
 Json = dict[str, Any]
 
 
-class Pressed:
+class Pressed(Box):
     """Notes what is pressed. `trouble`: raised by the next thing that is asked for."""
 
     def __init__(self) -> None:
@@ -33,7 +33,7 @@ class Pressed:
         assert caller.may("speak")
         self._note("muted" if on else "unmuted")
 
-    async def set_mode(self, mode: Mode, minutes: int | None, caller: Caller) -> None:
+    async def set_mode(self, mode: str, minutes: int | None, caller: Caller) -> None:
         assert caller.may("speak")
         self._note((mode, minutes))
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from assistant.domain.clock import VirtualClock
-from assistant.interfaces.device.record import DeviceFile
+from assistant.interfaces.device.registration import DeviceFile
 from tests.unit.assistant.interfaces.device.doubles import TakesDevices
 
 

@@ -6,8 +6,7 @@ import pytest
 
 from assistant.confirmation.wording import languages, wording
 from assistant.conversation.expected_answers import Templates
-from assistant.interfaces.device.choices import Asked, question_of
-from assistant.interfaces.device.messages import Words
+from assistant.interfaces.device.messages import Asked, Words, question_of
 
 YES_NO = [{"action": "CLOSE", "title": "Yes"}, {"action": "LEAVE", "title": "No"}]
 

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from assistant.conversation.rules.state import Standing, State
-from assistant.interfaces.device.entities import every_one, gone, name_keys, sensors_of
+from assistant.interfaces.device.sensors import gone, name_keys, sensors_of
+from assistant.interfaces.entities import MOBILE_APP
 from assistant.interfaces.status import StatusSnapshot
 from assistant.speech.catalogue import Catalogue
 from audio.device_status import MicrophoneStatus
@@ -89,7 +90,7 @@ def test_what_is_told_beside_the_state(name: str, attributes: dict[str, Any]) ->
 
 def test_every_one_has_a_name_and_an_icon_of_its_own() -> None:
     sensors = shown(BUSY)
-    assert set(sensors) == set(every_one())
+    assert set(sensors) == set(MOBILE_APP)
     for told in ([one.name for one in sensors.values()], [one.icon for one in sensors.values()]):
         assert len(set(told)) == len(sensors)
     assert all(one.icon.startswith("mdi:") for one in sensors.values())

@@ -6,16 +6,17 @@ from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from assistant.config.schema import Settings
-from assistant.conversation.rules.state import Standing, State
+from assistant.conversation.rules.state import State
 from assistant.domain.clock import VirtualClock
-from assistant.interfaces.device.face import DeviceInterface, HouseDevice, Reach
+from assistant.interfaces.device.interface import DeviceInterface, Reach
+from assistant.interfaces.device.registration import HouseDevice
 from assistant.speech.catalogue import Catalogue
-from audio.device_status import MicrophoneStatus
+from integrations.home_assistant.client import HomeAssistant
 from integrations.web.requests import QuestionAnswer
 from tests.unit.assistant.interfaces.device.box import Pressed, Says
 from tests.unit.assistant.interfaces.device.doubles import Json, TakesDevices
@@ -79,9 +80,13 @@ async def at_work(tmp_path: Path, *, guests: bool = False, **settings: Any) -> A
             **settings,
         }
     )
-    reach = Reach(stage.box, stage.says, stage.says, Catalogue(), Shelf(), stage.home.register)
+    acts_on: Any = (stage.box, stage.says, stage.says, Catalogue(), Shelf(), stage.home.register)
     device = HouseDevice(known, clock)
-    async with DeviceInterface(known, device, stage.home, stage.sources, reach, clock):
+    home = cast(HomeAssistant, stage.home)
+    async with DeviceInterface(
+        *(known, device, home, stage.sources, stage.happenings, stage.keeps_words),
+        *(Reach(*acts_on), clock),
+    ):
         await stage.settle()
         yield stage
 
@@ -90,20 +95,19 @@ async def test_all_that_changes_is_shown(tmp_path: Path) -> None:
     async with at_work(tmp_path) as stage:
         states = stage.home.states
         assert states["state"][0] == "idle"
-        stage.talk.standing = Standing(State.SPEAKING, False, MicrophoneStatus.LISTENING)
-        stage.talk.tell()
+        stage.conversation.stand(state=State.SPEAKING)
         await stage.settle()
         assert (states["state"][0], states["speaking"][0]) == ("speaking", True)
-        stage.numbers.brain = "gemini-live"
-        stage.numbers.tell()
+        stage.figures.brain = "gemini-live"
+        stage.figures.tell()
         await stage.settle()
         assert states["brain"][0] == "gemini-live"
-        stage.ringing.due = NOON
-        stage.ringing.tell()
+        stage.timers.due, stage.timers.count = NOON, 1
+        stage.timers.tell()
         await stage.settle()
         assert (states["next_timer"][0], states["timers"][0]) == (NOON.isoformat(), 1)
-        stage.trouble.sentences = ("There is no loudspeaker.",)
-        stage.trouble.tell()
+        stage.troubles.sentences = ("There is no loudspeaker.",)
+        stage.troubles.tell()
         await stage.settle()
         assert states["problem"] == (True, {"problems": ["There is no loudspeaker."]})
 
@@ -145,7 +149,7 @@ async def test_words_are_told_only_where_they_are_shared_and_kept(
 async def test_with_a_broker_only_messages_remain(tmp_path: Path) -> None:
     async with at_work(tmp_path, mqtt={"host": "broker"}) as stage:
         stage.happenings.tell("wake", "t1", word="okay_nabu")
-        stage.talk.tell()
+        stage.conversation.tell()
         assert stage.home.send is not None
         actions = [{"action": "YES", "title": "Yes"}]
         stage.home.send({"message": "Well?", "hass_confirm_id": "1", "data": {"actions": actions}})
@@ -162,8 +166,8 @@ async def test_with_a_broker_only_messages_remain(tmp_path: Path) -> None:
 
 async def test_at_the_end_nobody_is_followed(tmp_path: Path) -> None:
     async with at_work(tmp_path) as stage:
-        assert stage.talk.followers
-    for one in (stage.talk, stage.numbers, stage.ringing, stage.trouble):
+        assert stage.conversation.followers
+    for one in stage.all:
         assert one.followers == []
     assert {state for state, _ in stage.home.states.values()} == {"unavailable"}
     assert stage.home.send is None

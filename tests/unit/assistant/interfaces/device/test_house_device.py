@@ -7,8 +7,7 @@ import pytest
 
 from assistant.config.schema import Settings
 from assistant.domain.clock import VirtualClock
-from assistant.interfaces.device.face import META_KEY, HouseDevice
-from assistant.interfaces.device.record import DeviceFile, DeviceRecord
+from assistant.interfaces.device.registration import META_KEY, DeviceFile, DeviceRecord, HouseDevice
 
 
 @pytest.fixture

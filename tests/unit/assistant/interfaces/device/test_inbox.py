@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -10,6 +10,7 @@ from assistant.domain.clock import VirtualClock
 from assistant.domain.records import StoreError
 from assistant.interfaces.device import inbox as old_orders
 from assistant.interfaces.device.inbox import Commander, Inbox
+from assistant.interfaces.device.sensors import DeviceEvents
 from assistant.speech.catalogue import Catalogue
 from integrations.home_assistant.mobile_app import Push
 from integrations.web.box import NotAnnounced, NotKept, NotPossible
@@ -26,15 +27,10 @@ class Room:
     def __init__(self) -> None:
         self.box, self.says, self.fired, self.heard = Pressed(), Says(), Fired(), Heard()
         self.clock, self.shelf = VirtualClock(), Shelf()
+        commander = Commander(self.box, self.heard.happenings, self.shelf, self.clock)
+        says, events = cast(Any, self.says), cast(DeviceEvents, self.fired)
         self.inbox = Inbox(
-            self.says,
-            self.says,
-            self.box,
-            Commander(self.box, self.heard.happenings, self.shelf, self.clock),
-            self.fired,
-            Catalogue(),
-            self.clock,
-            ("en", "es"),
+            *(says, says, self.box, commander, events, Catalogue(), self.clock), ("en", "es")
         )
 
     async def send(self, message: str, confirm_id: str = "1", title: str = "", **data: Any) -> None:

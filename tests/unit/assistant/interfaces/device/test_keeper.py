@@ -6,14 +6,16 @@ from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from assistant.config.schema import Settings
 from assistant.domain.clock import VirtualClock
 from assistant.domain.records import StoreError
-from assistant.interfaces.device.face import META_KEY, DeviceKeeper, HouseDevice
+from assistant.interfaces.device.interface import DeviceKeeper
+from assistant.interfaces.device.registration import META_KEY, HouseDevice
+from integrations.home_assistant.client import HomeAssistant
 from integrations.home_assistant.mobile_app import Push
 from integrations.web.box import NotKept
 from tests.unit.assistant.interfaces.device.doubles import TakesDevices
@@ -73,7 +75,13 @@ async def at_work(
     device = HouseDevice(settings, clock)
     daemon = Daemon(home, device, clock)
     keeper = DeviceKeeper(
-        device, settings, home, daemon.take, clock, home.register, daemon.registered.append
+        device,
+        settings,
+        cast(HomeAssistant, home),
+        daemon.take,
+        clock,
+        home.register,
+        daemon.registered.append,
     )
     async with keeper:
         yield daemon

@@ -2,9 +2,8 @@
 
 import pytest
 
-from assistant.interfaces.device import record as place
-from assistant.interfaces.device.record import DeviceFile, DeviceRecord
-from assistant.interfaces.device.sensors import ensure_registered
+from assistant.interfaces.device import registration as place
+from assistant.interfaces.device.registration import DeviceFile, DeviceRecord, ensure_registered
 from integrations.errors import Refused, SignInAgain, Unavailable
 from integrations.home_assistant import mobile_app
 from integrations.home_assistant.mobile_app import Address, Appearance

@@ -7,7 +7,7 @@ import pytest
 
 from assistant.config.errors import ConfigError
 from assistant.domain.clock import VirtualClock
-from assistant.interfaces.device.record import DeviceFile, DeviceRecord, new_record
+from assistant.interfaces.device.registration import DeviceFile, DeviceRecord, new_record
 
 RECORD = DeviceRecord("ours", "http://ha", "hook", "device", "house", "person", "Voice", "1")
 

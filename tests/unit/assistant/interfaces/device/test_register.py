@@ -8,8 +8,12 @@ import pytest
 
 from assistant.config.schema import Settings
 from assistant.domain.clock import VirtualClock
-from assistant.interfaces.device.record import DeviceFile, DeviceRecord
-from assistant.interfaces.device.sensors import appearance, ensure_registered
+from assistant.interfaces.device.registration import (
+    DeviceFile,
+    DeviceRecord,
+    appearance,
+    ensure_registered,
+)
 from integrations.errors import Misconfigured, Refused, Unavailable
 from integrations.home_assistant.mobile_app import Address, Appearance
 from tests.unit.assistant.interfaces.device.doubles import TakesDevices

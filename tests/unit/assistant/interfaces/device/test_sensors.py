@@ -12,16 +12,8 @@ import pytest
 
 from assistant.conversation.rules.state import Standing, State
 from assistant.domain.clock import VirtualClock
-from assistant.interfaces.device.entities import (
-    LAST_ANSWER,
-    LAST_HEARD,
-    MICROPHONE,
-    MUTED,
-    STATE,
-    TIMERS,
-    every_one,
-)
 from assistant.interfaces.device.sensors import DeviceSensors
+from assistant.interfaces.entities import MOBILE_APP
 from assistant.interfaces.status import StatusSnapshot
 from assistant.speech.catalogue import Catalogue
 from audio.device_status import MicrophoneStatus
@@ -29,7 +21,7 @@ from integrations.errors import Unavailable
 
 LISTENING = Standing(State.IDLE, False, MicrophoneStatus.LISTENING)
 CLOSED = Standing(State.IDLE, True, MicrophoneStatus.CLOSED)
-WORDS = {LAST_HEARD, LAST_ANSWER}
+WORDS = {"last_heard", "last_answer"}
 
 
 class Home:
@@ -116,23 +108,26 @@ async def test_all_is_shown_as_soon_as_the_device_is_registered(
         assert home.asked == []
         teller.sensors.registered("hook")
         await clock.run(5)
-        assert set(home.states) == set(every_one())
-        assert (home.states[MUTED], home.states[MICROPHONE]) == (True, "closed")
-        assert (home.names[MUTED], home.names[LAST_HEARD]) == ("Microphone muted", "Last heard")
-        assert home.attributes[LAST_HEARD] == {"text": "turn it on", "turn_id": "t1"}
-        assert home.asked == ["register_sensor"] * len(every_one()) + ["update_sensor_states"]
+        assert set(home.states) == set(MOBILE_APP)
+        assert (home.states["microphone_muted"], home.states["microphone"]) == (True, "closed")
+        assert (home.names["microphone_muted"], home.names["last_heard"]) == (
+            "Microphone muted",
+            "Last heard",
+        )
+        assert home.attributes["last_heard"] == {"text": "turn it on", "turn_id": "t1"}
+        assert home.asked == ["register_sensor"] * len(MOBILE_APP) + ["update_sensor_states"]
 
 
 async def test_it_follows_and_tells_nothing_twice(home: Home, clock: VirtualClock) -> None:
     async with telling(home, clock, "es") as teller:
         teller.sensors.registered("hook")
         await clock.run(5)
-        assert home.names[MUTED] == "Micrófono silenciado"
+        assert home.names["microphone_muted"] == "Micrófono silenciado"
         home.asked.clear()
         for standing in (LISTENING, CLOSED, CLOSED):
             teller.change(standing=standing)
             await clock.run(1)
-        assert (home.states[MUTED], home.states[MICROPHONE]) == (True, "closed")
+        assert (home.states["microphone_muted"], home.states["microphone"]) == (True, "closed")
         assert home.asked == ["update_sensor_states"]
 
 
@@ -147,7 +142,7 @@ async def test_a_burst_of_changes_is_one_update(home: Home, clock: VirtualClock)
         teller.change(timers=3)
         await clock.run(1)
         assert home.asked == ["update_sensor_states"]
-        assert (home.states[STATE], home.states[TIMERS]) == (list(State)[-1].name.lower(), 3)
+        assert (home.states["state"], home.states["timers"]) == (list(State)[-1].name.lower(), 3)
 
 
 async def test_after_a_restart_of_the_house_all_is_told_again(
@@ -159,10 +154,10 @@ async def test_after_a_restart_of_the_house_all_is_told_again(
         home.away = True
         teller.change(standing=CLOSED)
         await clock.run(5)
-        home.away, home.states[MUTED] = False, False  # as it was left
+        home.away, home.states["microphone_muted"] = False, False  # as it was left
         teller.sensors.registered("hook")
         await clock.run(60)
-        assert (home.states[MUTED], home.states[MICROPHONE]) == (True, "closed")
+        assert (home.states["microphone_muted"], home.states["microphone"]) == (True, "closed")
 
 
 async def test_a_new_connection_while_it_still_tells_is_told_all_too(
@@ -173,7 +168,7 @@ async def test_a_new_connection_while_it_still_tells_is_told_all_too(
         await clock.run(0.5)  # it waits for the entities to be made
         teller.sensors.registered("hook")
         await clock.run(10)
-        assert home.asked.count("register_sensor") == 2 * len(every_one())
+        assert home.asked.count("register_sensor") == 2 * len(MOBILE_APP)
 
 
 async def test_a_lost_connection_is_tried_again(home: Home, clock: VirtualClock) -> None:
@@ -185,17 +180,17 @@ async def test_a_lost_connection_is_tried_again(home: Home, clock: VirtualClock)
         await clock.run(20)
         home.away = False
         await clock.run(60)
-        assert home.states[MUTED] is True
+        assert home.states["microphone_muted"] is True
 
 
 async def test_an_entity_that_was_deleted_comes_again(home: Home, clock: VirtualClock) -> None:
     async with telling(home, clock) as teller:
         teller.sensors.registered("hook")
         await clock.run(5)
-        del home.states[MUTED]
+        del home.states["microphone_muted"]
         teller.change(standing=CLOSED)
         await clock.run(5)
-        assert (home.states[MUTED], home.states[MICROPHONE]) == (True, "closed")
+        assert (home.states["microphone_muted"], home.states["microphone"]) == (True, "closed")
 
 
 async def test_a_house_that_makes_entities_slowly(home: Home, clock: VirtualClock) -> None:
@@ -206,7 +201,7 @@ async def test_a_house_that_makes_entities_slowly(home: Home, clock: VirtualCloc
         teller.change(standing=CLOSED)
         home.slow = False
         await clock.run(10)
-        assert (home.states[MUTED], home.states[MICROPHONE]) == (True, "closed")
+        assert (home.states["microphone_muted"], home.states["microphone"]) == (True, "closed")
 
 
 async def test_nobody_behind_the_webhook_any_more(home: Home, clock: VirtualClock) -> None:
@@ -216,34 +211,34 @@ async def test_nobody_behind_the_webhook_any_more(home: Home, clock: VirtualCloc
         assert home.asked == ["register_sensor"]  # and it waits to be registered
         teller.sensors.registered("hook")
         await clock.run(5)
-        assert home.states[MUTED] is False
+        assert home.states["microphone_muted"] is False
 
 
 async def test_words_that_are_not_shared_are_not_there_and_none_is_left(
     home: Home, clock: VirtualClock
 ) -> None:
-    home.states = {LAST_HEARD: "open the safe"}  # of a time when it was shared
-    home.attributes = {LAST_HEARD: {"text": "open the safe"}}
+    home.states = {"last_heard": "open the safe"}  # of a time when it was shared
+    home.attributes = {"last_heard": {"text": "open the safe"}}
     async with telling(home, clock, words=False) as teller:
         teller.sensors.registered("hook")
         await clock.run(5)
         teller.change(heard="and close it")
         await clock.run(5)
-        assert set(home.states) == set(every_one()) - {LAST_ANSWER}
-        assert (home.states[LAST_HEARD], home.attributes[LAST_HEARD]) == ("unavailable", {})
-        assert set(home.names) == set(every_one()) - WORDS
+        assert set(home.states) == set(MOBILE_APP) - {"last_answer"}
+        assert (home.states["last_heard"], home.attributes["last_heard"]) == ("unavailable", {})
+        assert set(home.names) == set(MOBILE_APP) - WORDS
 
 
 async def test_with_a_broker_there_are_none_and_those_of_before_are_unavailable(
     home: Home, clock: VirtualClock
 ) -> None:
-    home.states = {MUTED: True, LAST_HEARD: "open the safe"}
+    home.states = {"microphone_muted": True, "last_heard": "open the safe"}
     async with telling(home, clock, shown=False) as teller:
         teller.sensors.registered("hook")
         await clock.run(5)
         teller.change(standing=CLOSED)
         await clock.run(5)
-        assert home.states == {MUTED: "unavailable", LAST_HEARD: "unavailable"}
+        assert home.states == {"microphone_muted": "unavailable", "last_heard": "unavailable"}
         assert home.asked == ["update_sensor_states"]
         teller.sensors.registered("hook")  # the house has shown its last states again
         await clock.run(5)
@@ -256,7 +251,7 @@ async def test_at_the_end_nobody_tells(home: Home, clock: VirtualClock, passed_s
         teller.sensors.registered("hook")
         await clock.run(passed_s)  # a tenth: the entities are just being made
     assert set(home.states.values()) == {"unavailable"}
-    assert home.attributes[LAST_HEARD] == {}
+    assert home.attributes["last_heard"] == {}
 
 
 @pytest.mark.parametrize(
@@ -281,7 +276,7 @@ async def test_at_the_end_a_house_in_trouble_is_not_waited_for(
         teller.sensors.registered("hook")
         await clock.run(5)
         setattr(home, trouble, trouble != "connected")
-    assert home.states[MUTED] is False
+    assert home.states["microphone_muted"] is False
     assert (f"not told of the end: {why}" in caplog.text) is (why is not None)
 
 

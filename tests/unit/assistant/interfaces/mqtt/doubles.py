@@ -1,36 +1,17 @@
 """What the face stands on, as tests need it: each does what it is told and nothing else."""
 
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import replace
-from datetime import UTC, datetime
-from types import TracebackType
-from typing import Any, Self
+from collections.abc import Awaitable, Sequence
+from typing import Any, ClassVar, Self, cast
 
-from assistant.conversation.rules.state import Standing, State
 from assistant.domain.events import EventBus, Happening
-from assistant.domain.records import StoreError
-from assistant.interfaces.mqtt.publishing import Parts
-from audio.device_status import MicrophoneStatus
+from assistant.interfaces.mqtt.commands import MqttParts
 from integrations.errors import IntegrationError, Unavailable
-from integrations.mqtt import Arrival, Broker, Publication, Subscription
-from integrations.web.box import NotPossible
+from integrations.mqtt.client import MqttClient
+from integrations.mqtt.messages import Publication
+from integrations.web.box import Caller, NotPossible
 from integrations.web.requests import AnnounceRequest, LiveRequest, QuestionAnswer, QuestionRequest
-from integrations.web.sessions import Caller
-
-
-class Followed:
-    """Tells whoever follows."""
-
-    def __init__(self) -> None:
-        self.followers: list[Callable[[], None]] = []
-
-    def follow(self, tell: Callable[[], None]) -> Callable[[], None]:
-        self.followers.append(tell)
-        return lambda: self.followers.remove(tell)
-
-    def tell(self) -> None:
-        for follower in tuple(self.followers):
-            follower()
+from tests.fakes.small_values import FakeValues
+from tests.fakes.status import FakeStatus, Followed
 
 
 class FakeBox:
@@ -91,143 +72,65 @@ class FakeLive(Followed):
         return {"wake_word": ("okay_nabu", "alexa"), "profile": ("none",)}[name]
 
 
-class FakeFigures(Followed):
-    """A last turn."""
-
-    last_heard: str | None = "lights on"
-    last_answer: str | None = "Done."
-    turn_id: str | None = "t1"
-    last_wake_word: str | None = "okay_nabu"
-    brain: str | None = "offline"
-    latency_ms: float | None = 512.3
-    cost_today_usd: float | None = 0.01
-    day = datetime(2026, 1, 1, tzinfo=UTC)
-
-
-class FakeTimers(Followed):
-    """How many there are."""
-
-    count = 0
-
-    def next(self) -> tuple[datetime | None, int]:
-        return None, self.count
-
-
-class FakeConversation:
-    """Stands as the test says."""
-
-    def __init__(self) -> None:
-        self.standing = Standing(State.IDLE, False, MicrophoneStatus.LISTENING)
-        self.observers: list[Callable[[Standing], None]] = []
-
-    def observe(self, observer: Callable[[Standing], None]) -> Callable[[], None]:
-        self.observers.append(observer)
-        return lambda: self.observers.remove(observer)
-
-    def stand(self, **changes: Any) -> None:
-        self.standing = replace(self.standing, **changes)
-        for observer in tuple(self.observers):
-            observer(self.standing)
-
-
-class FakeTroubles(Followed):
-    """What does not work."""
-
-    sentences: Sequence[str] = ()
-
-
-class FakeStore:
-    """Keeps values in memory, unless it is broken."""
-
-    def __init__(self) -> None:
-        self.values: dict[str, Any] = {}
-        self.broken = False
-
-    async def keep(self, name: str, value: Any) -> None:
-        if self.broken:
-            raise StoreError("The disk is full.")
-        self.values[name] = value
-
-    async def kept(self, name: str) -> Any | None:
-        return self.values.get(name)
-
-
-class House:
+class House(FakeStatus):
     """All of them."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.box = FakeBox()
         self.live = FakeLive()
-        self.figures = FakeFigures()
-        self.timers = FakeTimers()
-        self.conversation = FakeConversation()
-        self.troubles = FakeTroubles()
         self.guests = False
         self.happenings = EventBus(lambda: not self.guests)
-        self.store = FakeStore()
+        self.store = FakeValues()
         self.told: list[Happening] = []
         self.happenings.follow(self.told.append)
 
     @property
-    def parts(self) -> Parts:
-        return Parts(
-            self.box,
-            self.box,
-            self.live,
-            self.figures,
-            self.timers,
-            self.conversation,
-            self.troubles,
-            self.happenings,
-            self.store,
-        )
+    def parts(self) -> MqttParts:
+        stands_on = (self.box, self.box, self.live, self.sources, self.happenings, self.store)
+        return MqttParts(*cast(Any, stands_on))
 
 
-class FakeClient:
+class FakeClient(MqttClient):
     """A client whose broker is there when the test says so; notes what is published."""
 
-    def __init__(
-        self,
-        broker: Broker,
-        name: str,
-        will: Publication,
-        subscriptions: Sequence[Subscription],
-        receive: Callable[[Arrival], Awaitable[bool]],
-    ) -> None:
-        self.broker, self.name, self.will = broker, name, will
-        self.subscriptions = tuple(subscriptions)
-        self.receive = receive
-        self.on_connected: Callable[[], None] = lambda: None
-        self.connected = False
-        self.openings = 0
-        self.problem: IntegrationError | None = Unavailable("The broker is away.")
+    made: ClassVar[list["FakeClient"]] = []
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self.broker, self.name, self.will, self.subscriptions, self.receive, self._greet = given
+        self.there = False
         self.entered = False
         self.published: list[Publication] = []
         self.refuses = 0  # of the next messages
+        self.made.append(self)
+
+    @property
+    def connected(self) -> bool:
+        return self.there
+
+    @property
+    def problem(self) -> IntegrationError | None:
+        return None if self.there else Unavailable("The broker is away.")
 
     async def __aenter__(self) -> Self:
         self.entered = True
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *error: object) -> None:
         self.entered = False
 
     async def publish(self, message: Publication) -> None:
         assert self.entered
-        if not self.connected or self.refuses:
+        if not self.there or self.refuses:
             self.refuses = max(0, self.refuses - 1)
             raise Unavailable("The broker is away.")
         self.published.append(message)
 
     def connect(self) -> None:
         """The broker is there."""
-        self.connected, self.problem = True, None
-        self.on_connected()
+        self.there = True
+        self._greet()
 
     def take(self) -> dict[str, str]:
         """What has been published since, newest of each topic; retained or not."""

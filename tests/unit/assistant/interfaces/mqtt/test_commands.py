@@ -10,18 +10,17 @@ import pytest
 
 from assistant.interfaces.mqtt.commands import (
     Ask,
-    FollowUp,
     Late,
-    Mute,
     Order,
     Press,
     Refusal,
     Say,
     SettingChange,
+    Switch,
     read,
 )
-from assistant.interfaces.mqtt.publishing import Topics
-from integrations.mqtt import Arrival
+from assistant.interfaces.mqtt.discovery import Topics
+from integrations.mqtt.messages import Arrival
 from integrations.web.requests import AnnounceRequest, Choice, LiveRequest, QuestionRequest
 
 TOPICS = Topics("hearth/kitchen", "homeassistant", "0123456789abcdef")
@@ -194,9 +193,9 @@ def test_a_wrong_question_is_refused() -> None:
 @pytest.mark.parametrize(
     ("topic", "payload", "wanted"),
     [
-        ("mute/set", "ON", Mute(True)),
-        ("mute/set", "OFF", Mute(False)),
-        ("follow_up/set", "OFF", FollowUp(False)),
+        ("mute/set", "ON", Switch("mute", True)),
+        ("mute/set", "OFF", Switch("mute", False)),
+        ("follow_up/set", "OFF", Switch("follow_up", False)),
         ("volume/set", "30", SettingChange(LiveRequest(volume=0.3))),
         ("volume/set", "30.0", SettingChange(LiveRequest(volume=0.3))),
         ("speed/set", "1.25", SettingChange(LiveRequest(speed=1.25))),

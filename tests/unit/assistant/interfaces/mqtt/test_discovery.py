@@ -1,23 +1,24 @@
 """One message makes the whole device; what the settings do not offer is taken away by it."""
 
 import json
-from typing import Any, get_args
+from types import SimpleNamespace
+from typing import Any, cast, get_args
 
 import pytest
 
 from assistant.domain.events import Kind
-from assistant.interfaces.mqtt.entities import (
-    EVENTS,
+from assistant.interfaces.entities import EVENTS, TRIGGERS
+from assistant.interfaces.live_settings import LiveSettings
+from assistant.interfaces.mqtt.discovery import (
     SOMETIMES,
-    TRIGGERS,
     Looks,
     Offered,
+    Topics,
     discovery,
     entity_id,
     offered,
     retained,
 )
-from assistant.interfaces.mqtt.publishing import Topics
 from assistant.speech.catalogue import Catalogue
 
 TOPICS = Topics("hearth/kitchen", "homeassistant", "0123456789abcdef")
@@ -183,19 +184,14 @@ def test_every_happening_has_its_event_and_triggers_have_names_of_their_own() ->
     }
 
 
-class Live:
-    """Settings of which some are no choice."""
-
-    def __init__(self, profiles: tuple[str, ...]) -> None:
-        self._profiles = profiles
-
-    def options(self, name: str) -> tuple[str, ...]:
-        return {"wake_word": ("okay_nabu",), "profile": self._profiles}[name]
+def live(profiles: tuple[str, ...]) -> LiveSettings:
+    options = {"wake_word": ("okay_nabu",), "profile": profiles}
+    return cast(LiveSettings, SimpleNamespace(options=options.get))
 
 
 def test_a_profile_is_chosen_only_where_there_is_one() -> None:
-    assert offered(Live(("none",)), words=False) == Offered(False, ("okay_nabu",), ())
-    there = offered(Live(("none", "kids")), words=True)
+    assert offered(live(("none",)), words=False) == Offered(False, ("okay_nabu",), ())
+    there = offered(live(("none", "kids")), words=True)
     assert there == Offered(True, ("okay_nabu",), ("no profile", "kids"))
 
 

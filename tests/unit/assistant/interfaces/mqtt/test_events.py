@@ -5,7 +5,7 @@ import json
 import pytest
 
 from assistant.domain.events import Happening
-from assistant.interfaces.mqtt.events import answered, event
+from assistant.interfaces.mqtt.interface import answered, event
 from integrations.web.requests import QuestionAnswer
 
 HEARD = Happening("heard", "turn1", {"language": "en"}, {"text": "lights on"})

@@ -1,16 +1,17 @@
 """The device shows how Hearth stands, at every connection anew, and says when nobody is there."""
 
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator
 
 import pytest
 
+from assistant.config.schema import Settings
 from assistant.conversation.rules.state import State
 from assistant.domain.clock import VirtualClock
-from assistant.interfaces.mqtt.entities import Looks
-from assistant.interfaces.mqtt.face import MqttInterface
-from assistant.interfaces.mqtt.publishing import Topics
-from integrations.mqtt import Arrival, Broker, Publication, Subscription
+from assistant.interfaces.mqtt.discovery import Topics
+from assistant.interfaces.mqtt.interface import MqttInterface
+from assistant.speech.catalogue import Catalogue
+from integrations.mqtt.messages import Arrival, Publication
 from integrations.web.requests import QuestionAnswer
 from tests.unit.assistant.interfaces.mqtt.doubles import FakeClient, House
 
@@ -24,35 +25,21 @@ class Rig:
     def __init__(self, *, words: bool = False) -> None:
         self.house = House()
         self.clock = VirtualClock()
-        self.clients: list[FakeClient] = []
-
-        def dial(
-            broker: Broker,
-            name: str,
-            will: Publication,
-            subscriptions: Sequence[Subscription],
-            receive: Callable[[Arrival], Awaitable[bool]],
-        ) -> FakeClient:
-            self.clients.append(FakeClient(broker, name, will, subscriptions, receive))
-            return self.clients[-1]
-
+        settings = Settings.model_validate(
+            {
+                "mqtt": {"host": "broker", "topic": "hearth"},
+                "privacy": {"share_heard": words},
+                "home_assistant": {"url": "http://ha:8123", "token": "token"},
+            }
+        )
+        parts = self.house.parts
         self.face = MqttInterface(
-            dial,
-            Broker("broker"),
-            TOPICS,
-            Looks("Hearth", "1", "Hearth", "Hearth"),
-            self.house.parts,
-            lambda key: key,
-            self.clock,
-            follow_up="question",
-            words=words,
-            may_unmute=False,
-            may_widen=False,
+            settings, TOPICS.identifier, parts, Catalogue(), self.clock, FakeClient
         )
 
     @property
     def client(self) -> FakeClient:
-        return self.clients[0]
+        return FakeClient.made[-1]
 
     async def connect(self) -> dict[str, str]:
         """The broker comes; what it is told then."""
@@ -163,7 +150,7 @@ async def test_a_state_comes_before_the_event_that_it_goes_with(rig: Rig) -> Non
 
 async def test_all_is_told_again_at_the_next_connection(rig: Rig) -> None:
     first = await rig.connect()
-    rig.client.connected = False
+    rig.client.there = False
     rig.house.conversation.stand(muted=True)
     assert await rig.told() == {}
     assert await rig.connect() == {**first, "hearth/mute": "ON"}
@@ -223,8 +210,7 @@ async def test_at_the_end_nobody_is_there() -> None:
         await rig.connect()
     assert rig.client.published == [Publication("hearth/availability", "offline", retain=True)]
     assert not rig.client.entered
-    assert not rig.house.conversation.observers
-    assert not rig.house.live.followers
+    assert not any(one.followers for one in (*rig.house.all, rig.house.live))
 
 
 async def test_an_end_without_a_broker_is_one() -> None:
@@ -255,7 +241,7 @@ async def test_a_question_and_its_answer(rig: Rig) -> None:
 
 async def events(rig: Rig) -> list[Publication]:
     """Those that were told, at the connection if there was none."""
-    if not rig.client.connected:
+    if not rig.client.there:
         rig.client.connect()
     await rig.clock.settle()
     return [one for one in rig.client.published if one.topic == "hearth/event"]

@@ -10,8 +10,8 @@ import pytest
 
 from assistant.domain.clock import VirtualClock
 from assistant.interfaces.mqtt.commands import Orders
-from assistant.interfaces.mqtt.publishing import Topics
-from integrations.mqtt import Arrival
+from assistant.interfaces.mqtt.discovery import Topics
+from integrations.mqtt.messages import Arrival
 from integrations.owner import OwnedTasks
 from integrations.web.box import NotAnnounced, NotKept, NotPossible
 from integrations.web.requests import LiveRequest, QuestionAnswer
@@ -80,7 +80,7 @@ async def test_one_that_is_sent_again_has_the_same_id_and_the_same_text_another(
 async def test_an_announcement_that_could_not_be_kept_is_wanted_again(rig: Rig) -> None:
     rig.house.box.raises = NotKept("The disk is full.")
     assert not await rig.take("announce", "Dinner!", number=7)
-    rig.house.store.broken = True
+    rig.house.store.writable = False
     assert not await rig.take("announce", "Dinner!", number=7)
 
 

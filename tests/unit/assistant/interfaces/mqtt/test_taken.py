@@ -1,23 +1,9 @@
 """The same message has the same name, over a restart too; the same words twice are two."""
 
-from typing import Any
-
 from assistant.domain.clock import VirtualClock
-from assistant.interfaces.mqtt.taken import Taken
-from integrations.mqtt import Arrival
-
-
-class Store:
-    """Keeps it in memory."""
-
-    def __init__(self) -> None:
-        self.values: dict[str, Any] = {}
-
-    async def keep(self, name: str, value: Any) -> None:
-        self.values[name] = dict(value)
-
-    async def kept(self, name: str) -> Any | None:
-        return self.values.get(name)
+from assistant.interfaces.mqtt.commands import Taken
+from integrations.mqtt.messages import Arrival
+from tests.fakes.small_values import FakeValues
 
 
 def message(number: int, text: str = "Dinner!", *, again: bool = False) -> Arrival:
@@ -25,12 +11,12 @@ def message(number: int, text: str = "Dinner!", *, again: bool = False) -> Arriv
 
 
 async def test_a_name_of_its_own_is_its_name() -> None:
-    taken = Taken(Store(), VirtualClock())
+    taken = Taken(FakeValues(), VirtualClock())
     assert await taken.name(message(1), "washer") == "washer"
 
 
 async def test_what_is_sent_again_is_known_even_by_another_process() -> None:
-    store, clock = Store(), VirtualClock()
+    store, clock = FakeValues(), VirtualClock()
     first = await Taken(store, clock).name(message(7), "")
     clock.advance(60)
     assert await Taken(store, clock).name(message(7, again=True), "") == first
@@ -38,7 +24,7 @@ async def test_what_is_sent_again_is_known_even_by_another_process() -> None:
 
 async def test_the_same_words_sent_anew_are_another_message() -> None:
     clock = VirtualClock()
-    taken = Taken(Store(), clock)
+    taken = Taken(FakeValues(), clock)
     first = await taken.name(message(7), "")
     clock.advance(5)
     second = await taken.name(message(8), "")
@@ -50,26 +36,26 @@ async def test_the_same_words_sent_anew_are_another_message() -> None:
 
 async def test_what_never_came_is_new_although_it_is_sent_again() -> None:
     clock = VirtualClock()
-    taken = Taken(Store(), clock)
+    taken = Taken(FakeValues(), clock)
     first = await taken.name(message(7), "")
     clock.advance(1)
     assert await taken.name(message(7, "Other.", again=True), "") != first
 
 
 async def test_it_is_kept_before_it_is_given() -> None:
-    store = Store()
+    store = FakeValues()
     name = await Taken(store, VirtualClock()).name(message(7), "")
     assert list(store.values["mqtt_taken"].values()) == [name]
 
 
 async def test_a_message_that_nobody_sends_again_is_not_remembered() -> None:
-    store = Store()
+    store = FakeValues()
     assert await Taken(store, VirtualClock()).name(message(0), "")
     assert store.values == {}
 
 
 async def test_only_the_newest_are_remembered() -> None:
-    store, clock = Store(), VirtualClock()
+    store, clock = FakeValues(), VirtualClock()
     taken = Taken(store, clock)
     for number in range(1, 41):
         clock.advance(1)

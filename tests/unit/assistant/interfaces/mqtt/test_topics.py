@@ -1,7 +1,7 @@
 """Topics of two boxes never meet, unless somebody says so."""
 
 from assistant.config.sections import Mqtt
-from assistant.interfaces.mqtt.publishing import topics_of
+from assistant.interfaces.mqtt.discovery import topics_of
 
 
 def test_topics_are_the_boxs_own() -> None:

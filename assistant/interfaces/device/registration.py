@@ -1,21 +1,26 @@
-"""What is kept of our registration with Home Assistant, in a file that only its owner may read."""
+"""Registration of this box with Home Assistant: its file, making it, its room, removing it."""
 
+import asyncio
 import fcntl
 import json
+import logging
 import os
 import secrets
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from assistant.config.errors import ConfigError
+from assistant.config.schema import Settings
 from assistant.domain.clock import Clock
+from assistant.domain.version import own_version
 from assistant.tools.house.names import nearest
-from integrations.errors import IntegrationError, Refused, SignInAgain, Unavailable
+from integrations.errors import IntegrationError, Misconfigured, Refused, SignInAgain, Unavailable
 from integrations.home_assistant import mobile_app
 from integrations.home_assistant.house import Area
-from integrations.home_assistant.mobile_app import Address
+from integrations.home_assistant.mobile_app import Address, Appearance, Registered
 from integrations.home_assistant.registry import read_areas
 from integrations.home_assistant.websocket import Commands
 
@@ -23,6 +28,14 @@ NAME = "device.json"
 _LOCK = "device.lock"
 _LOOK_AGAIN_S = 0.1
 _LOCK_S = 30.0  # another process registers; that takes one request
+DEVICE_PAGE = "Settings > Devices & services > Devices > {name}"
+ENTRY_PAGE = "Settings > Devices & services > Mobile App > {name} > Delete"
+AREAS_NAMED = 8  # of a house that has more rooms than fit into one sentence
+META_KEY = "io.home-assistant/device_id"  # of an MCP request, since Home Assistant 2026.10
+
+_log = logging.getLogger(__name__)
+
+Register = Callable[[Address, str, Appearance], Awaitable[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,12 +143,110 @@ def _taken(handle: int) -> bool:
     return True
 
 
-# Which room the device stands in as Home Assistant sees it, and how it is removed there.
+class HouseDevice:
+    """Our device as far as it is known: stored by the daemon, read by every process."""
+
+    def __init__(self, settings: Settings, clock: Clock) -> None:
+        self.file = DeviceFile(settings.data_folder, clock)
+        self.device_id = ""  # in Home Assistant's device registry; "" while there is none
+        try:
+            record = self.file.read()
+        except ConfigError as error:  # all else works without
+            _log.warning("%s", error)
+            return
+        if record is not None and record.url == settings.home_assistant.url:
+            self.device_id = record.device_id
+
+    def registered_as(self, device_id: str) -> None:
+        """Take up the device's id of a registration that holds."""
+        self.device_id = device_id
+
+    def meta(self) -> Mapping[str, Any] | None:
+        """Return what goes with every request to Home Assistant's own tool server."""
+        return {META_KEY: self.device_id} if self.device_id else None
 
 
-DEVICE_PAGE = "Settings > Devices & services > Devices > {name}"
-ENTRY_PAGE = "Settings > Devices & services > Mobile App > {name} > Delete"
-AREAS_NAMED = 8  # of a house that has more rooms than fit into one sentence
+def appearance(settings: Settings) -> Appearance:
+    """How this box shows in Home Assistant: two boxes of one house differ by their rooms."""
+    told = f"{settings.assistant.name} {settings.assistant.area}".strip()
+    return Appearance(name=" ".join(told.split()), version=own_version())
+
+
+def address_of(settings: Settings) -> Address:
+    """Home Assistant as the settings name it."""
+    home = settings.home_assistant
+    return Address(home.url, home.token.get_secret_value(), home.verify_tls, home.ca_file)
+
+
+async def ensure_registered(
+    file: DeviceFile,
+    home: Commands,
+    address: Address,
+    looks: Appearance,
+    register: Register = mobile_app.register,
+) -> DeviceRecord:
+    """The registration, made now where there is none that lives. Then the device is there.
+
+    It is made anew where the entry was deleted, where this is another Home Assistant, or where the
+    token is another user's. Our identifier stays, so that the first is replaced, if it still is
+    there. An entry that a person has disabled is left alone.
+
+    Raises ConfigError for the file; Unavailable, Misconfigured, SignInAgain and Refused.
+    """
+    async with file.alone():
+        await mobile_app.ready(home)
+        user_id = await _user(home)
+        record = await asyncio.to_thread(file.read)
+        if record is None:
+            record = new_record()
+            # Before anything is registered under it: what happens in between makes no second one.
+            await asyncio.to_thread(file.write, record)
+        found = await _living(home, record, user_id)
+        if found is None:
+            _log.info("registering as %s", looks.name)
+            webhook_id = await register(address, record.identifier, looks)
+            record = replace(record, webhook_id=webhook_id, user_id=user_id)
+            # At once: what happens to Home Assistant now makes no second registration.
+            await asyncio.to_thread(file.write, record)
+            found = await mobile_app.look(home, webhook_id)
+            if found is None:
+                raise Unavailable("Home Assistant took the device, but does not know it yet.")
+        elif (record.name, record.version) != (looks.name, looks.version):
+            await mobile_app.update(home, record.webhook_id, looks)
+        now = replace(
+            record,
+            url=address.url,
+            device_id=found.device_id,
+            instance_id=found.instance_id,
+            name=looks.name,
+            version=looks.version,
+        )
+        if now != await asyncio.to_thread(file.read):
+            await asyncio.to_thread(file.write, now)
+        return now
+
+
+async def _living(home: Commands, record: DeviceRecord, user_id: str) -> Registered | None:
+    """The registration that the record speaks of, None where a new one must be made."""
+    if not record.webhook_id:
+        return None
+    found = await mobile_app.look(home, record.webhook_id)
+    if found is not None:
+        return found if record.user_id == user_id else None
+    device = await mobile_app.find_device(home, record.identifier)
+    if device is not None and device.disabled:
+        raise Misconfigured(
+            f"The device {device.name} is disabled in Home Assistant: enable it under Settings > "
+            "Devices & services > Mobile App, or remove it with hearth setup --forget."
+        )
+    return None
+
+
+async def _user(home: Commands) -> str:
+    try:
+        return str((await home.command("auth/current_user"))["id"])
+    except (KeyError, TypeError):
+        raise Unavailable("Home Assistant does not tell whose token this is.") from None
 
 
 @dataclass(frozen=True, slots=True)

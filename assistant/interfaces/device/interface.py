@@ -1,4 +1,4 @@
-"""The device of the house, whole: registered, with its sensors, its events and its inbox."""
+"""The device of Home Assistant, whole: registered, with its sensors, its events and its inbox."""
 
 import asyncio
 import logging
@@ -7,69 +7,34 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
-from assistant.announcements.desk import Announcing
+from assistant.announcements.desk import AnnounceDesk
+from assistant.announcements.queue_speaker import Announcements
 from assistant.config.errors import ConfigError
 from assistant.config.schema import Settings
 from assistant.domain.clock import Clock
 from assistant.domain.events import EventBus
 from assistant.domain.records import SmallValues, StoreError
-from assistant.interfaces.device.inbox import Buttons, Commander, Inbox, Kept, QuestionBox
-from assistant.interfaces.device.record import DeviceFile, DeviceRecord
-from assistant.interfaces.device.sensors import (
-    DeviceEvents,
-    DeviceSensors,
+from assistant.interfaces.api.box import Box
+from assistant.interfaces.device.inbox import Commander, Inbox
+from assistant.interfaces.device.registration import (
+    DeviceRecord,
+    HouseDevice,
     Register,
     address_of,
     appearance,
     ensure_registered,
 )
-from assistant.interfaces.status import (
-    ConversationStatus,
-    Figures,
-    StatusSnapshot,
-    TimerStatus,
-    Troubles,
-    facts_of,
-)
+from assistant.interfaces.device.sensors import DeviceEvents, DeviceSensors
+from assistant.interfaces.status import StatusSources
 from assistant.speech.catalogue import Catalogue
 from integrations.errors import IntegrationError, Unavailable
 from integrations.home_assistant import mobile_app
+from integrations.home_assistant.client import HomeAssistant
 from integrations.home_assistant.mobile_app import CHANNEL, Push, confirm, read_push
-from integrations.home_assistant.websocket import LiveLink
 from integrations.owner import OwnedTasks
 from integrations.web.box import NotKept
-
-# The box as a device of Home Assistant, as far as any process knows it: its id.
-
-
-_log = logging.getLogger(__name__)
-
-META_KEY = "io.home-assistant/device_id"  # of an MCP request, since Home Assistant 2026.10
-
-
-class HouseDevice:
-    """Our device as far as it is known: stored by the daemon, read by every process."""
-
-    def __init__(self, settings: Settings, clock: Clock) -> None:
-        self.file = DeviceFile(settings.data_folder, clock)
-        self.device_id = ""  # in Home Assistant's device registry; "" while there is none
-        try:
-            record = self.file.read()
-        except ConfigError as error:  # all else works without
-            _log.warning("%s", error)
-            return
-        if record is not None and record.url == settings.home_assistant.url:
-            self.device_id = record.device_id
-
-    def meta(self) -> Mapping[str, Any] | None:
-        """What goes with every request to Home Assistant's own tool server."""
-        return {META_KEY: self.device_id} if self.device_id else None
-
-
-# The daemon's part of being a device: registered, listening, and each message safe.
-
 
 _MESSAGES_WAITING = 64  # beyond that the newest is left out
 _REMEMBERED = 256  # ids of messages that came, against acting on one twice
@@ -79,15 +44,7 @@ _PAUSE_S = (1.0, 300.0)  # after a failure: the least and the longest
 _SOON_S = 5.0  # the longest while Home Assistant is away or starting
 
 
-class DeviceHouse(LiveLink, Protocol):
-    """What is needed of `HomeAssistant`."""
-
-    def follow(
-        self, handler: Callable[[Mapping[str, Any]], None], kind: str, **fields: Any
-    ) -> Callable[[], None]:
-        """Subscribe, at every new connection again, until the returned function is called."""
-        ...
-
+_log = logging.getLogger(__name__)
 
 Take = Callable[[Push], Awaitable[None]]  # may raise StoreError and NotKept
 
@@ -103,7 +60,7 @@ class DeviceKeeper:
         self,
         device: HouseDevice,
         settings: Settings,
-        home: DeviceHouse,
+        home: HomeAssistant,
         take: Take,
         clock: Clock,
         register: Register = mobile_app.register,
@@ -119,7 +76,7 @@ class DeviceKeeper:
         self._register = register
         self._registered = registered
         self._record: DeviceRecord | None = None
-        self._leave: Callable[[], None] = _nothing  # ends the present channel
+        self._leave: Callable[[], None] = lambda: None  # ends the present channel
         self._pushes: asyncio.Queue[Push] = asyncio.Queue(_MESSAGES_WAITING)
         self._came: deque[str] = deque(maxlen=_REMEMBERED)
         self._doubtful = True  # there is no channel, or it may have ended without a word
@@ -170,7 +127,7 @@ class DeviceKeeper:
             appearance(self._settings),
             self._register,
         )
-        self._device.device_id = record.device_id
+        self._device.registered_as(record.device_id)
         if before is not None and before.webhook_id == record.webhook_id and not self._doubtful:
             return
         self._close()
@@ -192,7 +149,7 @@ class DeviceKeeper:
 
     def _close(self) -> None:
         self._doubtful = True
-        leave, self._leave = self._leave, _nothing
+        leave, self._leave = self._leave, lambda: None
         leave()
 
     def _say(self, problem: Exception) -> None:
@@ -233,37 +190,13 @@ class DeviceKeeper:
             _log.info("a message could not be confirmed: %s", error)
 
 
-def _nothing() -> None:
-    """No channel is open."""
-
-
-class DeviceBox(Buttons, QuestionBox, Protocol):
-    """What messages need of the box (`integrations.web.box.Box`)."""
-
-
-@dataclass(frozen=True, slots=True)
-class Sources:
-    """Where all comes from that Home Assistant sees of us."""
-
-    conversation: ConversationStatus
-    figures: Figures
-    timers: TimerStatus
-    troubles: Troubles
-    happenings: EventBus
-    keeps_words: Callable[[], bool]  # whether what people say is kept: guests' words are not
-
-    def facts(self) -> StatusSnapshot:
-        """All of it, now."""
-        return facts_of(self.conversation, self.figures, self.timers, self.troubles)
-
-
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """What messages act on."""
+    """Parts of the process that messages act on."""
 
-    box: DeviceBox
-    desk: Announcing
-    announcements: Kept
+    box: Box
+    desk: AnnounceDesk
+    announcements: Announcements
     catalogue: Catalogue
     store: SmallValues
     register: Register = field(default=mobile_app.register)
@@ -277,12 +210,16 @@ class DeviceInterface:
         self,
         settings: Settings,
         device: HouseDevice,
-        home: DeviceHouse,
-        sources: Sources,
+        home: HomeAssistant,
+        sources: StatusSources,
+        happenings: EventBus,
+        keeps_words: Callable[[], bool],
         reach: Reach,
         clock: Clock,
     ) -> None:
+        """`keeps_words`: whether what people say is kept; guests' words are not."""
         self._sources = sources
+        self._happenings = happenings
         self._broker = bool(settings.mqtt.host)
         languages = settings.assistant.languages
         shares = settings.privacy.share_heard
@@ -291,14 +228,14 @@ class DeviceInterface:
             lambda: device.device_id,
             appearance(settings).name,
             clock,
-            lambda: shares and sources.keeps_words(),
+            lambda: shares and keeps_words(),
         )
         self.sensors = DeviceSensors(
             home,
             reach.catalogue,
             languages[0],
             clock,
-            sources.facts,
+            sources.snapshot,
             words=shares,
             shown=not self._broker,
         )
@@ -306,7 +243,7 @@ class DeviceInterface:
             reach.desk,
             reach.announcements,
             reach.box,
-            Commander(reach.box, sources.happenings, reach.store, clock),
+            Commander(reach.box, happenings, reach.store, clock),
             self.events,
             reach.catalogue,
             clock,
@@ -321,12 +258,9 @@ class DeviceInterface:
         async with AsyncExitStack() as stack:
             await stack.enter_async_context(self.events)
             await stack.enter_async_context(self.sensors)
-            sources, changed = self._sources, self.sensors.changed
-            stack.callback(sources.conversation.observe(lambda standing: changed()))
-            for follow in (sources.figures.follow, sources.timers.follow, sources.troubles.follow):
-                stack.callback(follow(changed))
+            stack.callback(self._sources.follow(self.sensors.changed))
             if not self._broker:
-                stack.callback(sources.happenings.follow(self.events.happened))
+                stack.callback(self._happenings.follow(self.events.happened))
             await stack.enter_async_context(self._inbox)
             await stack.enter_async_context(self._keeper)
             self._stack = stack.pop_all()

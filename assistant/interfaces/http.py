@@ -1,0 +1,346 @@
+"""The HTTP interface of this box: who has signed in, one-time links to the console, serving it.
+
+Sessions and links are kept in files without any secret: a session's id and a link's code are made
+of chance, so their plain SHA-256 tells nothing of them.
+"""
+
+import asyncio
+import hashlib
+import hmac
+import logging
+import secrets
+import socket
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
+from datetime import datetime, timedelta
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from starlette.routing import BaseRoute
+
+from assistant.config.errors import ConfigError
+from assistant.config.schema import Settings
+from assistant.config.sections import Http
+from assistant.domain.clock import Clock, SystemClock
+from assistant.domain.private_file import PrivateFile
+from assistant.domain.version import own_version
+from assistant.interfaces.http_tokens import HttpTokens, TokenFile, admin_of, hash_of
+from integrations.web.box import Box, Caller, Health, NotKept
+from integrations.web.guard import LASTS_S, Guard, Ingress, Sessions, SignedIn
+from integrations.web.pages import HEALTH, console_routes, health_route, is_loopback
+
+SESSIONS_FILE = "http_sessions.json"
+LINKS_FILE = "console_links.json"
+MOST_SESSIONS = 64  # at once; beyond that the oldest ends
+MINUTES = 10  # that a link holds, unless told otherwise
+MOST_MINUTES = 24 * 60
+_MOST_LINKS = 8  # that wait at once; beyond that the oldest ends
+_SOMEWHERE = ("192.0.2.1", 9)  # of TEST-NET-1 (RFC 5737): nothing is sent there
+_Hash = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+_log = logging.getLogger(__name__)
+
+
+class SessionRow(BaseModel):
+    """One session, as the file keeps it.
+
+    The token it belongs to is told by an HMAC under the session's id: the administrator's token may
+    be one that a person thought up, and a reader of the file could guess at a plain hash of it.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+    sha256: _Hash  # of its id
+    token: _Hash  # HMAC under the id of the token's hash
+    expires: AwareDatetime
+
+
+class LinkRow(BaseModel):
+    """One link that was not followed yet, as the file keeps it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+    sha256: _Hash  # of its code
+    expires: AwareDatetime
+
+
+_SESSIONS = TypeAdapter(tuple[SessionRow, ...])
+_LINKS = TypeAdapter(tuple[LinkRow, ...])
+
+
+class HttpSessions(Sessions):
+    """Sessions of a data folder: each belongs to a token, and ends with it.
+
+    What the disk does not take holds until the process ends: a person must get in to see that the
+    disk is full.
+    """
+
+    def __init__(self, folder: Path, tokens: HttpTokens, clock: Clock) -> None:
+        self._file = session_file(folder)
+        self._links = Links(folder)
+        self._tokens = tokens
+        self._clock = clock
+        self._stamp: tuple[int, int, int] | None = None
+        self._rows: dict[str, SessionRow] = {}  # by the id's hash, oldest first
+        self._one_by_one = asyncio.Lock()
+
+    async def begin(self, token: str, instead_of: str = "") -> SignedIn | None:
+        """A session for whoever has that token; None: it is not one of ours.
+
+        `instead_of`: the id of one that ends with it.
+        """
+        if self._tokens.caller(token) is None:
+            return None
+        return await self._begin(hash_of(token), instead_of)
+
+    async def redeem(self, code: str, instead_of: str = "") -> SignedIn | None:
+        """A session of the administrator's for a one-time code; None: it is not known, or not any
+        more. Raises NotKept where it cannot be seen to that it holds only once."""
+        try:
+            known = await asyncio.to_thread(self._links.redeem, code, self._clock.now())
+        except ConfigError as error:
+            raise NotKept(f"The link cannot be used: {error}") from error
+        if not known:
+            return None
+        (admin, _), *_ = self._tokens.known()
+        return await self._begin(admin, instead_of)
+
+    def caller(self, session: str) -> Caller | None:
+        """Whose session that is, if it has not ended."""
+        self._look()
+        name = hash_of(session)
+        row = self._rows.get(name)
+        if row is None or row.expires <= self._clock.now():
+            return None
+        found = None
+        for token, caller in self._tokens.known():
+            if hmac.compare_digest(row.token, _belonging(session, token)):
+                found = replace(caller, session=name)
+        return found
+
+    def holds(self, caller: Caller) -> bool:
+        """Whether its session, and the token that it belongs to, still hold."""
+        self._look()
+        row = self._rows.get(caller.session)
+        if row is None or row.expires <= self._clock.now():
+            return False
+        return self._tokens.holds(replace(caller, session=""))
+
+    async def end(self, session: str) -> None:
+        """Sign out; nothing where it has ended. Raises NotKept."""
+        self._look()
+        if self._rows.pop(hash_of(session), None) is None:
+            return
+        try:
+            await self._keep()
+        except ConfigError as error:
+            raise NotKept(f"You are signed out now, but not over a restart: {error}") from error
+
+    async def _begin(self, token: str, instead_of: str) -> SignedIn | None:
+        """`token`: its hash."""
+        self._look()
+        self._rows.pop(hash_of(instead_of), None)
+        session = secrets.token_urlsafe(32)
+        now = self._clock.now()
+        row = SessionRow(
+            sha256=hash_of(session),
+            token=_belonging(session, token),
+            expires=now + timedelta(seconds=LASTS_S),
+        )
+        lasting = [one for one in self._rows.values() if one.expires > now]
+        self._rows = {one.sha256: one for one in (*lasting, row)[-MOST_SESSIONS:]}
+        try:
+            await self._keep()
+        except ConfigError as error:
+            _log.error("Whoever has signed in must do so again after a restart: %s", error)
+        caller = self.caller(session)
+        return None if caller is None else SignedIn(session, caller)
+
+    async def _keep(self) -> None:
+        """As it stands when its turn has come. Raises ConfigError."""
+        async with self._one_by_one:
+            data = _SESSIONS.dump_json(tuple(self._rows.values()), indent=1)
+            self._stamp = await asyncio.to_thread(_write, self._file, data)
+
+    def _look(self) -> None:
+        """Read the file again where another process has changed it: `hearth setup --sign-out`."""
+        if self._one_by_one.locked():
+            return  # it is being written; what is in memory counts
+        stamp = self._file.stamp()
+        if stamp == self._stamp:
+            return
+        self._stamp = stamp
+        try:
+            self._rows = {row.sha256: row for row in _read(self._file)}
+        except ConfigError as error:
+            self._rows = {}
+            _log.error("%s", error)
+
+
+def session_file(folder: Path) -> PrivateFile:
+    """The file of that data folder."""
+    return PrivateFile(folder / SESSIONS_FILE, "who has signed in to the console")
+
+
+def sign_everybody_out(folder: Path) -> int:
+    """End all sessions; how many there were. Blocking. Raises ConfigError."""
+    file = session_file(folder)
+    with file.alone():
+        try:
+            ended = len(_read(file))
+        except ConfigError:
+            ended = 0  # damaged: it let nobody in
+        file.write(b"[]")
+    return ended
+
+
+def _read(file: PrivateFile) -> Sequence[SessionRow]:
+    kept = file.read()
+    if kept is None:
+        return ()
+    try:
+        return _SESSIONS.validate_json(kept)
+    except ValidationError:
+        raise ConfigError(f"{file.path} is damaged: everybody has to sign in again") from None
+
+
+def _write(file: PrivateFile, data: bytes) -> tuple[int, int, int] | None:
+    with file.alone():
+        file.write(data)
+        return file.stamp()
+
+
+def _belonging(session: str, token: str) -> str:
+    """`token`: its hash."""
+    return hmac.new(
+        session.encode("utf-8", "surrogatepass"), token.encode(), hashlib.sha256
+    ).hexdigest()
+
+
+class Links:
+    """One-time links to the console, made by `hearth setup` and taken by the program that stays.
+
+    The code stands behind the "#" of the address, which no browser sends to a server and no server
+    writes into its log; the page takes it from there and gives it to `POST /v1/session`.
+    Blocking. Each raises ConfigError where the file cannot be used.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._file = PrivateFile(folder / LINKS_FILE, "the one-time links to the console")
+
+    def make(self, now: datetime, minutes: int) -> str:
+        """Make a link and return its code: 192 bits of chance."""
+        code = secrets.token_urlsafe(24)
+        row = LinkRow(sha256=hash_of(code), expires=now + timedelta(minutes=minutes))
+        with self._file.alone():
+            self._write([*self._waiting(now), row][-_MOST_LINKS:])
+        return code
+
+    def redeem(self, code: str, now: datetime) -> bool:
+        """Use up a link that waits, on the disk when this returns; False: there is none such."""
+        hashed = hash_of(code)
+        with self._file.alone():
+            rows = self._waiting(now)
+            left = [row for row in rows if not hmac.compare_digest(row.sha256, hashed)]
+            if len(left) == len(rows):
+                return False
+            self._write(left)
+        return True
+
+    def _waiting(self, now: datetime) -> Sequence[LinkRow]:
+        kept = self._file.read()
+        if kept is None:
+            return ()
+        try:
+            rows = _LINKS.validate_json(kept)
+        except ValidationError:
+            return ()  # nobody gets in by it, and the next link writes it anew
+        # One that would hold for longer than any is made for was made before the clock was set.
+        latest = now + timedelta(minutes=MOST_MINUTES)
+        return [row for row in rows if now < row.expires <= latest]
+
+    def _write(self, rows: Sequence[LinkRow]) -> None:
+        self._file.write(_LINKS.dump_json(tuple(rows), indent=1))
+
+
+def console_link(settings: Settings, now: datetime, minutes: int = MINUTES) -> str:
+    """An address that signs in whoever opens it first within so many minutes.
+
+    Blocking. Raises ConfigError.
+    """
+    if not 1 <= minutes <= MOST_MINUTES:
+        raise ConfigError(f"A link to the console may hold from 1 to {MOST_MINUTES} minutes")
+    code = Links(settings.data_folder).make(now, minutes)
+    return f"{console_address(settings.http)}#code={code}"
+
+
+def console_address(http: Http) -> str:
+    """Where the console is to be found from the home network, or from this machine alone."""
+    scheme = "https" if http.tls_cert else "http"
+    host = http.host
+    with suppress(ValueError):
+        if host == "" or ip_address(host).is_unspecified:
+            host = _own_address()
+    name = f"[{host}]" if ":" in host else host
+    return f"{scheme}://{name}:{http.port}/"
+
+
+def _own_address() -> str:
+    """By which the home network reaches this machine; its name where it has no such address."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asked:
+        try:
+            asked.connect(_SOMEWHERE)  # chooses the way, and sends nothing
+        except OSError:
+            return socket.gethostname()
+        return str(asked.getsockname()[0])
+
+
+async def open_guard(settings: Settings) -> Guard:
+    """Who may use it. There is always a token: see `http_tokens`. Raises ConfigError."""
+    file = TokenFile(settings.data_folder)
+    tokens = await asyncio.to_thread(HttpTokens, admin_of(settings), file)
+    sessions = HttpSessions(settings.data_folder, tokens, SystemClock())
+    return Guard(tokens, sessions=sessions, ingress=Ingress(settings.http.ingress))
+
+
+@asynccontextmanager
+async def serving_http(
+    settings: Settings,
+    box: Box,
+    guard: Guard,
+    health: Callable[[], Health],
+    more: Sequence[BaseRoute] = (),
+) -> AsyncIterator[int]:
+    """Serve it, and give the port. `more`: other routes, which bring their own guard.
+
+    Raises ConfigError and Misconfigured where the address or the certificate cannot be used.
+    """
+    # The application is loaded by the process that serves it, not by setup and doctor.
+    from integrations.serving import serving
+    from integrations.tls import server_context
+    from integrations.web.api import api_routes, web_app
+
+    http = settings.http
+    if http.tls_key and not http.tls_cert:
+        raise ConfigError("http.tls_key is set without a certificate: set http.tls_cert too")
+    tls = server_context(http.tls_cert, http.tls_key) if http.tls_cert else None
+    if tls is None and not is_loopback(http.host):
+        _log.warning(
+            "The HTTP interface listens on %s without TLS: who is in that network can read the "
+            "tokens. Set http.tls_cert and http.tls_key, or let http.host be 127.0.0.1.",
+            http.host or "every address",
+        )
+    routes = [
+        health_route(health),
+        *console_routes(guard.ingress),
+        *api_routes(box, guard, own_version()),
+        *more,
+    ]
+    app = web_app(routes, http.host)
+    async with serving(app, http.host, http.port, tls, always={HEALTH}) as port:
+        try:
+            yield port
+        finally:
+            box.events.close()  # the server waits for who still listens
