@@ -17,7 +17,7 @@ from assistant.conversation.endpointing import open_endings
 from assistant.conversation.loop import ConversationLoop
 from assistant.conversation.record import TurnLog
 from assistant.conversation.rules.machine import Rules
-from assistant.conversation.stop_words import DecodedStop, StopListener
+from assistant.conversation.stop_words import HearsStop, hears_stop
 from assistant.conversation.turn_services import TurnServices, TurnVoice
 from assistant.domain.clock import Clock, SystemClock
 from assistant.domain.deferred import Deferred
@@ -98,7 +98,7 @@ async def open_conversation(
             languages=languages_of(settings.assistant.languages),
             rules=Rules(follow_up=settings.assistant.follow_up),
             profiles=_profiles(settings),
-            stop_listener=_stop_listener(settings, brains),
+            hears_stop=_stop_listener(settings, brains),
         )
         await stack.enter_async_context(runner)
         mute = Mute(store, runner, mouth.sound, mouth.tell_opening) if resident else None
@@ -154,7 +154,7 @@ def _acknowledging(settings: Settings, home: "Deferred[HomeContext]") -> Acknowl
     return Acknowledging(habit, settings.assistant.area, partial(_house, home))
 
 
-def _stop_listener(settings: Settings, brains: "Deferred[BrainSet]") -> StopListener | None:
+def _stop_listener(settings: Settings, brains: "Deferred[BrainSet]") -> HearsStop | None:
     """Stop words by ear: of the device's own recogniser alone it is known that it hears English."""
 
     async def transcribe(pcm: bytes) -> str:
@@ -162,7 +162,7 @@ def _stop_listener(settings: Settings, brains: "Deferred[BrainSet]") -> StopList
             return ""
         return await (await brains.value.ear()).transcribe(pcm)
 
-    return None if settings.offline.recognizer else DecodedStop(transcribe)
+    return None if settings.offline.recognizer else partial(hears_stop, transcribe=transcribe)
 
 
 async def _open_ear(

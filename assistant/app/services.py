@@ -170,7 +170,7 @@ async def _open_questions(
     )
     thinking = work.thinking
     mapper = SchemaMapper(thinking, thinking.spent, lambda: new_id(clock.now()))
-    maps = mapper if thinking.enabled else None
+    maps = mapper.map if thinking.enabled else None
     questions = ProgramQuestions(runner, line, house, home.happenings, clock, maps)
     talks = Talks(runner, line, language_of, clock)
     await stack.enter_async_context(questions)

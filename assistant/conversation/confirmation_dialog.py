@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from assistant.confirmation.witness import Witness
 from assistant.conversation.rules.events import AnswersBy
@@ -14,6 +14,9 @@ from assistant.domain.outcome import Tier
 from assistant.domain.question import Question, Settlement
 from assistant.domain.records import ConfirmationRecord
 from assistant.domain.turn_audio import TurnAudio
+
+if TYPE_CHECKING:
+    from assistant.confirmation.phone import OwnersPhone
 
 UNDERSTAND_S = 8.0  # that a brain may take to show whether it was told something to do
 STARS = "****"  # stands for a PIN wherever words are kept
@@ -29,26 +32,13 @@ class Prompter(Protocol):
         ...
 
 
-class AskedPhone(Protocol):
-    """The owner's phone, as `policy.phone` names it."""
-
-    @property
-    def name(self) -> str:
-        """What people call it."""
-        ...
-
-    async def ask(self, question: Question) -> Literal["yes", "no"] | None:
-        """What was tapped; None: nothing in time. Raises IntegrationError."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class AskingServices:
     """Who helps to ask a person."""
 
     witness: Witness
     prompter: Prompter | None = None
-    phone: AskedPhone | None = None
+    phone: "OwnersPhone | None" = None
     learn: Callable[[str], None] = lambda text: None  # tells the model, with its next turn
 
 

@@ -44,7 +44,7 @@ from assistant.conversation.rules.events import (
     StopHeard,
 )
 from assistant.conversation.speculative_turn import SpeculativeBrain
-from assistant.conversation.stop_words import Judge, StopListener
+from assistant.conversation.stop_words import HearsStop, Judge
 from assistant.conversation.timeline import ConversationClock, Timeline
 from assistant.conversation.tool_calls import ToolRun
 from assistant.conversation.turn import Turn
@@ -163,7 +163,7 @@ class EffectRunner:
         on_turn: OnTurn,
         dispatch: Callable[[Event], None],
         written: Callable[[], None],
-        stop_listener: StopListener | None,
+        hears_stop: HearsStop | None,
         clock: Clock,
     ) -> None:
         """`on_turn`: see ConversationLoop. `dispatch` gives the machine an event. `written` is
@@ -185,7 +185,7 @@ class EffectRunner:
         self._on_turn = on_turn
         self._dispatch = dispatch
         self._written = written
-        self._stop_listener = stop_listener
+        self._hears_stop = hears_stop
         self._clock = clock
         self._waiting: asyncio.Task[None] | None = None  # somebody waits for an answer
 
@@ -266,12 +266,12 @@ class EffectRunner:
             self._waiting = None
 
     def _listen_for_stop(self, from_ms: float, after: int) -> None:
-        if self._stop_listener is not None:
+        if self._hears_stop is not None:
             pcm = self._hearing.answer(max(0.0, from_ms - _STOP_LEAD_MS)).pcm
-            self.group.create_task(self._hear_stop(self._stop_listener, pcm, after))
+            self.group.create_task(self._hear_stop(self._hears_stop, pcm, after))
 
-    async def _hear_stop(self, listener: StopListener, pcm: bytes, after: int) -> None:
-        if await listener.hears_stop(pcm):
+    async def _hear_stop(self, hears_stop: HearsStop, pcm: bytes, after: int) -> None:
+        if await hears_stop(pcm):
             self._dispatch(StopHeard(after))
 
     def _cancel(self, reason: CancelReason) -> None:

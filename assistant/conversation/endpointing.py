@@ -220,14 +220,6 @@ LOOK_S = 5.0  # between two looks at the house: nothing tells that a name has ch
 _log = logging.getLogger(__name__)
 
 
-class KnowsNames(Protocol):
-    """What is told of the house."""
-
-    def use(self, house: "House") -> None:
-        """Know this house's names."""
-        ...
-
-
 @asynccontextmanager
 async def open_endings(
     languages: Sequence[str], house: Callable[[], "House"], area: str = ""
@@ -260,14 +252,14 @@ async def open_endings(
         worker.shutdown(wait=False, cancel_futures=True)
 
 
-async def keep_names(endings: KnowsNames, house: Callable[[], "House"]) -> None:
-    """Tell of each new picture of the house; never ends."""
+async def keep_names(use: Callable[["House"], None], house: Callable[[], "House"]) -> None:
+    """Give `use` each new picture of the house; never ends."""
     told: House | None = None
     while True:
         newest = house()
         if newest is not told:
             told = newest
-            endings.use(newest)
+            use(newest)
         await asyncio.sleep(LOOK_S)
 
 
@@ -292,7 +284,7 @@ async def _know_words(
         return
     known.use(house())
     late.become(known)
-    await keep_names(known, house)
+    await keep_names(known.use, house)
 
 
 def _make(worker: Executor, language: str, area: str) -> "GrammarEndpointer":

@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 from hassil import Sentence, recognize_all
 from hassil.expression import Alternative, Expression, Group, Permutation, RuleReference
@@ -25,6 +25,7 @@ from assistant.domain.call import ToolCall
 from assistant.domain.outcome import ToolOutcome
 from assistant.jobs.think import Spend, Thinker
 from assistant.tools.catalog.schema import Checks, TooMuch
+from integrations.web.requests import Choice
 
 _log = logging.getLogger(__name__)
 
@@ -33,20 +34,6 @@ MOST_SLOTS = 4  # open slots of one sentence
 MOST_TURNED = 4  # parts of a permutation
 _APOSTROPHES = str.maketrans("’ʼ‘´`", "'''''")
 _PUNCTUATION = re.compile(r"[^\w\s'%°€$£+.,:/-]|(?<!\d)[.,:/-]|[.,:/-](?!\d)")
-
-
-class ExpectedAnswer(Protocol):
-    """One answer (`integrations.web.requests.Choice`)."""
-
-    @property
-    def id(self) -> str:
-        """As the program names it."""
-        ...
-
-    @property
-    def sentences(self) -> Sequence[str]:
-        """Templates."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +64,7 @@ class Templates:
 
     def __init__(
         self,
-        choices: Iterable[ExpectedAnswer],
+        choices: Iterable[Choice],
         language: str,
         question: str,
         names: Sequence[str] = (),
@@ -244,7 +231,7 @@ def _parts(expression: Expression) -> Iterator[Expression]:
             yield from _parts(item)
 
 
-def _joined(choices: Iterable[ExpectedAnswer]) -> Iterator["_Joined"]:
+def _joined(choices: Iterable[Choice]) -> Iterator["_Joined"]:
     """Two choices of one id are one."""
     together: dict[str, list[tuple[str, str]]] = {}
     for number, choice in enumerate(choices, 1):

@@ -1,10 +1,8 @@
 """The end of turn by ear: a recogniser follows the sentence and knows the commands of the house."""
 
 import logging
-from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 from assistant.brains.offline.grammar import WAKE, is_talk, sayable
 from assistant.brains.offline.names import Names, house_names, naming
@@ -19,7 +17,7 @@ from assistant.conversation.endpointing import (
 from assistant.tools.house.targets import find_area
 from audio.errors import AudioError
 from audio.frames import SAMPLES_PER_MS
-from audio.recognize.protocol import Grammar
+from audio.recognize.sphinx import SphinxLive
 from audio.recognize.steady_noise import LEAST_SAMPLES, SteadyNoise
 from integrations.home_assistant.house import House
 
@@ -36,37 +34,6 @@ _WORD_MS = 60
 # "And" is longer where it is said: mostly it begins 200 to 500 ms before the last voiced sample.
 _MORE_MS = 200
 _BEHIND_MS = 2000  # of sound not yet decoded: this machine is too slow, the turn goes without
-
-
-class LiveRecognizer(Protocol):
-    """Follows a sentence by grammar; one thread at a time."""
-
-    def unknown(self, words: Sequence[str]) -> list[str]:
-        """Those that are not in its dictionary."""
-        ...
-
-    def prepare(self, grammar: Grammar) -> None:
-        """Use this grammar from now on. Raises InputUnusable."""
-        ...
-
-    def start(self, pcm: bytes) -> None:
-        """A sentence begins with this sound, a second or so."""
-        ...
-
-    def hear(self, pcm: bytes) -> None:
-        """It goes on."""
-        ...
-
-    def words(self, before: int) -> tuple[str, ...]:
-        """Those that began before sample `before` of the sentence's sound.
-
-        () where what was said is none of the grammar's, or nothing.
-        """
-        ...
-
-    def stop(self) -> None:
-        """It is over."""
-        ...
 
 
 @dataclass(slots=True)
@@ -93,7 +60,7 @@ class GrammarEndpointer:
     """
 
     def __init__(
-        self, recognizer: LiveRecognizer, worker: Executor, language: str, area: str = ""
+        self, recognizer: SphinxLive, worker: Executor, language: str, area: str = ""
     ) -> None:
         """`worker`: one thread, the recogniser's. `language`: that of its words; `area`: the
         room of this box."""

@@ -37,7 +37,7 @@ from assistant.conversation.rules.state import (
     Standing,
     State,
 )
-from assistant.conversation.stop_words import StopListener, is_stop_word
+from assistant.conversation.stop_words import HearsStop, is_stop_word
 from assistant.conversation.timeline import ConversationClock
 from assistant.conversation.turn import Turn
 from assistant.conversation.turn_services import TurnServices, TurnVoice
@@ -197,10 +197,10 @@ class ConversationLoop:
         languages: Languages | None = None,
         rules: Rules | None = None,
         profiles: Mapping[str, str] | None = None,
-        stop_listener: StopListener | None = None,
+        hears_stop: HearsStop | None = None,
     ) -> None:
         """`profiles`: wake word -> name of the profile that its turns have.
-        `stop_listener`: hears stop words by itself; None: nobody does.
+        `hears_stop`: hears stop words by itself; None: nobody does.
 
         Without an ear only typed turns and announcements are possible.
         """
@@ -226,7 +226,7 @@ class ConversationLoop:
             on_turn,
             self.dispatch,
             lambda: self._steps.wake_waiters(),
-            stop_listener,
+            hears_stop,
             clock,
         )
         microphone = MicrophoneState.ENDED if ear is None else MicrophoneState.OPEN

@@ -2,11 +2,11 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from assistant.confirmation.forms import AnswerKind, Forms
 from assistant.conversation.expected_answers import (
@@ -63,15 +63,9 @@ class QuestionHouse:
     keeps_words: Callable[[], bool] = lambda: True  # not of guests
 
 
-class Mapper(Protocol):
-    """Makes values of an answer."""
-
-    async def map(
-        self, question: str, sentence: str, schema: Mapping[str, Any], language: str
-    ) -> dict[str, Any] | None:
-        """Values that fit the schema; None: nobody can make them, or the words give none."""
-        ...
-
+# Makes values of an answer, given question, sentence, schema and language; None: nobody can make
+# them, or the words give none.
+MapAnswer = Callable[[str, str, Mapping[str, Any], str], Awaitable[dict[str, Any] | None]]
 
 _NOTE = (
     "(For your information: a program of this home had just asked the person something. What they "
@@ -80,7 +74,7 @@ _NOTE = (
 
 
 class Inquiry:
-    """The `Inquiry` of `programs`, made again where the question is asked in another turn.
+    """One question of a program, made again where the question is asked in another turn.
 
     Expected answers come first, then the schema; without either any words will do.
     """
@@ -92,7 +86,7 @@ class Inquiry:
         language: str,
         templates: Templates | None,
         schema: Mapping[str, Any] | None,
-        mapper: Mapper | None,
+        map_answer: MapAnswer | None,
         is_stop: Callable[[str], bool],
     ) -> None:
         """`again`: how it is asked once more. `is_stop`: words that ask for silence, which are no
@@ -106,7 +100,7 @@ class Inquiry:
         self._language = language
         self._templates = templates
         self._schema = schema
-        self._mapper = mapper
+        self._map_answer = map_answer
         self._is_stop = is_stop
 
     @property
@@ -134,9 +128,9 @@ class Inquiry:
             self.ended.set_result(ended)
 
     async def _mapped(self, words: str, schema: Mapping[str, Any]) -> Weighed:
-        if self._mapper is None:
+        if self._map_answer is None:
             return Weighed(fits=False, again=False)  # nobody would understand it the next time
-        values = await self._mapper.map(self._question, words, schema, self._language)
+        values = await self._map_answer(self._question, words, schema, self._language)
         if values is None:
             return Weighed(fits=False)
         self.values = values
@@ -157,16 +151,16 @@ class ProgramQuestions:
         house: QuestionHouse,
         happenings: EventBus,
         clock: Clock,
-        mapper: Mapper | None = None,
+        map_answer: MapAnswer | None = None,
     ) -> None:
-        """`line`: shared with whatever else programs begin. `mapper`: None where no model can make
-        values of free answers."""
+        """`line`: shared with whatever else programs begin. `map_answer`: None where no model can
+        make values of free answers."""
         self._speaker = speaker
         self._line = line
         self._house = house
         self._happenings = happenings
         self._clock = clock
-        self._mapper = mapper
+        self._map_answer = map_answer
         self._forms = Forms(house.languages, house.names)
 
     async def __aenter__(self) -> Self:
@@ -300,7 +294,7 @@ class ProgramQuestions:
             language,
             templates,
             wanted.answer_schema,
-            self._mapper,
+            self._map_answer,
             stops,
         )
 

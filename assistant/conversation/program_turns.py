@@ -13,7 +13,7 @@ from assistant.conversation.effect_runner import EffectRunner
 from assistant.conversation.record import FinishedTurn, record_of
 from assistant.conversation.rules.events import Announced, Then, Typed, WakeHeard, Withdrawn
 from assistant.conversation.rules.state import MicrophoneState
-from assistant.conversation.turn_services import ProgramLimits, TurnServices
+from assistant.conversation.turn_services import TurnServices
 from assistant.domain.brain import ConversationOwner
 from assistant.domain.clock import Clock
 from assistant.domain.deferred import Deferred
@@ -24,6 +24,7 @@ from integrations.web.box import Busy
 
 if TYPE_CHECKING:
     from assistant.conversation.loop import ConversationLoop
+    from assistant.tools.execution.toolbox import Toolbox
 
 
 PATIENCE_S = 30.0  # that a program's sentence waits for the conversation to rest
@@ -113,7 +114,7 @@ class ProgramTurns:
             raise served
         return served
 
-    async def _serve(self, sentence: _Sentence, limits: ProgramLimits) -> FinishedTurn | Busy:
+    async def _serve(self, sentence: _Sentence, limits: "Toolbox") -> FinishedTurn | Busy:
         """A task of the runner's: it must not raise."""
         until_s = self._clock.monotonic() + PATIENCE_S
         try:
@@ -129,7 +130,7 @@ class ProgramTurns:
         except Busy as busy:
             return busy
 
-    async def _one_turn(self, sentence: _Sentence, limits: ProgramLimits) -> FinishedTurn:
+    async def _one_turn(self, sentence: _Sentence, limits: "Toolbox") -> FinishedTurn:
         self._conversation.dispatch(Typed(sentence.text, sentence.caller, sentence.owner))
         turn = self._hands.turn
         assert turn is not None  # the conversation rested: it has begun

@@ -3,7 +3,6 @@
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import cache
-from typing import Protocol
 
 from assistant.confirmation.wording import Words, wording, words_of
 from assistant.conversation.rules.effects import OpenTurn
@@ -15,12 +14,7 @@ _log = logging.getLogger(__name__)
 # Stop words by ear: a short piece of sound, decoded freely on this machine.
 
 
-class StopListener(Protocol):
-    """Hears whether a short piece of speech is a stop word."""
-
-    async def hears_stop(self, pcm: bytes) -> bool:
-        """Judge 16 kHz mono int16. Never raises."""
-        ...
+HearsStop = Callable[[bytes], Awaitable[bool]]  # judges 16 kHz mono int16; never raises
 
 
 # The stop words of each language: a whole sentence is one of them, or it is none.
@@ -98,25 +92,19 @@ def _base(code: str) -> str:
     return code.replace("_", "-").split("-")[0].lower()
 
 
-class DecodedStop:
-    """By a recogniser's free text."""
+async def hears_stop(
+    pcm: bytes, transcribe: Callable[[bytes], Awaitable[str]], languages: Sequence[str] = ("en",)
+) -> bool:
+    """Judge a short piece of speech by a recogniser's free text.
 
-    def __init__(
-        self,
-        transcribe: Callable[[bytes], Awaitable[str]],
-        languages: Sequence[str] = ("en",),
-    ) -> None:
-        """`transcribe` may raise AudioError. `languages`: of its text; pocketsphinx has English."""
-        self._transcribe = transcribe
-        self._languages = languages
-
-    async def hears_stop(self, pcm: bytes) -> bool:
-        try:
-            text = await self._transcribe(pcm)
-        except AudioError as error:
-            _log.warning("a stop word could not be listened for: %s", error)
-            return False
-        return is_stop_word(text, self._languages)
+    `transcribe` may raise AudioError. `languages`: of its text; pocketsphinx has English.
+    """
+    try:
+        text = await transcribe(pcm)
+    except AudioError as error:
+        _log.warning("a stop word could not be listened for: %s", error)
+        return False
+    return is_stop_word(text, languages)
 
 
 #

@@ -2,75 +2,18 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from assistant.conversation.acknowledgement import IN_WORDS, Acknowledging
 from assistant.conversation.confirmation_dialog import AskingServices
 from assistant.domain.brain import Brain, Spent, Usage
-from assistant.domain.call import ToolCall
-from assistant.domain.call_context import CALM, CallContext
-from assistant.domain.outcome import ToolOutcome
-from assistant.domain.question import Question, Settlement
-from assistant.domain.rights import Rights
 from assistant.speech.catalogue import Catalogue
 from assistant.speech.output import SpeechOutput
 
-
-class ToolRunner(Protocol):
-    """The one path that every brain's every call takes."""
-
-    async def call(
-        self,
-        call: ToolCall,
-        turn_id: str,
-        heard: str | None,
-        language: str,
-        situation: CallContext = CALM,
-    ) -> ToolOutcome:
-        """Judge, run, verify and journal one call.
-
-        Never raises for what the call itself does; raises when it cannot be journalled.
-        """
-        ...
-
-    def question(self, turn_id: str, call_id: str) -> Question | None:
-        """What the person is to be asked for a call that needs a confirmation."""
-        ...
-
-    async def settle(self, question: Question, settlement: Settlement | None) -> ToolOutcome | None:
-        """The person has answered, or has not. None: too late, or nobody could be asked."""
-        ...
-
-    async def next_question(
-        self, turn_id: str, settlement: Settlement | None
-    ) -> Question | ToolOutcome | None:
-        """What is asked next in this turn; an outcome where that call is not asked about."""
-        ...
-
-    def leave(self, turn_id: str) -> None:
-        """The person cut this turn off: work that was begun only for its answer may end."""
-        ...
-
-
-class ProgramLimits(Protocol):
-    """Keeps what the turns of programs may touch (`assistant.tools.execution.toolbox.Toolbox`)."""
-
-    def restrict(self, turn_id: str, rights: Rights, caller: str) -> None:
-        """From now on all calls of this turn stay within these rights."""
-        ...
-
-    def release(self, turn_id: str) -> None:
-        """The turn is over."""
-        ...
-
-
-class Profiles(Protocol):
-    """What a profile changes about a turn (`assistant.tools.policy.choices.Profiles`)."""
-
-    def begin(self, turn_id: str, profile: str) -> str:
-        """A turn begins with it, "" for none: its voice speaks, and its tools are all that the
-        turn may use. Gives the language to assume, "" for the first configured one."""
-        ...
+if TYPE_CHECKING:
+    from assistant.jobs.keeper import Patient
+    from assistant.tools.execution.toolbox import Toolbox
+    from assistant.tools.policy.choices import Profiles
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,13 +31,13 @@ class TurnServices:
     (`Deferred`)."""
 
     brain: Brain
-    tools: ToolRunner
+    tools: "Patient"
     # None: nobody can be asked, and what is gated stays undone.
     asking: AskingServices | None = None
     # Tells a brain, by its name and the turn's id, how much of its answer was heard.
     tell_heard: Callable[[str, str, str], None] = lambda brain, turn_id, heard: None
-    profiles: Profiles | None = None  # None: there are none
-    limits: ProgramLimits | None = None  # None: no program can have a sentence served
+    profiles: "Profiles | None" = None  # None: there are none
+    limits: "Toolbox | None" = None  # None: no program can have a sentence served
 
 
 # What one turn has cost so far.

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from assistant.conversation.audio_front_end import AudioFrontEnd
 from assistant.conversation.rules.events import SpeechHeld, SpeechStarted
-from assistant.conversation.stop_words import DecodedStop
+from assistant.conversation.stop_words import hears_stop
 from audio.endpoint import Endpointer
 from audio.frames import FRAME_MS, FRAME_SAMPLES, SAMPLE_RATE, SAMPLES_PER_MS, Frame
 from audio.recognize.sphinx import SphinxRecognizer
@@ -90,9 +90,8 @@ async def stopped(phrases: tuple[str, ...]) -> dict[str, int]:
     async def transcribe(pcm: bytes) -> str:
         return recognizer.transcribe(pcm)
 
-    listener = DecodedStop(transcribe)
     return {
-        words: sum([await listener.hears_stop(flite(words, voice)) for voice in VOICES])
+        words: sum([await hears_stop(flite(words, voice), transcribe) for voice in VOICES])
         for words in phrases
     }
 

@@ -14,12 +14,9 @@ from assistant.conversation.rules.effects import CloseTurn
 from assistant.conversation.turn import Turn
 from assistant.conversation.turn_services import TurnServices, TurnVoice
 from assistant.domain.brain import BrainEvent, TurnRequest
-from assistant.domain.call import ToolCall
-from assistant.domain.call_context import CALM, CallContext
 from assistant.domain.clock import SystemClock
 from assistant.domain.deferred import Deferred
 from assistant.domain.outcome import ToolOutcome
-from assistant.domain.question import Question, Settlement
 from assistant.speech.catalogue import Catalogue
 from assistant.speech.output import SpeechOutput
 from audio.endpoint import Endpointer
@@ -29,6 +26,7 @@ from audio.sound_files import WavSource, write_wav
 from audio.tts import Voice
 from audio.vad.silero import SileroDetector
 from audio.wake import make_wake_engine
+from tests.unit.assistant.conversation.doubles import Tools
 
 Recite = Callable[[], AsyncGenerator[BrainEvent]]
 _ROOM_S = 60  # of quiet noise, listened to again and again
@@ -67,32 +65,6 @@ async def _listen() -> AsyncGenerator[BrainEvent]:
     yield  # type: ignore[misc]  # never: it makes this a generator
 
 
-class _NoTools:
-    async def call(
-        self,
-        call: ToolCall,
-        turn_id: str,
-        heard: str | None,
-        language: str,
-        situation: CallContext = CALM,
-    ) -> ToolOutcome:
-        raise AssertionError("nothing is called")
-
-    def question(self, turn_id: str, call_id: str) -> Question | None:
-        raise AssertionError("nothing is gated")
-
-    async def next_question(
-        self, turn_id: str, settlement: Settlement | None
-    ) -> Question | ToolOutcome | None:
-        """Nothing more waits."""
-        return None
-
-    async def settle(self, question: Question, settlement: Settlement | None) -> ToolOutcome | None:
-        raise AssertionError("nothing is gated")
-
-    def leave(self, turn_id: str) -> None: ...
-
-
 @asynccontextmanager
 async def reciting(recite: Recite, voice: Voice, player: Player) -> AsyncIterator[ConversationLoop]:
     """A runner that speaks with `voice`; its ear is real."""
@@ -107,7 +79,7 @@ async def reciting(recite: Recite, voice: Voice, player: Player) -> AsyncIterato
     try:
         async with ConversationLoop(
             TurnVoice(mouth, Catalogue()),
-            Deferred.of(TurnServices(Reciter(recite), _NoTools())),
+            Deferred.of(TurnServices(Reciter(recite), Tools())),
             ear,
             SystemClock(),
             lambda: f"turn-{next(numbers)}",

@@ -3,12 +3,14 @@
 Times are milliseconds of sound since the source's first sample, unless said.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal
 
 from assistant.domain.brain import PEOPLE, ConversationOwner
 from assistant.speech.sink import PLAIN, Manner
+
+if TYPE_CHECKING:
+    from assistant.conversation.program_questions import Inquiry
 
 # What programs may have the conversation do: ask, or begin to talk. A tone always goes before.
 
@@ -41,35 +43,13 @@ class Weighed:
     is_command_like: bool = False  # where not: they may be something quite different
 
 
-class Inquiry(Protocol):
-    """One question of a program (`assistant.conversation.program_questions.inquiry`)."""
-
-    @property
-    def again(self) -> str:
-        """What is said to ask once more; in the language of the question."""
-        ...
-
-    @property
-    def note(self) -> str:
-        """What a model is told of it that has heard the answer too."""
-        ...
-
-    async def weigh(self, heard: Sequence[str]) -> Weighed:
-        """Judge an answer, as one or two listeners have understood it, the better one first."""
-        ...
-
-    def end(self, ended: Ended) -> None:
-        """It is over; told once."""
-        ...
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class ForAnswer:
     """What is said is a question, and the microphone opens for its answer."""
 
     caller: str  # the program, as the journal names it
     wait_ms: float  # that the answer may take to begin
-    inquiry: Inquiry
+    inquiry: "Inquiry"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

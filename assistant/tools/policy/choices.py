@@ -167,7 +167,8 @@ class Profiles:
         }
 
     def begin(self, turn_id: str, profile: str) -> str:
-        """See `assistant.conversation.turn_services.Profiles`."""
+        """Begin a turn with this profile, "" for none: its voice speaks, and its tools are all that
+        the turn may use. Return the language to assume, "" for the first configured one."""
         chosen = self._profiles.get(profile) or Profile()
         self._mouth.use(self._voices.get(profile))
         self._tools.narrow(turn_id, chosen.tools)

@@ -5,9 +5,10 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from assistant.confirmation.phone import OwnersPhone
 from assistant.confirmation.witness import Hears, Witness
 from assistant.conversation.audio_front_end import EarEvent
-from assistant.conversation.confirmation_dialog import AskedPhone, AskingServices, Prompter
+from assistant.conversation.confirmation_dialog import AskingServices, Prompter
 from assistant.conversation.rules.events import SpeechEnded, SpeechStarted
 from assistant.conversation.rules.machine import State
 from assistant.conversation.turn import Turn
@@ -142,7 +143,7 @@ def means(
     learned: list[str] | None = None,
     keys: Prompter | None = None,
     *,
-    phone: AskedPhone | None = None,
+    phone: OwnersPhone | None = None,
     pin: Pin | None = None,
 ) -> AskingServices:
     """`ear`: None where this machine has no recogniser; `learned` gets what a model is told."""

@@ -10,6 +10,10 @@ from assistant.domain.call import ToolCall
 from assistant.domain.call_context import CALM, CallContext
 from assistant.domain.outcome import Decision, Observed, Status, Tier, ToolOutcome
 from assistant.domain.question import Question, Settlement
+from assistant.domain.rights import READ_ONLY, Rights
+from assistant.jobs.keeper import Patient
+from assistant.tools.execution.toolbox import Toolbox
+from assistant.tools.policy.choices import Profiles
 from audio.endpoint import Endpointer
 from audio.frames import FRAME_BYTES, FRAME_SAMPLES, Frame
 from audio.tts import Chunk
@@ -158,7 +162,7 @@ class ScriptedBrain:
         assert all(turn.closed for turn in self.turns if turn.begun), "events were left open"
 
 
-class Tools:
+class Tools(Patient):
     """Runs every call at once and remembers it."""
 
     def __init__(self) -> None:
@@ -189,6 +193,32 @@ class Tools:
     ) -> ToolOutcome:
         self.calls.append(call)
         return done(call)
+
+
+class Manners(Profiles):
+    """Notes which turns have begun with which profile."""
+
+    def __init__(self, language: str = "") -> None:
+        self.begun: list[tuple[str, str]] = []
+        self._language = language
+
+    def begin(self, turn_id: str, profile: str) -> str:
+        self.begun.append((turn_id, profile))
+        return self._language
+
+
+class Rightful(Toolbox):
+    """Notes what programs' turns may touch, in the order in which it is told."""
+
+    def __init__(self) -> None:
+        self.told: list[tuple[str, ...]] = []
+
+    def restrict(self, turn_id: str, rights: Rights, caller: str) -> None:
+        assert rights is READ_ONLY
+        self.told.append(("restrict", turn_id, caller))
+
+    def release(self, turn_id: str) -> None:
+        self.told.append(("release", turn_id))
 
 
 def done(call: ToolCall) -> ToolOutcome:

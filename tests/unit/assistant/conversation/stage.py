@@ -12,7 +12,7 @@ from assistant.conversation.loop import ConversationLoop
 from assistant.conversation.rules.effects import CloseTurn
 from assistant.conversation.rules.events import SpeechEnded, SpeechStarted, WakeHeard
 from assistant.conversation.turn import Turn
-from assistant.conversation.turn_services import Profiles, ProgramLimits, TurnServices, TurnVoice
+from assistant.conversation.turn_services import TurnServices, TurnVoice
 from assistant.domain.brain import BrainEvent, Heard, ReplyText, TurnDone
 from assistant.domain.call import ToolCall
 from assistant.domain.clock import VirtualClock
@@ -21,6 +21,8 @@ from assistant.speech.catalogue import Catalogue
 from assistant.speech.identify import Languages
 from assistant.speech.output import SpeechOutput
 from assistant.speech.synthesis import Voices
+from assistant.tools.execution.toolbox import Toolbox
+from assistant.tools.policy.choices import Profiles
 from audio.player import NullPlayer, Outputs, Player
 from tests.unit.assistant.conversation.doubles import ScriptedBrain, ScriptedTurn, ToneVoice, Tools
 
@@ -46,7 +48,7 @@ async def runner_with(
     asking: AskingServices | None = None,
     acknowledging: Acknowledging = IN_WORDS,
     off: Collection[str] = SoundChoice().off,
-    limits: ProgramLimits | None = None,
+    limits: Toolbox | None = None,
     manners: Profiles | None = None,
     volume: float = 1.0,
     tell_heard: Callable[[str, str, str], None] = lambda brain, turn_id, heard: None,

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 
 import pytest
 
@@ -16,7 +17,7 @@ from assistant.conversation.rules.events import (
     WakeHeard,
 )
 from assistant.conversation.rules.machine import State
-from assistant.conversation.stop_words import DecodedStop
+from assistant.conversation.stop_words import HearsStop, hears_stop
 from assistant.domain.brain import BrainEvent, BrainFault, Heard, ReplyText, TurnDone
 from assistant.domain.call import ToolCall
 from assistant.domain.clock import VirtualClock
@@ -106,7 +107,7 @@ async def talked_over(
     duplex: bool = True,
     becomes: bool | None = None,
     tools: Tools | None = None,
-    stop: DecodedStop | None = None,
+    stop: HearsStop | None = None,
 ) -> AsyncIterator[tuple[ConversationLoop, Closed, list[bool]]]:
     """A long answer that began at 9 s on the microphone's clock, and what happens over it.
 
@@ -131,7 +132,7 @@ async def talked_over(
     ear = ScriptedEar({**COMMAND, **events})
     async with runner_with(brain, ear, tools, clock, player) as (runner, closed):
         runner.full_duplex(duplex)
-        runner._hands._stop_listener = stop
+        runner._hands._hears_stop = stop
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(
                 "assistant.speech.output.SpeechOutput.duck", lambda _, on: ducked.append(on)
@@ -272,7 +273,7 @@ class Decodes:
 @pytest.mark.parametrize(("text", "stops"), [("stop", True), ("top", False), (None, False)])
 async def test_a_short_word_over_the_answer_is_decoded(text: str | None, stops: bool) -> None:
     decodes = Decodes(text)
-    stop = DecodedStop(decodes)
+    stop = partial(hears_stop, transcribe=decodes)
     async with talked_over(ScriptedBrain(tells), SHORT, stop=stop) as (_, closed, _):
         pass
     [(turn, closing)] = closed
@@ -289,7 +290,7 @@ async def test_what_rings_is_stopped_by_ear() -> None:
         2_000: [SpeechEnded(1_300, 2_000)],
     }
     async with runner_with(ScriptedBrain(), ScriptedEar(events)) as (runner, closed):
-        runner._hands._stop_listener = DecodedStop(Decodes("stop"))
+        runner._hands._hears_stop = partial(hears_stop, transcribe=Decodes("stop"))
         runner.add_bell(lambda: not silenced, lambda: silenced.append(True))
 
         async def settles() -> None:

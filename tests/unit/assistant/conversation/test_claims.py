@@ -14,7 +14,13 @@ from assistant.domain.call import ToolCall
 from assistant.domain.call_context import CALM, CallContext
 from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
 from assistant.domain.rights import READ_ONLY
-from tests.unit.assistant.conversation.doubles import ScriptedBrain, ScriptedTurn, Tools, done
+from tests.unit.assistant.conversation.doubles import (
+    Rightful,
+    ScriptedBrain,
+    ScriptedTurn,
+    Tools,
+    done,
+)
 from tests.unit.assistant.conversation.stage import runner_with
 
 LOCK = ToolCall("c1", "HassTurnOn", {"name": "Front door"})
@@ -160,14 +166,8 @@ async def test_where_the_model_then_fails_what_became_of_it_is_told_first() -> N
     assert said.index("it shows open") < said.index("could not reach the service")
 
 
-class _Limits:
-    def restrict(self, turn_id: str, rights: object, caller: str) -> None: ...
-
-    def release(self, turn_id: str) -> None: ...
-
-
 async def typed(brain: ScriptedBrain, *outcomes: ToolOutcome) -> FinishedTurn:
-    playing = runner_with(brain, tools=Ends(*outcomes), limits=_Limits())
+    playing = runner_with(brain, tools=Ends(*outcomes), limits=Rightful())
     async with playing as (runner, _):
         return await runner.ask_quietly("Lock the front door.", READ_ONLY, "http:panel")
 

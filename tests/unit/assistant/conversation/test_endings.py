@@ -19,16 +19,6 @@ from integrations.home_assistant.house import House
 from tests.corpus.house import corpus_house
 
 
-class Told:
-    """Remembers the houses it was told of."""
-
-    def __init__(self) -> None:
-        self.houses: list[House] = []
-
-    def use(self, house: House) -> None:
-        self.houses.append(house)
-
-
 @pytest.mark.parametrize("languages", [("es",), ("es-MX", "en"), ("de", "en")])
 async def test_elsewhere_only_how_much_was_said_counts(languages: tuple[str, ...]) -> None:
     async with open_endings(languages, corpus_house) as endings:
@@ -63,7 +53,8 @@ async def test_where_english_is_spoken_the_words_count_once_somebody_speaks(
 async def test_a_picture_is_told_of_once(monkeypatch: pytest.MonkeyPatch) -> None:
     first, second = corpus_house(), House()
     pictures = [first, first, second, second]
-    told, looked = Told(), asyncio.Event()
+    told: list[House] = []
+    looked = asyncio.Event()
     monkeypatch.setattr(endpointing, "LOOK_S", 0.0)
 
     def house() -> House:
@@ -72,7 +63,7 @@ async def test_a_picture_is_told_of_once(monkeypatch: pytest.MonkeyPatch) -> Non
             return pictures[0]
         return pictures.pop(0)
 
-    task = asyncio.create_task(keep_names(told, house))
+    task = asyncio.create_task(keep_names(told.append, house))
     await looked.wait()
     task.cancel()
-    assert told.houses == [first, second]
+    assert told == [first, second]

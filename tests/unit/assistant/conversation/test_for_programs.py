@@ -24,7 +24,7 @@ from assistant.domain.call import ToolCall
 from assistant.domain.call_context import CALM, CallContext
 from assistant.domain.clock import VirtualClock
 from assistant.domain.outcome import ToolOutcome
-from assistant.domain.rights import READ_ONLY, Rights
+from assistant.domain.rights import READ_ONLY
 from assistant.speech.sink import OPENING, PLAIN
 from audio.earcons import earcon
 from audio.errors import DeviceLost
@@ -33,6 +33,7 @@ from integrations.web.box import Busy
 from tests.unit.assistant.conversation.asking_stage import LIGHT, UNLOCK, Ear, GatedTools, means
 from tests.unit.assistant.conversation.doubles import (
     FramesWith,
+    Rightful,
     ScriptedBrain,
     ScriptedEar,
     ScriptedTurn,
@@ -42,20 +43,6 @@ from tests.unit.assistant.conversation.stage import rounds, runner_with, says_he
 
 PROGRAM = "mcp:kitchen"
 CALLED_BY_WAKE = WakeHeard("okay_nabu", 0.9, 0, 0)
-
-
-class Desk:
-    """Keeps what may be touched, in the order in which it is told."""
-
-    def __init__(self) -> None:
-        self.told: list[tuple[str, ...]] = []
-
-    def restrict(self, turn_id: str, rights: Rights, caller: str) -> None:
-        assert rights is READ_ONLY
-        self.told.append(("restrict", turn_id, caller))
-
-    def release(self, turn_id: str) -> None:
-        self.told.append(("release", turn_id))
 
 
 class Loud(NullPlayer):
@@ -248,7 +235,7 @@ def ask(runner: ConversationLoop, text: str = "How warm is it?") -> asyncio.Task
 
 class TestQuietly:
     async def test_it_is_answered_and_nothing_sounds(self) -> None:
-        brain, player, desk = ScriptedBrain(says_hello), Loud(), Desk()
+        brain, player, desk = ScriptedBrain(says_hello), Loud(), Rightful()
         states = set[State]()
         async with runner_with(brain, player=player, limits=desk) as (runner, closed):
             runner.observe(lambda one: states.add(one.state))
@@ -266,7 +253,7 @@ class TestQuietly:
         assert desk.told == [("restrict", "turn-0", PROGRAM), ("release", "turn-0")]
 
     async def test_its_rights_hold_before_the_first_call_and_until_the_last_is_back(self) -> None:
-        desk, back = Desk(), asyncio.Event()
+        desk, back = Rightful(), asyncio.Event()
 
         class Slow(Tools):
             async def call(self, *given: Any, **more: Any) -> Any:
@@ -309,7 +296,7 @@ class TestQuietly:
             tools,
             player=player,
             asking=means(Ear("yes")),
-            limits=Desk(),
+            limits=Rightful(),
         ) as (runner, _):
             finished = await ask(runner)
         assert tools.settled == [None]
@@ -322,7 +309,10 @@ class TestQuietly:
             yield BrainFault("unreachable", "No network.", retryable=False)
 
         player = Loud()
-        async with runner_with(ScriptedBrain(fails), player=player, limits=Desk()) as (runner, _):
+        async with runner_with(ScriptedBrain(fails), player=player, limits=Rightful()) as (
+            runner,
+            _,
+        ):
             finished = await ask(runner)
         assert finished.record.error is not None
         assert finished.record.error.kind == "unreachable"
@@ -335,7 +325,7 @@ class TestQuietly:
             yield TurnDone()
 
         brain = ScriptedBrain(thinks, waits_for_speech)
-        async with runner_with(brain, ScriptedEar({}), limits=Desk()) as (runner, _):
+        async with runner_with(brain, ScriptedEar({}), limits=Rightful()) as (runner, _):
             asking = ask(runner)
             await rounds()
             assert runner.state is State.THINKING
@@ -349,7 +339,7 @@ class TestQuietly:
 
     async def test_it_waits_for_the_conversation_to_rest(self) -> None:
         brain = ScriptedBrain(waits_for_speech, says_hello)
-        async with runner_with(brain, ScriptedEar({}), limits=Desk()) as (runner, closed):
+        async with runner_with(brain, ScriptedEar({}), limits=Rightful()) as (runner, closed):
             runner.dispatch(CALLED_BY_WAKE)
             asking = ask(runner)
             await rounds()
@@ -360,7 +350,10 @@ class TestQuietly:
 
     async def test_but_not_for_long(self) -> None:
         brain, clock = ScriptedBrain(waits_for_speech), VirtualClock()
-        async with runner_with(brain, ScriptedEar({}), clock=clock, limits=Desk()) as (runner, _):
+        async with runner_with(brain, ScriptedEar({}), clock=clock, limits=Rightful()) as (
+            runner,
+            _,
+        ):
             runner.dispatch(CALLED_BY_WAKE)
             asking = ask(runner)
             await clock.run(PATIENCE_S - 0.1)
@@ -374,13 +367,13 @@ class TestQuietly:
 
     async def test_one_after_the_other(self) -> None:
         brain = ScriptedBrain(says_hello, says_hello, says_hello)
-        async with runner_with(brain, limits=Desk()) as (runner, _):
+        async with runner_with(brain, limits=Rightful()) as (runner, _):
             answers = await asyncio.gather(*(ask(runner, text) for text in ("a", "b", "c")))
         assert [finished.record.heard for finished in answers] == ["a", "b", "c"]
 
     async def test_whoever_goes_while_it_waits_has_not_asked(self) -> None:
         brain = ScriptedBrain(waits_for_speech, says_hello)
-        async with runner_with(brain, ScriptedEar({}), limits=Desk()) as (runner, closed):
+        async with runner_with(brain, ScriptedEar({}), limits=Rightful()) as (runner, closed):
             runner.dispatch(CALLED_BY_WAKE)
             gone, stays = ask(runner, "gone"), ask(runner, "stays")
             await rounds()
@@ -391,7 +384,7 @@ class TestQuietly:
         assert [turn.heard for turn, _ in closed] == [None, "stays"]
 
     async def test_whoever_goes_later_leaves_it_to_its_end(self) -> None:
-        desk = Desk()
+        desk = Rightful()
         async with runner_with(ScriptedBrain(says_hello), limits=desk) as (runner, closed):
             gone = ask(runner)
             await runner.until(lambda: runner.state is State.THINKING)
@@ -403,7 +396,9 @@ class TestQuietly:
         assert [turn.answer for turn, _ in closed] == ["Hello there."]
 
     async def test_it_ends_with_everything(self) -> None:
-        async with runner_with(ScriptedBrain(waits_for_speech), ScriptedEar({}), limits=Desk()) as (
+        async with runner_with(
+            ScriptedBrain(waits_for_speech), ScriptedEar({}), limits=Rightful()
+        ) as (
             runner,
             _,
         ):
@@ -420,7 +415,10 @@ class TestQuietly:
             yield ReplyText("Which room?")
             yield TurnDone()
 
-        async with runner_with(ScriptedBrain(asks), ScriptedEar({}), limits=Desk()) as (runner, _):
+        async with runner_with(ScriptedBrain(asks), ScriptedEar({}), limits=Rightful()) as (
+            runner,
+            _,
+        ):
             await ask(runner)
             assert runner.state is State.IDLE
 
@@ -428,7 +426,7 @@ class TestQuietly:
 async def test_a_programs_turn_belongs_to_a_conversation_of_its_own() -> None:
     brain = ScriptedBrain(says_hello, says_hello, says_hello)
     owner = ConversationOwner(PROGRAM, "0123", recalls=True)
-    async with runner_with(brain, limits=Desk()) as (runner, _):
+    async with runner_with(brain, limits=Rightful()) as (runner, _):
         await runner.ask("Say hello.")
         await ask(runner)
         await runner.ask_quietly("Hello?", READ_ONLY, PROGRAM, owner)

@@ -12,6 +12,7 @@ from assistant.conversation.endpointing import PAUSE_MS, PauseVerdict, hang_over
 from assistant.conversation.grammar_endpointer import GrammarEndpointer
 from audio.errors import InputUnusable
 from audio.recognize.protocol import Grammar
+from audio.recognize.sphinx import SphinxLive
 from tests.benchmarks.scale.houses import picture
 from tests.corpus.house import corpus_house
 
@@ -38,7 +39,7 @@ class Later(Executor):
             self.tasks.pop(0)()
 
 
-class Recognizer:
+class Recognizer(SphinxLive):
     """Hears what it is told to."""
 
     def __init__(self, broken: bool = False) -> None:

@@ -11,19 +11,8 @@ from assistant.conversation.turn_services import TurnServices
 from assistant.domain.brain import BrainEvent, ReplyText, TurnDone
 from assistant.domain.call import ToolCall
 from assistant.domain.deferred import Deferred
-from tests.unit.assistant.conversation.doubles import ScriptedBrain, ScriptedTurn, Tools
+from tests.unit.assistant.conversation.doubles import Manners, ScriptedBrain, ScriptedTurn, Tools
 from tests.unit.assistant.conversation.stage import rounds, runner_with
-
-
-class Profiles:
-    """Remembers which turns have begun with which profile."""
-
-    def __init__(self) -> None:
-        self.begun: list[tuple[str, str]] = []
-
-    def begin(self, turn_id: str, profile: str) -> str:
-        self.begun.append((turn_id, profile))
-        return ""
 
 
 async def _calls(turn: ScriptedTurn) -> AsyncGenerator[BrainEvent]:
@@ -35,7 +24,7 @@ async def _calls(turn: ScriptedTurn) -> AsyncGenerator[BrainEvent]:
 
 async def test_a_turn_waits_for_its_brain_and_its_profile() -> None:
     services, brain = Deferred[TurnServices](), ScriptedBrain(_calls)
-    tools, profiles = Tools(), Profiles()
+    tools, profiles = Tools(), Manners()
     async with runner_with(brain, deferred=services) as (runner, closed):
         runner.use_profile("kitchen")
         asked = asyncio.ensure_future(runner.ask("hello"))
@@ -52,7 +41,7 @@ async def test_a_turn_waits_for_its_brain_and_its_profile() -> None:
 
 
 async def test_a_profile_begins_once() -> None:
-    services, brain, profiles = Deferred[TurnServices](), ScriptedBrain(_calls), Profiles()
+    services, brain, profiles = Deferred[TurnServices](), ScriptedBrain(_calls), Manners()
     async with runner_with(brain, deferred=services) as (runner, closed):
         services.set(TurnServices(brain, Tools(), profiles=profiles))
         await runner.ask("hello")

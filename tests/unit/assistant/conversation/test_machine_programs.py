@@ -1,10 +1,11 @@
 """The turn machine where a program opens the microphone, or has a sentence served."""
 
-from collections.abc import Sequence
 from dataclasses import replace
+from typing import cast
 
 import pytest
 
+from assistant.conversation.program_questions import Inquiry
 from assistant.conversation.rules.effects import (
     AwaitAnswer,
     CancelTurn,
@@ -27,7 +28,6 @@ from assistant.conversation.rules.events import (
     BrainFailed,
     BrainFinished,
     ConfirmationSettled,
-    Ended,
     ForAnswer,
     ForTalk,
     Muted,
@@ -43,7 +43,6 @@ from assistant.conversation.rules.events import (
     Tick,
     Typed,
     WakeHeard,
-    Weighed,
     Withdrawn,
 )
 from assistant.conversation.rules.machine import Machine, MicrophoneState, Rules, State, reduce
@@ -61,20 +60,8 @@ from tests.unit.assistant.conversation.situations import (
     check,
 )
 
-
-class NoInquiry:
-    """Nothing that the machine looks at."""
-
-    again = note = ""
-
-    async def weigh(self, heard: Sequence[str]) -> Weighed:
-        raise AssertionError("the machine weighs nothing")
-
-    def end(self, ended: Ended) -> None:
-        raise AssertionError("the machine ends nothing")
-
-
-FOR_ANSWER = ForAnswer("http:garden", 10_000, NoInquiry())
+NO_INQUIRY = cast(Inquiry, None)  # the machine looks at nothing of it
+FOR_ANSWER = ForAnswer("http:garden", 10_000, NO_INQUIRY)
 FOR_TALK = ForTalk("mqtt", "Be brief.")
 QUESTION = Announced("Shall I close the blinds?", "en", then=FOR_ANSWER)
 LINE = Announced("The washing is done.", "en", then=FOR_TALK)
@@ -381,7 +368,7 @@ def test_no_microphone_of_a_program_is_open_for_longer_than_a_sentence() -> None
 
 
 def test_a_longer_wait_than_a_sentence_is_none() -> None:
-    patient = Announced("Well?", "en", then=ForAnswer("mqtt", 60_000, NoInquiry()))
+    patient = Announced("Well?", "en", then=ForAnswer("mqtt", 60_000, NO_INQUIRY))
     machine, _ = reduce(replace(WAITING, announcing=patient), Tick(26_000))
     assert machine.state is State.THINKING
 

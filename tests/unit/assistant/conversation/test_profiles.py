@@ -1,22 +1,10 @@
 """Turns that begin with a profile."""
 
 from assistant.speech.identify import Languages, identify
-from tests.unit.assistant.conversation.doubles import Frames, ScriptedBrain, ScriptedEar
+from tests.unit.assistant.conversation.doubles import Frames, Manners, ScriptedBrain, ScriptedEar
 from tests.unit.assistant.conversation.stage import COMMAND, runner_with, says_hello
 
 LANGUAGES = Languages(("en", "es"), lambda text, expected: identify(text, ("en", "es"), expected))
-
-
-class Manners:
-    """Remembers which turn began with which profile."""
-
-    def __init__(self, language: str = "") -> None:
-        self.begun: list[tuple[str, str]] = []
-        self._language = language
-
-    def begin(self, turn_id: str, profile: str) -> str:
-        self.begun.append((turn_id, profile))
-        return self._language
 
 
 async def test_a_turn_begins_with_its_wake_words_profile_else_with_the_chosen_one() -> None:

@@ -9,7 +9,12 @@ from typing import Any
 from assistant.conversation.audio_front_end import EarEvent
 from assistant.conversation.confirmation_dialog import AskingServices
 from assistant.conversation.loop import ConversationLoop
-from assistant.conversation.program_questions import Mapper, ProgramQuestions, QuestionHouse, Talks
+from assistant.conversation.program_questions import (
+    MapAnswer,
+    ProgramQuestions,
+    QuestionHouse,
+    Talks,
+)
 from assistant.conversation.program_turns import Line
 from assistant.conversation.rules.events import SpeechEnded, SpeechStarted, WakeHeard
 from assistant.conversation.rules.machine import State
@@ -112,7 +117,7 @@ async def stage(
     *,
     tools: Tools | None = None,
     player: Player | None = None,
-    mapper: Mapper | None = None,
+    mapper: MapAnswer | None = None,
     off: Collection[str] = (),
     volume: float = 1.0,
     keeps_words: bool = True,

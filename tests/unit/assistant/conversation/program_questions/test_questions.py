@@ -190,7 +190,7 @@ class TestSchema:
     async def test_values_are_made_of_the_words(self) -> None:
         mapper = Values({"minutes": 90})
         brain = ScriptedBrain(replies(Heard("In an hour and a half.")))
-        async with stage(brain, ONCE, means(None), mapper=mapper) as room:
+        async with stage(brain, ONCE, means(None), mapper=mapper.map) as room:
             answer = await room.ask(answers=[], schema=SCHEMA)
         assert (answer.result, answer.id, answer.slots) == ("answered", None, {"minutes": 90})
         assert answer.sentence == "In an hour and a half."
@@ -199,7 +199,7 @@ class TestSchema:
     async def test_what_has_no_value_is_asked_again(self) -> None:
         brain = ScriptedBrain(replies(Heard("Hm?")), replies(Heard("Ten.")))
         mapper = Values(None, {"minutes": 10})
-        async with stage(brain, TWICE, means(None), mapper=mapper) as room:
+        async with stage(brain, TWICE, means(None), mapper=mapper.map) as room:
             answer = await room.ask(answers=[], schema=SCHEMA)
         assert answer.slots == {"minutes": 10}
 
@@ -211,6 +211,6 @@ class TestSchema:
 
     async def test_an_expected_answer_needs_no_model(self) -> None:
         brain = ScriptedBrain(replies(Heard("no")))
-        async with stage(brain, ONCE, means(None), mapper=Values()) as room:
+        async with stage(brain, ONCE, means(None), mapper=Values().map) as room:
             answer = await room.ask(schema=SCHEMA)
         assert answer.id == "no"

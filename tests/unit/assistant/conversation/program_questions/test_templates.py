@@ -2,24 +2,22 @@
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
 from assistant.conversation.expected_answers import BadTemplate, Templates
+from integrations.web.requests import Choice
 
 
-@dataclass(frozen=True)
-class Choice:
-    id: str
-    sentences: Sequence[str]
+def choice(name: str, sentences: Sequence[str]) -> Choice:
+    return Choice.model_construct(id=name, sentences=list(sentences))  # also what no request holds
 
 
 BLINDS = "Shall I close the blinds?"
 YES_NO = (
-    Choice("yes", ["yes", "[yes] close (it|them)"]),
-    Choice("no", ["no", "leave (it|them) [open]"]),
+    choice("yes", ["yes", "[yes] close (it|them)"]),
+    choice("no", ["no", "leave (it|them) [open]"]),
 )
 
 
@@ -78,18 +76,18 @@ def test_yes_or_no(text: str, answer: str | None) -> None:
     ],
 )
 def test_in_spanish_with_accents_or_without(text: str, answer: str | None) -> None:
-    choices = (Choice("si", ["si"]), Choice("no", ["no"]), Choice("luego", ["manana"]))
+    choices = (choice("si", ["si"]), choice("no", ["no"]), choice("luego", ["manana"]))
     assert found(Templates(choices, "es-MX", "¿Cierro?"), text) == answer
 
 
 def test_where_accents_tell_words_apart_they_count() -> None:
-    templates = Templates((Choice("no", ["không"]), Choice("yes", ["có"])), "vi", "?")
+    templates = Templates((choice("no", ["không"]), choice("yes", ["có"])), "vi", "?")
     assert found(templates, "Không ạ.") == "no"
     assert found(templates, "co") is None
 
 
 def test_a_language_without_forms_has_its_templates_alone() -> None:
-    templates = Templates((Choice("ja", ["ja"]),), "nl", "?")
+    templates = Templates((choice("ja", ["ja"]),), "nl", "?")
     assert found(templates, "Ja!") == "ja"
     assert found(templates, "yes") is None
 
@@ -106,9 +104,9 @@ def test_a_language_without_forms_has_its_templates_alone() -> None:
 )
 def test_open_places(text: str, answer: str, slots: dict[str, Any]) -> None:
     choices = (
-        Choice("room", ["[in] [the] {room}"]),
-        Choice("none", ["nowhere"]),
-        Choice("warm", ["{0..100:degrees} degrees"]),
+        choice("room", ["[in] [the] {room}"]),
+        choice("none", ["nowhere"]),
+        choice("warm", ["{0..100:degrees} degrees"]),
     )
     fit = Templates(choices, "en", "Where, or how warm?").find(text)
     assert fit is not None
@@ -116,7 +114,7 @@ def test_open_places(text: str, answer: str, slots: dict[str, Any]) -> None:
 
 
 def test_an_open_place_has_whole_words_as_they_were_said() -> None:
-    templates = Templates((Choice("c", ["en {cuarto}"]),), "es", "?")
+    templates = Templates((choice("c", ["en {cuarto}"]),), "es", "?")
     fit = templates.find("en el Baño")
     assert fit is not None
     assert fit.slots == {"cuarto": "el Baño"}
@@ -124,22 +122,22 @@ def test_an_open_place_has_whole_words_as_they_were_said() -> None:
 
 
 def test_what_two_answers_fit_is_neither() -> None:
-    both = (Choice("a", ["{one}"]), Choice("b", ["{other}"]), Choice("c", ["later"]))
+    both = (choice("a", ["{one}"]), choice("b", ["{other}"]), choice("c", ["later"]))
     assert found(Templates(both, "en", "?"), "anything") is None
     assert found(Templates(both, "en", "?"), "later") == "c"
-    twice = (Choice("a", ["fine"]), Choice("b", ["fine"]))
+    twice = (choice("a", ["fine"]), choice("b", ["fine"]))
     assert found(Templates(twice, "en", "?"), "fine") is None
 
 
 def test_a_plain_yes_that_two_answers_may_mean_is_neither() -> None:
-    twice = (Choice("a", ["yes", "left"]), Choice("b", ["yeah", "right"]))
+    twice = (choice("a", ["yes", "left"]), choice("b", ["yeah", "right"]))
     templates = Templates(twice, "en", "?")
     assert found(templates, "yes") == "a"
     assert found(templates, "sure") is None
 
 
 def test_two_choices_of_one_id_are_one() -> None:
-    choices = (Choice("a", ["one"]), Choice("a", ["two"]))
+    choices = (choice("a", ["one"]), choice("a", ["two"]))
     templates = Templates(choices, "en", "?")
     assert [found(templates, text) for text in ("one", "two")] == ["a", "a"]
 
@@ -158,11 +156,11 @@ def test_what_may_be_a_command(text: str, like: bool) -> None:
 )
 def test_what_is_no_template_or_too_much(template: str) -> None:
     with pytest.raises(BadTemplate, match=r"\.$"):
-        Templates((Choice("a", [template]),), "en", "?")
+        Templates((choice("a", [template]),), "en", "?")
 
 
 def test_what_is_not_too_much_is_quick() -> None:
-    choices = [Choice(str(n), ["[a] [b] [c] {w} [d] [e] {x} [f] {y}"] * 5) for n in range(10)]
+    choices = [choice(str(n), ["[a] [b] [c] {w} [d] [e] {x} [f] {y}"] * 5) for n in range(10)]
     templates = Templates(choices, "en", "?")
     began = time.monotonic()
     templates.find("a b c " + "word " * 20)
