@@ -13,7 +13,7 @@ from assistant.confirmation.witness import Quiet
 from assistant.domain.clock import Clock
 from assistant.domain.policy_context import Mode, PolicyContext
 from assistant.domain.records import SmallValues, StoreError
-from assistant.journal.retention import Discreet
+from assistant.journal.audit import Discreet
 from assistant.journal.store import Store
 from assistant.tools.catalog.approvals import Approvals, Consents
 from assistant.tools.catalog.menu import taints

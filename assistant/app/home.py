@@ -16,7 +16,7 @@ from assistant.domain.clock import Clock
 from assistant.domain.events import EventBus
 from assistant.domain.policy_context import Mode
 from assistant.interfaces.device.registration import HouseDevice
-from assistant.journal.retention import Discreet
+from assistant.journal.audit import Discreet
 from assistant.journal.store import Store
 from assistant.memory.tools import Memories
 from assistant.speech.catalogue import Catalogue

@@ -31,7 +31,7 @@ from assistant.interfaces.device.interface import DeviceInterface, Reach
 from assistant.interfaces.http import open_guard, serving_http
 from assistant.interfaces.prometheus import CONTENT_TYPE, Measures, Standing
 from assistant.interfaces.status import HealthMonitor, StatusSources
-from assistant.tools.policy.rules import menu_json as listed
+from assistant.tools.policy.rules import menu_json
 from integrations.mcp_server.endpoint import CALLBACK, McpServer
 from integrations.web.box import Health, NotKept
 from integrations.web.pages import metrics_route
@@ -219,7 +219,7 @@ def _box(
 
     async def tools() -> Mapping[str, Any]:
         menu = await bridge.tools.menu()
-        return listed(bridge.hub.states(), menu.entries, rulings_of(settings.policy).rules)
+        return menu_json(bridge.hub.states(), menu.entries, rulings_of(settings.policy).rules)
 
     def guests() -> bool:
         return bridge.moments.modes.current is Mode.GUEST

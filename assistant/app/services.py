@@ -22,7 +22,7 @@ from assistant.conversation.record import TurnTelling
 from assistant.domain.records import TimerRecord, new_id
 from assistant.interfaces.live_settings import LiveSettings
 from assistant.interfaces.status import TurnStats
-from assistant.journal.care import Care
+from assistant.journal.retention import Care
 from assistant.sound.media import RoomMedia
 from assistant.sound.mute import MicrophoneTones, Mute
 from assistant.sound.recordings import Recorder, Recordings

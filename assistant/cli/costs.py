@@ -13,7 +13,7 @@ from assistant.cli.console import paper
 from assistant.cli.terminal import CliCommand, Failed, say_json
 from assistant.config.schema import Settings
 from assistant.domain.clock import SystemClock
-from assistant.journal.audit import CostRow, first_midnight
+from assistant.journal.reports import CostRow, first_midnight
 from assistant.journal.store import Store
 
 _DAYS = 30

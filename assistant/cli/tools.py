@@ -22,8 +22,7 @@ from assistant.config.schema import Settings
 from assistant.domain.clock import Clock, SystemClock
 from assistant.domain.outcome import Decision
 from assistant.tools.catalog.menu import MenuEntry
-from assistant.tools.policy.rules import OwnerRule, Ruling, rule_of
-from assistant.tools.policy.rules import menu_json as listed
+from assistant.tools.policy.rules import OwnerRule, Ruling, menu_json, rule_of
 from integrations.mcp.servers import HOME_ASSISTANT, ServerState
 
 PATIENCE_S = 20.0  # for house and servers; a turn waits far less, here all is to be seen
@@ -86,7 +85,7 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
         servers = bridge.hub.states()
     rules = rulings_of(settings.policy).rules
     if arguments.json:
-        whole = listed(servers, menu.entries, rules)
+        whole = menu_json(servers, menu.entries, rules)
         say_json(whole)
     else:
         _print_menu(servers, menu.entries, rules)

@@ -16,9 +16,9 @@ from assistant.config.schema import Settings
 from assistant.domain.clock import SystemClock
 from assistant.domain.outcome import Decision, Status
 from assistant.domain.records import UNASKED, AuditRecord, CallRecord, FaultRecord, Mark, TurnRecord
+from assistant.journal.reports import Shares
 from assistant.journal.store import Store
 from assistant.journal.trace import (
-    Shares,
     Stage,
     draw_trace,
     first_sound_ms,
@@ -26,8 +26,8 @@ from assistant.journal.trace import (
     stages,
     told_cost,
     told_decision,
-    turn_object,
-    turn_row,
+    turn_and_calls_json,
+    turn_json,
 )
 from assistant.sound.recordings import listed
 
@@ -174,7 +174,7 @@ async def list_turns(store: Store, limit: int, now: datetime, *, as_json: bool) 
     turns = await store.turns(limit)
     shares = await store.reports.shares(now - WEEK)
     if as_json:
-        told = {"turns": [turn_row(turn) for turn in turns], "shares": asdict(shares)}
+        told = {"turns": [turn_json(turn) for turn in turns], "shares": asdict(shares)}
         say_json(told)
     elif turns:
         console = paper()
@@ -365,7 +365,7 @@ async def _show(store: Store, arguments: argparse.Namespace) -> TurnRecord:
     audited = await store.audited(turn_id=record.turn_id, limit=_MOST)
     console = Terminal()
     if arguments.json:
-        say_json(turn_object(record, calls, audited))
+        say_json(turn_and_calls_json(record, calls, audited))
     elif console.is_terminal:
         show(console, record, calls, audited)
     else:

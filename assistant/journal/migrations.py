@@ -66,6 +66,7 @@ CREATE TABLE announcements (
 ) STRICT;
 """
 
+
 _SECOND = """
 CREATE TABLE kept (
     name TEXT PRIMARY KEY,
@@ -134,12 +135,16 @@ BEGIN
 END;
 """
 
+
 _THIRD = "ALTER TABLE timers ADD COLUMN paused_s REAL;"  # seconds left while it stands still
+
 
 _FOURTH = "ALTER TABLE turns ADD COLUMN cut_at TEXT;"  # what was heard of an answer cut off
 
+
 # The program on whose behalf the turn was opened, "" for a person alone.
 _FIFTH = "ALTER TABLE turns ADD COLUMN caller TEXT NOT NULL DEFAULT '';"
+
 
 # What is to happen besides a timer that rings. A status "started": its call is being sent.
 _SIXTH = """
@@ -149,6 +154,7 @@ ALTER TABLE timers ADD COLUMN text TEXT NOT NULL DEFAULT '';
 ALTER TABLE timers ADD COLUMN payload TEXT;                -- JSON: the call that waits
 ALTER TABLE timers ADD COLUMN caller TEXT NOT NULL DEFAULT '';
 """
+
 
 # What was said of a turn afterwards, and what did not work, from when to when.
 _SEVENTH = """
@@ -166,6 +172,7 @@ CREATE TABLE faults (
 ) STRICT;
 CREATE INDEX faults_by_time ON faults (began_at);
 """
+
 
 # What is remembered: of whom, about what, and an index of its words. The row gets a number that a
 # VACUUM leaves alone, by which the index knows it.
@@ -215,6 +222,7 @@ BEGIN
 END;
 """
 
+
 # What a switch, lamp or button was seen to open, for good: it is asked about from then on.
 _OPENINGS = """
 CREATE TABLE openings (
@@ -224,6 +232,7 @@ CREATE TABLE openings (
     PRIMARY KEY (entity_id, opened)
 ) STRICT;
 """
+
 
 MIGRATIONS = (_FIRST, _SECOND, _THIRD, _FOURTH, _FIFTH, _SIXTH, _SEVENTH, _EIGHTH, _OPENINGS)
 

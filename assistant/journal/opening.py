@@ -2,6 +2,7 @@
 
 import errno
 import fcntl
+import json
 import logging
 import os
 import sqlite3
@@ -9,18 +10,98 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
-from assistant.journal import fault_rows, rows
 from assistant.journal.migrations import MIGRATIONS, migrate
-from assistant.journal.salvage import salvage
+from assistant.journal.rows import instant
+from assistant.journal.tables import begin_fault, end_fault
+
+# Small tables whose loss a person would feel. Each is taken whole or row by row, as far as it can
+# be read; with the columns of JSON in it, which are worth nothing when they are none.
+_LASTING: dict[str, tuple[str, ...]] = {
+    "kept": ("value",),
+    "memories": (),
+    "openings": (),
+    "timers": ("rule", "payload"),
+    "announcements": ("options",),
+}
+
+
+_MOST_ROWS = 100_000  # rows of one table: what is damaged may go round in circles
+
+
+def salvage(fresh: sqlite3.Connection, damaged: Path, how: str = "mode=ro") -> list[str]:
+    """Copy what is readable into the fresh file, which has the same tables or later ones, in the
+    transaction that is open. `how` the other is opened; it stays as it was found. Says how many
+    rows of what: "3 timers". Raises sqlite3.Error where the fresh file cannot be written.
+    """
+    try:
+        old = sqlite3.connect(f"{damaged.absolute().as_uri()}?{how}", uri=True)
+    except sqlite3.Error:
+        return []
+    saved = []
+    with closing(old):
+        for table, as_json in _LASTING.items():
+            rows = [row for row in _rows(old, table) if _sound(row, as_json)]
+            count = _put(fresh, table, rows)
+            saved += [f"{count} {table}"] if count else []
+    return saved
+
+
+def _rows(old: sqlite3.Connection, table: str) -> list[dict[str, Any]]:
+    """As many as can be read: from the front, and where that breaks off from the back."""
+    found: dict[Any, dict[str, Any]] = {}
+    for order in ("", "ORDER BY rowid DESC"):
+        try:
+            cursor = old.execute(f"SELECT rowid AS _row, * FROM {table} {order} LIMIT {_MOST_ROWS}")
+            names = [column[0] for column in cursor.description]
+            for values in cursor:
+                row = dict(zip(names, values, strict=True))
+                found[row.pop("_row")] = row
+            break
+        except sqlite3.Error:
+            continue
+    return [found[key] for key in sorted(found, key=str)]
+
+
+def _sound(row: dict[str, Any], as_json: tuple[str, ...]) -> bool:
+    try:
+        for column in as_json:
+            if row.get(column) is not None:
+                json.loads(row[column])
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def _put(fresh: sqlite3.Connection, table: str, rows: list[dict[str, Any]]) -> int:
+    """How many of them the fresh table took; its own rules refuse what is no row of it."""
+    known = {name for _, name, *_ in fresh.execute(f"PRAGMA table_info({table})")}
+    taken = 0
+    for row in rows:
+        columns = [column for column in row if column in known]
+        marks = ", ".join("?" * len(columns))
+        query = f"INSERT OR IGNORE INTO {table} ({', '.join(columns)}) VALUES ({marks})"
+        try:
+            taken += fresh.execute(query, [row[column] for column in columns]).rowcount
+        except sqlite3.IntegrityError:
+            continue
+    return taken
+
 
 # What keeps the journal from being written, as a sentence that names the mend.
-
-
 _FULL = {errno.ENOSPC, errno.EDQUOT}
+
+
 _READ_ONLY = {errno.EROFS}
+
+
 _DEVICE = {errno.EIO}
+
+
 _HELD = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
+
+
 _NO_ROOM = 64 << 10  # bytes: less than the files beside the database need
 
 
@@ -96,8 +177,6 @@ def _primary(error: sqlite3.Error) -> int:
 
 
 # Tells living processes from dead ones, so that what a dead one left unfinished is found.
-
-
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
 
 
@@ -129,14 +208,27 @@ def _start(pid: int) -> str:
 
 
 _log = logging.getLogger(__name__)
+
+
 _BUSY_S = 5.0  # another process may be writing
+
+
 _LOG_BYTES = 4 << 20  # of the write-ahead log, once its content is in the file
+
+
 _CHECKED_AT_ONCE = 8 << 20  # bytes; a larger file is checked later, so that nobody waits for it
+
+
 _PARTS = ("", "-wal", "-shm")
+
+
 # Without a log beside it that can be opened, SQLite reads a file of a read-only disk only when it
 # is told that nobody will change it.
 _READING = ("mode=ro", "mode=ro&immutable=1")
+
+
 _BROKEN = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+
 
 Refill = Callable[[sqlite3.Connection], None]  # puts into a fresh file what is known without it
 
@@ -274,10 +366,10 @@ def _replaced(path: Path, now: datetime, refill: Refill) -> sqlite3.Connection:
             connection.execute("BEGIN IMMEDIATE")
             saved = salvage(connection, path)
             refill(connection)
-            instant = rows.instant(now)
+            at = instant(now)
             problem = f"The journal was damaged and begun anew; the old one is {aside.name}."
-            fault_rows.begin(connection, "journal_damage", problem, instant)
-            fault_rows.end(connection, "journal_damage", instant)
+            begin_fault(connection, "journal_damage", problem, at)
+            end_fault(connection, "journal_damage", at)
             connection.execute("COMMIT")
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # all of it in the one file
         for part, aside_part in zip(_parts(path), _parts(aside), strict=True):

@@ -1,53 +1,49 @@
-"""The toolbox's journal while guests are in the house: what was done is kept, no words are."""
+"""What is kept and for how long: forgetting by age and by size, and the task that sees to it.
 
-import json
+Words go first, then rows, the oldest first; the words of the last day stay as long as their rows
+do, since to take them would give little room. What is to come, or to be remembered, stays.
+"""
+
+import asyncio
+import logging
 import sqlite3
-from collections.abc import Callable
-from dataclasses import replace
-from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import partial
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
 
-from assistant.domain.outcome import ToolOutcome
-from assistant.domain.records import AuditRecord, CallRecord
-from assistant.journal import audit, fault_rows, timer_rows
+from assistant.config.sections import Journal
+from assistant.domain.clock import Clock
+from assistant.domain.events import EventBus, Happening
+from assistant.domain.records import StoreError
+from assistant.journal.audit import (
+    AUDIT_HAS_WORDS,
+    erase_audit_rows,
+    erase_audit_words,
+    erase_audit_words_of,
+)
+from assistant.journal.database import Database
 from assistant.journal.rows import instant
+from assistant.journal.tables import erase_faults, erase_timer_words, erase_timers
+from integrations.owner import OwnedTasks
 
 if TYPE_CHECKING:
     from assistant.journal.store import Store
 
-
-class Discreet:
-    """Passes everything on, without words and arguments where `keep_words` says no."""
-
-    def __init__(self, journal: "Store", keep_words: Callable[[], bool]) -> None:
-        self._journal = journal
-        self._keep_words = keep_words
-
-    async def start_call(self, call: CallRecord) -> None:
-        """As of the store."""
-        kept = call if self._keep_words() else replace(call, arguments={}, sentence=None)
-        await self._journal.start_call(kept)
-
-    async def finish_call(self, turn_id: str, outcome: ToolOutcome) -> None:
-        """As of the store."""
-        kept = outcome if self._keep_words() else replace(outcome, arguments={}, sentence="")
-        await self._journal.finish_call(turn_id, kept)
-
-    async def audit(self, record: AuditRecord) -> None:
-        """As of the store."""
-        wordless = replace(record, heard=None, arguments={}, sentence=None)
-        await self._journal.audit(record if self._keep_words() else wordless)
-
-
 # Forgetting: words first, then rows. What is to come, or to be remembered, stays.
-
-
 _WORDLESS_TURN = (
     "heard = NULL, answer = NULL, clauses = '[]', cut_at = NULL, error_message = NULL, "
     "confirmation_asked = NULL, confirmation_heard = NULL"
 )
+
+
 _WORDLESS_CALL = "arguments = '{}', sentence = NULL"
+
+
 _OVER = "(started_at IS NOT NULL OR done_at IS NOT NULL OR expires_at <= ?)"
+
 
 # Rows that still hold words, by table: conditions.
 HAS_WORDS = {
@@ -55,11 +51,11 @@ HAS_WORDS = {
     "OR error_message IS NOT NULL OR confirmation_asked IS NOT NULL "
     "OR confirmation_heard IS NOT NULL)",
     "calls": "(arguments <> '{}' OR sentence IS NOT NULL)",
-    "audit": audit.HAS_WORDS,
+    "audit": AUDIT_HAS_WORDS,
 }
 
 
-def erase(db: sqlite3.Connection, words: str, rows: str, now: str) -> None:
+def erase_before(db: sqlite3.Connection, words: str, rows: str, now: str) -> None:
     """Words and rows from before these instants."""
     erase_rows(db, rows, now)
     erase_words(db, words, now)
@@ -69,9 +65,9 @@ def erase_rows(db: sqlite3.Connection, before: str, now: str) -> None:
     """Whole rows from before this instant."""
     db.execute("DELETE FROM turns WHERE started_at < ?", (before,))
     db.execute("DELETE FROM calls WHERE started_at < ?", (before,))
-    audit.erase_rows(db, before)
-    fault_rows.erase(db, before)
-    timer_rows.erase_rows(db, before)
+    erase_audit_rows(db, before)
+    erase_faults(db, before)
+    erase_timers(db, before)
     db.execute(f"DELETE FROM announcements WHERE created_at < ? AND {_OVER}", (before, now))
 
 
@@ -81,8 +77,8 @@ def erase_words(db: sqlite3.Connection, before: str, now: str) -> None:
     for table, change in (("turns", _WORDLESS_TURN), ("calls", _WORDLESS_CALL)):
         condition = f"started_at < ? AND {HAS_WORDS[table]}"
         db.execute(f"UPDATE {table} SET {change} WHERE {condition}", (before,))
-    audit.erase_words(db, before)
-    timer_rows.erase_words(db, before)
+    erase_audit_words(db, before)
+    erase_timer_words(db, before)
     db.execute(
         "UPDATE announcements SET text = '', options = '{}' "
         f"WHERE created_at < ? AND (text <> '' OR options <> '{{}}') AND {_OVER}",
@@ -94,33 +90,241 @@ def erase_words_of(db: sqlite3.Connection, turn_id: str) -> None:
     """What was said in one turn."""
     db.execute(f"UPDATE turns SET {_WORDLESS_TURN} WHERE turn_id = ?", (turn_id,))
     db.execute(f"UPDATE calls SET {_WORDLESS_CALL} WHERE turn_id = ?", (turn_id,))
-    audit.erase_words_of(db, turn_id)
+    erase_audit_words_of(db, turn_id)
 
 
-# Small values under a name.
+#
+# How large the file may be: what is oldest goes first, words before rows.
+#
+# The words of the last day stay as long as their rows do: to take them would give little room.
+_log = logging.getLogger(__name__)
 
 
-def keep(db: sqlite3.Connection, name: str, value: str, now: datetime) -> None:
-    """Write a value, as JSON, in the place of what was there under that name."""
-    db.execute(
-        "INSERT INTO kept (name, value, changed_at) VALUES (?, ?, ?) "
-        "ON CONFLICT DO UPDATE SET value = excluded.value, changed_at = excluded.changed_at",
-        (name, value, instant(now)),
+_AIM = 0.9  # of what is allowed: so that not every new row makes an old one go
+
+
+_STEPS = 20  # in which all of it would go; each is a transaction of its own, and turns go between
+
+
+_AT_LEAST = 200  # rows a step
+
+
+_PAGES = 500  # given back at once, 2 MB: turns go between here too
+
+
+_INCREMENTAL = 2  # as PRAGMA auto_vacuum tells it
+
+
+_TIMES = {"turns": "started_at", "calls": "started_at", "audit": "at"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """What of the old rows goes."""
+
+    erase: Callable[[sqlite3.Connection, str, str], None]  # what is before an instant; and now
+    worded: bool  # only rows with words are touched
+    younger: timedelta  # rows that are younger are spared
+
+
+_WORDS = _Way(erase_words, worded=True, younger=timedelta(days=1))
+
+
+_ROWS = _Way(erase_rows, worded=False, younger=timedelta())
+
+
+async def bound_size(database: Database, most_bytes: int, now: datetime) -> int:
+    """Erase until the file is no larger than that, if erasing can do it. Bytes of the file now.
+
+    Raises StoreError.
+    """
+    size = await database.read(_used)
+    if size > most_bytes:
+        goal = int(most_bytes * _AIM)
+        for way in (_WORDS, _ROWS):
+            while size > goal and await _step(database, way, now):
+                size = await database.read(_used)
+        if size > most_bytes:
+            _log.warning(
+                "the journal has %.1f MB, more than journal.max_mb, and nothing in it may go",
+                size / 1e6,
+            )
+    await _shrink(database)
+    return await database.read(_file_bytes)
+
+
+def _file_bytes(db: sqlite3.Connection) -> int:
+    """The size of the file without its write-ahead log."""
+    return _pragma(db, "page_count") * _pragma(db, "page_size")
+
+
+def _used(db: sqlite3.Connection) -> int:
+    """Bytes of the pages in which something stands."""
+    return _file_bytes(db) - _pragma(db, "freelist_count") * _pragma(db, "page_size")
+
+
+async def _step(database: Database, way: _Way, now: datetime) -> bool:
+    """Erase the oldest part. False: there was nothing to be erased."""
+
+    def work(db: sqlite3.Connection) -> bool:
+        before = _oldest_part(db, way, instant(now - way.younger))
+        if before is None:
+            return False
+        way.erase(db, before, instant(now))
+        return True
+
+    return await database.run(work)
+
+
+def _oldest_part(db: sqlite3.Connection, way: _Way, until: str) -> str | None:
+    """The instant before which the oldest part of the rows lies; None where there are none."""
+    tables = " UNION ALL ".join(
+        f"SELECT {time} AS at FROM {table} WHERE {time} <= :until"
+        + (f" AND {HAS_WORDS[table]}" if way.worded else "")
+        for table, time in _TIMES.items()
     )
+    given: dict[str, object] = {"until": until}
+    (count,) = db.execute(f"SELECT COUNT(*) FROM ({tables})", given).fetchone()
+    if not count:
+        return None
+    given["part"] = min(count, max(_AT_LEAST, count // _STEPS)) - 1
+    query = f"SELECT at FROM ({tables}) ORDER BY at LIMIT 1 OFFSET :part"
+    (last,) = db.execute(query, given).fetchone()
+    return f"{last}~"  # after every text that begins so: the last one goes too
 
 
-def kept(db: sqlite3.Connection, name: str) -> Any | None:
-    """The value of that name; None where there is none."""
-    row = db.execute("SELECT value FROM kept WHERE name = ?", (name,)).fetchone()
-    return json.loads(row["value"]) if row else None
+async def _shrink(database: Database) -> None:
+    """Give pages that nothing stands in back to the disk."""
+    mode, free = await database.read(_vacancy)
+    if mode != _INCREMENTAL:  # a file of an earlier version
+        await database.statement(f"PRAGMA auto_vacuum = {_INCREMENTAL}")
+        await database.statement("VACUUM")
+    elif free:
+        for _ in range(0, free, _PAGES):
+            await database.statement(f"PRAGMA incremental_vacuum({_PAGES})")
+    await database.empty_log()
 
 
-def drop_kept(db: sqlite3.Connection, name: str) -> None:
-    """The name has no value any more."""
-    db.execute("DELETE FROM kept WHERE name = ?", (name,))
+def _vacancy(db: sqlite3.Connection) -> tuple[int, int]:
+    return _pragma(db, "auto_vacuum"), _pragma(db, "freelist_count")
 
 
-def rewrite_nothing(db: sqlite3.Connection) -> None:
-    """A write that changes no row: the file's own number of its tables' version."""
-    (version,) = db.execute("PRAGMA user_version").fetchone()
-    db.execute(f"PRAGMA user_version = {int(version)}")
+def _pragma(db: sqlite3.Connection, name: str) -> int:
+    (value,) = db.execute(f"PRAGMA {name}").fetchone()
+    return int(value)
+
+
+FORGET_S = 3600.0  # between two times of forgetting
+
+
+CHECK_S = 6 * 3600.0  # between two readings of the whole file
+
+
+PROBE_S = 30.0  # between two attempts to write while nothing can be written
+
+
+_SETTLE_S = 20.0  # after the start: reading the whole file would slow what people wait for
+
+
+_MOST_FAULTS = 100  # that wait to be written down; beyond that the oldest is left out
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """Something has stopped working, or works again."""
+
+    what: str
+    problem: str | None  # None: it works again
+    at: datetime
+
+
+class Care:
+    """Goes on for as long as its context is open, beside the turns."""
+
+    def __init__(
+        self, journal: "Store", limits: Journal, happenings: EventBus, clock: Clock
+    ) -> None:
+        self._journal = journal
+        self._limits = limits
+        self._happenings = happenings
+        self._clock = clock
+        self._faults: asyncio.Queue[_Change] = asyncio.Queue(_MOST_FAULTS)
+        self._leave: Callable[[], None] = lambda: None
+        self._owner = OwnedTasks()
+
+    async def __aenter__(self) -> Self:
+        await self._owner.__aenter__()
+        await self._try("faults of an earlier process", self._journal.reports.settle_faults)
+        self._leave = self._happenings.follow(self._happened)
+        self._owner.start(self._forget(), "forgetting")
+        self._owner.start(self._check(), "checking the journal")
+        self._owner.start(self._probe(), "trying to write")
+        self._owner.start(self._note_faults(), "faults")
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._leave()
+        await self._owner.__aexit__(kind, error, trace)
+
+    async def _forget(self) -> None:
+        """Erase what is older, or more, than the settings allow."""
+        limits = self._limits
+
+        async def forget() -> None:
+            await self._journal.erase_old(limits.keep_days, limits.transcript_hours)
+            await self._journal.bound(limits.max_mb * 1_000_000)
+
+        while True:
+            await self._try("old turns", forget)
+            await self._clock.sleep(FORGET_S)
+
+    async def _check(self) -> None:
+        await self._clock.sleep(_SETTLE_S)
+        while True:
+            await self._try("the whole journal", self._journal.check)
+            await self._clock.sleep(CHECK_S)
+
+    async def _probe(self) -> None:
+        """So that it is known when the disk can be written again, although nobody speaks."""
+        while True:
+            await self._clock.sleep(PROBE_S)
+            if self._journal.problem:
+                await self._try("the disk", self._journal.probe)
+
+    def _happened(self, happening: Happening) -> None:
+        on = happening.data.get("on")
+        if happening.kind != "fault" or on is None:  # a refused order is no fault of ours
+            return
+        if self._faults.full():
+            self._faults.get_nowait()
+        problem = str(happening.data.get("problem", "")) if on else None
+        self._faults.put_nowait(_Change(str(happening.data["what"]), problem, self._clock.now()))
+
+    async def _note_faults(self) -> None:
+        """One that began while nothing could be written is written down when it has ended."""
+        reports, unwritten = self._journal.reports, dict[str, _Change]()
+        while True:
+            change = await self._faults.get()
+            begun = unwritten.pop(change.what, None) if change.problem is None else change
+            if begun is not None and begun.problem is not None:
+                begin = partial(reports.begin_fault, begun.what, begun.problem, begun.at)
+                if not await self._try("a fault", begin) and begun is change:
+                    unwritten[change.what] = change
+            if change.problem is None:
+                end = partial(reports.end_fault, change.what, change.at)
+                await self._try("the end of a fault", end)
+
+    async def _try(self, what: str, work: Callable[[], Awaitable[object]]) -> bool:
+        """Do it; a store that fails is logged unless it has said so itself. Whether it was done."""
+        try:
+            await work()
+        except StoreError as error:
+            if not error.told:
+                _log.error("%s could not be seen to: %s", what, error)
+            return False
+        return True

@@ -215,7 +215,7 @@ def put(
     db.execute(f"{query} ON CONFLICT DO UPDATE SET {changes}", row)
 
 
-def add(db: sqlite3.Connection, table: str, row: Mapping[str, Any]) -> bool:
+def insert_new(db: sqlite3.Connection, table: str, row: Mapping[str, Any]) -> bool:
     """Insert a row. False: there is one with its key, which stays as it is."""
     values = ", ".join(f":{column}" for column in row)
     query = f"INSERT INTO {table} ({', '.join(row)}) VALUES ({values}) ON CONFLICT DO NOTHING"

@@ -21,26 +21,41 @@ from assistant.domain.records import (
     TimerRecord,
     TurnRecord,
 )
-from assistant.journal import audit, seen_rows, timer_rows
-from assistant.journal import care as size
-from assistant.journal import retention as erasing
-from assistant.journal import retention as kept
-from assistant.journal.audit import Reports
+from assistant.journal.audit import add_audit_row, audit_row, audit_rows
 from assistant.journal.database import Database
-from assistant.journal.memory_rows import MemoryRows
 from assistant.journal.opening import is_alive, own_mark
+from assistant.journal.reports import Reports
+from assistant.journal.retention import bound_size, erase_before, erase_words_of
 from assistant.journal.rows import (
     STARTED,
-    add,
     announcement_from,
     announcement_row,
     call_from,
     call_row,
+    insert_new,
     instant,
     put,
     readable,
     turn_from,
     turn_row,
+)
+from assistant.journal.tables import (
+    MemoryRows,
+    TimerEnd,
+    add_openings,
+    begin_timer,
+    change_timer,
+    drop_value,
+    end_timer,
+    keep_value,
+    kept_value,
+    put_timer,
+    read_openings,
+    restore_timers,
+    rewrite_nothing,
+    running_timers,
+    started_timers,
+    take_occurrence,
 )
 
 
@@ -90,7 +105,7 @@ class Store:
 
         Raises StoreError.
         """
-        await self._database.run(kept.rewrite_nothing)
+        await self._database.run(rewrite_nothing)
 
     async def check(self) -> bool:
         """Read the whole file, and begin a fresh one where it is damaged. Whether it was sound.
@@ -179,8 +194,8 @@ class Store:
 
     async def audit(self, record: AuditRecord) -> None:
         """Add one row about a call that was decided or ended. It can never be changed."""
-        row = audit.audit_row(record)
-        await self._database.run(lambda db: audit.add(db, row))
+        row = audit_row(record)
+        await self._database.run(lambda db: add_audit_row(db, row))
 
     async def audited(
         self,
@@ -196,7 +211,7 @@ class Store:
         `entity` is an entity's id, or a pattern with "*" and "?".
         """
         return await self._database.read(
-            lambda db: audit.audited(db, limit, since, until, entity, decision, turn_id)
+            lambda db: audit_rows(db, limit, since, until, entity, decision, turn_id)
         )
 
     # --- small values
@@ -204,15 +219,15 @@ class Store:
     async def keep(self, name: str, value: Any) -> None:
         """Keep a JSON value in the place of what that name held; on the disk when this returns."""
         text, now = json.dumps(value, ensure_ascii=False), self._clock.now()
-        await self._database.run(lambda db: kept.keep(db, name, text, now), durable=True)
+        await self._database.run(lambda db: keep_value(db, name, text, now), durable=True)
 
     async def kept(self, name: str) -> Any | None:
         """What `keep` was given last under that name; None if nothing, or dropped."""
-        return await self._database.read(lambda db: kept.kept(db, name))
+        return await self._database.read(lambda db: kept_value(db, name))
 
     async def drop_kept(self, name: str) -> None:
         """Let go of what is kept under that name, if anything is."""
-        await self._database.run(lambda db: kept.drop_kept(db, name), durable=True)
+        await self._database.run(lambda db: drop_value(db, name), durable=True)
 
     # --- what switches open
 
@@ -220,28 +235,28 @@ class Store:
         """Keep what each of these was seen to open, besides what is known of it; on the disk when
         this returns."""
         now = self._clock.now()
-        await self._database.run(lambda db: seen_rows.add(db, openings, now), durable=True)
+        await self._database.run(lambda db: add_openings(db, openings, now), durable=True)
 
     async def openings(self) -> dict[str, frozenset[str]]:
         """What was seen to open something, and what that was, by entity id."""
-        return await self._database.read(seen_rows.read)
+        return await self._database.read(read_openings)
 
     # --- timers
 
     async def add_timer(self, timer: TimerRecord) -> None:
         """Keep a running timer; on the disk when this returns."""
-        await self._database.run(lambda db: timer_rows.add(db, timer), durable=True)
+        await self._database.run(lambda db: put_timer(db, timer), durable=True)
         self._timers[timer.id] = timer
 
     async def timers(self) -> list[TimerRecord]:
         """Timers that run or ring, the first due first."""
-        found = await self._database.read(timer_rows.running)
+        found = await self._database.read(running_timers)
         self._timers = {timer.id: timer for timer in found}
         return found
 
     async def change_timer(self, timer: TimerRecord) -> bool:
         """Give it another end, or let it stand still or go on. False if no such timer runs."""
-        changed = await self._database.run(lambda db: timer_rows.change(db, timer), durable=True)
+        changed = await self._database.run(lambda db: change_timer(db, timer), durable=True)
         if changed:
             self._timers[timer.id] = timer
         return changed
@@ -252,7 +267,7 @@ class Store:
         """One occurrence of what comes again becomes a timer of its own, and `timer` goes on to
         `due` (None: it was the last). False: it was taken before, or the timer has changed."""
         taken = await self._database.run(
-            lambda db: timer_rows.take_occurrence(db, timer, occurrence, due), durable=True
+            lambda db: take_occurrence(db, timer, occurrence, due), durable=True
         )
         if taken:
             self._timers[occurrence.id] = occurrence
@@ -263,13 +278,13 @@ class Store:
 
     async def begin_timer(self, timer_id: str) -> bool:
         """Its work is about to begin. False: it has before, or was ended; do not do it."""
-        begun = await self._database.run(lambda db: timer_rows.begin(db, timer_id), durable=True)
+        begun = await self._database.run(lambda db: begin_timer(db, timer_id), durable=True)
         self._timers.pop(timer_id, None)  # in a fresh file it must not begin once more
         return begun
 
     async def begun_timers(self) -> list[TimerRecord]:
         """Those whose work has begun and not ended, here or in a process that died."""
-        return await self._database.read(timer_rows.started)
+        return await self._database.read(started_timers)
 
     async def finish_timer(self, timer_id: str, *, known: bool = True) -> bool:
         """Its work has ended; `known`: and how. False if it had."""
@@ -289,7 +304,9 @@ class Store:
         """Keep an announcement until it is spoken; on the disk when this returns. False: one of
         that id was kept before, and stays as it is, spoken or not."""
         row = announcement_row(announcement)
-        return await self._database.run(lambda db: add(db, "announcements", row), durable=True)
+        return await self._database.run(
+            lambda db: insert_new(db, "announcements", row), durable=True
+        )
 
     async def knows_announcement(self, announcement_id: str) -> bool:
         """Whether one of that id was kept before."""
@@ -329,7 +346,7 @@ class Store:
         now = self._clock.now()
         words = instant(now - timedelta(hours=transcript_hours))
         rows = instant(now - timedelta(days=keep_days))
-        await self._database.run(lambda db: erasing.erase(db, words, rows, instant(now)))
+        await self._database.run(lambda db: erase_before(db, words, rows, instant(now)))
         await self._database.empty_log()
         await self._database.erase_set_aside(now - timedelta(hours=transcript_hours))
 
@@ -338,11 +355,11 @@ class Store:
 
         What is to come or to be remembered stays whatever its size. Bytes of the file now.
         """
-        return await size.bound(self._database, most_bytes, self._clock.now())
+        return await bound_size(self._database, most_bytes, self._clock.now())
 
     async def forget_words(self, turn_id: str) -> None:
         """Erase what was said and answered in one turn; that something was done stays known."""
-        await self._database.run(lambda db: erasing.erase_words_of(db, turn_id))
+        await self._database.run(lambda db: erase_words_of(db, turn_id))
         await self._database.empty_log()
 
     async def _turns(self, where: str, values: tuple[Any, ...]) -> list[TurnRecord]:
@@ -354,15 +371,13 @@ class Store:
     async def _rows(self, query: str, values: tuple[Any, ...]) -> list[sqlite3.Row]:
         return await self._database.read(lambda db: db.execute(query, values).fetchall())
 
-    async def _end_timer(self, timer_id: str, status: timer_rows.End) -> bool:
+    async def _end_timer(self, timer_id: str, status: TimerEnd) -> bool:
         self._timers.pop(timer_id, None)
-        return await self._database.run(
-            lambda db: timer_rows.end(db, timer_id, status), durable=True
-        )
+        return await self._database.run(lambda db: end_timer(db, timer_id, status), durable=True)
 
     def _refill(self, db: sqlite3.Connection) -> None:
         """Timers that this process knows go on, although the file that held them was damaged."""
-        timer_rows.restore(db, list(self._timers.values()))
+        restore_timers(db, list(self._timers.values()))
 
     async def _change(self, query: str, values: tuple[Any, ...]) -> bool:
         """Whether the one row was there to be changed; on the disk when this returns."""

@@ -1,19 +1,16 @@
-"""One turn as plain text: what happened when, as a waterfall no wider than 80 columns."""
+"""One turn as stages, as JSON, and as plain text: a waterfall no wider than 80 columns."""
 
 import json
 import textwrap
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from datetime import datetime, timedelta
-from typing import Any, Literal
+from datetime import datetime
+from typing import Any
 
-from assistant.domain.outcome import Decision, Status
-from assistant.domain.records import AuditRecord, CallRecord, Mark, TurnRecord
+from assistant.domain.records import AuditRecord, CallRecord, TurnRecord
+
 
 # A turn's timeline as stages: what took how long. Pure; all in ms on the turn's one clock.
-
-
 @dataclass(frozen=True, slots=True)
 class Stage:
     """One part of a turn. Stages may lie beside each other."""
@@ -43,7 +40,11 @@ _STAGES = (
     ("voice", ("first_reply_text", "last_tool_result"), "first_audio_out"),
     ("answer", ("first_audio_out",), "answer_done"),
 )
+
+
 _NOT_WAITED = {"speech", "answer", "upload"}  # an upload runs beside the speech
+
+
 _WORTH_NAMING_MS = 50.0
 
 
@@ -91,104 +92,24 @@ def _thinking(timeline: Mapping[str, float]) -> list[Stage]:
     return [Stage("thinking", start, end, waited=True)]
 
 
-# How many commands went right, were corrected, refused, misheard or failed.
-
-
-CORRECTING = {"undo", "correct_last"}  # tools of ours
-_CORRECTED_WITHIN = timedelta(minutes=2)
-GATED = {Decision.DENIED, Decision.NEEDS_CONFIRMATION}
-_NO_FAULT = {"", "interrupted"}  # to talk over an answer is no complaint
-
-Share = Literal["right", "corrected", "refused", "misheard", "failed"]
-Call = tuple[str, Decision, Status]  # the tool's name, and what became of it
-
-
-@dataclass(frozen=True, slots=True)
-class CommandTurn:
-    """A turn in which a person asked for something, as far as it is judged by."""
-
-    at: datetime
-    mark: Mark
-    error: str  # its kind, "" for none
-    calls: tuple[Call, ...]  # that have ended, in their order
-
-
-@dataclass(frozen=True, slots=True)
-class Shares:
-    """A count of commands. Each is in one of the five: `turns` is their sum.
-
-    A command is a turn that a person began, by voice or typed, with something said in it; not a
-    program's, not one that was our own echo, and not "that was wrong" itself. Of it is, in this
-    order:
-
-    - misheard: it was marked so ("you misheard me");
-    - corrected: it was marked wrong, or the person's next command, within two minutes, undid or
-      corrected it;
-    - refused: a call of it was denied, by the policy, by a rule or by the person's no, or waited
-      for a yes that did not come;
-    - failed: it ended in an error, nothing was made of its words, or the last call of it did not
-      come about (`failed`, `timeout`, `not_observed`, `unknown`, or never sent);
-    - right: all others. Nobody has said anything against it: that is all that can be known.
-    """
-
-    turns: int = 0
-    right: int = 0
-    corrected: int = 0
-    refused: int = 0
-    misheard: int = 0
-    failed: int = 0
-
-
-def shares_of(commands: Sequence[CommandTurn]) -> Shares:
-    """Count commands, given in the order in which they began."""
-    following = [*commands[1:], None]
-    count: Counter[str] = Counter(map(share_of, commands, following))
-    return Shares(turns=len(commands), **count)
-
-
-def share_of(command: CommandTurn, following: CommandTurn | None) -> Share:
-    """How it went. `following`: the person's next command, if there was one."""
-    if command.mark == "misheard":
-        return "misheard"
-    if command.mark == "wrong" or (following is not None and _corrects(following, command)):
-        return "corrected"
-    if any(decision in GATED for _, decision, _ in command.calls):
-        return "refused"
-    if command.error not in _NO_FAULT or _came_to_nothing(command.calls):
-        return "failed"
-    return "right"
-
-
-def _corrects(following: CommandTurn, command: CommandTurn) -> bool:
-    """Whether it took back what the one before had done."""
-    soon = following.at - command.at <= _CORRECTED_WITHIN
-    return soon and any(
-        name in CORRECTING and status is Status.DONE for name, _, status in following.calls
-    )
-
-
-def _came_to_nothing(calls: Sequence[Call]) -> bool:
-    """Whether the last one failed; those before it may have been mended by it."""
-    return bool(calls) and calls[-1][2] is not Status.DONE
-
-
 # One turn as a JSON object, as `hearth trace --json` and the HTTP interface give it.
-
-
-def turn_object(
+def turn_and_calls_json(
     turn: TurnRecord, calls: Sequence[CallRecord], audited: Sequence[AuditRecord]
 ) -> dict[str, Any]:
     """The turn with its calls. `audited`: its rows of the audit, newest first."""
     ends = {row.call_id: row for row in reversed(audited)}
-    return {**turn_row(turn), "tool_calls": [_call(call, ends.get(call.id)) for call in calls]}
+    return {
+        **turn_json(turn),
+        "tool_calls": [_call_json(call, ends.get(call.id)) for call in calls],
+    }
 
 
-def turn_row(turn: TurnRecord) -> dict[str, Any]:
+def turn_json(turn: TurnRecord) -> dict[str, Any]:
     """The turn alone."""
     return _timed(asdict(turn))
 
 
-def _call(call: CallRecord, row: AuditRecord | None) -> dict[str, Any]:
+def _call_json(call: CallRecord, row: AuditRecord | None) -> dict[str, Any]:
     return {
         **_timed(asdict(call)),
         "rule": row.rule if row else "",
@@ -206,10 +127,17 @@ def _timed(fields: dict[str, Any]) -> dict[str, Any]:
 
 
 WIDTH = 80  # columns
+
+
 _LABEL = 12
+
+
 _BAR = 54
 
+
 LEGEND = "= speech  - pause  # recognition  + house  ~ voice  > answer"
+
+
 _PHASES = (  # of a turn in their order, each with the moment that ends it
     ("=", "speech_end"),
     ("-", "end_of_turn"),

@@ -81,7 +81,7 @@ MAX_FOUND = 50  # rows of one search
 
 
 class Index(Protocol):
-    """The index of words (`assistant.journal.memory_rows.MemoryRows`)."""
+    """The index of words (`assistant.journal.tables.MemoryRows`)."""
 
     async def found(self, query: str, limit: int) -> list[tuple[MemoryRecord, float]]:
         """Those that fit, the likest first, each with its likeness. Raises StoreError."""

@@ -57,7 +57,7 @@ _EVERYTHING = "forget_all"
 
 
 class FactStore(Index, Protocol):
-    """Where facts are kept (`assistant.journal.memory_rows.MemoryRows`). Each raises StoreError."""
+    """Where facts are kept (`assistant.journal.tables.MemoryRows`). Each raises StoreError."""
 
     async def keep(self, *memories: MemoryRecord) -> None:
         """Write them; one of the same id is replaced. On the disk when this returns."""

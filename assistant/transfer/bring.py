@@ -18,9 +18,8 @@ from assistant.domain.records import MemoryRecord, TimerRecord
 from assistant.interfaces.device.registration import NAME as DEVICE_FILE
 from assistant.interfaces.http_tokens import NAME as TOKEN_FILE
 from assistant.interfaces.http_tokens import TokenRow
-from assistant.journal import memory_rows, seen_rows, timer_rows
-from assistant.journal import retention as kept
 from assistant.journal.database import Database
+from assistant.journal.tables import MemoryRows, add_openings, keep_value, put_timer, write_memories
 from assistant.memory.facts import MAX_FACTS
 from assistant.setup.document import PLAIN_MODE, Before, NewFile, put_back, write_all
 from assistant.tools.policy.choices import RATINGS, read_tiers
@@ -121,12 +120,12 @@ async def bring(change: ImportPlan, here: Here, clock: Clock) -> None:
     before: list[Before] = []
 
     def work(db: sqlite3.Connection) -> None:
-        memory_rows.write(db, change.memory)
+        write_memories(db, change.memory)
         for timer in change.timers:
-            timer_rows.add(db, timer)
+            put_timer(db, timer)
         for name, value in change.kept.items():
-            kept.keep(db, name, json.dumps(value, ensure_ascii=False), now)
-        seen_rows.add(db, change.openings, now)
+            keep_value(db, name, json.dumps(value, ensure_ascii=False), now)
+        add_openings(db, change.openings, now)
         if change.files:  # last: what fails here takes the rows back with it
             before.append(write_all(change.files))
 
@@ -148,7 +147,7 @@ async def look(settings: Settings, clock: Clock) -> tuple[list[MemoryRecord], fr
     database = Database(settings.database, clock.now)
     await database.open()
     try:
-        facts = await memory_rows.MemoryRows(database).all()
+        facts = await MemoryRows(database).all()
         ids = await database.read(_timer_ids)
     finally:
         await database.close()

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from assistant.tools.house.intents import PROCESS as NAME
-from assistant.tools.house.intents import TRIGGER
+from assistant.tools.house.intents import PROCESS, TRIGGER
 from integrations.home_assistant.assist import Conversation, Recognized
 from integrations.home_assistant.client import HomeAssistant
 from tests.home_assistant.admin import Admin
@@ -101,7 +100,7 @@ async def test_a_turn_switches_a_light(hearth: Hearth, admin: Admin, text: str) 
     assert await admin.settles(KITCHEN, "on") == "on"
     assert (turn["brain"], turn["error"]) == ("home-assistant", None)
     (call,) = turn["tool_calls"]
-    assert (call["name"], call["status"], call["decision"]) == (NAME, "done", "allowed")
+    assert (call["name"], call["status"], call["decision"]) == (PROCESS, "done", "allowed")
     assert [one["entity_id"] for one in call["observed"]] == [KITCHEN]
     assert turn["answer"]
 

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from assistant.demo.scenes import SpokenCommand, make_clip
-from assistant.tools.house.intents import PROCESS as NAME
-from assistant.tools.house.intents import TRIGGER
+from assistant.tools.house.intents import PROCESS, TRIGGER
 from integrations.errors import Refused, Unavailable
 from integrations.home_assistant.assist import Pipeline, list_pipelines, transcribe
 from integrations.home_assistant.client import HomeAssistant
@@ -148,7 +147,7 @@ async def test_a_spoken_turn_switches_a_light(
     assert (turn["brain"], turn["error"]) == ("home-assistant", None)
     assert turn["heard"] == "Nabu, turn on the kitchen lights."
     (call,) = turn["tool_calls"]
-    assert (call["name"], call["status"]) == (NAME, "done")
+    assert (call["name"], call["status"]) == (PROCESS, "done")
     assert call["arguments"]["text"] == "turn on the kitchen lights."
     (heard,) = stt.heard
     assert heard.language == "en"
@@ -250,7 +249,7 @@ async def test_only_one_side_acts_and_the_models_call_is_answered(
     told: list[Step] = [Hear(ON), call, Say("It is on."), Done()]
     turn = await prefer(hearth, "always", told, hear=clip(ON, tmp_path))
     assert await admin.settles(KITCHEN, "on") == "on"
-    assert [one["name"] for one in turn["tool_calls"]] == [NAME]
+    assert [one["name"] for one in turn["tool_calls"]] == [PROCESS]
     assert turn["answer"] != "It is on."
 
 
@@ -266,7 +265,7 @@ async def test_a_builtin_sentence_is_the_models(
     turn = await prefer(hearth, mode, told, hear=clip(ON, tmp_path))
     assert await admin.settles(KITCHEN, "on") == "on"
     assert (turn["brain"], turn["answer"]) == ("gemini-live", "It is on.")
-    assert NAME not in [one["name"] for one in turn["tool_calls"]]
+    assert PROCESS not in [one["name"] for one in turn["tool_calls"]]
 
 
 @pytest.mark.parametrize("typed", [True, False], ids=["typed", "spoken"])

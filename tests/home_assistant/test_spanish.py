@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from assistant.tools.house.intents import PROCESS as NAME
-from assistant.tools.house.intents import TRIGGER
+from assistant.tools.house.intents import PROCESS, TRIGGER
 from tests.home_assistant.admin import Admin
 from tests.home_assistant.conftest import Address, real_only
 from tests.home_assistant.hearth import Hearth
@@ -74,7 +73,7 @@ async def test_the_homes_engine_switches_a_light(home: Home) -> None:
     assert await home.admin.settles(KITCHEN, "on") == "on"
     assert (turn["brain"], turn["error"]) == ("home-assistant", None)
     (call,) = turn["tool_calls"]
-    assert (call["name"], call["status"]) == (NAME, "done")
+    assert (call["name"], call["status"]) == (PROCESS, "done")
 
 
 @pytest.mark.parametrize("way", ["rung", "sentences"])

@@ -23,7 +23,7 @@ from assistant.domain.brain import (
 from assistant.domain.call import SentenceMatch, ToolCall
 from assistant.domain.outcome import Status, ToolOutcome
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.house.intents import PROCESS as NAME
+from assistant.tools.house.intents import PROCESS
 from assistant.tools.policy.corrections import as_said, spread
 from audio.errors import AudioError, TookTooLong
 from integrations.errors import IntegrationError
@@ -81,7 +81,7 @@ def call_for(match: SentenceMatch, turn_id: str) -> ToolCall:
         slots = {**match.slots, "item": as_said(item, match.text)}
         if len(spread(match.intent, slots)) > 1:
             return ToolCall(call_id(turn_id), match.intent, slots)
-    return ToolCall(call_id(turn_id), NAME, {"text": match.text}, match)
+    return ToolCall(call_id(turn_id), PROCESS, {"text": match.text}, match)
 
 
 def answer(outcome: ToolOutcome, own: str) -> ReplyText:
@@ -89,7 +89,7 @@ def answer(outcome: ToolOutcome, own: str) -> ReplyText:
 
     `own`: the language of our sentences.
     """
-    if outcome.name == NAME and outcome.status is Status.DONE and outcome.data:
+    if outcome.name == PROCESS and outcome.status is Status.DONE and outcome.data:
         return ReplyText(outcome.data)
     return ReplyText(outcome.sentence, language=own)
 

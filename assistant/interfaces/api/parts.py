@@ -18,8 +18,8 @@ from assistant.domain.outcome import Tier
 from assistant.domain.question import Settlement
 from assistant.domain.records import Mark, TurnRecord
 from assistant.interfaces.live_settings import LiveSettings
-from assistant.journal.audit import first_midnight
-from assistant.journal.trace import turn_object, turn_row
+from assistant.journal.reports import first_midnight
+from assistant.journal.trace import turn_and_calls_json, turn_json
 from assistant.memory.desk import MemoryDesk, NoFact
 from assistant.sound.mute import Mute
 from assistant.sound.recordings import FOLDER, listed, path_of
@@ -180,7 +180,7 @@ class History:
             await self._known(before)
         found = await self._store.turns(limit, before)
         sounds = await self._kept_sounds()
-        return [{**turn_row(one), "has_sound": one.turn_id in sounds} for one in found]
+        return [{**turn_json(one), "has_sound": one.turn_id in sounds} for one in found]
 
     async def turn(self, turn_id: str) -> dict[str, Any]:
         """One turn with its calls. Raises Unknown."""
@@ -188,7 +188,7 @@ class History:
         calls = await self._store.calls(turn_id)
         audited = await self._store.audited(turn_id=turn_id, limit=_MOST)
         sounds = await self._kept_sounds()
-        return {**turn_object(record, calls, audited), "has_sound": turn_id in sounds}
+        return {**turn_and_calls_json(record, calls, audited), "has_sound": turn_id in sounds}
 
     async def sound(self, turn_id: str) -> Path:
         """The WAV file of a turn. Raises Unknown."""

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from assistant.domain.clock import Clock
 from assistant.domain.outcome import Tier
 from assistant.domain.records import Mark, StoreError, TurnRecord
-from assistant.journal.mark_rows import MARKING
+from assistant.journal.reports import MARKING
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.protocol import NO_ARGUMENTS, BuiltIn, BuiltInRequest, BuiltInResult
 
@@ -118,7 +118,7 @@ WITHIN = timedelta(minutes=10)  # after that nobody knows what is meant
 
 
 class Marks(Protocol):
-    """Where turns are marked (`assistant.journal.audit.Reports`). Each raises StoreError."""
+    """Where turns are marked (`assistant.journal.reports.Reports`). Each raises StoreError."""
 
     async def last_command(self, since: datetime) -> TurnRecord | None:
         """What a person asked for last."""

@@ -16,8 +16,7 @@ from assistant.domain.rights import Program
 from assistant.tools.builtin.protocol import BuiltInRequest
 from assistant.tools.catalog.menu import MenuEntry
 from assistant.tools.execution.outcomes import Sentences
-from assistant.tools.house.intents import BROADCAST, INTENTS
-from assistant.tools.house.intents import PROCESS as NAME
+from assistant.tools.house.intents import BROADCAST, INTENTS, PROCESS
 from assistant.tools.house.targets import domain_of
 from assistant.tools.policy.rules import PolicyDecision
 from integrations.mcp.servers import HOME_ASSISTANT
@@ -181,7 +180,7 @@ _SILENT = frozenset(
 )
 
 
-SPOKEN = Way(HOME_ASSISTANT, NAME, Tier.COSTLY)
+SPOKEN = Way(HOME_ASSISTANT, PROCESS, Tier.COSTLY)
 
 
 def way_of(entry: MenuEntry) -> Way:

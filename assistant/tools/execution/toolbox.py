@@ -19,8 +19,7 @@ from assistant.tools.catalog.approvals import NOTHING_HELD
 from assistant.tools.catalog.menu import Menu, MenuEntry, MenuKeeper, build_menu
 from assistant.tools.execution.call_log import Books, CallJournal, Counting, Hub, Refusing, Sender
 from assistant.tools.execution.confirmations import Asking
-from assistant.tools.execution.executor import CheckAnswer, Engine, Executor
-from assistant.tools.execution.executor import EngineCalls as Saying
+from assistant.tools.execution.executor import CheckAnswer, Engine, EngineCalls, Executor
 from assistant.tools.execution.guards import CallGuards
 from assistant.tools.execution.outcomes import Sentences
 from assistant.tools.execution.requests import (
@@ -34,7 +33,7 @@ from assistant.tools.execution.requests import (
     way_of,
 )
 from assistant.tools.execution.verification import WAIT_S, LivePicture
-from assistant.tools.house.intents import PROCESS as NAME
+from assistant.tools.house.intents import PROCESS
 from assistant.tools.policy.choices import Narrowing
 from assistant.tools.policy.judge import AskScripts, Judge, Misfit, refused
 from assistant.tools.policy.rules import IN_TALK, STRICT, PolicyDecision, Rulings
@@ -69,7 +68,7 @@ class Toolbox:
         self._catalogue = catalogue
         self._clock = clock
         self._judge = Judge(home, area, rulings, ask_scripts, moment)
-        self._saying = Saying(engine, home, wait_s, check) if engine is not None else None
+        self._saying = EngineCalls(engine, home, wait_s, check) if engine is not None else None
         self._built_in: tuple[BuiltIn, ...] = (date_and_time(clock, catalogue),)
         self._menu: Menu | None = None  # None: not listed since the built-ins are these
         self._menus = MenuKeeper()
@@ -329,7 +328,7 @@ class Toolbox:
         """A sentence for the home's own engine, judged by what it would touch."""
         saying = self._saying
         arguments = {"text": match.text, "language": match.language, "intent": match.intent}
-        if not self._narrowing.allows(request.turn_id, (NAME, match.intent)):
+        if not self._narrowing.allows(request.turn_id, (PROCESS, match.intent)):
             return await self._refusing.left_out(request, arguments)
 
         def judged() -> PolicyDecision:

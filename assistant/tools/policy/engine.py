@@ -14,8 +14,16 @@ from assistant.domain.policy_context import PLAIN, Mode, PolicyContext
 from assistant.domain.rights import Rights
 from assistant.tools.builtin.protocol import BY_WORDS, BuiltIn
 from assistant.tools.catalog.menu import MenuEntry
-from assistant.tools.house.intents import BROADCAST, INTENTS, LATER, TRIGGER, Action, Intent, suffix
-from assistant.tools.house.intents import PROCESS as NAME
+from assistant.tools.house.intents import (
+    BROADCAST,
+    INTENTS,
+    LATER,
+    PROCESS,
+    TRIGGER,
+    Action,
+    Intent,
+    suffix,
+)
 from assistant.tools.house.targets import domain_of, find_area, is_called, listed, reach
 from assistant.tools.policy.decisions import Case, asked, decide, decide_call, decide_moves, denied
 from assistant.tools.policy.risk import SENTENCE, UNREAD, Risk, entity_or_guess
@@ -108,7 +116,7 @@ def judge_sentence(
     """
     slots = {key: value for key, value in match.slots.items() if key not in _PREFERENCES}
     tool = TRIGGER if match.source == "trigger" else match.intent
-    caller = Caller((tool, NAME), HOME_ASSISTANT, rulings, moment)
+    caller = Caller((tool, PROCESS), HOME_ASSISTANT, rulings, moment)
     intent = INTENTS.get(match.intent)
     if moment.mode is Mode.GUEST and private_sentence(match, house):
         return denied(Tier.READ, "guest", slots, {})

@@ -14,9 +14,7 @@ from typing import Any
 
 from assistant.tools.house.intents import Action
 from assistant.tools.house.targets import Reach, can, consequences, reach
-from assistant.tools.policy.corrections import Choice as Saying
-from assistant.tools.policy.corrections import arguments_for as say
-from assistant.tools.policy.corrections import takes
+from assistant.tools.policy.corrections import Choice, arguments_for, takes
 from assistant.tools.policy.decisions import Case, is_grave
 from assistant.tools.policy.openers import RULES, is_opener
 from assistant.tools.policy.risk import entity_or_guess, weigh
@@ -222,7 +220,7 @@ class Meant:
 class Cut:
     """A call that reaches just what was meant."""
 
-    saying: Saying
+    saying: Choice
     touched: tuple[str, ...]
     judged: tuple[str, ...]
 
@@ -283,7 +281,7 @@ def cut_to(
     if not wanted:
         return None
     unwanted = [entity_or_guess(name, case.house) for name in judged if name not in ids]
-    saying = say(case.intent, arguments, wanted, unwanted, case.house, case.schema)
+    saying = arguments_for(case.intent, arguments, wanted, unwanted, case.house, case.schema)
     if saying is None:
         return None
     if saying.parts:

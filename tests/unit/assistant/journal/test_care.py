@@ -2,63 +2,64 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator, Callable
 from datetime import datetime
 
 import pytest
 
+from assistant.config.schema import Settings
 from assistant.domain.clock import VirtualClock
 from assistant.domain.events import EventBus
 from assistant.domain.records import StoreError
-from assistant.journal.care import CHECK_S, FORGET_S, PROBE_S, Care
+from assistant.journal.reports import Reports
+from assistant.journal.retention import CHECK_S, FORGET_S, PROBE_S, Care
+from assistant.journal.store import Store
 
 
-@dataclass
-class Journal:
+class Journal(Store):
     """Notes what is asked of it; fails while `problem` says why."""
 
     problem: str = ""
-    done: list[str] = field(default_factory=list)
 
-    @property
-    def reports(self) -> "Journal":
-        return self
+    def __init__(self) -> None:
+        self.done: list[str] = []
+        self.reports = Faults(self.note)
 
     async def erase_old(self, keep_days: int, transcript_hours: int) -> None:
-        self._do(f"erase {keep_days} {transcript_hours}")
+        self.note(f"erase {keep_days} {transcript_hours}")
 
     async def bound(self, most_bytes: int) -> int:
-        self._do(f"bound {most_bytes}")
+        self.note(f"bound {most_bytes}")
         return 0
 
     async def check(self) -> bool:
-        self._do("check")
+        self.note("check")
         return True
 
     async def probe(self) -> None:
         self.done.append("probe")
-        self._do("written")
+        self.note("written")
 
-    async def settle_faults(self) -> None:
-        self._do("settle")
-
-    async def begin_fault(self, what: str, problem: str, at: datetime) -> None:
-        self._do(f"{what} began {at:%H:%M:%S}: {problem}")
-
-    async def end_fault(self, what: str, at: datetime) -> None:
-        self._do(f"{what} ended {at:%H:%M:%S}")
-
-    def _do(self, what: str) -> None:
+    def note(self, what: str) -> None:
         if self.problem:
             raise StoreError(self.problem, told=True)
         self.done.append(what)
 
 
-class Limits:
-    keep_days = 30
-    transcript_hours = 24
-    max_mb = 200
+class Faults(Reports):
+    """Tells `note` what is to be written down."""
+
+    def __init__(self, note: Callable[[str], None]) -> None:
+        self._note = note
+
+    async def settle_faults(self) -> None:
+        self._note("settle")
+
+    async def begin_fault(self, what: str, problem: str, at: datetime) -> None:
+        self._note(f"{what} began {at:%H:%M:%S}: {problem}")
+
+    async def end_fault(self, what: str, at: datetime) -> None:
+        self._note(f"{what} ended {at:%H:%M:%S}")
 
 
 @pytest.fixture
@@ -73,7 +74,7 @@ def happenings() -> EventBus:
 
 @pytest.fixture
 async def care(journal: Journal, clock: VirtualClock, happenings: EventBus) -> AsyncIterator[Care]:
-    async with Care(journal, Limits(), happenings, clock) as caring:
+    async with Care(journal, Settings().journal, happenings, clock) as caring:
         await _settle()
         yield caring
 
@@ -160,7 +161,7 @@ async def test_what_the_store_has_not_said_is_logged(
 
     monkeypatch.setattr(journal, "check", broken)
     with caplog.at_level(logging.ERROR):
-        async with Care(journal, Limits(), happenings, clock):
+        async with Care(journal, Settings().journal, happenings, clock):
             await _settle()
             clock.advance(20)
             await _settle()

@@ -6,8 +6,7 @@ from pathlib import Path
 from assistant.conversation.record import wordless
 from assistant.domain.clock import VirtualClock
 from assistant.domain.outcome import Decision, Status
-from assistant.journal.audit import STARS, audit_of
-from assistant.journal.retention import Discreet
+from assistant.journal.audit import STARS, Discreet, audit_of
 from assistant.journal.store import Store
 from tests.unit.assistant.journal.samples import a_call, a_turn, an_audit, an_outcome
 

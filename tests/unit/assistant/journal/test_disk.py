@@ -15,11 +15,11 @@ import pytest
 from assistant.domain.clock import VirtualClock
 from assistant.domain.records import MemoryRecord, StoreError
 from assistant.journal import database
-from assistant.journal import retention as kept
 from assistant.journal.database import Database
 from assistant.journal.migrations import MIGRATIONS
 from assistant.journal.rows import put, timer_row, turn_row
 from assistant.journal.store import Store
+from assistant.journal.tables import keep_value, kept_value
 from tests.unit.assistant.journal.samples import a_timer, a_turn, an_audit
 
 _AT = ("2026-01-01T12:00:00.000000+00:00",)
@@ -138,7 +138,7 @@ async def test_damage_that_a_write_meets(
     path: Path, clock: VirtualClock, caplog: pytest.LogCaptureFixture
 ) -> None:
     """The write lands in a fresh file, with what the process knows by itself."""
-    found = Database(path, clock.now, lambda db: kept.keep(db, "tea", '"5 min"', clock.now()))
+    found = Database(path, clock.now, lambda db: keep_value(db, "tea", '"5 min"', clock.now()))
     await found.open()
     for number in range(60):
         row = turn_row(a_turn(clock, f"t{number}"))
@@ -150,7 +150,7 @@ async def test_damage_that_a_write_meets(
     await found.run(partial(put, table="turns", row=row))
     rows = await found.read(lambda db: db.execute("SELECT turn_id FROM turns").fetchall())
     assert [row["turn_id"] for row in rows] == ["after"]
-    assert await found.read(lambda db: kept.kept(db, "tea")) == "5 min"
+    assert await found.read(lambda db: kept_value(db, "tea")) == "5 min"
     await found.close()
     assert "was damaged; it is kept as" in caplog.text
     assert _size(path.with_name("hearth.db.corrupt-20260101T120000"))

@@ -10,9 +10,8 @@ from assistant.domain.brain import Usage
 from assistant.domain.clock import VirtualClock
 from assistant.domain.outcome import Decision, Status
 from assistant.domain.records import ErrorRecord, TurnRecord
-from assistant.journal.audit import CostRow, first_midnight
+from assistant.journal.reports import CostRow, Shares, first_midnight
 from assistant.journal.store import Store
-from assistant.journal.trace import Shares
 from tests.unit.assistant.journal.samples import a_call, an_outcome
 from tests.zone import in_zone
 

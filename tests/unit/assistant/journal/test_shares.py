@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from assistant.domain.outcome import Decision, Status
-from assistant.journal.trace import Call, CommandTurn, Share, Shares, share_of, shares_of
+from assistant.journal.reports import Call, CommandTurn, Share, Shares, share_of, shares_of
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
 DONE: Call = ("HassTurnOn", Decision.ALLOWED, Status.DONE)

@@ -19,8 +19,7 @@ from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.box_settings import SetMode
 from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest
 from assistant.tools.catalog.menu import build_menu
-from assistant.tools.policy.choices import POLICY_MODE as NAME
-from assistant.tools.policy.choices import ModeKeeper, Ratings
+from assistant.tools.policy.choices import POLICY_MODE, ModeKeeper, Ratings
 from assistant.tools.policy.engine import judge
 from assistant.tools.policy.rules import OwnerRule, Ruling, Rulings
 from integrations.home_assistant.house import House
@@ -65,7 +64,7 @@ async def test_it_survives_a_restart(store: Store, clock: VirtualClock) -> None:
     assert much_later.current is NORMAL
     await much_later.set(ASK)
     await much_later.set(NORMAL)  # as configured: nothing has to be kept
-    assert await store.kept(NAME) is None
+    assert await store.kept(POLICY_MODE) is None
 
 
 @pytest.mark.parametrize(
@@ -79,7 +78,7 @@ async def test_it_survives_a_restart(store: Store, clock: VirtualClock) -> None:
 async def test_what_cannot_be_read_counts_as_nothing(
     store: Store, clock: VirtualClock, odd: Any
 ) -> None:
-    await store.keep(NAME, odd)
+    await store.keep(POLICY_MODE, odd)
     keeper = ModeKeeper(store, clock, ASK)
     await keeper.load()
     assert keeper.current is ASK
@@ -231,7 +230,7 @@ async def test_what_another_process_changes_is_seen(
     await Ratings(store).rate({"script.a": Tier.COMFORT})
     for _ in range(100):
         await clock.run(LOOK_S)
-        await store.kept(NAME)  # the disk has answered whoever asked before
+        await store.kept(POLICY_MODE)  # the disk has answered whoever asked before
         if moments().ratings:
             break
     assert (moments().mode, moments().ratings) == (GUEST, {"script.a": Tier.COMFORT})

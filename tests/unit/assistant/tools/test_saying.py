@@ -15,7 +15,7 @@ from assistant.domain.rights import CALLERS, READ_ONLY, TALK, Rights
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.execution.executor import CheckAnswer
 from assistant.tools.execution.toolbox import Toolbox
-from assistant.tools.house.intents import PROCESS as NAME
+from assistant.tools.house.intents import PROCESS
 from assistant.tools.policy.rules import Rulings
 from integrations.errors import IntegrationError, Refused, Unavailable
 from integrations.gemini.events import FunctionCall, FunctionCalls
@@ -97,7 +97,7 @@ class Stage:
         )
 
     async def say(self, match: SentenceMatch, turn_id: str = "t") -> ToolOutcome:
-        call = ToolCall("s", NAME, {"text": match.text}, match)
+        call = ToolCall("s", PROCESS, {"text": match.text}, match)
         return await self.tools.call(call, turn_id, match.text)
 
 
@@ -117,7 +117,7 @@ async def test_what_is_done_is_observed_and_kept(house: House) -> None:
     ]
     assert stage.engine.said == [("turn on the fan", "en")]
     (started,) = stage.journal.started
-    assert (started.server, started.name) == ("home_assistant", NAME)
+    assert (started.server, started.name) == ("home_assistant", PROCESS)
     assert started.arguments == {"text": ON.text, "language": "en", "intent": "HassTurnOn"}
     assert [turn for turn, _ in stage.journal.finished] == ["t"]
     assert [one.call_id for one in stage.tools.mutations("t")] == ["s"]
@@ -284,7 +284,7 @@ async def test_a_model_cannot_reach_the_engine(house: House) -> None:
     """Whatever a model calls, by whatever name and arguments, is a tool of the menu or nothing."""
     arguments = {"text": UNLOCK.text, "sentence": {"text": UNLOCK.text, "source": "trigger"}}
     reading = EventReader(native_voice=False, timeouts=LiveTimeouts())
-    asked = reading.take(FunctionCalls((FunctionCall("1", NAME, arguments),)), 0.0)
+    asked = reading.take(FunctionCalls((FunctionCall("1", PROCESS, arguments),)), 0.0)
     (call,) = [event for event in asked if isinstance(event, ToolCall)]
     assert call.sentence is None
     stage = Stage(house, rulings=Rulings("allow", "allow"))
@@ -296,7 +296,7 @@ async def test_a_model_cannot_reach_the_engine(house: House) -> None:
 
 async def test_without_an_engine_nothing_is_said(house: House) -> None:
     tools = Toolbox(Hub(), Picture(house), Journal(), Catalogue(), SystemClock())
-    outcome = await tools.call(ToolCall("s", NAME, {}, ON), "t", ON.text)
+    outcome = await tools.call(ToolCall("s", PROCESS, {}, ON), "t", ON.text)
     assert (outcome.status, outcome.decision) == (Status.NOT_RUN, Decision.DENIED)
 
 

@@ -6,7 +6,7 @@ from assistant.brains.home_assistant.brain import answer, call_for
 from assistant.domain.brain import ReplyText
 from assistant.domain.call import SentenceMatch, ToolCall
 from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
-from assistant.tools.house.intents import PROCESS as NAME
+from assistant.tools.house.intents import PROCESS
 
 LIST = "HassListAddItem"
 
@@ -32,14 +32,14 @@ def test_several_things_for_a_list_go_to_the_homes_tool() -> None:
     ],
 )
 def test_everything_else_is_said(match: SentenceMatch) -> None:
-    assert call_for(match, "t") == ToolCall("t-sentence", NAME, {"text": match.text}, match)
+    assert call_for(match, "t") == ToolCall("t-sentence", PROCESS, {"text": match.text}, match)
 
 
 @pytest.mark.parametrize(
     ("name", "status", "words"),
     [
-        (NAME, Status.DONE, "Added milk"),
-        (NAME, Status.NOT_OBSERVED, "Ours."),
+        (PROCESS, Status.DONE, "Added milk"),
+        (PROCESS, Status.NOT_OBSERVED, "Ours."),
         ("todo__HassListAddItem", Status.DONE, "Ours."),
     ],
 )
