@@ -5,10 +5,13 @@ import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from enum import Enum, auto
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from audio.errors import AudioError, Unlisted
 from audio.timing import Alarm, Clock
+
+if TYPE_CHECKING:
+    from audio.devices.watch import DeviceWatch
 
 
 class MicrophoneStatus(Enum):
@@ -55,14 +58,6 @@ class SpeakerChange:
     sentence: str  # for a person, in English; "" where all is well
 
 
-class News(Protocol):
-    """Tells of changes among the sound devices (`audio.devices.watch.DeviceWatch`)."""
-
-    def listen(self, call: Callable[[], None]) -> Callable[[], None]:
-        """Call on the loop after every change; gives the un-listen."""
-        ...
-
-
 class Presence:
     """Whether there is a loudspeaker, though it is open only while something sounds.
 
@@ -107,10 +102,10 @@ class Presence:
         """Seconds since it stands so."""
         return self._clock.monotonic() - self._since
 
-    def follow(self, news: News) -> None:
+    def follow(self, watch: "DeviceWatch") -> None:
         """Look now, and after each change that this tells of, until `close`. On the loop."""
         self._forget()
-        self._forget = news.listen(self._changed)
+        self._forget = watch.listen(self._changed)
         self._changed()
 
     def found(self) -> None:

@@ -104,27 +104,6 @@ class Blocks:
             self._news()
 
 
-class Capture(Protocol):
-    """A device that records into `Blocks`. `open` and `close` block; `open` comes first."""
-
-    @property
-    def rate(self) -> int:
-        """Hz of the blocks, known after `open`."""
-        ...
-
-    def open(self) -> None:
-        """Start recording. Raises InputUnusable."""
-        ...
-
-    def close(self) -> None:
-        """Stop at once and give the device back. More than once is fine."""
-        ...
-
-    def mono(self, pcm: bytes) -> bytes:
-        """A block's one channel that is listened to, int16."""
-        ...
-
-
 class DeviceCapture:
     """Records from a device of PortAudio.
 
@@ -155,6 +134,7 @@ class DeviceCapture:
         self._release: Callable[[], None] = lambda: None  # tells that no stream is open
 
     def open(self) -> None:
+        """Start recording. Blocking. Raises InputUnusable."""
         self._release = register_stream()
         try:
             self._start(find_device(self._device, "input"))
@@ -163,12 +143,14 @@ class DeviceCapture:
             raise
 
     def close(self) -> None:
+        """Stop at once and give the device back. Blocking; more than once is fine."""
         if self._stream is not None:
             self._stream.close(ignore_errors=True)
             self._stream = None
         self._release()
 
     def mono(self, pcm: bytes) -> bytes:
+        """The one channel of a block that is listened to, int16."""
         if self._channels == 1:
             return pcm
         samples = np.frombuffer(pcm, "<i2").reshape(-1, self._channels)
@@ -348,7 +330,7 @@ class DeviceInput:
         self._block_ms = block_ms
         self._patient = patient
 
-    def capture(self, blocks: Blocks) -> Capture:
+    def capture(self, blocks: Blocks) -> DeviceCapture:
         return DeviceCapture(self.name, blocks, self._block_ms, self._channel, self._patient)
 
     def is_there(self) -> bool:
@@ -367,7 +349,9 @@ class DeviceInput:
 class Opening:
     """One recording from its opening to its loss."""
 
-    def __init__(self, capture: Capture, blocks: Blocks, now: float, patience_s: float) -> None:
+    def __init__(
+        self, capture: DeviceCapture, blocks: Blocks, now: float, patience_s: float
+    ) -> None:
         self.capture = capture
         self.blocks = blocks
         self.since = now
@@ -389,6 +373,10 @@ class Opening:
             self.first_at = block.at
         self.deadline = block.at + STOPPED_S
         self.late = False
+
+    def expect_by(self, at: float) -> None:
+        """Wait for a block until then at most."""
+        self.deadline = min(self.deadline, at)
 
     def be_late(self, now: float) -> None:
         """It has as much time again to go on by itself: a new stream would have to begin anew."""

@@ -82,59 +82,22 @@ class Reference(Protocol):
         ...
 
 
-class Playback(Protocol):
-    """A device that takes sound. `look`, `open` and `close` block; `open` comes first."""
-
-    def look(self) -> None:
-        """Find out whether it could be opened, without a sound. Raises InputUnusable, DeviceLost,
-        and Unlisted where another stream of the process is in the way of finding it.
-
-        For one that is not open, and is not opened afterwards.
-        """
-        ...
-
-    def open(self) -> None:
-        """Start taking sound. Raises InputUnusable, DeviceLost."""
-        ...
-
-    def close(self) -> None:
-        """Be silent at once and give the device back. More than once is fine."""
-        ...
-
-    def leave(self) -> None:
-        """Take no more from the mixer, whatever the device does from now on. Does not block."""
-        ...
-
-    @property
-    def alive(self) -> bool:
-        """The device has not ended the stream by itself."""
-        ...
-
-    @property
-    def asked_at(self) -> float:
-        """When the device asked for sound last, or was opened: seconds of the clock."""
-        ...
-
-    @property
-    def gaps(self) -> int:
-        """Times that the device had nothing to play, because this process was not there in time."""
-        ...
-
-
-MakePlayback = Callable[[Mixer], Playback]
 _Begin = Callable[[Any, int, int, int], object]  # with PortAudio, the device's index, Hz, channels
 
 
 class DevicePlayback:
-    """Plays on a device of PortAudio, at the mixer's rate and in one channel where it may."""
+    """Plays on a device of PortAudio, at the mixer's rate and in one channel where it may.
+
+    `look`, `open` and `close` block; `open` comes first.
+    """
 
     def __init__(
         self, device: str, mixer: Mixer, clock: Clock, reference: Reference | None = None
     ) -> None:
         """`device`: a name as `list_devices` gives it. `reference` is told of all that is played,
         at the device's rate."""
-        self.asked_at = clock.monotonic()
-        self.gaps = 0
+        self.asked_at = clock.monotonic()  # when the device was opened, or asked for sound last
+        self.gaps = 0  # times that it had nothing to play, for this process was not there in time
         self._device = device
         self._mixer = mixer
         self._clock = clock
@@ -151,9 +114,15 @@ class DevicePlayback:
 
     @property
     def alive(self) -> bool:
+        """The device has not ended the stream by itself."""
         return self._stream is not None and bool(self._stream.active)
 
     def look(self) -> None:
+        """Find out whether it could be opened, without a sound. Raises InputUnusable, DeviceLost,
+        and Unlisted where another stream of the process is in the way of finding it.
+
+        For one that is not open, and is not opened afterwards.
+        """
         self._unregister = register_stream()
         try:
             device = self._find()
@@ -165,6 +134,7 @@ class DevicePlayback:
             self._unregister()
 
     def open(self) -> None:
+        """Start taking sound. Raises InputUnusable, DeviceLost."""
         self._unregister = register_stream()
         try:
             device = self._find()
@@ -175,6 +145,7 @@ class DevicePlayback:
             raise
 
     def close(self) -> None:
+        """Be silent at once and give the device back. More than once is fine."""
         self.leave()
         stream, self._stream = self._stream, None
         if stream is not None:
@@ -183,6 +154,7 @@ class DevicePlayback:
             self._unregister()
 
     def leave(self) -> None:
+        """Take no more from the mixer, whatever the device does from now on. Does not block."""
         self._left = True
 
     def _find(self) -> DeviceInfo:
@@ -304,3 +276,6 @@ def _code(error: Exception) -> int | None:
 def lost(device: str, what: str) -> DeviceLost:
     """The error about a loudspeaker that was there and is not."""
     return DeviceLost(f"The loudspeaker ({device}) {what}; check audio.output and its cable.")
+
+
+MakePlayback = Callable[[Mixer], DevicePlayback]

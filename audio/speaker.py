@@ -10,10 +10,10 @@ import numpy as np
 from audio.device_status import Presence, SpeakerStatus
 from audio.errors import AudioError
 from audio.mixer import RATE, Mixer, Track
-from audio.playback import DevicePlayback, MakePlayback, Playback, Reference, lost
+from audio.playback import DevicePlayback, MakePlayback, Reference, lost
 from audio.player import AHEAD_SECONDS, Player, StreamName
 from audio.resampling import Conversion
-from audio.timing import BlockingCalls, BoundedCalls, CallStuck, Clock, LoopClock
+from audio.timing import BoundedCalls, CallStuck, Clock, LoopClock
 
 IDLE_S = 5.0  # without sound, until the device is closed: an open one costs though it is silent
 PATIENCE_S = 3.0  # for a device that has gone; its sound waits so long
@@ -48,7 +48,7 @@ class Speaker:
         lead_in_ms: int = 0,
         reference: Reference | None = None,
         clock: Clock | None = None,
-        calls: BlockingCalls | None = None,
+        calls: BoundedCalls | None = None,
         make: MakePlayback | None = None,
     ) -> None:
         """`device`: a name, or "default". `lead_in_ms`: of silence behind each opening, for a
@@ -56,7 +56,7 @@ class Speaker:
         self._device = device
         self._lead_in = max(lead_in_ms, _LEAD_IN_MS) * RATE // 1000
         self._clock: Clock = clock or LoopClock()
-        self._calls: BlockingCalls = calls or BoundedCalls()
+        self._calls = calls or BoundedCalls()
         self._asking = asyncio.Lock()
         self._mixer = Mixer()
         self._make = make or (lambda mixer: DevicePlayback(device, mixer, self._clock, reference))
@@ -64,7 +64,7 @@ class Speaker:
             name: _Stream(self, self._mixer.tracks[name], whole=name in _WHOLE)
             for name in get_args(StreamName)
         }
-        self._playback: Playback | None = None  # what takes sound just now
+        self._playback: DevicePlayback | None = None  # what takes sound just now
         self._opened = asyncio.Event()
         self._keeper: asyncio.Task[bool] | None = None
         self._known = False  # it was there once
@@ -175,7 +175,7 @@ class Speaker:
                 track.stop()
             return False
 
-    async def _open(self, patience: float) -> Playback:
+    async def _open(self, patience: float) -> DevicePlayback:
         until = self._clock.monotonic() + patience
         while True:
             self._mixer.lead_in(self._lead_in)
@@ -225,7 +225,7 @@ class Speaker:
         except Exception as error:  # the edge: whatever breaks in there, it is looked for again
             raise lost(self._device, f"cannot be opened ({error})") from error
 
-    async def _watch(self, playback: Playback, opened_at: float) -> bool:
+    async def _watch(self, playback: DevicePlayback, opened_at: float) -> bool:
         """Whether the device has gone; False: it is not needed any longer."""
         self._playback = playback
         self._opened.set()
@@ -245,10 +245,10 @@ class Speaker:
             elif now - quiet_since >= IDLE_S:
                 return False
 
-    def _is_dead(self, playback: Playback) -> bool:
+    def _is_dead(self, playback: DevicePlayback) -> bool:
         return not playback.alive or self._clock.monotonic() - playback.asked_at > SILENT_S
 
-    async def _shut(self, playback: Playback) -> None:
+    async def _shut(self, playback: DevicePlayback) -> None:
         self._opened.clear()
         self._playback = None
         self._gaps += playback.gaps
@@ -258,7 +258,7 @@ class Speaker:
         except CallStuck:
             _log.error("the loudspeaker (%s) could not be closed", self._device)
 
-    def _take_back(self, playback: Playback) -> bool:
+    def _take_back(self, playback: DevicePlayback) -> bool:
         """Whether the device has left something unplayed."""
         self.lost += 1
         self._mixer.rewind(playback.asked_at)

@@ -5,23 +5,21 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 
 from audio.device_status import MicrophoneChange, MicrophoneStatus
 from audio.devices.portaudio import DeviceList
+from audio.devices.server import ServerDevice
+from audio.devices.watch import DeviceWatch
 from audio.errors import AudioError
 from audio.frames import Frame, Positions, Silence
-from audio.microphone import FIRST_BLOCK_S, STOPPED_S, Block, Blocks, Cleaner, Opening
-from audio.steady_parts import ChangeWatch, Input, SourcePlace
+from audio.microphone import FIRST_BLOCK_S, STOPPED_S, Block, Blocks, Cleaner, DeviceInput, Opening
 from audio.timing import (
     SHORTEST_PAUSE_S,
     Alarm,
     BackOff,
-    BlockingCalls,
     BoundedCalls,
     CallStuck,
     Clock,
     LoopClock,
     Result,
 )
-
-__all__ = ["MicrophoneChange", "MicrophoneStatus", "SteadyMicrophone"]
 
 _SETTLED_S = 5.0  # of sound, after which the next loss is no failed mend
 _NEWS_PATIENCE_S = 1.5  # for a first block, after a change among the devices
@@ -44,13 +42,13 @@ class SteadyMicrophone:
 
     def __init__(
         self,
-        microphone: Input,
+        microphone: DeviceInput,
         *,
         clock: Clock | None = None,
-        watch: ChangeWatch | None = None,
+        watch: DeviceWatch | None = None,
         cleaner: Cleaner | None = None,
         before_refresh: Callable[[], Awaitable[object]] | None = None,
-        calls: BlockingCalls | None = None,
+        calls: BoundedCalls | None = None,
     ) -> None:
         """`before_refresh` closes every other stream of this process that rests, because PortAudio
         can look for new devices only while no stream is open."""
@@ -256,7 +254,7 @@ class SteadyMicrophone:
                 self._positions.gap()
             self._become(MicrophoneStatus.OPENING, "")
 
-    async def _be_elsewhere(self, place: SourcePlace) -> None:
+    async def _be_elsewhere(self, place: ServerDevice) -> None:
         self._become(
             MicrophoneStatus.ELSEWHERE,
             f'The sound server has moved us from the microphone to "{place.name}", which is none: '
@@ -374,7 +372,7 @@ class SteadyMicrophone:
             self._back_off.news(now)
         elif self._opening is not None and self._opening.first_at is None:
             soon = max(now, self._opening.since) + _NEWS_PATIENCE_S
-            self._opening.deadline = min(self._opening.deadline, soon)
+            self._opening.expect_by(soon)
         self._alarm.ring()
 
     # --- how it stands

@@ -124,40 +124,8 @@ class CallStuck(Exception):
     """A call has not returned in time; its thread was left to itself."""
 
 
-class BlockingCalls(Protocol):
-    """Makes blocking calls off the loop."""
-
-    @property
-    def abandoned(self) -> int:
-        """Calls that were left to themselves so far."""
-        ...
-
-    @property
-    def stuck(self) -> int:
-        """Those of them that have not returned yet."""
-        ...
-
-    @property
-    def exhausted(self) -> bool:
-        """So many of them that no call is made any more."""
-        ...
-
-    async def call(
-        self, work: Callable[[], Result], late: Callable[[], None] | None = None
-    ) -> Result:
-        """What `work` returns or raises. `late` runs behind it when nobody waits any more.
-
-        Raises CallStuck.
-        """
-        ...
-
-    async def rest(self) -> None:
-        """Return when those that were cancelled are through, within reason."""
-        ...
-
-
 class BoundedCalls:
-    """Gives every call LONGEST_S. One that takes longer is abandoned and counted.
+    """Make blocking calls off the loop, each within LONGEST_S; a longer one is abandoned.
 
     Its thread cannot be ended; it does not keep the process from ending.
     """
@@ -170,20 +138,27 @@ class BoundedCalls:
 
     @property
     def abandoned(self) -> int:
+        """Calls that were left to themselves so far."""
         return self._abandoned
 
     @property
     def stuck(self) -> int:
+        """Those of them that have not returned yet."""
         self._stuck = {thread for thread in self._stuck if thread.is_alive()}
         return len(self._stuck)
 
     @property
     def exhausted(self) -> bool:
+        """So many of them that no call is made any more."""
         return self.stuck >= MOST_STUCK
 
     async def call(
         self, work: Callable[[], Result], late: Callable[[], None] | None = None
     ) -> Result:
+        """Return or raise what `work` does. `late` runs behind it when nobody waits any more.
+
+        Raises CallStuck.
+        """
         if self.exhausted:
             raise CallStuck
         job = _Job(work, late)

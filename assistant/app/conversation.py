@@ -101,7 +101,7 @@ async def open_conversation(
             hears_stop=_stop_listener(settings, brains),
         )
         await stack.enter_async_context(runner)
-        mute = Mute(store, runner, mouth.sound, mouth.tell_opening) if resident else None
+        mute = Mute(store, runner.mute, mouth.sound, mouth.tell_opening) if resident else None
         if mute is not None:
             await mute.load()
         speaks = player is not None

@@ -146,7 +146,7 @@ async def serve(settings: Settings, hooks: Hooks) -> Ended:
         hooks.startup.reach("ear")
         if microphone is not None:
             assert conversation.mute is not None
-            conversation.mute.attach(microphone)
+            conversation.mute.attach(microphone.pause)
             microphone.at_rest = lambda: conversation.runner.state is State.IDLE
         service = _Service(conversation, outputs, echo_watch, microphone, hooks)
         return await service.run()

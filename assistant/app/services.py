@@ -207,7 +207,7 @@ async def _record_sound(
     )
     await stack.enter_async_context(recordings)
     stack.callback(runner.observe(recordings.stand))
-    recorder = Recorder(recordings, runner.hearing)
+    recorder = Recorder(recordings, runner.hearing.recent)
     stack.callback(runner.hearing.follow_near_misses(recorder.missed))
     runner.follow(recorder)
 

@@ -19,11 +19,11 @@ from assistant.config.sound import Audio
 from assistant.domain.clock import Clock
 from assistant.domain.records import StoreError
 from assistant.sound.echo_plan import Devices, EchoPlan, devices_of, goes_by_devices
-from audio.device_status import News
+from audio.devices.watch import DeviceWatch
 from audio.echo import Plan, Setting, choose_meanwhile
 from audio.echo.measure import EchoPath, Pair
 from audio.errors import AudioError
-from audio.timing import BlockingCalls, BoundedCalls, CallStuck
+from audio.timing import BoundedCalls, CallStuck
 
 SETTLE_S = 0.5  # after news of the devices, before one looks: they come in bursts
 AGAIN_S = 3.0  # until the next look where the first may have come too early
@@ -70,7 +70,7 @@ class EchoWatch:
         full_duplex: Callable[[bool], None],
         known: Callable[[Pair], Awaitable[EchoPath | None]],
         clock: Clock,
-        calls: BlockingCalls | None = None,
+        calls: BoundedCalls | None = None,
     ) -> None:
         """`full_duplex` is told at the start and with each change whether speech interrupts us.
         `known`: what was measured of a pair, None where nothing was; may raise StoreError."""
@@ -94,7 +94,7 @@ class EchoWatch:
         """See EchoPlan."""
         return self._now.as_json()
 
-    def follow(self, news: News) -> None:
+    def follow(self, watch: DeviceWatch) -> None:
         """Look now, and after each change that this tells of, where a change may matter.
 
         A canceller of ours adapts itself to whatever it hears.
@@ -102,7 +102,7 @@ class EchoWatch:
         if self._first.plan.kind == "own" or not goes_by_devices(self._audio):
             return
         self._forget()
-        self._forget = news.listen(self._changed)
+        self._forget = watch.listen(self._changed)
         self._changed()
 
     async def __aenter__(self) -> Self:

@@ -19,11 +19,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import Enum, auto
 from types import TracebackType
-from typing import Any, Literal, Protocol, Self
+from typing import Any, Literal, Self
 
 from assistant.config.sound import Media
 from assistant.confirmation.witness import playing
-from assistant.conversation.rules.state import State
+from assistant.conversation.rules.state import Standing, State
 from assistant.domain.clock import Clock
 from assistant.domain.records import SmallValues, StoreError
 from assistant.tools.builtin.live_context import LivePicture
@@ -31,6 +31,7 @@ from assistant.tools.house.targets import find_area, has_features
 from integrations.errors import IntegrationError
 from integrations.home_assistant.house import Entity, House
 from integrations.home_assistant.reasons import Unanswered
+from integrations.home_assistant.services import Services
 from integrations.home_assistant.shapes import texts
 from integrations.owner import OwnedTasks
 
@@ -190,30 +191,6 @@ _DOMAIN = "media_player"
 _log = logging.getLogger(__name__)
 
 
-class Stands(Protocol):
-    """Where the conversation stands, as the turn's runner tells it."""
-
-    @property
-    def state(self) -> State:
-        """Of the turn machine."""
-        ...
-
-
-class MediaActions(Protocol):
-    """Home Assistant's actions (`integrations.home_assistant.services.Services`)."""
-
-    async def call(
-        self,
-        domain: str,
-        service: str,
-        data: Mapping[str, Any] | None = None,
-        *,
-        entities: Sequence[str] = (),
-    ) -> Any:
-        """Do it. Raises IntegrationError."""
-        ...
-
-
 @dataclass(slots=True)
 class _Held:
     """A player that is not yet as it was."""
@@ -230,7 +207,7 @@ class RoomMedia:
     def __init__(
         self,
         home: LivePicture,
-        services: MediaActions,
+        services: Services,
         kept: SmallValues,
         clock: Clock,
         settings: Media,
@@ -278,7 +255,7 @@ class RoomMedia:
         """Whether media plays in the room, lowered or not, as of a second ago."""
         return self._plays
 
-    def stand(self, standing: Stands) -> None:
+    def stand(self, standing: Standing) -> None:
         """The conversation stands otherwise: for `observe` of the runner. Returns at once."""
         wanted = standing.state in _LOWERED and self._settings.during_turn != "leave"
         if wanted is not self._wanted:

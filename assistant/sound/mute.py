@@ -8,7 +8,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from types import TracebackType
-from typing import Protocol, Self
+from typing import Self
 
 from assistant.conversation.rules.state import Standing, State
 from assistant.domain.clock import Clock
@@ -113,39 +113,24 @@ NAME = "microphone_muted"  # under which it is kept
 MUTE, UNMUTE = "mute", "unmute"  # sounds of `audio.earcons`
 
 
-class MutableMicrophone(Protocol):
-    """The microphone (`audio.steady.SteadyMicrophone`)."""
-
-    def pause(self, on: bool) -> None:
-        """Close the device, or open it again. Returns at once."""
-        ...
-
-
-class MutedConversation(Protocol):
-    """Who hears (`assistant.conversation.loop.ConversationLoop`)."""
-
-    def mute(self, on: bool) -> None:
-        """Listen to nothing, or listen again. What is under way ends as the turn's rules say."""
-        ...
-
-
 class Mute:
     """Mutes and remembers. Call `load` before anything is listened to."""
 
     def __init__(
         self,
         kept: SmallValues,
-        conversation: MutedConversation,
+        mute: Callable[[bool], None],
         sound: Callable[[str], Awaitable[None]] | None = None,
         opening: Callable[[], Awaitable[bool]] | None = None,
     ) -> None:
-        """`kept`: the store; `sound`: plays a sound of `audio.earcons`; `opening`: the tone before
+        """`kept`: the store; `mute`: makes the conversation deaf, or not; `sound`: plays a sound of
+        `audio.earcons`; `opening`: the tone before
         a microphone that a program opens, False: it did not sound; None: nobody would hear."""
         self._kept = kept
-        self._conversation = conversation
+        self._mute = mute
         self._sound = sound
         self._opening = opening
-        self._device: MutableMicrophone | None = None
+        self._pause: Callable[[bool], None] = lambda on: None
         self._on = False
         self._unkept = False  # the disk does not know what holds
         self._busy = asyncio.Lock()
@@ -165,10 +150,10 @@ class Mute:
             value = True
         self._apply(value is not None and value is not False)
 
-    def attach(self, device: MutableMicrophone) -> None:
-        """From now on this is the microphone; it is closed at once where it is muted."""
-        self._device = device
-        device.pause(self._on)
+    def attach(self, pause: Callable[[bool], None]) -> None:
+        """Close the microphone by `pause` from now on, at once where it is muted."""
+        self._pause = pause
+        pause(self._on)
 
     async def set(self, on: bool, *, aloud: bool = False) -> None:
         """Mute, or listen again; on the disk when this returns, and then acknowledged by a sound.
@@ -197,9 +182,8 @@ class Mute:
 
     def _apply(self, on: bool) -> None:
         self._on = on
-        if self._device is not None:
-            self._device.pause(on)
-        self._conversation.mute(on)
+        self._pause(on)
+        self._mute(on)
 
     async def _announce_opening(self) -> None:
         """Raises NotPossible."""

@@ -20,16 +20,17 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import TracebackType
-from typing import Literal, Protocol, Self
+from typing import TYPE_CHECKING, Literal, Self
 
 from assistant.config.sound import Recordings as Keep
 from assistant.conversation.record import TurnListener
-from assistant.conversation.rules.effects import OpenTurn
-from assistant.conversation.rules.state import State
+from assistant.conversation.rules.state import Standing, State
 from assistant.domain.clock import Clock
-from assistant.domain.turn_audio import TurnAudio
 from audio.frames import SAMPLE_RATE
 from audio.wake import NearMiss
+
+if TYPE_CHECKING:
+    from assistant.conversation.turn import Turn
 
 FOLDER = "recordings"  # in the data folder
 WAITING = 16  # recordings not yet written; beyond that the newest is left out
@@ -43,29 +44,6 @@ _NAME = re.compile(r"(\d{8}T\d{6}\.\d{6})Z-(wake|near|turn)-[\w.-]+")
 
 Kind = Literal["wake", "near", "turn"]
 _log = logging.getLogger(__name__)
-
-
-class WakeReport(Protocol):
-    """A wake word, or nearly one (`audio.wake`)."""
-
-    @property
-    def word(self) -> str:
-        """As configured."""
-        ...
-
-    @property
-    def score(self) -> float:
-        """0 to 1."""
-        ...
-
-
-class Stands(Protocol):
-    """Where the conversation stands, as the turn's runner tells it."""
-
-    @property
-    def state(self) -> State:
-        """Of the turn machine."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,22 +107,22 @@ class Recordings:
         """Whether anything is kept, so that nobody need copy sound for nothing."""
         return self._thread is not None
 
-    def stand(self, standing: Stands) -> None:
+    def stand(self, standing: Standing) -> None:
         """The conversation stands otherwise: for `observe` of the runner."""
         answering = standing.state is State.CONFIRMING
         if self._answering and not answering:
             self._private_until_s = self._clock.monotonic() + AFTER_ANSWER_S
         self._answering = answering
 
-    def wake(self, heard: WakeReport, pcm: bytes) -> None:
+    def wake(self, word: str, score: float, pcm: bytes) -> None:
         """A wake word, with the seconds that led to it: 16 kHz mono int16."""
         if not self._private:
-            self._take("wake", pcm, heard.word, heard.score)
+            self._take("wake", pcm, word, score)
 
-    def near_miss(self, heard: WakeReport, pcm: bytes, closeness: float | None = None) -> None:
+    def near_miss(self, heard: NearMiss, pcm: bytes) -> None:
         """What was not taken for a wake word, with the seconds that led to it."""
         if not self._private:
-            self._take("near", pcm, heard.word, heard.score, closeness=closeness)
+            self._take("near", pcm, heard.word, heard.score, closeness=heard.closeness)
 
     def turn(self, turn_id: str, pcm: bytes, word: str, score: float | None = None) -> None:
         """The sentence of a turn. To be called at its end, before anything is asked back.
@@ -288,30 +266,6 @@ def _told_by(name: str) -> tuple[datetime, str]:
 # Hands the recordings what the turns hear, at the moments at which it may be kept.
 
 
-class Turn(Protocol):
-    """A turn under way (`assistant.conversation.turn.Turn`)."""
-
-    audio: TurnAudio | None
-
-    @property
-    def turn_id(self) -> str:
-        """As in the journal."""
-        ...
-
-    @property
-    def opening(self) -> OpenTurn:
-        """How it began."""
-        ...
-
-
-class Recent(Protocol):
-    """Who remembers the last seconds (`assistant.conversation.hearing.Hearing`)."""
-
-    def recent(self) -> bytes:
-        """All that can be looked back on: 16 kHz mono int16."""
-        ...
-
-
 class Recorder(TurnListener):
     """On the loop's thread; each call copies a few seconds of sound, and nothing where all is off.
 
@@ -319,22 +273,23 @@ class Recorder(TurnListener):
     stands (`Recordings.stand`).
     """
 
-    def __init__(self, recordings: Recordings, heard: Recent) -> None:
+    def __init__(self, recordings: Recordings, recent: Callable[[], bytes]) -> None:
+        """`recent` gives all that can be looked back on: 16 kHz mono int16."""
         self._recordings = recordings
-        self._heard = heard
+        self._recent = recent
 
-    def opened(self, turn: Turn) -> None:
+    def opened(self, turn: "Turn") -> None:
         """A turn has begun, just now."""
         wake = turn.opening.wake
         if self._recordings.on and wake is not None and not wake.pressed:
-            self._recordings.wake(wake, self._heard.recent())
+            self._recordings.wake(wake.word, wake.score, self._recent())
 
     def missed(self, miss: NearMiss) -> None:
         """Something was nearly a wake word, just now."""
         if self._recordings.on:
-            self._recordings.near_miss(miss, self._heard.recent(), miss.closeness)
+            self._recordings.near_miss(miss, self._recent())
 
-    def whole(self, turn: Turn) -> None:
+    def whole(self, turn: "Turn") -> None:
         """The person's sentence is over, just now: `turn.audio` is later that of an answer."""
         if not self._recordings.on or turn.audio is None or turn.opening.held:
             return

@@ -5,7 +5,6 @@ import socket
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self
 
@@ -14,6 +13,7 @@ from audio.devices.server import (
     ANSWER_S,
     NoServer,
     Patience,
+    ServerDevice,
     errors_of,
     hang_up,
     load_pulsectl,
@@ -31,17 +31,6 @@ _FACILITIES = ("sink", "source", "source_output", "server", "card")
 # The kernel tells of a new card in group 1, udev in group 2 when its rules have been applied.
 _UEVENTS, _GROUPS = 15, 1 | 2
 _SOUND = b"SUBSYSTEM=sound\0"
-
-
-@dataclass(frozen=True, slots=True)
-class StreamPlace:
-    """Where the server has put our stream."""
-
-    name: str  # of the source, or of the sink
-    monitor: bool  # it records what a sink plays: no microphone
-    suspended: bool
-    muted: bool
-    volume: float  # mean of the channels; 1.0 is as it comes
 
 
 class DeviceWatch:
@@ -102,17 +91,12 @@ class DeviceWatch:
             return False
         return True
 
-    async def place(self, kind: Kind = "input") -> StreamPlace | None:
+    async def place(self, kind: Kind = "input") -> ServerDevice | None:
         """Where our newest stream of that kind is; None where nobody can tell within 0.5 s."""
         try:
-            device = await asyncio.to_thread(our_device, kind)
+            return await asyncio.to_thread(our_device, kind)
         except NoServer:
             return None
-        if device is None:
-            return None
-        return StreamPlace(
-            device.name, device.monitor, device.suspended, device.muted, device.volume
-        )
 
     def _changed(self) -> None:
         """Something changed. Any thread."""

@@ -16,7 +16,7 @@ from assistant.conversation.hearing import Hearing
 from assistant.domain.clock import VirtualClock
 from audio.endpoint import Endpointer
 from audio.frames import FRAME_SAMPLES, SAMPLE_RATE
-from audio.microphone import Blocks
+from audio.microphone import Blocks, DeviceCapture, DeviceInput
 from audio.steady import SteadyMicrophone
 from audio.vad import make_voice_detector
 from audio.wake import make_wake_engine
@@ -30,19 +30,17 @@ WINDOW = 12  # readings of the memory
 GROWTH_MB = 5.0  # between the first quarter and the end
 
 
-class EndlessCapture:
+class EndlessCapture(DeviceCapture):
     """A microphone in a quiet room."""
 
-    rate = SAMPLE_RATE
-
     def __init__(self, blocks: Blocks) -> None:
-        self._blocks = blocks
+        super().__init__("soak", blocks)
         rng = np.random.default_rng(1)
         quiet = rng.normal(0, 20, (KINDS, BLOCK_SAMPLES))
         loud = rng.normal(0, 3000, (KINDS, BLOCK_SAMPLES))
         numbers = np.arange(KINDS)
         quiet[:, 0] = loud[:, 0] = numbers
-        self._quiet = [block.astype("<i2").tobytes() for block in quiet]
+        self._silence = [block.astype("<i2").tobytes() for block in quiet]
         self._loud = [block.astype("<i2").tobytes() for block in loud]
 
     def open(self) -> None: ...
@@ -54,17 +52,15 @@ class EndlessCapture:
 
     def give(self, number: int) -> None:
         """The block of that number."""
-        sound = self._loud if number % LOUD_EVERY < LOUD else self._quiet
+        sound = self._loud if number % LOUD_EVERY < LOUD else self._silence
         self._blocks.put(sound[number % KINDS], False)
 
 
-class EndlessInput:
+class EndlessInput(DeviceInput):
     """Where it comes from."""
 
-    name = "soak"
-    queue_blocks = 25
-
     def __init__(self) -> None:
+        super().__init__("soak")
         self.opened: asyncio.Future[EndlessCapture] = asyncio.get_running_loop().create_future()
 
     def capture(self, blocks: Blocks) -> EndlessCapture:

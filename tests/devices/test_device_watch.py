@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from audio.devices.watch import DeviceWatch, StreamPlace
+from audio.devices.watch import DeviceWatch
 from audio.microphone import Microphone
 from tests.benchmarks.figures import how_many
 from tests.devices.pulse import SoundServer, pactl
@@ -39,6 +39,14 @@ async def _read(frames: AsyncIterator[object]) -> None:
         pass
 
 
+async def at(watch: DeviceWatch, name: str, *, monitor: bool) -> None:
+    """It is recorded there, as loud as it comes."""
+    place = await watch.place()
+    assert place is not None
+    assert (place.name, place.monitor, place.suspended) == (name, monitor, False)
+    assert (place.muted, place.volume) == (False, 1.0)
+
+
 async def test_a_microphone_that_comes_and_goes_is_told() -> None:
     async with DeviceWatch() as watch:
         assert await watch.wait_change(0, LIMIT_S)  # the server was found
@@ -52,7 +60,7 @@ async def test_a_microphone_that_comes_and_goes_is_told() -> None:
 
 async def test_where_our_stream_is_and_that_it_was_moved(listening: None) -> None:
     async with DeviceWatch() as watch:
-        assert await watch.place() == StreamPlace("mic", False, False, False, 1.0)
+        await at(watch, "mic", monitor=False)
         await pactl("set-source-mute", "mic", "1")
         place = await watch.place()
         assert place is not None
@@ -63,7 +71,7 @@ async def test_where_our_stream_is_and_that_it_was_moved(listening: None) -> Non
         seen = watch.changes
         await pactl("move-source-output", ours, "speaker.monitor")
         assert await watch.wait_change(seen, LIMIT_S)
-        assert await watch.place() == StreamPlace("speaker.monitor", True, False, False, 1.0)
+        await at(watch, "speaker.monitor", monitor=True)
         await pactl("move-source-output", ours, "mic")
 
 

@@ -121,7 +121,7 @@ async def _run(
         box = OpenBox(app, faces, devices, room)
         app.log.on_turn(box.turns.append)
         app.runner.observe(room.stand)
-        box.stay.mute.attach(room)
+        box.stay.mute.attach(room.pause)
         listening = group.create_task(app.runner.listen(room))
         opened.set_result(box)
         await over.wait()

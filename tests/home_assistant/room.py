@@ -53,7 +53,7 @@ class Room:
             self.say(sound)
 
     def pause(self, on: bool) -> None:
-        """See `assistant.sound.mute.MutableMicrophone`."""
+        """Close the microphone, or open it again."""
         if on:
             self._open.clear()
         else:

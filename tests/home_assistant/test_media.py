@@ -3,7 +3,6 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from assistant.journal.store import Store
 from assistant.sound.media import NAME, RoomMedia
 from integrations.home_assistant.client import HomeAssistant
 from integrations.home_assistant.services import Services
+from tests.fakes.sound import standing
 from tests.home_assistant.admin import Admin
 from tests.home_assistant.conftest import Address, Power, real_only
 
@@ -30,11 +30,6 @@ GROUP = "Wide sound"
 VOLUMES = {RADIO: 0.83, FILM: 0.6, CLOCK: 0.9, FAR: 0.7}
 LOWERED = {RADIO: 0.25, FILM: 0.18, CLOCK: 0.27}
 LIMIT_S, STEP_S = 10.0, 0.01
-
-
-@dataclass
-class Standing:
-    state: State
 
 
 @pytest.fixture
@@ -127,16 +122,16 @@ async def become(admin: Admin, *changes: dict[str, float]) -> None:
 async def test_lowered_and_put_back_exactly(media_of: Make, store: Store, admin: Admin) -> None:
     async with media_of() as media:
         began = time.monotonic()
-        media.stand(Standing(State.WAKING))
+        media.stand(standing(State.WAKING))
         await become(admin, LOWERED)
         print(f"seen lowered {1000 * (time.monotonic() - began):.0f} ms after the wake")
-        media.stand(Standing(State.LISTENING))
-        media.stand(Standing(State.THINKING))
+        media.stand(standing(State.LISTENING))
+        media.stand(standing(State.THINKING))
         await become(admin)
-        media.stand(Standing(State.SPEAKING))
+        media.stand(standing(State.SPEAKING))
         await become(admin, LOWERED)
         assert await store.kept(NAME)
-        media.stand(Standing(State.IDLE))
+        media.stand(standing(State.IDLE))
         await become(admin)
         await until(lambda: _nothing_kept(store))
         assert media.plays
@@ -146,11 +141,11 @@ async def test_what_somebody_sets_meanwhile_stays(
     media_of: Make, home: HomeAssistant, store: Store, admin: Admin
 ) -> None:
     async with media_of() as media:
-        media.stand(Standing(State.WAKING))
+        media.stand(standing(State.WAKING))
         await become(admin, LOWERED)
         await admin.call("media_player.volume_set", entity_id=RADIO, volume_level=0.5)
         await home.wait_for([RADIO], _shows(RADIO, 0.5), LIMIT_S)
-        media.stand(Standing(State.IDLE))
+        media.stand(standing(State.IDLE))
         await become(admin, {RADIO: 0.5})
         await until(lambda: _nothing_kept(store))
     await become(admin, {RADIO: 0.5})
@@ -160,13 +155,13 @@ async def test_paused_and_played_on(
     media_of: Make, home: HomeAssistant, store: Store, admin: Admin
 ) -> None:
     async with media_of(during_turn="pause") as media:
-        media.stand(Standing(State.WAKING))
+        media.stand(standing(State.WAKING))
         assert await admin.settles(RADIO, "paused") == "paused"
         assert await admin.settles(FILM, "paused") == "paused"
         assert await admin.state(FAR) == "playing"
         await admin.call("media_player.turn_off", entity_id=FILM)
         await home.wait_for([FILM], lambda house: house.entities[FILM].state == "off", LIMIT_S)
-        media.stand(Standing(State.IDLE))
+        media.stand(standing(State.IDLE))
         assert await admin.settles(RADIO, "playing") == "playing"
         await until(lambda: _nothing_kept(store))
     assert await admin.state(FILM) == "off"
@@ -177,11 +172,11 @@ async def test_one_that_was_switched_off_comes_back_as_loud_as_it_was(
     media_of: Make, home: HomeAssistant, store: Store, admin: Admin
 ) -> None:
     async with media_of() as media:
-        media.stand(Standing(State.WAKING))
+        media.stand(standing(State.WAKING))
         await become(admin, LOWERED)
         await admin.call("media_player.turn_off", entity_id=FILM)
         await home.wait_for([FILM], lambda house: house.entities[FILM].state == "off", LIMIT_S)
-        media.stand(Standing(State.IDLE))
+        media.stand(standing(State.IDLE))
         await become_volume(admin, RADIO, 0.83)
         await admin.call("media_player.turn_on", entity_id=FILM)
         await become(admin)
@@ -191,7 +186,7 @@ async def test_the_next_process_puts_back(media_of: Make, store: Store, admin: A
     """The first one dies without a word: it may not even leave its context."""
     first = media_of()
     task = asyncio.create_task(first._follow())  # what its context would end in good order
-    first.stand(Standing(State.WAKING))
+    first.stand(standing(State.WAKING))
     await become(admin, LOWERED)
     task.cancel()
     await asyncio.wait([task])
@@ -204,12 +199,12 @@ async def test_a_house_that_goes_away_in_the_middle(
 ) -> None:
     """Its demo players begin anew, as loud as they begin: they are not ours any more."""
     async with media_of() as media:
-        media.stand(Standing(State.WAKING))
+        media.stand(standing(State.WAKING))
         await become(admin, LOWERED)
         await power.off()
-        media.stand(Standing(State.IDLE))
-        media.stand(Standing(State.WAKING))
-        media.stand(Standing(State.IDLE))
+        media.stand(standing(State.IDLE))
+        media.stand(standing(State.WAKING))
+        media.stand(standing(State.IDLE))
         await power.on()
         await until(lambda: _nothing_kept(store))
         assert await admin.attribute(RADIO, "volume_level") == 1.0

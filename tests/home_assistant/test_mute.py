@@ -95,9 +95,9 @@ async def daemon(settings: Settings, house: Address, admin: Admin) -> AsyncItera
             ),
         ):
             box.observers.add(lambda standing: sensors.changed())
-            mute = Mute(store, box)
+            mute = Mute(store, box.mute)
             await mute.load()
-            mute.attach(box)
+            mute.attach(box.pause)
             yield box, mute
 
     yield running

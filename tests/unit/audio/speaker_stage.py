@@ -11,9 +11,10 @@ from assistant.domain.clock import VirtualClock
 from audio.device_status import SpeakerChange
 from audio.errors import AudioError
 from audio.mixer import RATE, Mixer
+from audio.playback import DevicePlayback
 from audio.player import Player
 from audio.speaker import Speaker
-from audio.timing import CallStuck
+from tests.fakes.sound import FakeWatch, InlineCalls
 
 Result = TypeVar("Result")
 BLOCK = RATE // 50
@@ -21,17 +22,16 @@ SOUND = (np.sin(np.arange(RATE) * 0.05) * 8000).astype(np.int16)
 SECOND = SOUND.tobytes()
 
 
-class Device:
-    """What a `Playback` is to the speaker."""
+class Device(DevicePlayback):
+    """Takes sound when the test pulls."""
+
+    alive = False
 
     def __init__(self, rig: "Rig", mixer: Mixer) -> None:
+        super().__init__("box", mixer, rig.clock)
         self._rig = rig
-        self._mixer = mixer
-        self.alive = False
-        self.gaps = 0
         self.closed = False
         self.left = False
-        self.asked_at = rig.clock.monotonic()
 
     def look(self) -> None:
         self._rig.devices.remove(self)  # it will not be opened
@@ -57,52 +57,16 @@ class Device:
         return self._mixer.mix(BLOCK, self.asked_at + self._rig.buffer_s)
 
 
-class News:
-    """Tells of changes when the test says so."""
-
-    def __init__(self) -> None:
-        self.calls: list[Callable[[], None]] = []
-
-    def listen(self, call: Callable[[], None]) -> Callable[[], None]:
-        self.calls.append(call)
-        return lambda: self.calls.remove(call)
-
-    def tell(self) -> None:
-        for call in self.calls:
-            call()
-
-
-class Inline:
-    """Calls that return at once, or get stuck."""
-
-    abandoned = stuck = 0
-    exhausted = False
-
-    def __init__(self) -> None:
-        self.stuck_next = False
-
-    async def call(
-        self, work: Callable[[], Result], late: Callable[[], None] | None = None
-    ) -> Result:
-        await asyncio.sleep(0)
-        if self.stuck_next:
-            raise CallStuck
-        return work()
-
-    async def rest(self) -> None:
-        pass
-
-
 class Rig:
     """A speaker, its devices in the order in which they were opened, and time."""
 
     def __init__(self) -> None:
         self.clock = VirtualClock()
-        self.calls = Inline()
+        self.calls = InlineCalls()
         self.devices: list[Device] = []  # that were opened, or should have been
         self.looks: list[float] = []  # when one was looked for, without opening it
         self.told: list[SpeakerChange] = []
-        self.news = News()
+        self.news = FakeWatch()
         self.trouble: AudioError | None = None
         self.suspended = False  # a device opens and takes no sound
         self.buffer_s = 0.0

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,9 +10,10 @@ from assistant.domain.clock import VirtualClock
 from audio.device_status import MicrophoneChange, MicrophoneStatus
 from audio.errors import InputUnusable
 from audio.frames import SAMPLE_RATE, Frame
-from audio.microphone import Blocks
+from audio.microphone import Blocks, DeviceCapture, DeviceInput
 from audio.steady import SteadyMicrophone
-from audio.timing import CallStuck, Result
+from audio.timing import CallStuck
+from tests.fakes.sound import FakeWatch, InlineCalls
 
 BLOCK_S = 0.08
 
@@ -26,54 +26,42 @@ class QuickClock(VirtualClock):
             await asyncio.sleep(0)
 
 
-@dataclass(frozen=True, slots=True)
-class Spot:
-    """Where the recording comes from."""
-
-    name: str
-    monitor: bool
-
-
-MIC, MONITOR = Spot("mic", False), Spot("speaker.monitor", True)
-
-
-class Capture:
+class Capture(DeviceCapture):
     """One recording; it gives numbered samples, so that none can be lost unseen."""
 
     def __init__(self, device: "Device", blocks: Blocks) -> None:
+        super().__init__(device.name, blocks)
         self.rate = device.rate
         self.blocks = blocks
         self.closed = False
-        self._device = device
+        self._owner = device
 
     def open(self) -> None:
-        self._device.attempts.append(self._device.clock.monotonic())
-        if self._device.stuck:
+        self._owner.attempts.append(self._owner.clock.monotonic())
+        if self._owner.stuck:
             raise CallStuck
-        if self._device.breaks is not None:
-            raise self._device.breaks
-        if not self._device.there:
+        if self._owner.breaks is not None:
+            raise self._owner.breaks
+        if not self._owner.there:
             raise InputUnusable("There is no microphone: plug one in.")
-        self._device.open.append(self)
+        self._owner.open.append(self)
 
     def close(self) -> None:
         self.closed = True
-        if self._device.breaks is not None:
-            raise self._device.breaks
-        if self in self._device.open:
-            self._device.open.remove(self)
+        if self._owner.breaks is not None:
+            raise self._owner.breaks
+        if self in self._owner.open:
+            self._owner.open.remove(self)
 
     def mono(self, pcm: bytes) -> bytes:
         return pcm
 
 
-class Device:
+class Device(DeviceInput):
     """A microphone, its room and its sound server."""
 
-    name = "Test microphone"
-    queue_blocks = 25
-
     def __init__(self, clock: VirtualClock) -> None:
+        super().__init__("Test microphone")
         self.clock = clock
         self.rate = SAMPLE_RATE
         self.there = True
@@ -126,40 +114,6 @@ class Device:
                 capture.blocks.put(pcm, False)
 
 
-class Watch:
-    """Tells what the test tells it."""
-
-    def __init__(self) -> None:
-        self.calls: list[Callable[[], None]] = []
-        self.spot: Spot | None = MIC
-
-    def listen(self, call: Callable[[], None]) -> Callable[[], None]:
-        self.calls.append(call)
-        return lambda: self.calls.remove(call)
-
-    async def place(self) -> Spot | None:
-        return self.spot
-
-    def tell(self) -> None:
-        for call in self.calls:
-            call()
-
-
-class InlineCalls:
-    """Makes the calls on the loop; they take no time."""
-
-    def __init__(self) -> None:
-        self.abandoned = self.stuck = 0
-        self.exhausted = False
-
-    async def call(
-        self, work: Callable[[], Result], late: Callable[[], None] | None = None
-    ) -> Result:
-        return work()
-
-    async def rest(self) -> None: ...
-
-
 class Stage:
     """The microphone, what it stands on, and what came out."""
 
@@ -170,7 +124,7 @@ class Stage:
     ) -> None:
         self.clock = QuickClock()
         self.device = Device(self.clock)
-        self.watch = Watch()
+        self.watch = FakeWatch()
         self.calls = InlineCalls()
         self.microphone = SteadyMicrophone(
             self.device,

@@ -12,7 +12,7 @@ import pytest
 
 from audio.devices import server as server_module
 from audio.devices import watch as device_watch
-from audio.devices.watch import DeviceWatch, StreamPlace
+from audio.devices.watch import DeviceWatch
 from tests.unit.audio.devices.fake_pulse import FakeServer, source
 
 LIMIT_S = 20.0  # nothing here takes so long unless it hangs
@@ -162,4 +162,6 @@ async def test_the_place_of_our_stream(server: FakeServer, no_kernel: None) -> N
         server.source_outputs = [SimpleNamespace(index=1, source=4, proplist=properties)]
         found = await watch.place()
         assert await watch.place("output") is None
-    assert found == StreamPlace("speaker.monitor", True, suspended=False, muted=False, volume=1.0)
+    assert found is not None
+    assert (found.name, found.monitor, found.suspended) == ("speaker.monitor", True, False)
+    assert (found.muted, found.volume) == (False, 1.0)

@@ -16,7 +16,8 @@ from audio.frames import SAMPLE_RATE, Frame
 from audio.microphone import DeviceInput
 from audio.speaker import Speaker
 from audio.steady import SteadyMicrophone
-from tests.unit.audio.steady_stage import BLOCK_S, InlineCalls, QuickClock, Watch
+from tests.fakes.sound import FakeWatch, InlineCalls
+from tests.unit.audio.steady_stage import BLOCK_S, QuickClock
 
 MISSING, READY = SpeakerStatus.MISSING, SpeakerStatus.READY
 SETTLED_S = 5.0  # of sound, before the microphone lets go
@@ -95,7 +96,7 @@ class Room:
     def __init__(self, portaudio: PortAudio) -> None:
         self.portaudio = portaudio
         self.clock = QuickClock()
-        self.watch = Watch()
+        self.watch = FakeWatch()
         self.calls = InlineCalls()
         self.told: list[MicrophoneStatus] = []
         self.frames: list[Frame] = []

@@ -11,7 +11,8 @@ from audio.devices.portaudio import DeviceInfo, Kind
 from audio.errors import InputUnusable
 from audio.frames import FRAME_SAMPLES, SAMPLE_RATE, Frame
 from audio.microphone import DeviceInput
-from tests.unit.audio.steady_stage import BLOCK_S, MIC, MONITOR, Stage, listening
+from tests.fakes.sound import MIC, MONITOR
+from tests.unit.audio.steady_stage import BLOCK_S, Stage, listening
 
 
 def gaps(frames: list[Frame]) -> list[int]:

@@ -21,7 +21,7 @@ from audio.echo import PathKind, Plan, PlanKind
 from audio.echo.livekit import CleanCounts, LivekitCleaner
 from audio.echo.measure import EchoPath, Pair
 from audio.errors import InputUnusable
-from tests.unit.audio.speaker_stage import Inline, News
+from tests.fakes.sound import FakeWatch, InlineCalls
 
 MICROPHONE = DeviceInfo("usb mic", "input", 1, 16_000, True, 4, backend="server")
 PHONE = DeviceInfo("speakerphone", "output", 2, 48_000, True, 5, backend="server")
@@ -54,8 +54,8 @@ class Box:
 
     def __init__(self) -> None:
         self.clock = VirtualClock()
-        self.calls = Inline()
-        self.news = News()
+        self.calls = InlineCalls()
+        self.news = FakeWatch()
         self.there: Pair | Exception = FIRST
         self.cancelled = False
         self.known: dict[str, EchoPath | Exception] = {}  # by the loudspeaker's name

@@ -1,6 +1,6 @@
 """Where Hearth listens, by the settings, and who is told what changes among the devices."""
 
-from collections.abc import Callable
+from typing import Self
 
 import pytest
 
@@ -8,31 +8,25 @@ from assistant.config.schema import Settings
 from assistant.sound import devices as module
 from assistant.sound.devices import open_microphone
 from assistant.sound.echo_watch import EchoWatch
-from audio.device_status import News
+from audio.devices.watch import DeviceWatch
 from audio.player import NullPlayer, OneOutput, Outputs
 from audio.speaker import Speaker
+from tests.fakes.sound import FakeWatch
 
 NOWHERE = OneOutput(NullPlayer(paced=False))
 
 
-class Watch:
+class Watch(FakeWatch):
     """A device watch without threads."""
 
     entered: list["Watch"]
 
-    def __init__(self) -> None:
-        self.calls: list[Callable[[], None]] = []
-
-    async def __aenter__(self) -> "Watch":
+    async def __aenter__(self) -> Self:
         Watch.entered.append(self)
         return self
 
     async def __aexit__(self, *error: object) -> None:
         pass
-
-    def listen(self, call: Callable[[], None]) -> Callable[[], None]:
-        self.calls.append(call)
-        return lambda: self.calls.remove(call)
 
 
 @pytest.fixture(autouse=True)
@@ -74,16 +68,16 @@ class Echo(EchoWatch):
     """Only notes what it is to follow."""
 
     def __init__(self) -> None:
-        self.followed: list[News] = []
+        self.followed: list[DeviceWatch] = []
 
-    def follow(self, news: News) -> None:
-        self.followed.append(news)
+    def follow(self, watch: DeviceWatch) -> None:
+        self.followed.append(watch)
 
 
 async def test_who_plans_for_the_echo_hears_of_the_devices() -> None:
     echo = Echo()
     async with open_microphone(settings("default"), NOWHERE, echo=echo):
-        assert echo.followed == Watch.entered
+        assert echo.followed == list[DeviceWatch](Watch.entered)
 
 
 async def test_a_loudspeaker_that_is_looked_for_asks_the_microphone_to_let_go() -> None:

@@ -1,9 +1,9 @@
 """The players of the room are lowered for a turn, and afterwards as they were."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -16,6 +16,8 @@ from assistant.sound.media import KEEP, NAME, RoomMedia
 from integrations.errors import Refused, Unavailable
 from integrations.home_assistant.house import Area, House
 from integrations.home_assistant.reasons import Unanswered
+from integrations.home_assistant.services import Services
+from tests.fakes.sound import standing
 from tests.unit.assistant.sound.test_media_players import player
 
 RADIO = "media_player.radio"
@@ -70,28 +72,21 @@ class Room:
     def volume(self, entity_id: str = RADIO) -> Any:
         return self.house.entities[entity_id].attributes["volume_level"]
 
-    async def call(
-        self,
-        domain: str,
-        service: str,
-        data: Mapping[str, Any] | None = None,
-        *,
-        entities: Sequence[str] = (),
-    ) -> None:
-        assert domain == "media_player"
-        (entity_id,) = entities
+    async def command(self, kind: str, **fields: Any) -> None:
+        assert (kind, fields["domain"]) == ("call_service", "media_player")
+        (entity_id,) = fields["target"]["entity_id"]
+        service, data = fields["service"], fields.get("service_data", {})
         if service in ("media_pause", "volume_set") and not self._shelf.broken:
             assert self._shelf.value is not None  # whatever happens now is known
         if self.hangs:
             await asyncio.Event().wait()
         if self.error is not None:
             raise self.error
-        self.done.append(" ".join([service, entity_id, *(str(v) for v in (data or {}).values())]))
+        self.done.append(" ".join([service, entity_id, *map(str, data.values())]))
         if self.slow:
             return
         match service:
             case "volume_set":
-                assert data is not None
                 self.write(entity_id, volume_level=data["volume_level"])
             case "media_pause":
                 self.write(entity_id, "paused")
@@ -99,11 +94,6 @@ class Room:
                 self.write(entity_id, "playing")
             case _:
                 raise AssertionError(service)
-
-
-@dataclass
-class Standing:
-    state: State
 
 
 class Turn:
@@ -114,7 +104,7 @@ class Turn:
 
     async def __call__(self, *states: State) -> None:
         for state in states:
-            self.media.stand(Standing(state))
+            self.media.stand(standing(state))
         await self.clock.settle()
 
     async def later(self, seconds: float = 3.0) -> None:
@@ -140,7 +130,7 @@ def clock() -> VirtualClock:
 async def at_work(
     room: Room, shelf: Shelf, clock: VirtualClock, area: str = "Galley", **settings: Any
 ) -> AsyncIterator[Turn]:
-    async with RoomMedia(room, room, shelf, clock, Media(**settings), area) as media:
+    async with RoomMedia(room, Services(room), shelf, clock, Media(**settings), area) as media:
         await clock.settle()
         yield Turn(media, room, clock)
 
@@ -432,7 +422,7 @@ async def test_whether_media_plays_is_told_at_each_change(
     room: Room, shelf: Shelf, clock: VirtualClock
 ) -> None:
     told: list[bool] = []
-    kitchen = (room, room, shelf, clock, Media(), "Kitchen")
+    kitchen = (room, Services(room), shelf, clock, Media(), "Kitchen")
     async with RoomMedia(*kitchen, on_plays=told.append) as media:
         for state in ("playing", "playing", "idle", "buffering", "off"):
             room.write(RADIO, state)

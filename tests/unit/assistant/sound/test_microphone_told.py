@@ -14,10 +14,11 @@ from assistant.interfaces.api.box import Box
 from assistant.sound.devices import SoundState
 from assistant.sound.mute import MicrophoneTones
 from audio.player import NullPlayer, OneOutput
+from tests.fakes.sound import MIC, MONITOR
 from tests.unit.assistant.conversation.doubles import ScriptedBrain, ScriptedEar
 from tests.unit.assistant.conversation.stage import runner_with
 from tests.unit.assistant.interfaces.api.doubles import parts
-from tests.unit.audio.steady_stage import MIC, MONITOR, Stage, listening
+from tests.unit.audio.steady_stage import Stage, listening
 
 NOBODY_HEARS = OneOutput(NullPlayer(paced=False))
 

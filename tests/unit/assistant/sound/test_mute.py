@@ -64,9 +64,9 @@ def box() -> Box:
 
 
 async def muting(box: Box) -> Mute:
-    mute = Mute(box, box, box.sound, box.opening)
+    mute = Mute(box, box.mute, box.sound, box.opening)
     await mute.load()
-    mute.attach(box)
+    mute.attach(box.pause)
     box.done.clear()
     return mute
 
@@ -113,7 +113,7 @@ async def test_where_nobody_would_hear_the_tone_it_stays_closed(box: Box) -> Non
 
 
 async def test_without_a_loudspeaker_no_program_opens_it(box: Box) -> None:
-    mute = Mute(box, box)
+    mute = Mute(box, box.mute)
     await mute.load()
     await mute.set(True)
     with pytest.raises(NotPossible):
@@ -135,9 +135,9 @@ async def test_twice_is_once(box: Box) -> None:
 )
 async def test_what_an_earlier_process_left(value: Any, muted: bool) -> None:
     box = Box(value)
-    mute = Mute(box, box, box.sound)
+    mute = Mute(box, box.mute, box.sound)
     await mute.load()
-    mute.attach(box)
+    mute.attach(box.pause)
     assert mute.on is muted
     assert box.done == [f"conversation {muted}", f"device {muted}"]  # and no sound
 
@@ -195,7 +195,7 @@ async def test_it_is_in_the_store_of_the_next_process(tmp_path: Path) -> None:
     box = Box()
     for expected in (False, True):
         async with Store(tmp_path / "hearth.db", SystemClock()) as store:
-            mute = Mute(store, box)
+            mute = Mute(store, box.mute)
             await mute.load()
             assert mute.on is expected
             await mute.set(True)

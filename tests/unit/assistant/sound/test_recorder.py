@@ -1,13 +1,15 @@
 """What is kept of a turn, and from when."""
 
-from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
 from assistant.config.sound import Recordings as Keep
 from assistant.conversation.rules.effects import OpenTurn
 from assistant.conversation.rules.events import WakeHeard
+from assistant.conversation.turn import Turn
 from assistant.domain.clock import VirtualClock
 from assistant.domain.turn_audio import TurnAudio
 from assistant.sound.recordings import Recorder, Recording, Recordings, listed
@@ -18,23 +20,15 @@ BUTTON = WakeHeard("button", 1.0, at_ms=2_000.0, mark_ms=2_000.0, pressed=True)
 SOUND = bytes(640)
 
 
-@dataclass
-class Turn:
-    opening: OpenTurn
-    audio: TurnAudio | None
-    turn_id: str = "t1"
-
-
-class Ring:
-    def recent(self) -> bytes:
-        return SOUND * 3
+def recent() -> bytes:
+    return SOUND * 3
 
 
 def turn(opening: OpenTurn, sound: bytes | None = SOUND) -> Turn:
     audio = None if sound is None else TurnAudio()
     if audio is not None and sound is not None:
         audio.append(sound)
-    return Turn(opening, audio)
+    return cast(Turn, SimpleNamespace(opening=opening, audio=audio, turn_id="t1"))
 
 
 VOICE = OpenTurn(1, "voice", 1_700.0, WAKE)
@@ -65,7 +59,7 @@ async def test_where_nothing_is_kept(tmp_path: Path) -> None:
 
 async def test_a_near_miss(tmp_path: Path) -> None:
     async with Recordings(tmp_path, Keep(keep=5), VirtualClock()) as recordings:
-        Recorder(recordings, Ring()).missed(NearMiss("alexa", 0.4, 0.6, 32_000))
+        Recorder(recordings, recent).missed(NearMiss("alexa", 0.4, 0.6, 32_000))
     (only,) = listed(tmp_path)
     assert (only.kind, only.word, only.score, only.closeness) == ("near", "alexa", 0.4, 0.6)
     assert only.seconds == 0.06
@@ -75,7 +69,7 @@ async def recorded(
     folder: Path, one: Turn, keep: int
 ) -> list[tuple[str, str, float | None, float, str]]:
     async with Recordings(folder, Keep(keep=keep), VirtualClock()) as recordings:
-        recorder = Recorder(recordings, Ring())
+        recorder = Recorder(recordings, recent)
         recorder.opened(one)
         recorder.whole(one)
     return [_told(row) for row in listed(folder)]

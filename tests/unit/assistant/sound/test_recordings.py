@@ -6,7 +6,6 @@ import threading
 import wave
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,15 +16,12 @@ from assistant.conversation.rules.state import State
 from assistant.domain.clock import VirtualClock
 from assistant.sound import recordings
 from assistant.sound.recordings import AFTER_ANSWER_S, FOLDER, WAITING, Recordings, listed, path_of
-from audio.wake import Detection
+from audio.wake import NearMiss
+from tests.fakes.sound import standing
 
 SOUND = bytes(range(256)) * 125  # a second
-WAKE = Detection("okay_nabu", 0.9712, 32_000, 27_200)
-
-
-@dataclass
-class Standing:
-    state: State
+WAKE = "okay_nabu", 0.9712
+MISS = NearMiss("okay_nabu", 0.9712, 0.5, 32_000)
 
 
 @pytest.fixture
@@ -52,9 +48,9 @@ async def test_a_wake_is_a_wav_file_with_its_scores_beside_it(
 ) -> None:
     async with keeping(tmp_path, clock) as kept:
         assert kept.on
-        kept.wake(WAKE, SOUND)
+        kept.wake(*WAKE, SOUND)
         clock.advance(1.5)
-        kept.near_miss(Detection("/models/hey house.tflite", 0.4, 0, 0), SOUND[:320], 0.61)
+        kept.near_miss(NearMiss("/models/hey house.tflite", 0.4, 0.61, 0), SOUND[:320])
         clock.advance(1.5)
         kept.turn("01hv", SOUND * 3, "okay_nabu", 0.9712)
         clock.advance(1.5)
@@ -83,7 +79,7 @@ async def test_a_wake_is_a_wav_file_with_its_scores_beside_it(
 async def test_only_the_owner_may_listen(tmp_path: Path, clock: VirtualClock) -> None:
     (tmp_path / FOLDER).mkdir(mode=0o755)
     async with keeping(tmp_path, clock) as kept:
-        kept.wake(WAKE, SOUND)
+        kept.wake(*WAKE, SOUND)
     assert stat.S_IMODE((tmp_path / FOLDER).stat().st_mode) == 0o700
     for path in (tmp_path / FOLDER).iterdir():
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
@@ -92,7 +88,7 @@ async def test_only_the_owner_may_listen(tmp_path: Path, clock: VirtualClock) ->
 async def test_the_last_ones_of_each_kind(tmp_path: Path, clock: VirtualClock) -> None:
     async with keeping(tmp_path, clock, keep=2) as kept:
         for number in range(5):
-            kept.wake(WAKE, SOUND)
+            kept.wake(*WAKE, SOUND)
             kept.turn(f"t{number}", SOUND, "okay_nabu", 0.9)
             clock.advance(10)
     found = listed(tmp_path)
@@ -103,7 +99,7 @@ async def test_the_last_ones_of_each_kind(tmp_path: Path, clock: VirtualClock) -
 
 async def test_none_is_older_than_asked_for(tmp_path: Path, clock: VirtualClock) -> None:
     async with keeping(tmp_path, clock, hours=1) as kept:
-        kept.wake(WAKE, SOUND)
+        kept.wake(*WAKE, SOUND)
     clock.advance(3601)
     async with keeping(tmp_path, clock, hours=1):
         pass
@@ -115,10 +111,10 @@ async def test_off_it_keeps_nothing_and_deletes_what_there_was(
     tmp_path: Path, clock: VirtualClock
 ) -> None:
     async with keeping(tmp_path, clock) as kept:
-        kept.wake(WAKE, SOUND)
+        kept.wake(*WAKE, SOUND)
     async with keeping(tmp_path, clock, keep=0) as kept:
         assert not kept.on
-        kept.wake(WAKE, SOUND)
+        kept.wake(*WAKE, SOUND)
         kept.turn("t", SOUND, "okay_nabu")
     assert not (tmp_path / FOLDER).exists()
     async with keeping(tmp_path, clock, keep=0):
@@ -131,7 +127,7 @@ async def test_what_somebody_else_put_there_stays(tmp_path: Path, clock: Virtual
     mine.write_text("{}")
     (tmp_path / FOLDER / "20260101T120000.000000Z-wake-x-0.97.json").write_text("broken")
     async with keeping(tmp_path, clock) as kept:
-        kept.wake(WAKE, SOUND)
+        kept.wake(*WAKE, SOUND)
     assert len(listed(tmp_path)) == 1
     async with keeping(tmp_path, clock, keep=0):
         pass
@@ -140,8 +136,8 @@ async def test_what_somebody_else_put_there_stays(tmp_path: Path, clock: Virtual
 
 async def test_nothing_of_guests(tmp_path: Path, clock: VirtualClock) -> None:
     async with keeping(tmp_path, clock, may_keep=lambda: False) as kept:
-        kept.wake(WAKE, SOUND)
-        kept.near_miss(WAKE, SOUND)
+        kept.wake(*WAKE, SOUND)
+        kept.near_miss(MISS, SOUND)
         kept.turn("t", SOUND, "okay_nabu")
     assert listed(tmp_path) == []
 
@@ -150,24 +146,24 @@ async def test_nothing_of_an_answer_nor_of_what_may_hold_it(
     tmp_path: Path, clock: VirtualClock
 ) -> None:
     async with keeping(tmp_path, clock) as kept:
-        kept.stand(Standing(State.CONFIRMING))
-        kept.wake(WAKE, SOUND)
-        kept.near_miss(WAKE, SOUND)
+        kept.stand(standing(State.CONFIRMING))
+        kept.wake(*WAKE, SOUND)
+        kept.near_miss(MISS, SOUND)
         kept.turn("answer", SOUND, "okay_nabu")
-        kept.stand(Standing(State.THINKING))
+        kept.stand(standing(State.THINKING))
         clock.advance(AFTER_ANSWER_S - 0.1)
-        kept.wake(WAKE, SOUND)  # what led to it is the answer
-        kept.near_miss(WAKE, SOUND)
+        kept.wake(*WAKE, SOUND)  # what led to it is the answer
+        kept.near_miss(MISS, SOUND)
         clock.advance(0.2)
-        kept.stand(Standing(State.IDLE))
-        kept.wake(WAKE, SOUND)
+        kept.stand(standing(State.IDLE))
+        kept.wake(*WAKE, SOUND)
     (only,) = listed(tmp_path)
     assert only.kind == "wake"
 
 
 async def test_nothing_of_nothing(tmp_path: Path, clock: VirtualClock) -> None:
     async with keeping(tmp_path, clock) as kept:
-        kept.wake(WAKE, b"")
+        kept.wake(*WAKE, b"")
     assert listed(tmp_path) == []
 
 
@@ -176,8 +172,8 @@ async def test_a_disk_that_is_full_is_told_once(
 ) -> None:
     (tmp_path / FOLDER).write_text("in the way")
     async with keeping(tmp_path, clock) as kept:
-        kept.wake(WAKE, SOUND)
-        kept.wake(WAKE, SOUND)
+        kept.wake(*WAKE, SOUND)
+        kept.wake(*WAKE, SOUND)
     assert caplog.text.count("could not be kept") == 1
 
 
@@ -194,10 +190,10 @@ async def test_a_disk_that_is_slow_costs_recordings_not_time(
 
     monkeypatch.setattr(recordings, "write", write)
     async with keeping(tmp_path, clock) as kept:
-        kept.wake(WAKE, SOUND)
+        kept.wake(*WAKE, SOUND)
         assert begun.wait(10)
         for _ in range(WAITING + 3):
-            kept.wake(WAKE, SOUND)
+            kept.wake(*WAKE, SOUND)
         assert kept.left_out == 3
         gate.set()
     assert len(written) == WAITING + 1
@@ -206,13 +202,13 @@ async def test_a_disk_that_is_slow_costs_recordings_not_time(
 async def test_a_process_that_died_while_writing(tmp_path: Path, clock: VirtualClock) -> None:
     """The sound without its scores is not listed, and counts and goes as the others do."""
     async with keeping(tmp_path, clock) as kept:
-        kept.wake(WAKE, SOUND)
+        kept.wake(*WAKE, SOUND)
     (half,) = listed(tmp_path)
     path_of(tmp_path, half).with_suffix(".json").unlink()
     assert listed(tmp_path) == []
     clock.advance(10)
     async with keeping(tmp_path, clock, keep=1) as kept:
-        kept.wake(WAKE, SOUND)
+        kept.wake(*WAKE, SOUND)
     (whole,) = listed(tmp_path)
     assert len(names(tmp_path)) == 2
     row = json.loads(path_of(tmp_path, whole).with_suffix(".json").read_text())
