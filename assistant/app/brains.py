@@ -8,15 +8,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from assistant.app.home import HomeContext
-from assistant.brains.briefing import Briefer
+from assistant.brains.briefing.briefer import Briefer
 from assistant.brains.fallback import FallbackBrain
-from assistant.brains.home_assistant.brain import DryRun, HomeAssistantBrain
-from assistant.brains.home_assistant.ear import Ear
+from assistant.brains.home_assistant import DryRun, Ear, HomeAssistantBrain
 from assistant.brains.offline.brain import OfflineBrain
-from assistant.brains.offline.listen import Listener
+from assistant.brains.offline.listen import Listener, make_recognizer
 from assistant.brains.prefer_local import PreferLocalBrain
-from assistant.brains.recognizer import AbsentBrain, make_recognizer
-from assistant.brains.slots import Budget
+from assistant.brains.slots import AbsentBrain, Budget
 from assistant.config.errors import ConfigError
 from assistant.config.schema import Settings
 from assistant.config.tools import HOME_ASSISTANT
@@ -25,6 +23,7 @@ from assistant.domain.clock import Clock
 from assistant.speech.identify import Languages, identify
 from integrations.gemini.access import NO_KEY, Access
 from integrations.gemini.models import ModelRow, model_row
+from integrations.owner import OwnedTasks
 
 if TYPE_CHECKING:  # imported where Gemini is used
     from assistant.brains.gemini.brain import GeminiLiveBrain
@@ -74,16 +73,16 @@ async def open_brains(
     leaves that to the notices. `next_profile`: the profile that a turn begun now would have.
     """
     async with AsyncExitStack() as stack:
-        briefer = await stack.enter_async_context(
-            Briefer(
-                bridge.tools.menu,
-                partial(bridge.hub.prompt, HOME_ASSISTANT),
-                lambda: bridge.home.house,
-                settings,
-                clock,
-                learn=bridge.home.learn_exposure,
-                memories=bridge.memories.briefed,
-            )
+        tasks = await stack.enter_async_context(OwnedTasks())
+        briefer = Briefer(
+            bridge.tools.menu,
+            partial(bridge.hub.prompt, HOME_ASSISTANT),
+            lambda: bridge.home.house,
+            settings,
+            clock,
+            tasks,
+            learn=bridge.home.learn_exposure,
+            memories=lambda said, program: bridge.memories.briefed(said, program=program),
         )
         maker = _Maker(settings, bridge, clock, briefer, stack)
         brains: list[Brain] = []
@@ -96,7 +95,7 @@ async def open_brains(
             raise ConfigError(
                 f'no brain of brain.order can be there; add "offline" to it. {" ".join(notices)}'
             )
-        budget = Budget(settings.limits.daily_cost_usd, bridge.store, clock)
+        budget = Budget(settings.limits.daily_cost_usd, bridge.store.spent_since, clock)
         ladder = FallbackBrain(
             brains,
             bridge.tools,
@@ -214,16 +213,15 @@ class _Maker:
         if mode == "never" or not await self._engine_there("brain.prefer_local"):
             return brain
         bridge = self._bridge
-        return await self._stack.enter_async_context(
-            PreferLocalBrain(
-                brain,
-                self._dry_run(),
-                bridge.tools.allows,
-                mode,
-                bridge.catalogue,
-                self._clock,
-                language_of(self._settings.assistant.languages),
-            )
+        return PreferLocalBrain(
+            brain,
+            self._dry_run(),
+            bridge.tools.allows,
+            mode,
+            bridge.catalogue,
+            self._clock,
+            await self._stack.enter_async_context(OwnedTasks()),
+            language_of(self._settings.assistant.languages),
         )
 
     async def _home_assistant(self) -> Brain | None:
@@ -250,7 +248,7 @@ class _Maker:
 
     def _dry_run(self) -> DryRun:
         wake = [word.model.replace("_", " ") for word in self._settings.wake.words]
-        return DryRun(self._bridge.conversation, self._settings.assistant.languages, wake)
+        return DryRun(self._bridge.conversation.recognize, self._settings.assistant.languages, wake)
 
     async def listener(self) -> Listener:
         """The device's own recogniser."""

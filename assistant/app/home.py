@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from assistant.app.guards import Governed, PolicyContexts, open_governance, rulings_of
-from assistant.brains.home_assistant.checking import StateCheck
+from assistant.brains.state_check import StateCheck
 from assistant.config.schema import Settings, own_paths
 from assistant.domain.clock import Clock
 from assistant.domain.events import EventBus

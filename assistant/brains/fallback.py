@@ -10,7 +10,6 @@ import logging
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
-from typing import Protocol
 
 from assistant.brains.slots import (
     LOST,
@@ -18,7 +17,6 @@ from assistant.brains.slots import (
     BrainSlot,
     Breaker,
     Budget,
-    Deed,
     FallbackNotices,
     account,
     most_telling,
@@ -47,6 +45,8 @@ from assistant.domain.call import ToolCall
 from assistant.domain.clock import Clock
 from assistant.domain.outcome import Decision, ToolOutcome
 from assistant.speech.catalogue import Catalogue
+from assistant.tools.execution.requests import Mutation
+from assistant.tools.execution.toolbox import Toolbox
 
 _log = logging.getLogger(__name__)
 REPEAT_WITHIN_S = 4.0  # of silence before a fault: whoever has waited longer is not asked to again
@@ -55,25 +55,13 @@ _NOBODY = BrainFault("unreachable", "No brain of the profile's is there.", retry
 SETTLE_S = 10.0  # that calls under way are waited for before it is decided how the turn goes on
 
 
-class Ledger(Protocol):
-    """What was sent to the house (`assistant.tools.execution.toolbox.Toolbox`)."""
-
-    def mutations(self, turn_id: str) -> Sequence[Deed]:
-        """The turn's calls that may change something and were sent, in order."""
-        ...
-
-    def withdraw(self, turn_id: str) -> None:
-        """The turn's calls that were not sent yet will not be."""
-        ...
-
-
 class FallbackBrain:
     """A brain made of brains. It keeps what is down, and what the person knows of it."""
 
     def __init__(
         self,
         brains: Sequence[Brain],
-        ledger: Ledger,
+        toolbox: Toolbox,
         budget: Budget,
         catalogue: Catalogue,
         clock: Clock,
@@ -85,7 +73,7 @@ class FallbackBrain:
         language a text is in that its brain gives a code, or none; `orders`: profile -> the brains
         that its turns go to; `next_profile`: that of the next turn."""
         self.rungs = tuple(BrainSlot(brain, Breaker(clock), Breaker(clock)) for brain in brains)
-        self.ledger = ledger
+        self.toolbox = toolbox
         self.budget = budget
         self.catalogue = catalogue
         self.clock = clock
@@ -117,7 +105,6 @@ class FallbackBrain:
         return [known[name] for name in order if name in known]
 
     def begin(self, request: TurnRequest) -> "FallbackTurn":
-        """Start on a turn; nothing happens before its events are asked for."""
         return FallbackTurn(self, request)
 
     def standing_of(self, owner: ConversationOwner) -> FallbackNotices:
@@ -364,7 +351,7 @@ class FallbackTurn:
     def _preface(self) -> Preface:
         return Preface(alone=self._standing.known.alone)
 
-    async def _deeds(self) -> Sequence[Deed]:
+    async def _deeds(self) -> Sequence[Mutation]:
         """What was done in this turn, once the calls under way have come back, or have had time to.
 
         A call that is on its way to the house when its brain fails is either stopped before it is
@@ -372,12 +359,12 @@ class FallbackTurn:
         """
         if not self._asked:
             return ()
-        ledger, turn_id = self._ladder.ledger, self._request.turn_id
-        ledger.withdraw(turn_id)
+        toolbox, turn_id = self._ladder.toolbox, self._request.turn_id
+        toolbox.withdraw(turn_id)
         if self._open:
             await self._settle()
-            ledger.withdraw(turn_id)
-        return ledger.mutations(turn_id)
+            toolbox.withdraw(turn_id)
+        return toolbox.mutations(turn_id)
 
     async def _settle(self) -> None:
         async with asyncio.TaskGroup() as group:

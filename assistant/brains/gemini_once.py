@@ -11,7 +11,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 
-from assistant.brains.briefing import STAY_SILENT, Briefer
+from assistant.brains.briefing.briefer import STAY_SILENT, Briefer
 from assistant.brains.gemini.calls import fault_from, response_to, spent
 from assistant.domain.brain import (
     BrainEvent,
@@ -63,14 +63,12 @@ class GeminiOnceBrain:
 
     @property
     def name(self) -> str:
-        """As in `brain.order`."""
         return "gemini-once"
 
     def anticipate(self) -> None:
         """There is nothing to open before the sentence is over."""
 
     def begin(self, request: TurnRequest) -> "OnceTurn":
-        """Start on a turn; nothing happens before its events are asked for."""
         return OnceTurn(request, self._client, self._briefer, self._row)
 
     async def think(

@@ -2,16 +2,23 @@
 
 import asyncio
 import logging
-from collections.abc import Collection, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
 
-from assistant.domain.brain import Brain, BrainFault, ConversationOwner, FaultKind
+from assistant.domain.brain import (
+    Brain,
+    BrainEvent,
+    BrainFault,
+    ConversationOwner,
+    FaultKind,
+    TurnRequest,
+)
 from assistant.domain.clock import Clock
 from assistant.domain.outcome import ToolOutcome
 from assistant.domain.records import StoreError
 from assistant.speech.catalogue import Catalogue
+from assistant.tools.execution.requests import Mutation
 
 # Remembers what is down: a rung that failed is not asked again until a while has passed.
 
@@ -84,12 +91,8 @@ ASK_S = 0.5  # real seconds for the journal's answer; a turn does not wait for a
 _OWN_TURNS = 1_000  # of today, counted here; what is older is left to the journal
 
 
-class Spendings(Protocol):
-    """Where the cost of turns is kept (`assistant.journal.store.Store`)."""
-
-    async def spent_since(self, since: datetime, besides: Collection[str] = ()) -> float:
-        """What the turns begun since then cost, in USD, but for the turns of these ids."""
-        ...
+# A moment and ids of turns -> what the turns begun since then cost, in USD, but for those.
+SpentSince = Callable[[datetime, Collection[str]], Awaitable[float]]
 
 
 class Budget:
@@ -99,9 +102,9 @@ class Budget:
     one before it was restarted, are asked of the journal.
     """
 
-    def __init__(self, limit_usd: float, spendings: Spendings, clock: Clock) -> None:
+    def __init__(self, limit_usd: float, spent_since: SpentSince, clock: Clock) -> None:
         self._limit_usd = limit_usd
-        self._spendings = spendings
+        self._spent_since = spent_since
         self._clock = clock
         self._day = start_of_day(clock.now())
         self._own: dict[str, float] = {}  # USD of today by turn id, oldest first
@@ -129,7 +132,7 @@ class Budget:
             return True
         try:
             async with asyncio.timeout(ASK_S):
-                self._others_usd = await self._spendings.spent_since(self._day, tuple(self._own))
+                self._others_usd = await self._spent_since(self._day, tuple(self._own))
         except TimeoutError:
             _log.warning("the journal did not tell in %g s what was spent today", ASK_S)
         except StoreError as error:
@@ -198,7 +201,6 @@ class BrainSlot:
 
     @property
     def name(self) -> str:
-        """As in `brain.order`."""
         return self.brain.name
 
     @property
@@ -221,22 +223,13 @@ class BrainSlot:
         self.programs.succeeded()
 
 
-class Deed(Protocol):
-    """A call that may have changed something (`assistant.tools.execution.requests.Mutation`)."""
-
-    @property
-    def outcome(self) -> ToolOutcome | None:
-        """How it ended; None: it is under way."""
-        ...
-
-
 def most_telling(faults: Sequence[BrainFault]) -> BrainFault | None:
     """The one of which the person is told; of several of a kind the first."""
     return min(faults, key=lambda fault: _TELLING.index(fault.kind), default=None)
 
 
 def account(
-    fault: BrainFault, deeds: Sequence[Deed], catalogue: Catalogue, language: str
+    fault: BrainFault, deeds: Sequence[Mutation], catalogue: Catalogue, language: str
 ) -> BrainFault:
     """The fault of a turn in which something was done: it tells what, and that it then broke off.
 
@@ -247,7 +240,7 @@ def account(
     return BrainFault(fault.kind, fault.message, retryable=False, spoken=spoken)
 
 
-def outcomes(deeds: Sequence[Deed], catalogue: Catalogue, language: str) -> str:
+def outcomes(deeds: Sequence[Mutation], catalogue: Catalogue, language: str) -> str:
     """What came of a turn's deeds, each told once: two calls may have ended in the same words."""
     unknown = catalogue.say("ladder.under_way", language)
     return " ".join(
@@ -261,6 +254,40 @@ class Known:
 
     alone: bool = False  # Gemini is away
     instead: FaultKind | None = None  # why one model of Gemini's answers for another
+
+
+class AbsentBrain:
+    """Stands for a brain that may not be asked, such as Gemini without `privacy.accept_cloud`."""
+
+    def __init__(self, name: str, kind: FaultKind, message: str) -> None:
+        """`message`: one sentence for the log and `--json`."""
+        self._name = name
+        self._fault = BrainFault(kind, message, retryable=False)
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    def anticipate(self) -> None:
+        """There is nothing to prepare."""
+
+    def begin(self, request: TurnRequest) -> "AbsentTurn":
+        """A turn that fails at once."""
+        return AbsentTurn(self._fault)
+
+
+class AbsentTurn:
+    """Nothing but the fault."""
+
+    def __init__(self, fault: BrainFault) -> None:
+        self._fault = fault
+
+    async def events(self) -> AsyncGenerator[BrainEvent]:
+        """The fault."""
+        yield self._fault
+
+    async def answer(self, outcome: ToolOutcome) -> None:
+        """Nothing was asked for."""
 
 
 class FallbackNotices:

@@ -14,7 +14,7 @@ from rich.text import Text
 from assistant.app.guards import rulings_of
 from assistant.app.home import HomeContext, open_home
 from assistant.app.tools import open_background_work
-from assistant.brains.briefing import Briefer
+from assistant.brains.briefing.briefer import Briefer
 from assistant.cli import tools_approve, tools_rate
 from assistant.cli.console import Terminal
 from assistant.cli.terminal import CliCommand, Failed, say, say_json
@@ -24,6 +24,7 @@ from assistant.domain.outcome import Decision
 from assistant.tools.catalog.menu import MenuEntry
 from assistant.tools.policy.rules import OwnerRule, Ruling, menu_json, rule_of
 from integrations.mcp.servers import HOME_ASSISTANT, ServerState
+from integrations.owner import OwnedTasks
 
 PATIENCE_S = 20.0  # for house and servers; a turn waits far less, here all is to be seen
 _NAME = 40  # characters of a name; most are shorter, and they often differ at the end
@@ -96,16 +97,17 @@ async def _instruction(bridge: HomeContext, settings: Settings, clock: Clock, pr
     """The system instruction of a session that would begin now."""
     prompt = partial(bridge.hub.prompt, HOME_ASSISTANT)
     house = bridge.home
-    asked = Briefer(
-        bridge.tools.menu,
-        prompt,
-        lambda: house.house,
-        settings,
-        clock,
-        memories=bridge.memories.briefed,
-        wait_s=PATIENCE_S,
-    )
-    async with asked as briefer:
+    async with OwnedTasks() as tasks:
+        briefer = Briefer(
+            bridge.tools.menu,
+            prompt,
+            lambda: house.house,
+            settings,
+            clock,
+            tasks,
+            memories=lambda said, program: bridge.memories.briefed(said, program=program),
+            wait_s=PATIENCE_S,
+        )
         return (await briefer.brief(profile)).instruction
 
 

@@ -159,7 +159,9 @@ async def _word(scene: Scene) -> Found:
     clock = SystemClock()
     try:
         async with Store(scene.settings.database, clock) as store:
-            if await Budget(scene.settings.limits.daily_cost_usd, store, clock).reached():
+            if await Budget(
+                scene.settings.limits.daily_cost_usd, store.spent_since, clock
+            ).reached():
                 return good("not asked: limits.daily_cost_usd is reached for today")
             await try_key(access, gemini.model)
             said = await _say(access, gemini.once_model)

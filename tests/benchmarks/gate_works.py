@@ -32,7 +32,8 @@ from assistant.conversation.rules.events import (
     WakeHeard,
     WakeRising,
 )
-from assistant.conversation.rules.machine import Machine, reduce
+from assistant.conversation.rules.machine import reduce
+from assistant.conversation.rules.state import Machine
 from assistant.domain.clock import SystemClock
 from assistant.domain.records import TurnRecord
 from assistant.journal.store import Store

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from assistant.app.home import HomeContext, open_home
-from assistant.brains.home_assistant.brain import DryRun
+from assistant.brains.home_assistant import DryRun
 from assistant.config.load import load_settings
 from assistant.domain.call import ToolCall
 from assistant.domain.call_context import CallContext
@@ -187,7 +187,7 @@ async def test_no_sentence_opens_anything(house: Address, admin: Admin, tmp_path
         doors = guarded(bridge)
         await close(admin, doors)
         stood_open = await opened(admin, doors)
-        dry_run = DryRun(bridge.conversation, ("en", "es"), ("okay nabu",))
+        dry_run = DryRun(bridge.conversation.recognize, ("en", "es"), ("okay nabu",))
         names = [bridge.home.house.entities[door].name for door in aims(bridge)]
         said = [form.format(name) for form in SENTENCES for name in names] + list(EVERYTHING)
         tried = 0

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from assistant.brains.briefing import STAY_SILENT
+from assistant.brains.briefing.briefer import STAY_SILENT
 from assistant.domain.outcome import Status
 from tests.pipeline.gemini_rig import (
     KITCHEN,

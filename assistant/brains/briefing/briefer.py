@@ -2,14 +2,12 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+import re
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from types import TracebackType
-from typing import Protocol, Self
 
-from assistant.brains.briefing.home_text import around
+from assistant.brains.briefing.home_text import QUIET, around
 from assistant.brains.briefing.prompt import STAY_SILENT_WHEN, Circumstances, build_instruction
-from assistant.brains.briefing.vocabulary import vocabulary
 from assistant.config.schema import Settings
 from assistant.config.sections import Profile
 from assistant.domain.brain import PEOPLE, ConversationOwner
@@ -20,11 +18,68 @@ from assistant.tools.builtin.live_context import DATE_AND_TIME
 from assistant.tools.catalog.menu import Menu, MenuEntry
 from assistant.tools.house.targets import find_area
 from assistant.tools.policy.choices import may_use
+from integrations.cleaning import one_line
 from integrations.errors import IntegrationError
 from integrations.gemini.declarations import Declaration
 from integrations.home_assistant.context import Shown, read_context
-from integrations.home_assistant.house import House
+from integrations.home_assistant.house import Entity, House
 from integrations.owner import OwnedTasks
+
+# The names of this home, as a hint for the transcription.
+
+
+MAX_NAMES = 200
+MAX_CHARACTERS = 4_000  # of all names together
+_LONGEST = 60  # characters; nobody says a longer name
+_FIRST = ("person", "todo")  # people and lists: few, and hard to hear
+
+
+def vocabulary(house: House, area: str = "") -> tuple[str, ...]:
+    """Names and aliases of rooms, people, lists and devices; those of `area` come first.
+
+    Only what the assistant may see, each once, at most MAX_NAMES with MAX_CHARACTERS.
+    """
+    names: dict[str, str] = {}
+    room = MAX_CHARACTERS
+    for written in _names(house, area):
+        name = one_line(written, _LONGEST + 1)
+        key = name.casefold()
+        if key in names or len(name) > _LONGEST or not re.search(r"[^\W\d_]{2}", name):
+            continue
+        room -= len(name)
+        if room < 0 or len(names) == MAX_NAMES:
+            break
+        names[key] = name
+    return tuple(names.values())
+
+
+def _names(house: House, area: str) -> Iterator[str]:
+    """All names, the likeliest to be said first."""
+    here = find_area(house, area) if area else None
+    here_id = here.area_id if here else None
+    things = sorted(house.exposed(), key=lambda entity: _rank(entity, here_id))
+    if here is not None:
+        yield from (here.name, *here.aliases)
+    ours = [entity for entity in things if here_id and entity.area_id == here_id]
+    yield from _all(entity.names for entity in ours)
+    lived_in = {entity.area_id for entity in things}
+    areas = [place for place in house.areas.values() if place.area_id in lived_in]
+    yield from _all((place.name, *place.aliases) for place in areas)
+    floors = {place.floor_id for place in areas}
+    levels = [level for level in house.floors.values() if level.floor_id in floors]
+    yield from _all((level.name, *level.aliases) for level in levels)
+    yield from _all(entity.names for entity in things)
+
+
+def _rank(entity: Entity, here_id: str | None) -> tuple[bool, bool]:
+    """Sorting by it keeps Home Assistant's order among equals."""
+    return entity.domain in QUIET, entity.domain not in _FIRST
+
+
+def _all(groups: Iterable[Iterable[str]]) -> Iterator[str]:
+    for group in groups:
+        yield from group
+
 
 _log = logging.getLogger(__name__)
 STAY_SILENT = "StaySilent"
@@ -35,12 +90,8 @@ FRESH_S = 3.0  # one asking serves all briefings this close: connecting early, t
 _SILENT = Declaration(STAY_SILENT, STAY_SILENT_WHEN, None, ())
 
 
-class Memories(Protocol):
-    """What people asked to remember (`assistant.memory.tools.Memories.briefed`)."""
-
-    async def __call__(self, said: str, *, program: bool) -> tuple[str, ...]:
-        """The facts to be told, by what is `said`; `program`: a program says it. Never raises."""
-        ...
+# What is said, and whether a program says it -> the facts to be told. Never raises.
+MemoriesFor = Callable[[str, bool], Awaitable[tuple[str, ...]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +107,7 @@ class Briefing:
 
 
 class Briefer:
-    """Asks the house for its tools and its prompt. Enter it: it owns an asking that takes long."""
+    """Asks the house for its tools and its prompt; `tasks` own an asking that takes long."""
 
     def __init__(
         self,
@@ -65,9 +116,10 @@ class Briefer:
         house: Callable[[], House],
         settings: Settings,
         clock: Clock,
+        tasks: OwnedTasks,
         *,
         learn: Callable[[Sequence[Shown]], None] | None = None,
-        memories: Memories | None = None,
+        memories: MemoriesFor | None = None,
         wait_s: float = WAIT_S,
         first_s: float = FIRST_S,
     ) -> None:
@@ -92,19 +144,7 @@ class Briefer:
         self._shown_in = ""
         self._asked: asyncio.Task[bool] | None = None
         self._asked_s = 0.0  # when the newest asking ended, monotonic
-        self._owned = OwnedTasks()
-
-    async def __aenter__(self) -> Self:
-        await self._owned.__aenter__()
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        await self._owned.__aexit__(kind, error, traceback)
+        self._tasks = tasks
 
     async def brief(
         self, profile: str = "", said: str = "", owner: ConversationOwner = PEOPLE
@@ -118,7 +158,7 @@ class Briefer:
         await asyncio.wait([self._asking()], timeout=self._wait_s)
         memories: tuple[str, ...] = ()
         if self._memories is not None and owner.recalls:
-            memories = await self._memories(said, program=not owner.is_people)
+            memories = await self._memories(said, not owner.is_people)
         settings = self._settings
         chosen = settings.profiles.get(profile) or Profile()
         offered = [entry for entry in self._menu.offered() if may_use(entry.names, chosen.tools)]
@@ -156,7 +196,7 @@ class Briefer:
             age_s = self._clock.monotonic() - self._asked_s
             if not task.done() or (task.result() and age_s < FRESH_S):
                 return task
-        self._asked = self._owned.start(self._ask(), "briefing")
+        self._asked = self._tasks.start(self._ask(), "briefing")
         return self._asked
 
     async def _ask(self) -> bool:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Self
 
-from assistant.brains.briefing import Briefer, Briefing
+from assistant.brains.briefing.briefer import Briefer, Briefing
 from assistant.brains.gemini.connection import LiveServices
 from assistant.brains.gemini.lifecycle import LiveTimeouts
 from assistant.brains.gemini.session_manager import LiveSessionManager
@@ -167,7 +167,6 @@ class GeminiLiveBrain:
 
     @property
     def name(self) -> str:
-        """As in `brain.order`."""
         return "gemini-live"
 
     @property

@@ -6,7 +6,8 @@ from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from assistant.brains.briefing import Briefer, Briefing, Exchange, with_history
+from assistant.brains.briefing.briefer import Briefer, Briefing
+from assistant.brains.briefing.prompt import Exchange, with_history
 from assistant.brains.gemini.calls import (
     Answers,
     OpenCalls,

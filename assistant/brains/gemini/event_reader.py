@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Any
 
-from assistant.brains.briefing import STAY_SILENT
+from assistant.brains.briefing.briefer import STAY_SILENT
 from assistant.brains.gemini.calls import fault_from
 from assistant.brains.gemini.lifecycle import LiveTimeouts
 from assistant.domain.brain import (

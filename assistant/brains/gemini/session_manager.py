@@ -9,13 +9,8 @@ from dataclasses import replace
 from typing import Any
 from uuid import uuid4
 
-from assistant.brains.briefing import (
-    MAX_EXCHANGES,
-    Briefing,
-    Exchange,
-    bounded,
-    with_history,
-)
+from assistant.brains.briefing.briefer import Briefing
+from assistant.brains.briefing.prompt import MAX_EXCHANGES, Exchange, bounded, with_history
 from assistant.brains.gemini.calls import UsageMeter, note_of_cut
 from assistant.brains.gemini.connection import Listener, LiveConnection, LiveServices
 from assistant.brains.gemini.lifecycle import (

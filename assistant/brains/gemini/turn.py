@@ -7,7 +7,8 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 
-from assistant.brains.briefing import STAY_SILENT, Briefer, Briefing, Exchange
+from assistant.brains.briefing.briefer import STAY_SILENT, Briefer, Briefing
+from assistant.brains.briefing.prompt import Exchange
 from assistant.brains.gemini.calls import not_run_response, silent_response, spent
 from assistant.brains.gemini.connection import LiveConnection, LiveServices
 from assistant.brains.gemini.event_reader import EventReader, Item

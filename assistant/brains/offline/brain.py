@@ -81,11 +81,9 @@ class OfflineBrain:
 
     @property
     def name(self) -> str:
-        """As in `brain.order`."""
         return "offline"
 
     def begin(self, request: TurnRequest) -> "OfflineTurn":
-        """Start on a turn; nothing happens before its events are asked for."""
         return OfflineTurn(self, request)
 
     def anticipate(self) -> None:

@@ -2,25 +2,34 @@
 
 import asyncio
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
 
 from assistant.brains.offline.grammar import WAKE, is_talk, sayable
 from assistant.brains.offline.names import Names, house_names, naming
 from assistant.brains.offline.parse import ParsedCommand, Parser, parse_all
 from assistant.brains.offline.phones import hopeless, weigh
-from audio.errors import TookTooLong
+from audio.errors import DeviceLost, InputUnusable, TookTooLong
 from audio.frames import SAMPLES_PER_MS
+from audio.recognize.folder import open_model_folder
 from audio.recognize.protocol import (
     Decoding,
     DigitRecognizer,
     GrammarRecognizer,
     PunctualRecognizer,
     Recognizer,
+    plain_words,
 )
+from audio.recognize.sphinx import SphinxRecognizer
+from integrations.errors import IntegrationError, Unavailable
 from integrations.home_assistant.house import House
+
+if TYPE_CHECKING:
+    from integrations.wyoming import WyomingRecognizer
+
 
 _Result = TypeVar("_Result")
 
@@ -191,3 +200,51 @@ class Listener:
         if not free.words:
             free = recognizer.decode_freely(pcm[2 * detection :])
         return Understood(free.text, language)
+
+
+# The recogniser that `offline.recognizer` names: built in, on the network, or a model folder.
+
+
+class RemoteRecognizer:
+    """A Wyoming server behind the blocking protocol of the other recognisers."""
+
+    def __init__(self, server: "WyomingRecognizer", languages: tuple[str, ...]) -> None:
+        self._server = server
+        self._languages = languages
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """Language codes that the server is asked for."""
+        return self._languages
+
+    def transcribe(self, pcm: bytes) -> str:
+        """Free text of 16 kHz mono int16. Raises DeviceLost (try again) and InputUnusable."""
+        try:
+            # Called from a worker thread, which has no event loop: this one lives for the request.
+            return plain_words(asyncio.run(self._server.transcribe(pcm)))
+        except Unavailable as error:
+            raise DeviceLost(str(error)) from error
+        except IntegrationError as error:
+            raise InputUnusable(str(error)) from error
+
+
+def make_recognizer(value: str, languages: Sequence[str]) -> Recognizer:
+    """The recogniser for a value of `offline.recognizer`; `languages` are those configured.
+
+    "" is the built-in one, "tcp://host:port" or "wyoming://host:port" a server, all else a folder.
+    Loads models, so call it from a worker thread. Raises InputUnusable.
+    """
+    if not value:
+        return SphinxRecognizer()
+    if "://" not in value:
+        return open_model_folder(Path(value).expanduser(), languages)
+    from integrations.wyoming import WyomingRecognizer, parse_address
+
+    bases = tuple(dict.fromkeys(language.split("-")[0] for language in languages))
+    try:
+        host, port = parse_address(value)
+    except IntegrationError as error:
+        raise InputUnusable(f"offline.recognizer: {error}") from None
+    # Asked in one language the server need not guess; of several it must.
+    server = WyomingRecognizer(host, port, bases[0] if len(bases) == 1 else None)
+    return RemoteRecognizer(server, bases)

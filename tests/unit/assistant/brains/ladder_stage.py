@@ -50,7 +50,9 @@ class Stage:
     def of(self, *brains: ScriptedBrain) -> FallbackBrain:
         """Another ladder in the same place."""
         spanish = {"enciende la luz": "es"}
-        return FallbackBrain(brains, self.house, self.budget, Catalogue(), self.clock, spanish.get)
+        return FallbackBrain(
+            brains, self.house.toolbox, self.budget, Catalogue(), self.clock, spanish.get
+        )
 
     async def run(self, ladder: FallbackBrain | None = None, **request: str) -> list[BrainEvent]:
         """One turn to its end."""

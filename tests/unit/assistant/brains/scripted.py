@@ -6,11 +6,13 @@ from collections.abc import AsyncGenerator, Collection, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import cast
 
 from assistant.domain.brain import BrainEvent, BrainTurn, ToolCallsCancelled, TurnRequest
 from assistant.domain.call import ToolCall
 from assistant.domain.clock import VirtualClock
 from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
+from assistant.tools.execution.toolbox import Toolbox
 
 
 @dataclass(frozen=True)
@@ -124,6 +126,11 @@ class House:
     withdrawn: bool = False
     go_on: asyncio.Event = field(default_factory=asyncio.Event)
 
+    @property
+    def toolbox(self) -> Toolbox:
+        """The house as the ladder sees it."""
+        return cast("Toolbox", self)
+
     def mutations(self, turn_id: str) -> tuple[Deed, ...]:
         assert turn_id == "t"
         return tuple(self.deeds)
@@ -199,6 +206,6 @@ class Spendings:
         self.usd = 0.0
         self.asked = 0
 
-    async def spent_since(self, since: datetime, besides: Collection[str] = ()) -> float:
+    async def __call__(self, since: datetime, besides: Collection[str] = ()) -> float:
         self.asked += 1
         return self.usd

@@ -3,8 +3,7 @@
 import pytest
 
 from assistant.brains.fallback import FallbackBrain
-from assistant.brains.recognizer import AbsentBrain
-from assistant.brains.slots import Budget
+from assistant.brains.slots import AbsentBrain, Budget
 from assistant.domain.brain import (
     Brain,
     BrainFault,
@@ -48,7 +47,7 @@ async def test_it_is_said_once(budget: Budget, clock: VirtualClock) -> None:
     local = ScriptedBrain("offline", hello, hello)
     rungs: list[Brain] = [absent("gemini-live"), absent("gemini-once"), local]
     house = House()
-    ladder = FallbackBrain(rungs, house, budget, Catalogue(), clock)
+    ladder = FallbackBrain(rungs, house.toolbox, budget, Catalogue(), clock)
     line = Catalogue().say("ladder.away_no_consent", "en")
     assert await play(ladder.begin(REQUEST), house) == [
         Serving("gemini-live"),
@@ -68,7 +67,7 @@ async def test_it_is_said_once(budget: Budget, clock: VirtualClock) -> None:
 
 
 async def test_in_every_turn_it_says_the_same(budget: Budget, clock: VirtualClock) -> None:
-    ladder = FallbackBrain([absent("gemini-live")], House(), budget, Catalogue(), clock)
+    ladder = FallbackBrain([absent("gemini-live")], House().toolbox, budget, Catalogue(), clock)
     for _ in range(2):
         fault = (await play(ladder.begin(REQUEST), House()))[-1]
         assert fault == BrainFault("no_consent", MESSAGE, retryable=False)

@@ -21,7 +21,7 @@ class Journal:
         self._answers = list(answers)
         self.asked: list[tuple[datetime, tuple[str, ...]]] = []
 
-    async def spent_since(self, since: datetime, besides: Collection[str] = ()) -> float:
+    async def __call__(self, since: datetime, besides: Collection[str] = ()) -> float:
         self.asked.append((since, tuple(besides)))
         answer = self._answers.pop(0)
         if isinstance(answer, Exception):
@@ -105,7 +105,7 @@ async def test_a_slow_journal_is_not_waited_for(
     clock: VirtualClock, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     class Slow(Journal):
-        async def spent_since(self, since: datetime, besides: Collection[str] = ()) -> float:
+        async def __call__(self, since: datetime, besides: Collection[str] = ()) -> float:
             await asyncio.Event().wait()
             raise AssertionError("never")
 

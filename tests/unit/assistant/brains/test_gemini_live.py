@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from assistant.brains.briefing import STAY_SILENT
+from assistant.brains.briefing.briefer import STAY_SILENT
 from assistant.domain.brain import (
     BrainFault,
     Heard,

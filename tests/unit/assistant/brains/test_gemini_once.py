@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from assistant.brains.briefing import STAY_SILENT, Briefing
+from assistant.brains.briefing.briefer import STAY_SILENT, Briefing
 from assistant.brains.gemini_once import ROUNDS, GeminiOnceBrain, ThinkResult
 from assistant.domain.brain import (
     BrainEvent,

@@ -4,7 +4,7 @@ from contextlib import AsyncExitStack
 
 import pytest
 
-from assistant.brains.briefing import Briefing
+from assistant.brains.briefing.briefer import Briefing
 from assistant.brains.gemini_once import GeminiOnceBrain
 from assistant.domain.brain import (
     BrainEvent,

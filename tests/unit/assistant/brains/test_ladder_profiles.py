@@ -13,7 +13,7 @@ def ladder_of(
 ) -> FallbackBrain:
     return FallbackBrain(
         (stage.live, stage.once, stage.offline),
-        stage.house,
+        stage.house.toolbox,
         stage.budget,
         Catalogue(),
         stage.clock,

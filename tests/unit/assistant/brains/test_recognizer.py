@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from wyoming.event import Event, async_read_event, async_write_event
 
-from assistant.brains.recognizer import RemoteRecognizer, make_recognizer
+from assistant.brains.offline.listen import RemoteRecognizer, make_recognizer
 from audio.errors import DeviceLost, InputUnusable
 from audio.recognize.sphinx import SphinxRecognizer
 from tests.ports import closed_port

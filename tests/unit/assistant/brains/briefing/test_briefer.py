@@ -3,12 +3,13 @@
 import asyncio
 import logging
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
-from assistant.brains.briefing import STAY_SILENT, Briefer
-from assistant.brains.briefing.briefer import FRESH_S
+from assistant.brains.briefing.briefer import FRESH_S, STAY_SILENT, Briefer
 from assistant.config.schema import Settings
 from assistant.config.sections import Assistant, Gemini, Profile
 from assistant.domain.brain import ConversationOwner
@@ -18,6 +19,7 @@ from integrations.errors import Unavailable
 from integrations.home_assistant.context import Shown
 from integrations.home_assistant.house import Area, Entity, House
 from integrations.mcp.servers import McpTool, ServerSpec
+from integrations.owner import OwnedTasks
 
 SERVER = ServerSpec("home_assistant", "http", trust="trusted", home_assistant=True)
 SETTINGS = Settings(
@@ -69,10 +71,15 @@ def clock() -> VirtualClock:
     return VirtualClock(datetime(2026, 11, 22, 14, 5, tzinfo=UTC))
 
 
+@asynccontextmanager
+async def briefing(home: Home, clock: VirtualClock, **options: Any) -> AsyncIterator[Briefer]:
+    async with OwnedTasks() as tasks:
+        yield Briefer(home.menu, home.prompt, lambda: HOUSE, SETTINGS, clock, tasks, **options)
+
+
 @pytest.fixture
 async def briefer(home: Home, clock: VirtualClock) -> AsyncIterator[Briefer]:
-    made = Briefer(home.menu, home.prompt, lambda: HOUSE, SETTINGS, clock, wait_s=5.0)
-    async with made:
+    async with briefing(home, clock, wait_s=5.0) as made:
         yield made
     assert (home.menus, home.prompts) == ([], [])
 
@@ -186,9 +193,7 @@ async def test_a_slow_house_is_not_waited_for_and_its_answer_serves_the_next(
     loop = asyncio.get_running_loop()
     menu: asyncio.Future[Menu] = loop.create_future()
     prompt: asyncio.Future[str] = loop.create_future()
-    async with Briefer(
-        home.menu, home.prompt, lambda: HOUSE, SETTINGS, clock, wait_s=0.0
-    ) as briefer:
+    async with briefing(home, clock, wait_s=0.0) as briefer:
         home.menus += [menu_of("A"), menu]
         home.prompts += ["old", prompt]
         await briefer.brief()
@@ -212,9 +217,7 @@ async def test_what_is_asked_first_is_waited_for_longer(home: Home, clock: Virtu
     menus = [asyncio.get_running_loop().create_future() for _ in range(2)]
     home.menus += menus
     home.prompts += ["old", "new"]
-    async with Briefer(
-        home.menu, home.prompt, lambda: HOUSE, SETTINGS, clock, wait_s=0.0, first_s=5.0
-    ) as briefer:
+    async with briefing(home, clock, wait_s=0.0, first_s=5.0) as briefer:
         first = asyncio.ensure_future(briefer.brief())
         await clock.settle()
         assert not first.done()
@@ -230,13 +233,11 @@ async def test_it_holds_what_was_to_be_remembered(home: Home, clock: VirtualCloc
 
     asked: list[tuple[str, bool]] = []
 
-    async def memories(said: str, *, program: bool) -> tuple[str, ...]:
+    async def memories(said: str, program: bool) -> tuple[str, ...]:
         asked.append((said, program))
         return facts
 
-    async with Briefer(
-        home.menu, home.prompt, lambda: HOUSE, SETTINGS, clock, memories=memories
-    ) as briefer:
+    async with briefing(home, clock, memories=memories) as briefer:
         home.answers(menu_of("A"), "x")
         told = (await briefer.brief(said="when does the bin go")).instruction
         assert asked == [("when does the bin go", False)]
@@ -256,9 +257,7 @@ async def test_leaving_it_ends_an_asking(home: Home, clock: VirtualClock) -> Non
     hanging: asyncio.Future[Menu] = asyncio.get_running_loop().create_future()
     home.menus.append(hanging)
     home.prompts.append("x")
-    async with Briefer(
-        home.menu, home.prompt, lambda: HOUSE, SETTINGS, clock, first_s=0.0
-    ) as briefer:
+    async with briefing(home, clock, first_s=0.0) as briefer:
         await briefer.brief()
         await clock.settle()
     assert hanging.cancelled()
@@ -271,14 +270,8 @@ async def test_the_list_of_exposed_things_is_handed_on_at_each_asking(
     home: Home, clock: VirtualClock
 ) -> None:
     learnt: list[list[Shown]] = []
-    async with Briefer(
-        home.menu,
-        home.prompt,
-        lambda: HOUSE,
-        SETTINGS,
-        clock,
-        learn=lambda shown: learnt.append(list(shown)),
-        wait_s=5.0,
+    async with briefing(
+        home, clock, learn=lambda shown: learnt.append(list(shown)), wait_s=5.0
     ) as briefer:
         for prompt in (LIST, LIST, "", Unavailable("away")):
             home.menus.append(menu_of())

@@ -1,7 +1,12 @@
 """What was said before, as text."""
 
-from assistant.brains.briefing import Exchange, bounded, with_history
-from assistant.brains.briefing.history import MAX_EXCHANGES, MAX_HISTORY
+from assistant.brains.briefing.prompt import (
+    MAX_EXCHANGES,
+    MAX_HISTORY,
+    Exchange,
+    bounded,
+    with_history,
+)
 
 
 def lines(instruction: str) -> list[str]:

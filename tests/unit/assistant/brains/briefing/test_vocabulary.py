@@ -1,6 +1,6 @@
 """The names that the transcription is told."""
 
-from assistant.brains.briefing.vocabulary import MAX_CHARACTERS, MAX_NAMES, vocabulary
+from assistant.brains.briefing.briefer import MAX_CHARACTERS, MAX_NAMES, vocabulary
 from integrations.home_assistant.house import Area, Entity, Floor, House
 
 

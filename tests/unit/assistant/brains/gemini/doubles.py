@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from assistant.brains.briefing import Briefer, Briefing
+from assistant.brains.briefing.briefer import Briefer, Briefing
 from assistant.domain.brain import PEOPLE, ConversationOwner
 from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
 from integrations.errors import IntegrationError

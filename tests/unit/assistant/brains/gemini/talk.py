@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from assistant.brains.briefing import STAY_SILENT, Briefing
+from assistant.brains.briefing.briefer import STAY_SILENT, Briefing
 from assistant.brains.gemini.brain import GeminiLiveBrain
 from assistant.brains.gemini.lifecycle import LiveTimeouts
 from assistant.domain.brain import BrainEvent, BrainFault, Reached, ReplyText, TurnDone, TurnRequest

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from assistant.brains.briefing.history import MAX_EXCHANGES, MAX_HISTORY
+from assistant.brains.briefing.prompt import MAX_EXCHANGES, MAX_HISTORY
 from assistant.domain.brain import (
     BrainEvent,
     BrainFault,

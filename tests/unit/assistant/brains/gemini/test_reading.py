@@ -2,7 +2,7 @@
 
 import pytest
 
-from assistant.brains.briefing import STAY_SILENT
+from assistant.brains.briefing.briefer import STAY_SILENT
 from assistant.brains.gemini.event_reader import Answered, EventReader, Item
 from assistant.brains.gemini.lifecycle import LiveTimeouts
 from assistant.domain.brain import (

@@ -5,8 +5,7 @@ from contextlib import aclosing
 
 import pytest
 
-from assistant.brains.home_assistant.brain import DryRun, HomeAssistantBrain
-from assistant.brains.home_assistant.ear import Said
+from assistant.brains.home_assistant import DryRun, HomeAssistantBrain, Said
 from assistant.domain.brain import (
     BrainEvent,
     BrainFault,
@@ -35,7 +34,7 @@ class Engine:
     def __init__(self, answer: Recognized | IntegrationError | None) -> None:
         self._answer = answer
 
-    async def recognize(self, texts: Sequence[str], language: str) -> Recognized | None:
+    async def __call__(self, texts: Sequence[str], language: str) -> Recognized | None:
         if isinstance(self._answer, IntegrationError):
             raise self._answer
         return self._answer

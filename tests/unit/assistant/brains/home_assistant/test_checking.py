@@ -2,7 +2,7 @@
 
 import pytest
 
-from assistant.brains.home_assistant.checking import StateCheck
+from assistant.brains.state_check import StateCheck
 from assistant.domain.call import SentenceMatch
 from assistant.speech.catalogue import Catalogue
 from integrations.home_assistant.house import House

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from assistant.brains.home_assistant.brain import DryRun
+from assistant.brains.home_assistant import DryRun
 from assistant.domain.call import SentenceMatch
 from integrations.home_assistant.assist import Recognized
 
@@ -14,7 +14,7 @@ class Engine:
         self._known = known
         self.asked: list[tuple[str, tuple[str, ...]]] = []
 
-    async def recognize(self, texts: Sequence[str], language: str) -> Recognized | None:
+    async def __call__(self, texts: Sequence[str], language: str) -> Recognized | None:
         self.asked.append((language, tuple(texts)))
         text = next((text for text in texts if self._known.get(language) == text), None)
         slots = {"name": "Lamp"}

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from assistant.brains.home_assistant import ear as module
-from assistant.brains.home_assistant.ear import Ear, Said
+from assistant.brains import home_assistant as module
+from assistant.brains.home_assistant import Ear, Said
+from assistant.brains.offline.listen import Listener
 from assistant.domain.turn_audio import TurnAudio
 from integrations.errors import Refused, Unavailable
 from integrations.home_assistant.assist import Pipeline, Streams
@@ -38,13 +39,15 @@ class Home:
         raise AssertionError("the pipeline's run is the test's")
 
 
-class Own:
+class Own(Listener):
     """The device's recogniser."""
-
-    languages = ("en",)
 
     def __init__(self) -> None:
         self.heard: list[bytes] = []
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        return ("en",)
 
     async def transcribe(self, pcm: bytes) -> str:
         self.heard.append(pcm)
@@ -89,7 +92,7 @@ def sound(detection_ms: int = 0) -> TurnAudio:
 
 
 def ear(home: Home, own: Own, *languages: str) -> Ear:
-    async def make() -> Own:
+    async def make() -> Listener:
         return own
 
     return Ear(home, make, languages or ("en",))

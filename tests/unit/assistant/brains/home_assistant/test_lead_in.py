@@ -2,7 +2,7 @@
 
 import pytest
 
-from assistant.brains.home_assistant.brain import without_wake
+from assistant.brains.home_assistant import without_wake
 
 PHRASES = ("okay nabu", "hey jarvis")
 

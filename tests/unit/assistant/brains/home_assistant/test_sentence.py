@@ -2,7 +2,7 @@
 
 import pytest
 
-from assistant.brains.home_assistant.brain import answer, call_for
+from assistant.brains.home_assistant import answer, call_for
 from assistant.domain.brain import ReplyText
 from assistant.domain.call import SentenceMatch, ToolCall
 from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome

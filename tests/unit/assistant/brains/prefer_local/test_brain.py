@@ -1,14 +1,14 @@
 """The home and the model get the same sentence: only one of them acts, and what that means."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 
 import pytest
 
-from assistant.brains.home_assistant.brain import DryRun
-from assistant.brains.prefer_local.brain import LISTEN_ON_S, Mode, PreferLocalBrain
+from assistant.brains.home_assistant import DryRun
+from assistant.brains.prefer_local import LISTEN_ON_S, Mode, PreferLocalBrain
 from assistant.domain.brain import (
     BrainEvent,
     BrainFault,
@@ -28,6 +28,7 @@ from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
 from assistant.speech.catalogue import Catalogue
 from integrations.errors import Unavailable
 from integrations.home_assistant.assist import Recognized, Source
+from integrations.owner import OwnedTasks
 
 SENTENCE = "activate party mode"
 PARTY = "Party mode is on."
@@ -96,7 +97,7 @@ class Home:
     tried: list[str] = field(default_factory=list)
     said: list[ToolCall] = field(default_factory=list)
 
-    async def recognize(self, texts: list[str], language: str) -> Recognized | None:
+    async def recognize(self, texts: Sequence[str], language: str) -> Recognized | None:
         self.tried += texts
         await self.clock.sleep(self.takes_s)
         if self.away:
@@ -144,12 +145,11 @@ class Stage:
     @asynccontextmanager
     async def model(self, script: Script) -> AsyncIterator[Model]:
         model = Model(self.clock, script)
-        dry_run = DryRun(self.home, ["en"])  # type: ignore[arg-type]
-        brain = PreferLocalBrain(
-            model, dry_run, self.home.allows, self.mode, Catalogue(), self.clock
-        )
-        async with brain:
-            self.brain = brain
+        dry_run = DryRun(self.home.recognize, ["en"])
+        async with OwnedTasks() as tasks:
+            self.brain = PreferLocalBrain(
+                model, dry_run, self.home.allows, self.mode, Catalogue(), self.clock, tasks
+            )
             yield model
 
     async def play(self, script: Script, request: TurnRequest = SPOKEN) -> Model:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from assistant.brains.prefer_local.choice import HOLD_S, QUIET_S, SETTLE_S, LocalChoice, Side
+from assistant.brains.prefer_local import HOLD_S, QUIET_S, SETTLE_S, LocalChoice, Side
 
 # What happens, in order: (when, what, ...), then who acts at the last moment given.
 Step = tuple[float, str] | tuple[float, str, str]

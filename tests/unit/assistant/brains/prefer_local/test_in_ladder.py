@@ -6,11 +6,12 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 
 from assistant.brains.fallback import FallbackBrain
-from assistant.brains.home_assistant.brain import DryRun
-from assistant.brains.prefer_local.brain import PreferLocalBrain
+from assistant.brains.home_assistant import DryRun
+from assistant.brains.prefer_local import PreferLocalBrain
 from assistant.domain.brain import BrainEvent, Heard, Reached, Spent, TurnRequest, Usage
 from assistant.speech.catalogue import Catalogue
 from integrations.home_assistant.assist import Recognized
+from integrations.owner import OwnedTasks
 from tests.unit.assistant.brains.ladder_stage import (
     DONE,
     LIVE,
@@ -44,15 +45,16 @@ class Engine:
 @asynccontextmanager
 async def ladder(stage: Stage, *, allowed: bool = True) -> AsyncIterator[FallbackBrain]:
     """Gemini with the home in front of it, then the device's own brain."""
-    brain = PreferLocalBrain(
-        stage.live,
-        DryRun(Engine()),
-        lambda match, heard: allowed,
-        "sentences",
-        Catalogue(),
-        stage.clock,
-    )
-    async with brain:
+    async with OwnedTasks() as tasks:
+        brain = PreferLocalBrain(
+            stage.live,
+            DryRun(Engine().recognize),
+            lambda match, heard: allowed,
+            "sentences",
+            Catalogue(),
+            stage.clock,
+            tasks,
+        )
         yield stage.of(brain, stage.offline)  # type: ignore[arg-type]
 
 

@@ -1,16 +1,19 @@
-"""A brain around a model's: what the home knows by itself is done by the home, and once."""
+"""A brain around a model's: what the home knows by itself is done by the home, and once.
+
+The model is never kept waiting for more than HOLD_S: neither by a dry run that is slow, nor by a
+transcript that comes late. Whoever acts first is the only one.
+"""
 
 import asyncio
 import logging
 from collections import deque
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import aclosing
 from dataclasses import dataclass, replace
-from types import TracebackType
-from typing import Literal, Self
+from enum import Enum
+from typing import Any, Literal, TypeVar
 
-from assistant.brains.home_assistant.brain import DryRun, answer, call_for, call_id
-from assistant.brains.prefer_local.choice import HOLD_S, LocalChoice, Side
+from assistant.brains.home_assistant import DryRun, answer, call_for, call_id
 from assistant.domain.brain import (
     Brain,
     BrainEvent,
@@ -39,12 +42,93 @@ from integrations.owner import OwnedTasks
 
 _log = logging.getLogger(__name__)
 Mode = Literal["sentences", "always"]
+T = TypeVar("T")
 
 HOME = "home-assistant"  # who served a turn that the home took
 LISTEN_ON_S = 3.0  # to a model whose sentence was served by the home: it learns what became of it
 _WAITING = 1_024  # things that happened and that nobody has taken; beyond, the model waits
 # What only the side that acts may do.
 _ACTS = (ReplyText, ReplyAudio, ReplySettled, ToolCall, ToolCallsCancelled, Restarted, Interrupted)
+
+
+HOLD_S = 0.1  # from the transcript's newest piece, and from what the model does, to the decision
+# A transcript comes in pieces about 0.3 s late, and half a sentence may be a command of its own: it
+# counts as whole once nothing has followed for SETTLE_S, and for QUIET_S while the model is silent.
+SETTLE_S = 0.05
+QUIET_S = 0.25
+
+
+class Side(Enum):
+    OPEN = "open"  # nobody yet
+    HOME = "home"
+    MODEL = "model"  # for good: a later match is dropped
+
+
+class LocalChoice:
+    """Who acts on a spoken sentence: the home by itself, or the model. Pure: times come in."""
+
+    def __init__(self) -> None:
+        self._over_at: float | None = None  # the person has ended
+        self._text = ""
+        self._text_at = 0.0
+        self._matches: bool | None = None  # whether the home may serve `_text`; None: not known
+        self._held_at: float | None = None  # since when something of the model's is held
+        self._side = Side.OPEN
+
+    def side(self, now: float) -> Side:
+        """Who acts, as far as is known at `now`; never taken back."""
+        if self._side is Side.OPEN:
+            self._side = self._decide(now)
+        return self._side
+
+    def over(self, now: float) -> None:
+        """The sentence has ended."""
+        self._over_at = now
+
+    def heard(self, text: str, now: float) -> None:
+        """The transcript so far. What was known of a shorter one is void."""
+        if text != self._text:
+            self._text, self._text_at, self._matches = text, now, None
+
+    def tried(self, text: str, matches: bool, now: float) -> None:
+        """The dry run's verdict on `text`; one that comes too late counts as no match."""
+        if text == self._text:
+            self._matches = matches and now <= self._text_at + HOLD_S
+
+    def made(self, now: float) -> None:
+        """The model acts: what it says or asks for is held from now on."""
+        if self._held_at is None:
+            self._held_at = now
+
+    def due(self) -> float | None:
+        """When `side` may change without anything happening; None: never."""
+        if self._side is not Side.OPEN:
+            return None
+        times = []
+        if self._held_at is not None:
+            times.append(self._held_at + HOLD_S)
+            if self._text:
+                times.append(self._text_at + (HOLD_S if self._matches is None else SETTLE_S))
+        elif self._matches and self._ended:
+            times.append(self._text_at + QUIET_S)
+        return min(times, default=None)
+
+    @property
+    def _ended(self) -> bool:
+        """The newest piece came after the person had ended."""
+        return self._over_at is not None and self._text_at >= self._over_at
+
+    def _decide(self, now: float) -> Side:
+        settled = bool(self._text) and now >= self._text_at + SETTLE_S
+        if self._held_at is None:
+            whole = self._ended and now >= self._text_at + QUIET_S
+            return Side.HOME if whole and self._matches else Side.OPEN
+        if settled and self._matches:
+            return Side.HOME
+        untold = self._matches is None and bool(self._text) and now >= self._text_at + HOLD_S
+        refused = self._matches is False and settled
+        too_late = now >= self._held_at + HOLD_S
+        return Side.MODEL if untold or refused or too_late else Side.OPEN
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +151,7 @@ _ENDS = (TurnDone, NotMeant, BrainFault, _Over)
 
 
 class PreferLocalBrain:
-    """A Brain. Enter it: its context owns what runs beside a turn."""
+    """A Brain; `tasks` own what runs beside a turn."""
 
     def __init__(
         self,
@@ -77,6 +161,7 @@ class PreferLocalBrain:
         mode: Mode,
         catalogue: Catalogue,
         clock: Clock,
+        tasks: OwnedTasks,
         language_of: Callable[[str, str | None], str | None] = lambda _, code: code,
     ) -> None:
         """`brain`: the model's; `allows`: whether the policy lets a sentence through; `mode`:
@@ -84,36 +169,32 @@ class PreferLocalBrain:
         self.brain = brain
         self.catalogue = catalogue
         self.clock = clock
-        self.tasks = OwnedTasks()
+        self.tasks = tasks
         self._dry_run = dry_run
         self._allows = allows
         self._mode = mode
         self._language_of = language_of
 
-    async def __aenter__(self) -> Self:
-        await self.tasks.__aenter__()
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        await self.tasks.__aexit__(kind, error, traceback)
-
     @property
     def name(self) -> str:
-        """That of the model's brain, whose place it has."""
         return self.brain.name
 
     def begin(self, request: TurnRequest) -> "PreferLocalTurn":
-        """Start on a turn; nothing happens before its events are asked for."""
         return PreferLocalTurn(self, request)
 
     def anticipate(self) -> None:
-        """See the model's."""
         self.brain.anticipate()
+
+    async def within(self, seconds: float, work: Coroutine[Any, Any, T], name: str) -> T | None:
+        """Await `work`; None where it takes longer than that."""
+        working = self.tasks.start(work, name)
+        timer = self.tasks.start(self.clock.sleep(seconds), "prefer-local time limit")
+        try:
+            await asyncio.wait((working, timer), return_when=asyncio.FIRST_COMPLETED)
+            return working.result() if working.done() else None
+        finally:
+            working.cancel()
+            timer.cancel()
 
     async def try_sentence(
         self, text: str, code: str | None, language: str
@@ -155,25 +236,22 @@ class PreferLocalTurn:
         else:
             await self._inner.answer(outcome)
 
-    async def events(self) -> AsyncGenerator[BrainEvent]:
-        """Those of whoever acts."""
+    def events(self) -> AsyncGenerator[BrainEvent]:
+        """Events of whoever acts."""
         text = self._request.text
-        turn = self._spoken() if text is None else self._typed(text)
-        async with aclosing(turn) as events:
-            async for event in events:
-                yield event
-
-    # --- a typed sentence: it is whole, so the home is asked before the model ---
+        return self._spoken() if text is None else self._typed(text)
 
     async def _typed(self, text: str) -> AsyncGenerator[BrainEvent]:
-        match = await self._in_time(text)
+        """A typed sentence is whole, so the home is asked before the model."""
+        trying = self._brain.try_sentence(text, None, self._request.language)
+        match = await self._brain.within(HOLD_S, trying, "prefer-local dry run")
         if match is not None:
             yield Heard(text, match.language)
             yield call_for(match, self._request.turn_id)
             outcome = await self._inbox.get()
             assert isinstance(outcome, ToolOutcome)  # nothing else runs
             if outcome.status is not Status.NOT_RUN:
-                for event in _told(self._words(outcome, match.language)):
+                for event in _told(answer(outcome, self._brain.catalogue.own(match.language))):
                     yield event
                 yield TurnDone()
                 return
@@ -181,22 +259,8 @@ class PreferLocalTurn:
             async for event in events:
                 yield event
 
-    async def _in_time(self, text: str) -> SentenceMatch | None:
-        brain, request = self._brain, self._request
-        trying = brain.tasks.start(
-            brain.try_sentence(text, None, request.language), "prefer-local dry run"
-        )
-        timer = brain.tasks.start(brain.clock.sleep(HOLD_S), "prefer-local time limit")
-        try:
-            await asyncio.wait((trying, timer), return_when=asyncio.FIRST_COMPLETED)
-            return trying.result() if trying.done() else None
-        finally:
-            trying.cancel()
-            timer.cancel()
-
-    # --- a spoken sentence: the model hears it meanwhile, and its transcript is the home's ---
-
     async def _spoken(self) -> AsyncGenerator[BrainEvent]:
+        """The model hears a spoken sentence meanwhile, and its transcript is the home's."""
         pump = self._brain.tasks.start(self._pump(), "prefer-local model")
         try:
             while (side := self._choice.side(self._brain.clock.monotonic())) is Side.OPEN:
@@ -221,7 +285,7 @@ class PreferLocalTurn:
         """One thing that happened while nobody acts yet; what may pass at once."""
         now = self._brain.clock.monotonic()
         match item:
-            case None:
+            case None | ToolOutcome():
                 return []
             case _Tried(text, match):
                 self._match = match
@@ -234,8 +298,6 @@ class PreferLocalTurn:
             case Reached("upload_done"):
                 self._choice.over(now)
                 return [item]
-            case ToolOutcome():
-                return []
         if isinstance(item, (*_ACTS, *_ENDS)):
             self._choice.made(now)
             self._held.append(item)
@@ -273,7 +335,7 @@ class PreferLocalTurn:
                     yield event
         if self._outcome.status is Status.NOT_RUN:
             return  # it was not allowed after all, so the model goes on
-        words = self._words(self._outcome, match.language)
+        words = answer(self._outcome, self._brain.catalogue.own(match.language))
         for event in _told(words):
             yield event
         await self._answer_held(match.language)
@@ -305,20 +367,14 @@ class PreferLocalTurn:
                 await self._inner.answer(replace(mine, sentence=sentence))
         self._held.clear()
 
-    # --- what both need ---
-
-    def _words(self, outcome: ToolOutcome, language: str) -> ReplyText:
-        return answer(outcome, self._brain.catalogue.own(language))
-
     def _try(self, text: str, code: str | None) -> None:
+        async def trial() -> None:
+            match = await self._brain.try_sentence(text, code, self._request.language)
+            await self._inbox.put(_Tried(text, match))
+
         if self._trying is not None:
             self._trying.cancel()
-        trial = self._trial(text, code)
-        self._trying = self._brain.tasks.start(trial, "prefer-local dry run")
-
-    async def _trial(self, text: str, code: str | None) -> None:
-        match = await self._brain.try_sentence(text, code, self._request.language)
-        await self._inbox.put(_Tried(text, match))
+        self._trying = self._brain.tasks.start(trial(), "prefer-local dry run")
 
     async def _pump(self) -> None:
         try:
@@ -335,17 +391,8 @@ class PreferLocalTurn:
         """What happens next; None: nothing did before `until` (monotonic clock, s)."""
         if not self._inbox.empty() or until is None:
             return await self._inbox.get()
-        tasks, clock = self._brain.tasks, self._brain.clock
-        getting = tasks.start(self._inbox.get(), "prefer-local inbox")
-        timer = tasks.start(
-            clock.sleep(max(0.0, until - clock.monotonic())), "prefer-local time limit"
-        )
-        try:
-            await asyncio.wait((getting, timer), return_when=asyncio.FIRST_COMPLETED)
-            return getting.result() if getting.done() else None
-        finally:
-            getting.cancel()
-            timer.cancel()
+        left_s = max(0.0, until - self._brain.clock.monotonic())
+        return await self._brain.within(left_s, self._inbox.get(), "prefer-local inbox")
 
 
 def _told(words: ReplyText) -> list[BrainEvent]:

@@ -6,11 +6,12 @@ is then said to it, as one call on the path of every call.
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
 from difflib import SequenceMatcher
-from typing import Protocol
+from typing import TYPE_CHECKING
 
-from assistant.brains.home_assistant.ear import Ear, Said
 from assistant.domain.brain import (
     BrainEvent,
     BrainFault,
@@ -22,13 +23,94 @@ from assistant.domain.brain import (
 )
 from assistant.domain.call import SentenceMatch, ToolCall
 from assistant.domain.outcome import Status, ToolOutcome
+from assistant.domain.turn_audio import TurnAudio
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.house.intents import PROCESS
 from assistant.tools.policy.corrections import as_said, spread
 from audio.errors import AudioError, TookTooLong
-from integrations.errors import IntegrationError
-from integrations.home_assistant.assist import Recognized
+from audio.frames import SAMPLES_PER_MS
+from integrations.errors import IntegrationError, Refused, Unavailable
+from integrations.home_assistant.assist import (
+    Recognized,
+    Streams,
+    fitting,
+    list_pipelines,
+    transcribe,
+)
 from integrations.home_assistant.reasons import CommandRefused
+
+if TYPE_CHECKING:
+    from assistant.brains.offline.listen import Listener
+
+_log = logging.getLogger(__name__)
+_BEFORE_DETECTION = 200 * SAMPLES_PER_MS  # the command may begin that long before it
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What was heard."""
+
+    text: str  # "" for nothing
+    language: str  # that it was listened for
+
+
+class Ear:
+    """Listens while the person speaks, where the home can."""
+
+    def __init__(
+        self,
+        home: Streams,
+        own: "Callable[[], Awaitable[Listener]]",
+        languages: Sequence[str],
+        device_id: Callable[[], str | None] = lambda: None,
+    ) -> None:
+        """`own`: made when it is first needed, it may be large; `languages`: the person's."""
+        self._home = home
+        self._own = own
+        self._languages = tuple(languages)
+        self._device_id = device_id
+
+    async def hear(self, audio: TurnAudio, language: str) -> Said | None:
+        """The sentence's text; None: nobody here hears that language. Raises AudioError."""
+        try:
+            pipelines = await list_pipelines(self._home)
+            for pipeline in fitting(pipelines, language, self._languages):
+                try:
+                    async with aclosing(_from_command(audio)) as sound:
+                        text = await transcribe(self._home, pipeline, sound, self._device_id())
+                    return Said(text, pipeline.language)
+                except Refused as error:
+                    _log.info("a pipeline of the home is passed over: %s", error)
+        except Unavailable as error:
+            _log.info("the home does not hear: %s", error)
+        own = await self._own()
+        if not any(_base(code) == _base(language) for code in own.languages):
+            return None
+        pcm = await audio.complete()
+        return Said(await own.transcribe(pcm[2 * _start(audio) :]), language)
+
+
+async def _from_command(audio: TurnAudio) -> AsyncGenerator[bytes]:
+    """The sound as it comes, without what lies well before the detection of the wake word."""
+    skip = 2 * _start(audio)
+    async with aclosing(audio.stream()) as pieces:
+        async for piece in pieces:
+            if len(piece) > skip:
+                yield piece[skip:]
+            skip = max(0, skip - len(piece))
+
+
+def _start(audio: TurnAudio) -> int:
+    """Samples before the command."""
+    return max(0, audio.detection - _BEFORE_DETECTION)
+
+
+def _base(code: str) -> str:
+    return code.replace("_", "-").lower().split("-")[0]
+
+
+#
+
 
 # The remains of the wake word in front of a transcript.
 
@@ -94,25 +176,22 @@ def answer(outcome: ToolOutcome, own: str) -> ReplyText:
     return ReplyText(outcome.sentence, language=own)
 
 
-# What the home's engine would make of a sentence, asked before anything is done.
-
-
-class Engine(Protocol):
-    """The conversation engine (`integrations.home_assistant.assist.Conversation`)."""
-
-    async def recognize(self, texts: Sequence[str], language: str) -> Recognized | None:
-        """The first of `texts` that it knows. Raises CommandRefused and Unavailable."""
-        ...
+# The conversation engine's dry run: the first of the texts that it knows, in a language. Raises
+# CommandRefused and Unavailable.
+Recognize = Callable[[Sequence[str], str], Awaitable[Recognized | None]]
 
 
 class DryRun:
     """Tries a sentence as it was heard, and without the wake word in front of it."""
 
     def __init__(
-        self, engine: Engine, languages: Sequence[str] = ("en",), wake_phrases: Sequence[str] = ()
+        self,
+        recognize: Recognize,
+        languages: Sequence[str] = ("en",),
+        wake_phrases: Sequence[str] = (),
     ) -> None:
         """`languages`: those that a person may speak; `wake_phrases`: such as "okay nabu"."""
-        self._engine = engine
+        self._recognize = recognize
         self._languages = tuple(languages)
         self._wake_phrases = tuple(wake_phrases)
 
@@ -126,15 +205,12 @@ class DryRun:
         if not texts:
             return None
         for code in dict.fromkeys((language, *self._languages)):
-            found = await self._engine.recognize(texts, code)
+            found = await self._recognize(texts, code)
             if found is not None:
                 return SentenceMatch(
                     found.text, code, found.source, found.intent, found.slots, found.targets
                 )
         return None
-
-
-_log = logging.getLogger(__name__)
 
 
 class HomeAssistantBrain:
@@ -149,11 +225,9 @@ class HomeAssistantBrain:
 
     @property
     def name(self) -> str:
-        """As in `brain.order`."""
         return "home-assistant"
 
     def begin(self, request: TurnRequest) -> "HomeAssistantTurn":
-        """Start on a turn; nothing happens before its events are asked for."""
         return HomeAssistantTurn(self, request)
 
     def anticipate(self) -> None:

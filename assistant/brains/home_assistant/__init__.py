@@ -1,1 +1,0 @@
-"""The brain that says sentences to Home Assistant's own conversation engine."""
