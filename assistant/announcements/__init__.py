@@ -1,6 +1,5 @@
 """Announcements of programs, spoken in order without disturbing a conversation.
 
-Begin with `desk` (what a program asks for) and `queue_speaker` (one after the other to the
-speaker, in the order of `queue`). `tool` is what a model calls, with the satellites and players
-that it can speak through.
+Begin with `service`: it takes them in and speaks one after the other. `queue` holds what waits,
+with its sound; `tools` is the model's own announcement in rooms.
 """

@@ -1,10 +1,17 @@
-"""What waits to be announced. Pure: no clock, no store, no sound."""
+"""Announcements that wait: their order, and the sound clips that belong to them."""
 
-from collections.abc import Iterable
+import asyncio
+import hashlib
+import logging
+import os
+import wave
+from collections.abc import Collection, Iterable
 from datetime import datetime
 from enum import IntEnum
+from pathlib import Path
 
-from assistant.domain.records import AnnouncementRecord
+from assistant.domain.records import AnnouncementRecord, StoreError
+from audio.sound_files import Clip
 
 
 class Priority(IntEnum):
@@ -88,3 +95,102 @@ class AnnouncementQueue:
         kept = record.id in self._kept
         self._kept.discard(record.id)
         return kept
+
+
+# The sound of announcements that wait: of held ones in memory, of kept ones in the data folder.
+
+
+FOLDER = "announcements"  # in the data folder
+MOST_S = 300.0  # of sound that is held in memory; 29 MB
+MOST_KEPT_S = 1_200.0  # of sound that lies in the folder; 115 MB
+_log = logging.getLogger(__name__)
+
+
+class TooMuchSound(Exception):
+    """So much waits already that there is no room for it."""
+
+
+class WaitingSounds:
+    """One clip for each id. Of the ids, which come from outside, no file is named."""
+
+    def __init__(self, folder: Path) -> None:
+        """`folder`: it need not be there; nothing else may lie in it."""
+        self._folder = folder
+        self._held: dict[str, Clip] = {}
+        self._kept: set[str] = set()  # ids of what this process has kept
+
+    def hold(self, name: str, clip: Clip) -> None:
+        """For as long as the process lives. Raises TooMuchSound."""
+        if sum(one.seconds for one in self._held.values()) + clip.seconds > MOST_S:
+            raise TooMuchSound
+        self._held[name] = clip
+
+    async def keep(self, name: str, clip: Clip) -> None:
+        """On the disk when this returns. Raises StoreError and TooMuchSound."""
+        self._kept.add(name)
+        try:
+            await asyncio.to_thread(_write, self._file(name), clip)
+        except OSError as error:
+            raise StoreError(f"the sound cannot be written: {error.strerror}.") from error
+
+    async def take(self, name: str, title: str) -> Clip | None:
+        """The clip of that id, None where there is none any more. `title`: its name for people."""
+        if name in self._held:
+            return self._held[name]
+        try:
+            return await asyncio.to_thread(_read, self._file(name), title)
+        except (OSError, EOFError, wave.Error) as error:
+            _log.error("the sound of an announcement is lost: %s", error)
+            return None
+
+    def let_go(self, name: str) -> None:
+        """Forget the clip held under that id; harmless where there is none."""
+        self._held.pop(name, None)
+
+    async def drop(self, name: str) -> None:
+        """Delete the clip kept under that id; harmless where there is none."""
+        self._kept.discard(name)
+        await asyncio.to_thread(_delete, self._file(name))
+
+    async def drop_others(self, names: Collection[str]) -> None:
+        """Of what earlier processes have kept nothing is needed but that of these ids."""
+        needed = {self._file(name) for name in self._kept.union(names)}
+        await asyncio.to_thread(_delete_others, self._folder, needed)
+
+    def _file(self, name: str) -> Path:
+        return self._folder / f"{hashlib.sha256(name.encode()).hexdigest()[:32]}.wav"
+
+
+def _write(file: Path, clip: Clip) -> None:
+    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    bytes_a_second = 2 * clip.rate
+    there = sum(one.stat().st_size for one in file.parent.glob("*.wav") if one != file)
+    if there + len(clip.pcm) > MOST_KEPT_S * bytes_a_second:
+        raise TooMuchSound
+    with file.open("wb") as plain:
+        with wave.open(plain, "wb") as sound:
+            sound.setnchannels(1)
+            sound.setsampwidth(2)
+            sound.setframerate(clip.rate)
+            sound.writeframes(clip.pcm)
+        plain.flush()
+        os.fsync(plain.fileno())
+
+
+def _read(file: Path, title: str) -> Clip:
+    with wave.open(str(file), "rb") as sound:
+        return Clip(title, sound.readframes(sound.getnframes()), sound.getframerate())
+
+
+def _delete(file: Path) -> None:
+    try:
+        file.unlink(missing_ok=True)
+    except OSError as error:
+        _log.warning("the sound of an announcement stays on the disk: %s", error)
+
+
+def _delete_others(folder: Path, needed: Collection[Path]) -> None:
+    if folder.is_dir():
+        for file in folder.glob("*.wav"):
+            if file not in needed:
+                _delete(file)

@@ -16,9 +16,8 @@ from assistant.app.home import HomeContext, open_home
 from assistant.app.services import DaemonServices, make_announcements, open_daemon_services
 from assistant.app.tools import open_background_work
 from assistant.config.schema import Settings
-from assistant.confirmation.phone import OwnersPhone
 from assistant.confirmation.pin import PinGuard
-from assistant.confirmation.witness import Hears, Witness
+from assistant.confirmation.witness import Hears, OwnersPhone, Witness
 from assistant.conversation.confirmation_dialog import AskingServices, Prompter
 from assistant.conversation.loop import ConversationLoop
 from assistant.conversation.record import TurnLog

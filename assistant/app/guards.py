@@ -21,8 +21,7 @@ from assistant.tools.execution.guards import Breakers, CallGuards, Guards, gives
 from assistant.tools.house.targets import find_area
 from assistant.tools.policy.choices import ModeKeeper, Ratings
 from assistant.tools.policy.rules import OwnerRule, Ruling, Rulings
-from assistant.tools.undo.backups import Backups
-from assistant.tools.undo.file_undo import FileUndo
+from assistant.tools.undo.backups import Backups, FileUndo
 from assistant.tools.undo.stack import UndoStack
 from integrations.home_assistant.client import HomeAssistant
 from integrations.home_assistant.services import Services, Snapshots

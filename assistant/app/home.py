@@ -20,17 +20,15 @@ from assistant.journal.audit import Discreet
 from assistant.journal.store import Store
 from assistant.memory.tools import Memories
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.builtin.audit_tools import AuditTools
+from assistant.tools.builtin.audit_tools import AuditTools, Marking
 from assistant.tools.builtin.box_settings import SetMode
-from assistant.tools.builtin.find_devices import find_devices
-from assistant.tools.builtin.live_context import live_context
+from assistant.tools.builtin.house import find_devices, live_context
 from assistant.tools.builtin.protocol import BuiltIn
-from assistant.tools.builtin.talk import Marking
-from assistant.tools.builtin.undo import Undoing, through
 from assistant.tools.execution.toolbox import Toolbox
 from assistant.tools.policy.choices import SeenOpening
 from assistant.tools.policy.judge import ask_scripts
 from assistant.tools.undo.stack import UndoStack
+from assistant.tools.undo.tools import Undoing, through
 from integrations.errors import IntegrationError
 from integrations.home_assistant.assist import Conversation
 from integrations.home_assistant.client import HomeAssistant

@@ -5,11 +5,10 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 
-from assistant.announcements.desk import AnnounceDesk
-from assistant.announcements.queue_speaker import Announcements
+from assistant.announcements.queue import FOLDER, WaitingSounds
+from assistant.announcements.service import AnnounceDesk, Announcements
 from assistant.announcements.sound_files import FOLDER as MEDIA_FOLDER
 from assistant.announcements.sound_files import SoundFiles
-from assistant.announcements.waiting_sounds import FOLDER, WaitingSounds
 from assistant.app.conversation import BoxConversation
 from assistant.app.home import DEMO, HomeContext
 from assistant.app.log_line import log_turns
@@ -28,8 +27,8 @@ from assistant.sound.mute import MicrophoneTones, Mute
 from assistant.sound.recordings import Recorder, Recordings
 from assistant.speech.identify import identify
 from assistant.speech.output import SpeechOutput
-from assistant.timers.desk import TimerDesk
-from assistant.timers.keeper import TimerService
+from assistant.timers.book import TimerDesk
+from assistant.timers.service import TimerService
 from assistant.tools.builtin.box_settings import SwitchProfile
 from assistant.tools.execution.outcomes import MovementWatch
 from integrations.home_assistant.media import HomeSounds

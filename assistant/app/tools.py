@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 
-from assistant.announcements.tool import Announcer
+from assistant.announcements.tools import Announcer
 from assistant.app.brains import BrainSet, may_use_cloud
 from assistant.app.conversation import BoxConversation
 from assistant.app.home import HomeContext
@@ -16,29 +16,23 @@ from assistant.domain.brain import PEOPLE, BrainFault, ConversationOwner, Spent
 from assistant.domain.clock import Clock, synchronised
 from assistant.domain.records import REQUEST, TurnRecord, new_id
 from assistant.domain.rights import READ_ONLY
+from assistant.interfaces.control_tools import TalkTools, VoiceTools
 from assistant.interfaces.controls import Controls
-from assistant.jobs.camera import Looking
-from assistant.jobs.keeper import PATIENCE_S, Jobs, Patient
-from assistant.jobs.long_work import LongWork
-from assistant.jobs.tell import Teller
-from assistant.jobs.think import Guidance, LongThinking, RunCall
+from assistant.jobs.jobs import PATIENCE_S, Jobs, LongWork, Patient
+from assistant.jobs.thinking import Guidance, LongThinking, Looking, RunCall, Teller
 from assistant.journal.store import Store
 from assistant.speech.catalogue import Catalogue
 from assistant.speech.output import SpeechOutput
-from assistant.timers.book import TimerBook
-from assistant.timers.desk import TimerDesk
-from assistant.timers.keeper import TimerService
-from assistant.timers.later import FrozenCalls
-from assistant.timers.later_tool import LaterTool
+from assistant.timers.book import TimerBook, TimerDesk
+from assistant.timers.later import FrozenCalls, LaterTool
 from assistant.timers.recurrence import Almanac, local_zone
+from assistant.timers.service import TimerService
 from assistant.timers.telling import TimerTelling
 from assistant.timers.tools import AlarmTool, TimerTools
-from assistant.tools.builtin.box_settings import VoiceTools
+from assistant.tools.builtin.date_and_weather import Weather
 from assistant.tools.builtin.fetch import fetch_page
 from assistant.tools.builtin.protocol import BuiltIn
 from assistant.tools.builtin.send_to_phone import SendToPhone
-from assistant.tools.builtin.talk import TalkTools
-from assistant.tools.builtin.weather import Weather
 from assistant.tools.execution.toolbox import Toolbox
 from integrations.gemini.declarations import Declaration
 from integrations.gemini.once import Picture

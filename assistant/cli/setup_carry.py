@@ -18,7 +18,7 @@ from assistant.domain.version import own_version
 from assistant.interfaces.device.registration import DeviceFile, DeviceRecord
 from assistant.interfaces.http_tokens import TokenFile
 from assistant.journal.store import Store
-from assistant.memory.desk import export_rows
+from assistant.memory.service import export_rows
 from assistant.setup.cloud import four_lines
 from assistant.setup.document import NewFile, write_all
 from assistant.timers.recurrence import local_zone

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from pydantic import SecretStr
 
-from assistant.confirmation.wording import Words, words_of
+from assistant.confirmation.forms import Words, words_of
 from assistant.domain.clock import Clock
 from assistant.domain.records import SmallValues, StoreError
 

@@ -4,18 +4,65 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from assistant.confirmation.forms import Forms
+from assistant.confirmation.forms import AnswerKind, Forms
 from assistant.confirmation.pin import read_digits
-from assistant.confirmation.weigh import weigh
 from assistant.domain.outcome import Tier
-from assistant.domain.question import Question, Settlement
+from assistant.domain.question import Question, Settlement, Verdict
+from assistant.speech.catalogue import Catalogue
 from assistant.tools.execution.verification import LivePicture
 from assistant.tools.house.targets import domain_of, has_features
 from audio.errors import AudioError
-from integrations.errors import IntegrationError
+from integrations.errors import IntegrationError, Misconfigured
 from integrations.home_assistant.house import Entity, House
+
+if TYPE_CHECKING:
+    from integrations.home_assistant.phones import Phone
+
+# The verdict on a question of ours, from the person's own words alone.
+
+
+_ASSENT = frozenset({AnswerKind.YES, AnswerKind.ALWAYS})
+
+
+def weigh(
+    transcript: str | None,
+    recognised: str | None,
+    secure: bool,
+    forms: Forms,
+    things: Sequence[str],
+    asked: str = "",
+) -> tuple[Verdict, bool]:
+    """What was answered, and whether "yes, always" (never where `secure`).
+
+    `transcript`: of the microphone by the brain's service, or what was typed; `recognised`: by the
+    device's recogniser, decoding freely. Each None where that source does not exist or was late.
+    What a model says or claims belongs in neither. `things`, `asked`: as in `Forms.read`.
+    Where `secure`, every source that there is must hear a yes; else the transcript decides if it
+    has words. A no in either is a no. Nothing heard at all is "unclear": the caller knows silence.
+    """
+    heard = [text for text in (transcript, recognised) if text is not None]
+    replies = [forms.read(text, things, asked) for text in heard]
+    if AnswerKind.NO in replies:
+        return "no", False
+    if not replies:
+        return "unclear", False
+    spoken = [at for at, reply in enumerate(replies) if reply is not AnswerKind.NOTHING]
+    leading = spoken[0] if spoken else 0
+    if secure:
+        if _ASSENT.issuperset(replies):
+            return "yes", False
+        if not _ASSENT.isdisjoint(replies):
+            return "unclear", False
+    elif replies[leading] in _ASSENT:
+        return "yes", replies[leading] is AnswerKind.ALWAYS
+    if replies[leading] is AnswerKind.OTHER and forms.is_command_like(
+        heard[leading], things, asked
+    ):
+        return "new_command", False
+    return "unclear", False
+
 
 _log = logging.getLogger(__name__)
 RECOGNISE_S = 6.0  # a yes is short; a machine that needs longer has no recogniser for this
@@ -290,3 +337,70 @@ def playing(house: House, area_id: str) -> list[Entity]:
 def _silent(house: House, names: Sequence[str]) -> bool:
     found = (house.entities.get(name) for name in names)
     return not any(entity is not None and entity.state in _PLAYING for entity in found)
+
+
+# A yes or no from the owner's phone, for what the settings decide by `phone`.
+
+
+ANSWER_S = 60.0  # to find the phone, unlock it and read
+
+
+class HomePhones(Protocol):
+    """The home's phones (`integrations.home_assistant.phones.Phones`)."""
+
+    async def all(self) -> "list[Phone]":
+        """Those that take notifications. Raises IntegrationError."""
+        ...
+
+    async def ask(
+        self,
+        phone: "Phone",
+        title: str,
+        question: str,
+        timeout_s: float,
+        buttons: tuple[str, str] = ("Yes", "No"),
+    ) -> Literal["yes", "no"] | None:
+        """What was pressed, None for nothing. Raises IntegrationError."""
+        ...
+
+
+class OwnersPhone:
+    """The phone that `policy.phone` names. No other one is ever asked instead."""
+
+    def __init__(
+        self,
+        phones: HomePhones,
+        service: str,
+        title: str,
+        catalogue: Catalogue,
+        timeout_s: float = ANSWER_S,
+    ) -> None:
+        """`service`: a notify action, without its domain; `title`: who asks."""
+        self._phones = phones
+        self._service = service
+        self._title = title
+        self._catalogue = catalogue
+        self._timeout_s = timeout_s
+        self._name = service.removeprefix("mobile_app_").replace("_", " ")
+
+    @property
+    def name(self) -> str:
+        """What people call it, as far as it is known yet."""
+        return self._name
+
+    async def ask(self, question: Question) -> Literal["yes", "no"] | None:
+        """What was pressed there; None: nothing in time. Raises IntegrationError."""
+        known = await self._phones.all()
+        phone = next((one for one in known if one.service == self._service), None)
+        if phone is None:
+            there = ", ".join(one.service for one in known) or "none"
+            raise Misconfigured(
+                f'policy.phone = "{self._service}" is no phone of this home; there is: {there}.'
+            )
+        self._name = phone.name
+        buttons = tuple(
+            self._catalogue.say(key, question.language) for key in ("phone.yes", "phone.no")
+        )
+        return await self._phones.ask(
+            phone, self._title, question.text, self._timeout_s, (buttons[0], buttons[1])
+        )

@@ -16,7 +16,7 @@ from assistant.domain.records import ConfirmationRecord
 from assistant.domain.turn_audio import TurnAudio
 
 if TYPE_CHECKING:
-    from assistant.confirmation.phone import OwnersPhone
+    from assistant.confirmation.witness import OwnersPhone
 
 UNDERSTAND_S = 8.0  # that a brain may take to show whether it was told something to do
 STARS = "****"  # stands for a PIN wherever words are kept

@@ -18,12 +18,11 @@ from hassil.intents import Intents, SlotList, WildcardSlotList
 from hassil.parse_expression import parse_sentence
 from hassil.recognize import RecognizeResult
 
-from assistant.confirmation.forms import Forms
-from assistant.confirmation.wording import Words, wording, words_of
+from assistant.confirmation.forms import Forms, Words, wording, words_of
 from assistant.domain.brain import Spent
 from assistant.domain.call import ToolCall
 from assistant.domain.outcome import ToolOutcome
-from assistant.jobs.think import Spend, Thinker
+from assistant.jobs.thinking import Spend, Thinker
 from assistant.tools.catalog.schema import Checks, TooMuch
 from integrations.web.requests import Choice
 

@@ -4,7 +4,7 @@ import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import cache
 
-from assistant.confirmation.wording import Words, wording, words_of
+from assistant.confirmation.forms import Words, wording, words_of
 from assistant.conversation.rules.effects import OpenTurn
 from assistant.conversation.rules.events import AsideFor
 from audio.errors import AudioError

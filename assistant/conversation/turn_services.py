@@ -11,7 +11,7 @@ from assistant.speech.catalogue import Catalogue
 from assistant.speech.output import SpeechOutput
 
 if TYPE_CHECKING:
-    from assistant.jobs.keeper import Patient
+    from assistant.jobs.jobs import Patient
     from assistant.tools.execution.toolbox import Toolbox
     from assistant.tools.policy.choices import Profiles
 

@@ -18,7 +18,7 @@ from assistant.domain.events import EventBus, Happening
 from assistant.domain.listeners import Listeners
 from assistant.domain.records import UNASKED, StoreError, TurnRecord
 from assistant.journal.trace import first_sound_ms
-from assistant.timers.desk import TimerDesk
+from assistant.timers.book import TimerDesk
 from integrations.owner import OwnedTasks
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from contextlib import AsyncExitStack, aclosing
 from types import TracebackType
 from typing import Self
 
-from assistant.announcements.desk import AnnounceDesk
+from assistant.announcements.service import AnnounceDesk
 from assistant.config.schema import Settings
 from assistant.domain.version import own_version
 from assistant.speech.catalogue import Catalogue

@@ -1,5 +1,4 @@
 """Long work that goes on while people speak: thinking, cameras, calls of slow tool servers.
 
-Begin with `keeper` (what is under way) and `tell` (how a result reaches the person). `think`,
-`camera` and `long_work` are the tools.
+Begin with `jobs` (what is under way, how it ends). `thinking` is the work for a larger model.
 """

@@ -8,19 +8,20 @@ from typing import Any, Protocol
 from assistant.domain.clock import Clock
 from assistant.domain.outcome import Tier
 from assistant.domain.records import MemoryRecord, StoreError
-from assistant.memory.briefed import MORE, choose
 from assistant.memory.facts import (
     CORRECT_TAKES,
     CORRECT_WHEN,
     FORGET_TAKES,
     FORGET_WHEN,
     MAX_FACTS,
+    MORE,
     RECALL_TAKES,
     RECALL_WHEN,
     REMEMBER_TAKES,
     REMEMBER_WHEN,
     Given,
     Index,
+    choose,
     corrected,
     given_by,
     is_own,

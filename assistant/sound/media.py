@@ -26,7 +26,7 @@ from assistant.confirmation.witness import playing
 from assistant.conversation.rules.state import Standing, State
 from assistant.domain.clock import Clock
 from assistant.domain.records import SmallValues, StoreError
-from assistant.tools.builtin.live_context import LivePicture
+from assistant.tools.builtin.house import LivePicture
 from assistant.tools.house.targets import find_area, has_features
 from integrations.errors import IntegrationError
 from integrations.home_assistant.house import Entity, House

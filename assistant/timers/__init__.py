@@ -1,6 +1,6 @@
 """Timers, alarms and calls that act later, with the tools that set them.
 
-Begin with `keeper` (what is due and when) and `ringer` (what sounds then). `book` holds them,
-`tools` and `later_tool` are what a model calls, `recurrence` knows days and the sun, `words` how
-they are told.
+Begin with `service` (the process that stays) and `monitor` (what is due). `ringer` and `later` do
+what is due; `book` holds the timers for people and programs, `tools` is what a model calls,
+`recurrence` knows days and the sun, `telling` puts all of it into words.
 """

@@ -17,12 +17,11 @@ from assistant.timers.book import (
     Wanted,
     Which,
     choose,
+    is_of_day,
     is_over,
     left_of,
 )
-from assistant.timers.deadlines import is_of_day
-from assistant.timers.desk import rule_of
-from assistant.timers.recurrence import WEEKDAYS
+from assistant.timers.recurrence import WEEKDAYS, rule_of
 from assistant.timers.telling import (
     COUNT,
     LENGTH,
@@ -31,12 +30,13 @@ from assistant.timers.telling import (
     as_known_to,
     bare,
     capital,
+    label_of,
+    moment_of,
+    rest_of,
     seconds_of,
     which_of,
 )
-from assistant.timers.words import label_of, moment_of, rest_of
-from assistant.tools.builtin.live_context import one_line
-from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest, BuiltInResult, Run
+from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest, BuiltInResult, Run, one_line
 
 START_TIMER, LIST_TIMERS = "start_timer", "list_timers"
 CHANGE_TIMER, CANCEL_TIMER = "change_timer", "cancel_timer"

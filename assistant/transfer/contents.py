@@ -18,7 +18,7 @@ from assistant.domain.outcome import Tier
 from assistant.domain.records import MemoryRecord, TimerRecord
 from assistant.interfaces.device.registration import DeviceRecord
 from assistant.interfaces.http_tokens import TokenRow
-from assistant.memory.desk import checked_rows
+from assistant.memory.service import checked_rows
 from assistant.timers.recurrence import next_after, rule_from
 
 # The file itself: a zip with a manifest and JSON inside. Pure: bytes in, parts out.
@@ -167,7 +167,7 @@ class Contents:
 
 
 def parts_of(contents: Contents, memory_rows: Sequence[Mapping[str, Any]]) -> dict[str, bytes]:
-    """As the parts of a package. `memory_rows`: as `assistant.memory.desk` gives them."""
+    """As the parts of a package. `memory_rows`: as `assistant.memory.service` gives them."""
     parts = {
         MEMORY: _json(list(memory_rows)),
         TIMERS: _TIMERS.dump_json(tuple(contents.timers), indent=1),

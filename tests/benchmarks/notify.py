@@ -22,7 +22,7 @@ from typing import Any, cast
 import httpx
 import numpy as np
 
-from assistant.announcements.desk import AnnounceDesk
+from assistant.announcements.service import AnnounceDesk
 from assistant.app.build import open_app
 from assistant.config.schema import Settings
 from assistant.domain.clock import SystemClock

@@ -11,8 +11,8 @@ import httpx
 import pytest
 import yaml
 
-from assistant.jobs.camera import LOOK_AT_CAMERA
-from assistant.tools.builtin.weather import WEATHER_FORECAST
+from assistant.jobs.thinking import LOOK_AT_CAMERA
+from assistant.tools.builtin.date_and_weather import WEATHER_FORECAST
 from tests.home_assistant.admin import Admin
 from tests.home_assistant.conftest import Address, real_only
 from tests.home_assistant.hearth import Hearth

@@ -11,8 +11,7 @@ from typing import Any, cast
 import httpx
 import pytest
 
-from assistant.announcements.desk import AnnounceDesk
-from assistant.announcements.queue_speaker import Announcements
+from assistant.announcements.service import AnnounceDesk, Announcements
 from assistant.cli.main import main
 from assistant.config.schema import Settings
 from assistant.domain.clock import Clock, SystemClock

@@ -13,9 +13,8 @@ import yaml
 
 from assistant.domain.clock import SystemClock
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.builtin import live_context as module
-from assistant.tools.builtin.find_devices import find_devices
-from assistant.tools.builtin.live_context import live_context
+from assistant.tools.builtin import house as module
+from assistant.tools.builtin.house import find_devices, live_context
 from assistant.tools.builtin.protocol import BuiltInRequest
 from integrations.home_assistant.client import HomeAssistant
 from integrations.home_assistant.context import read_context

@@ -11,8 +11,7 @@ import pytest
 
 from assistant.domain.call import ToolCall
 from assistant.domain.outcome import Status
-from assistant.tools.builtin.find_devices import FIND_DEVICES
-from assistant.tools.builtin.live_context import LIVE_CONTEXT
+from assistant.tools.builtin.house import FIND_DEVICES, LIVE_CONTEXT
 from tests.home_assistant.admin import Admin
 from tests.home_assistant.automations import until
 from tests.home_assistant.conftest import Address, Power, real_only

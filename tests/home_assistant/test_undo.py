@@ -11,7 +11,7 @@ import pytest
 
 from assistant.domain.call import ToolCall
 from assistant.domain.outcome import Status
-from assistant.tools.builtin.undo import CORRECT_LAST
+from assistant.tools.undo.tools import CORRECT_LAST
 from integrations.home_assistant.house import House
 from tests.home_assistant.admin import Admin
 from tests.home_assistant.conftest import Address, real_only

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import pytest
 
-from assistant.announcements.desk import AnnounceDesk
+from assistant.announcements.service import AnnounceDesk
 from assistant.config.schema import Settings
 from assistant.interfaces.wyoming import HouseVoice, SatelliteRoom, WyomingInterface
 from assistant.speech.catalogue import Catalogue

@@ -13,10 +13,10 @@ from assistant.domain.clock import SystemClock
 from assistant.domain.outcome import Decision, Observed, Status, Tier, ToolOutcome
 from assistant.domain.records import CallRecord
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.builtin.undo import UNDO, Undoing, through
 from assistant.tools.execution.guards import CallGuards
 from assistant.tools.execution.toolbox import Toolbox
 from assistant.tools.undo.stack import UndoStack
+from assistant.tools.undo.tools import UNDO, Undoing, through
 from integrations.home_assistant.client import HomeAssistant
 from integrations.home_assistant.house import House
 from integrations.home_assistant.services import Services, Snapshots, is_snapshot

@@ -10,8 +10,7 @@ import httpx
 import numpy as np
 import pytest
 
-from assistant.announcements.desk import AnnounceDesk
-from assistant.announcements.queue_speaker import Announcements
+from assistant.announcements.service import AnnounceDesk, Announcements
 from assistant.app.build import open_app
 from assistant.app.interfaces import open_interfaces
 from assistant.config.schema import Settings

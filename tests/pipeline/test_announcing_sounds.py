@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from assistant.announcements.desk import AnnounceDesk
-from assistant.announcements.queue_speaker import Announcements
+from assistant.announcements.queue import FOLDER, WaitingSounds
+from assistant.announcements.service import AnnounceDesk, Announcements
 from assistant.announcements.sound_files import SoundFiles
-from assistant.announcements.waiting_sounds import FOLDER, WaitingSounds
 from assistant.app.build import App, open_app
 from assistant.config.schema import Settings
 from assistant.conversation.rules.state import Standing, State

@@ -15,8 +15,7 @@ from typing import Any
 
 import pytest
 
-from assistant.announcements.desk import AnnounceDesk
-from assistant.announcements.queue_speaker import Announcements
+from assistant.announcements.service import AnnounceDesk, Announcements
 from assistant.config.schema import Settings
 from assistant.domain.clock import SystemClock
 from assistant.interfaces.mqtt.discovery import Topics, topics_of

@@ -28,7 +28,7 @@ from assistant.tools.catalog.menu import build_menu
 from assistant.tools.execution.toolbox import Toolbox
 from assistant.tools.policy.rules import Rulings
 from assistant.tools.undo.backups import Backups
-from assistant.tools.undo.reversible import UndoneReport
+from assistant.tools.undo.step import UndoneReport
 from integrations.mcp.hub import McpHub
 from integrations.mcp.sandbox import landlock_abi
 from integrations.mcp.servers import ServerSpec

@@ -13,8 +13,8 @@ from assistant.config.sections import Profile
 from assistant.domain.brain import PEOPLE, ConversationOwner
 from assistant.domain.clock import Clock
 from assistant.speech.identify import led_by
-from assistant.tools.builtin.find_devices import FIND_DEVICES
-from assistant.tools.builtin.live_context import DATE_AND_TIME
+from assistant.tools.builtin.date_and_weather import DATE_AND_TIME
+from assistant.tools.builtin.house import FIND_DEVICES
 from assistant.tools.catalog.menu import Menu, MenuEntry
 from assistant.tools.house.targets import find_area
 from assistant.tools.policy.choices import may_use

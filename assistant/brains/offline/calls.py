@@ -19,11 +19,11 @@ from assistant.brains.offline.sentences import (
     TIMER_TOOLS,
     TOMORROW,
 )
-from assistant.timers.later_tool import DO_LATER
+from assistant.timers.later import DO_LATER
 from assistant.timers.tools import SNOOZE
 from assistant.tools.builtin.box_settings import named
+from assistant.tools.builtin.date_and_weather import TODAY, WEATHER_FORECAST
 from assistant.tools.builtin.protocol import REMEMBER
-from assistant.tools.builtin.weather import TODAY, WEATHER_FORECAST
 from assistant.tools.catalog.menu import Menu
 from assistant.tools.house.intents import LATER
 from assistant.tools.house.names import stemmed

@@ -31,11 +31,10 @@ from assistant.timers.tools import (
     START_TIMER,
     SUBTRACT,
 )
-from assistant.tools.builtin.audit_tools import WHAT_DID_YOU_DO, WHY_DID_YOU_REFUSE
+from assistant.tools.builtin.audit_tools import THAT_WAS_WRONG, WHAT_DID_YOU_DO, WHY_DID_YOU_REFUSE
 from assistant.tools.builtin.protocol import CORRECT, FORGET, RECALL, REMEMBER
-from assistant.tools.builtin.talk import THAT_WAS_WRONG
-from assistant.tools.builtin.undo import CORRECT_LAST, UNDO
 from assistant.tools.house.questions import EVERYTHING
+from assistant.tools.undo.tools import CORRECT_LAST, UNDO
 
 # Intent -> the tool, and what it must be told besides the slots. Those of Home Assistant's are
 # called "Hass...": all timers of a box are Hearth's own.

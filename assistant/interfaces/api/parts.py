@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assistant.announcements.desk import AnnounceDesk
+from assistant.announcements.service import AnnounceDesk
 from assistant.conversation.confirmation_dialog import ConfirmationDialog
 from assistant.conversation.loop import ConversationLoop
 from assistant.conversation.program_questions import ProgramQuestions, Talks
@@ -20,10 +20,10 @@ from assistant.domain.records import Mark, TurnRecord
 from assistant.interfaces.live_settings import LiveSettings
 from assistant.journal.reports import first_midnight
 from assistant.journal.trace import turn_and_calls_json, turn_json
-from assistant.memory.desk import MemoryDesk, NoFact
+from assistant.memory.service import MemoryDesk, NoFact
 from assistant.sound.mute import Mute
 from assistant.sound.recordings import FOLDER, listed, path_of
-from assistant.timers.desk import TimerDesk
+from assistant.timers.book import TimerDesk
 from assistant.tools.policy.choices import ModeKeeper, Ratings, may_open, rated_rows
 from integrations.home_assistant.house import House
 from integrations.web.box import Caller, NotPossible, Unknown

@@ -36,8 +36,7 @@ from integrations.web.requests import (
 )
 
 if TYPE_CHECKING:  # doctor reads the old orders, and none of these
-    from assistant.announcements.desk import AnnounceDesk
-    from assistant.announcements.queue_speaker import Announcements
+    from assistant.announcements.service import AnnounceDesk, Announcements
     from assistant.interfaces.api.box import Box
     from assistant.interfaces.device.sensors import DeviceEvents
 

@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Self
 
-from assistant.announcements.desk import AnnounceDesk
-from assistant.announcements.queue_speaker import Announcements
+from assistant.announcements.service import AnnounceDesk, Announcements
 from assistant.config.errors import ConfigError
 from assistant.config.schema import Settings
 from assistant.domain.clock import Clock

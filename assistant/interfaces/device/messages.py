@@ -12,8 +12,7 @@ from typing import Any, Literal, TypeVar
 
 from pydantic import ValidationError
 
-from assistant.confirmation.forms import FALLBACK, AnswerKind, Forms
-from assistant.confirmation.wording import FOLDER, languages
+from assistant.confirmation.forms import FALLBACK, FOLDER, AnswerKind, Forms, languages
 from assistant.speech.catalogue import Catalogue, length_of
 from integrations.home_assistant.mobile_app import Push
 from integrations.home_assistant.shapes import rows, text, texts

@@ -10,8 +10,7 @@ from typing import Any, Literal, TypeGuard
 
 from pydantic import ValidationError
 
-from assistant.announcements.desk import AnnounceDesk
-from assistant.announcements.queue_speaker import KEEP
+from assistant.announcements.service import KEEP, AnnounceDesk
 from assistant.conversation.rules.state import FollowUp
 from assistant.domain.clock import Clock
 from assistant.domain.events import EventBus

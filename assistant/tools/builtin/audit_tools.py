@@ -1,19 +1,27 @@
-"""`what_did_you_do` and `why_did_you_refuse`: what the audit tells, in plain words."""
+"""Tools for the journal: `what_did_you_do`, `why_did_you_refuse` and `that_was_wrong`."""
 
 import json
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
 from assistant.domain.clock import Clock
 from assistant.domain.outcome import Decision, Observed, Status, Tier
-from assistant.domain.records import AuditRecord, StoreError
+from assistant.domain.records import AuditRecord, Mark, StoreError, TurnRecord
+from assistant.journal.reports import MARKING
 from assistant.speech.catalogue import FALLBACK, Catalogue
-from assistant.tools.builtin.live_context import one_line
-from assistant.tools.builtin.protocol import NO_ARGUMENTS, BuiltIn, BuiltInRequest, BuiltInResult
+from assistant.tools.builtin.protocol import (
+    NO_ARGUMENTS,
+    BuiltIn,
+    BuiltInRequest,
+    BuiltInResult,
+    one_line,
+)
 from assistant.tools.execution.outcomes import Sentences
 from integrations.home_assistant.house import House
 
+_log = logging.getLogger(__name__)
 WHAT_DID_YOU_DO = "what_did_you_do"
 WHY_DID_YOU_REFUSE = "why_did_you_refuse"
 MAX_TOLD = 4  # calls in the sentence; the data has more
@@ -246,3 +254,66 @@ def _came_to(one: Observed) -> tuple[str, str]:
     if after in _VERBS and after != before:
         return f"audit.did_{_VERBS[after]}", ""
     return "audit.did_set", one.after or ""
+
+
+THAT_WAS_WRONG = MARKING
+
+
+WITHIN = timedelta(minutes=10)  # after that nobody knows what is meant
+
+
+class Marks(Protocol):
+    """Where turns are marked (`assistant.journal.reports.Reports`). Each raises StoreError."""
+
+    async def last_command(self, since: datetime) -> TurnRecord | None:
+        """What a person asked for last."""
+        ...
+
+    async def mark(self, turn_id: str, mark: Mark) -> bool:
+        """Say of a turn how it was. False: no such turn."""
+        ...
+
+
+class Marking:
+    """The tool. It changes nothing in the home; it is counted (`hearth trace --list`)."""
+
+    def __init__(self, marks: Marks, catalogue: Catalogue, clock: Clock) -> None:
+        self._marks = marks
+        self._catalogue = catalogue
+        self._clock = clock
+
+    def tool(self) -> BuiltIn:
+        """For the menu."""
+        return BuiltIn(
+            name=THAT_WAS_WRONG,
+            description="Notes that what you did or answered before was wrong. Call it when the "
+            'person says so: "that was wrong", "you misheard me". It undoes nothing: where the '
+            "person says what they meant, do that too, by correct_last or undo if that fits.",
+            schema={
+                "type": "object",
+                "properties": {
+                    "misheard": {
+                        "type": "boolean",
+                        "description": "True where the person says that you misheard or "
+                        "misunderstood their words.",
+                    }
+                },
+            },
+            tier=Tier.COMFORT,
+            run=self._mark,
+            programs=False,
+        )
+
+    async def _mark(self, arguments: Mapping[str, Any], request: BuiltInRequest) -> BuiltInResult:
+        mark: Mark = "misheard" if arguments.get("misheard") else "wrong"
+        say = self._catalogue.say
+        try:
+            meant = await self._marks.last_command(self._clock.now() - WITHIN)
+            marked = meant is not None and await self._marks.mark(meant.turn_id, mark)
+        except StoreError as error:
+            if not error.told:
+                _log.error("a turn could not be marked: %s", error)
+            return BuiltInResult(say("wrong.not_noted", request.language), failed=True)
+        if not marked:
+            return BuiltInResult(say("wrong.nothing", request.language), failed=True)
+        return BuiltInResult(say(f"wrong.{mark}", request.language))

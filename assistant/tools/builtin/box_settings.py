@@ -1,183 +1,20 @@
-"""`voice_volume`, `voice_speed` and `repeat`: how Hearth itself sounds; its last answer again."""
+"""`switch_profile` and `set_mode`: how Hearth behaves from the next turn on."""
 
-import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from assistant.domain.clock import Clock
 from assistant.domain.outcome import Tier
 from assistant.domain.policy_context import Mode
 from assistant.domain.records import StoreError
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.builtin.protocol import NO_ARGUMENTS, BuiltIn, BuiltInRequest, BuiltInResult
+from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest, BuiltInResult
 from assistant.tools.house.names import folded
 from assistant.tools.policy.choices import SWITCH_PROFILE
 
 if TYPE_CHECKING:
     from assistant.tools.policy.choices import ModeKeeper
-
-
-VOICE_VOLUME, VOICE_SPEED, REPEAT = "voice_volume", "voice_speed", "repeat"
-VOLUME_STEP = 0.1
-LEAST_BY_STEPS = 0.1  # nobody who says "quieter" wants to hear nothing any more
-SPEED_STEP = 0.15
-MAX_ANSWER = 4_000  # characters that are said again
-
-_log = logging.getLogger(__name__)
-
-
-class VoiceControls(Protocol):
-    """What may be changed of the voice (`assistant.interfaces.controls.Controls`)."""
-
-    @property
-    def volume(self) -> float:
-        """1.0 is the voice's own loudness."""
-        ...
-
-    @property
-    def loudest(self) -> float:
-        """The most that it can be made."""
-        ...
-
-    @property
-    def speed(self) -> float:
-        """1.0 is the voice's own pace."""
-        ...
-
-    @property
-    def usual_speed(self) -> float:
-        """As the settings have it."""
-        ...
-
-    async def set_volume(self, volume: float) -> None:
-        """As near to it as may be. Raises StoreError where it lasts only until a restart."""
-        ...
-
-    async def set_speed(self, speed: float) -> None:
-        """As near to it as may be. Raises StoreError where it lasts only until a restart."""
-        ...
-
-    async def last_answer(self) -> str:
-        """What was answered last, "" for nothing lately. Raises StoreError."""
-        ...
-
-
-class VoiceTools:
-    """The three tools."""
-
-    def __init__(
-        self, voice: VoiceControls, catalogue: Catalogue, *, own_voice: bool = True
-    ) -> None:
-        """`own_voice`: False where the model's own voice speaks, whose pace nobody can change."""
-        self._voice = voice
-        self._catalogue = catalogue
-        self._own_voice = own_voice
-
-    def tools(self) -> tuple[BuiltIn, ...]:
-        """The tools for the menu."""
-        volume = BuiltIn(
-            name=VOICE_VOLUME,
-            description="Makes your own voice louder or quieter, by a step or to a percentage. "
-            'Call it for "speak louder", "you are too loud" or "your volume to 60 percent". Not '
-            "for music, radio or television: those are media players of the home.",
-            schema={
-                "type": "object",
-                "properties": {
-                    "change": {"type": "string", "enum": ["louder", "quieter"]},
-                    "percent": {
-                        "type": "integer",
-                        "minimum": 0,
-                        "maximum": 100,
-                        "description": "Only where a number was said, in the place of change.",
-                    },
-                },
-            },
-            tier=Tier.COMFORT,
-            run=self._set_volume,
-            programs=False,
-            sounds=True,
-        )
-        speed = BuiltIn(
-            name=VOICE_SPEED,
-            description="Makes you speak slower or faster from now on, or at the normal pace "
-            'again. Call it for "speak more slowly" or "not so fast".',
-            schema={
-                "type": "object",
-                "properties": {
-                    "change": {"type": "string", "enum": ["slower", "faster", "normal"]}
-                },
-                "required": ["change"],
-            },
-            tier=Tier.COMFORT,
-            run=self._set_speed,
-            programs=False,
-            needed=lambda: self._own_voice,
-        )
-        repeat = BuiltIn(
-            name=REPEAT,
-            description="Your last answer, to be said once more. Call it when the person did not "
-            'catch it: "say that again", "what?". Then say it in the same words, and nothing else.',
-            schema=NO_ARGUMENTS,
-            tier=Tier.READ,
-            run=self._repeat,
-            programs=False,
-            guests=False,  # it may have been told to somebody of the house
-        )
-        return volume, speed, repeat
-
-    async def _set_volume(
-        self, arguments: Mapping[str, Any], request: BuiltInRequest
-    ) -> BuiltInResult:
-        now, percent = self._voice.volume, arguments.get("percent")
-        change = arguments.get("change")
-        if percent is not None:
-            wanted = percent / 100
-        elif change == "louder":
-            wanted = min(self._voice.loudest, now + VOLUME_STEP)
-        elif change == "quieter":
-            wanted = max(min(now, LEAST_BY_STEPS), now - VOLUME_STEP)
-        else:
-            options = ("change: louder", "change: quieter", "percent: 0 to 100")
-            sentence = self._catalogue.say("voice.which_volume", request.language)
-            return BuiltInResult(sentence, failed=True, valid_options=options)
-        await self._change(self._voice.set_volume, wanted)
-        at_the_end = percent is None and round(self._voice.volume, 2) == round(now, 2)
-        key = f"voice.no_{change}" if at_the_end else "voice.volume"
-        told = round(self._voice.volume * 100)
-        return BuiltInResult(self._catalogue.say(key, request.language, percent=told))
-
-    async def _set_speed(
-        self, arguments: Mapping[str, Any], request: BuiltInRequest
-    ) -> BuiltInResult:
-        change, before = arguments["change"], self._voice.speed
-        steps = {"slower": before - SPEED_STEP, "faster": before + SPEED_STEP}
-        await self._change(self._voice.set_speed, steps.get(change, self._voice.usual_speed))
-        at_the_end = change in steps and self._voice.speed == before
-        key = f"voice.no_{change}" if at_the_end else f"voice.{change}"
-        return BuiltInResult(self._catalogue.say(key, request.language))
-
-    async def _repeat(self, arguments: Mapping[str, Any], request: BuiltInRequest) -> BuiltInResult:
-        try:
-            answer = await self._voice.last_answer()
-        except StoreError as error:
-            _log.warning("the last answer cannot be read: %s", error)
-            answer = ""
-        if not answer:
-            sentence = self._catalogue.say("voice.nothing_said", request.language)
-            return BuiltInResult(sentence, failed=True)
-        return BuiltInResult(answer[:MAX_ANSWER])
-
-    async def _change(self, change: Callable[[float], Awaitable[None]], value: float) -> None:
-        """It holds from now on; if it cannot be written down, until a restart only."""
-        try:
-            await change(round(value, 2))
-        except StoreError as error:
-            _log.warning("the voice is as it was after a restart: %s", error)
-
-
-# `switch_profile`: another manner of the settings, from the next turn on.
-
 
 NONE = "none"  # back to the settings' own manner
 
@@ -248,10 +85,9 @@ def _plain(name: str) -> str:
     return folded(_spoken(name)).strip()
 
 
-# `set_mode`: how much is asked before things are done, from now on or for a while.
-
-
 SET_MODE = "set_mode"
+
+
 LONGEST_MINUTES = 7 * 24 * 60
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from assistant.domain.call_context import CALM, CallContext
 from assistant.domain.outcome import Tier
 from assistant.tools.house.intents import Move
+from integrations import cleaning
 
 HEARTH = "hearth"  # the server under which the menu and the journal list them
 
@@ -81,3 +82,11 @@ class BuiltIn:
 
 
 NO_ARGUMENTS: Mapping[str, Any] = {"type": "object", "properties": {}}
+
+
+MAX_TEXT = 300  # characters of one name or state
+
+
+def one_line(text: str) -> str:
+    """A name or state as data: no line breaks, control or invisible signs, not without end."""
+    return cleaning.one_line(text, MAX_TEXT)

@@ -7,8 +7,7 @@ from typing import Any, Protocol
 
 from assistant.domain.outcome import Tier
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.builtin.live_context import one_line
-from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest, BuiltInResult
+from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest, BuiltInResult, one_line
 from assistant.tools.house.names import folded, stemmed
 from integrations.home_assistant.house import House
 from integrations.home_assistant.phones import Phone

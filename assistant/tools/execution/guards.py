@@ -18,7 +18,7 @@ from assistant.domain.records import AuditRecord
 from assistant.tools.builtin.protocol import HEARTH
 from assistant.tools.catalog.approvals import Held
 from assistant.tools.catalog.menu import MenuEntry
-from assistant.tools.undo.file_undo import FileUndo
+from assistant.tools.undo.backups import FileUndo
 from integrations.mcp.servers import HOME_ASSISTANT, McpTool, ServerSpec
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from assistant.domain.policy_context import PolicyContext
 from assistant.domain.question import Question, Settlement
 from assistant.domain.rights import Program, Programs, Rights
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.builtin.live_context import date_and_time
+from assistant.tools.builtin.date_and_weather import date_and_time
 from assistant.tools.builtin.protocol import BuiltIn
 from assistant.tools.catalog.approvals import NOTHING_HELD
 from assistant.tools.catalog.menu import Menu, MenuEntry, MenuKeeper, build_menu

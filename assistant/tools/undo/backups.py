@@ -5,13 +5,14 @@ import hashlib
 import logging
 import os
 import secrets
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any, Protocol
 
 from assistant.domain.clock import Clock
-from assistant.tools.undo.reversible import (
+from assistant.tools.house.intents import Action, Move
+from assistant.tools.undo.step import (
     WHY_NOT_REACHED,
     WHY_OTHERWISE,
     WHY_UNKNOWN,
@@ -375,3 +376,39 @@ def _at_home(path: str, spec: ServerSpec) -> str:
     if path != "~" and not path.startswith("~/"):
         return path
     return spec.env.get("HOME", os.environ.get("HOME", "~")) + path[1:]
+
+
+# What calls do to files becomes a step of undoing.
+
+
+class Steps(Protocol):
+    """Where steps are kept until they are undone (`undo.UndoStack`)."""
+
+    def push(self, key: str, turn_id: str, step: Backup, moves: tuple[Move, ...] = ()) -> None:
+        """Add one, of the call `key` that is under way; `moves`: as what it is judged."""
+        ...
+
+
+class FileUndo:
+    """Makes undoable what calls do to files."""
+
+    def __init__(self, backups: Backups, steps: Steps) -> None:
+        self._backups = backups
+        self._steps = steps
+
+    @asynccontextmanager
+    async def around(
+        self, spec: ServerSpec, tool: str, arguments: Mapping[str, Any], key: str, turn_id: str
+    ) -> AsyncIterator[None]:
+        """Send the call of `tool` inside; `key` and `turn_id` as `UndoStack.before` was told."""
+        backup = await self._backups.before(spec, tool, arguments)
+        if backup is None:
+            yield
+            return
+        # Taken back it is the server's work once more, though Hearth does it.
+        work = Move("", Action.NOTE, server=spec.name, tool=tool, rated=tool in spec.allow)
+        self._steps.push(key, turn_id, backup, (work,))
+        try:
+            yield
+        finally:
+            await asyncio.shield(backup.after())

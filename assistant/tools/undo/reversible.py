@@ -1,19 +1,71 @@
 """Which of the things that a call touches can be put back, and which never."""
 
 import logging
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import groupby
-from typing import Any, Protocol
+from typing import Any
 
 from assistant.domain.outcome import Tier
-from assistant.speech.catalogue import Catalogue
 from assistant.tools.execution.verification import UNDER_WAY
 from assistant.tools.house.intents import Action, Move
-from assistant.tools.house.targets import domain_of, members
+from assistant.tools.house.targets import domain_of, has_features, members
 from assistant.tools.policy.risk import SECURE_RULES, weigh
-from assistant.tools.undo.players import actions
 from integrations.home_assistant.house import Entity, House
+
+#
+# How a media player is put back.
+#
+# Not by a scene: Home Assistant (2026.11, `components/media_player/reproduce_state.py`) would play
+# the medium anew from its beginning, whatever was changed, so that undoing "louder" would start the
+# song again. What was playing before another track or channel does not come back.
+
+
+PlayerAction = tuple[str, Mapping[str, Any]]  # of the domain media_player, and its data
+
+# Bits of `supported_features` (2026.11, `components/media_player/const.py`).
+_PAUSE, _VOLUME_SET, _VOLUME_MUTE = 1, 4, 8
+_TURN_ON, _TURN_OFF, _SELECT_SOURCE, _STOP = 128, 256, 2048, 4096
+_PLAY, _SELECT_SOUND_MODE = 16384, 65536
+_OFF = ("off", "standby")
+_PLAYING = ("playing", "buffering")
+# Attribute, the feature that sets it, the action. In this order: a source may have its own volume.
+_SETTINGS = (
+    ("source", _SELECT_SOURCE, "select_source"),
+    ("sound_mode", _SELECT_SOUND_MODE, "select_sound_mode"),
+    ("volume_level", _VOLUME_SET, "volume_set"),
+    ("is_volume_muted", _VOLUME_MUTE, "volume_mute"),
+)
+
+
+def actions(was: Entity, now: Entity) -> list[PlayerAction]:
+    """What brings it from `now` to what it `was`, in order; empty where it is so, or cannot be."""
+    if was.state in _OFF:
+        turns = now.state not in _OFF and has_features(now, _TURN_OFF)
+        return [("turn_off", {})] if turns else []
+    asked: list[PlayerAction] = []
+    if now.state in _OFF and has_features(now, _TURN_ON):
+        asked.append(("turn_on", {}))
+    for name, feature, action in _SETTINGS:
+        value = was.attributes.get(name)
+        # One that is off shows nothing of it, and need not be able to until it is on.
+        differs = value is not None and value != now.attributes.get(name)
+        if differs and has_features(was, feature):
+            asked.append((action, {name: value}))
+    return asked + _playing(was, now)
+
+
+def _playing(was: Entity, now: Entity) -> list[PlayerAction]:
+    if was.state in _PLAYING:
+        plays = now.state not in _PLAYING and has_features(was, _PLAY)
+        return [("media_play", {})] if plays else []
+    # One that is turned on again may go on where it was.
+    begins = now.state in (*_PLAYING, *_OFF)
+    if was.state == "paused" and begins and has_features(was, _PAUSE):
+        return [("media_pause", {})]
+    if was.state == "idle" and now.state in _PLAYING and has_features(was, _STOP):
+        return [("media_stop", {})]
+    return []
+
 
 Tiers = Mapping[str, Tier]  # the owner's ratings by entity id
 AskTiers = Callable[[], Tiers]  # as they are now
@@ -272,100 +324,5 @@ def _number(text: str) -> float | str:
 
 _log = logging.getLogger(__name__)
 
-# Why something is not as it was: keys of the catalogue.
-WHY_NOT_REACHED = "undo.why_not_reached"  # it cannot be reached now
-WHY_WAS_AWAY = "undo.why_was_away"  # it could not be reached, so that nobody knows how it was
-WHY_NEVER = "undo.why_never"  # a lock, an opener, an alarm and the like
-WHY_NOT_KEPT = "undo.why_not_kept"  # the home did not keep it in time
-WHY_OPENER = "undo.why_opener"  # meanwhile it has become something that opens
-WHY_MEDIA = "undo.why_media"  # another track or channel
-WHY_OTHERWISE = "undo.why_otherwise"  # it was asked, and does not show it
-WHY_UNKNOWN = "undo.why_unknown"  # nobody knows how
-
-
-@dataclass(frozen=True, slots=True)
-class NotPutBack:
-    """One thing that is not as it was."""
-
-    name: str  # as people say it; "" where it has none to tell
-    why: str = WHY_OTHERWISE  # key of the catalogue
-
-
-@dataclass(frozen=True, slots=True)
-class UndoneReport:
-    """What came of it, by the things' names as people say them ("" where it has none to tell)."""
-
-    put_back: tuple[str, ...] = ()  # seen to be as before
-    on_the_way: tuple[str, ...] = ()  # still moving there
-    unchanged: tuple[str, ...] = ()  # were as before all the time
-    not_put_back: tuple[NotPutBack, ...] = ()
-
-    def __add__(self, other: "UndoneReport") -> "UndoneReport":
-        return UndoneReport(
-            self.put_back + other.put_back,
-            self.on_the_way + other.on_the_way,
-            self.unchanged + other.unchanged,
-            self.not_put_back + other.not_put_back,
-        )
-
-
-class UndoStep(Protocol):
-    """One thing that can be undone once, within `stack.LIFE_S`."""
-
-    async def run(self) -> UndoneReport:
-        """Put it back. What cannot be is told in the report."""
-        ...
-
-    async def forget(self) -> None:
-        """It was run, or never will be: let go of what is kept for it. Called once."""
-        ...
-
-
-UNKNOWN = UndoneReport(not_put_back=(NotPutBack("", WHY_UNKNOWN),))
-
-
-async def ran(step: UndoStep) -> UndoneReport:
-    """Run a step and return its report. One that is broken must not cost the others: never raises
-    but for being cancelled."""
-    try:
-        return await step.run()
-    except Exception:
-        _log.exception("A change could not be undone")
-        return UNKNOWN
-
-
-async def forgotten(step: UndoStep) -> None:
-    """Let go of what is kept for a step. Never raises but for being cancelled."""
-    try:
-        await step.forget()
-    except Exception:
-        _log.exception("What was kept for a change could not be let go")
-
 
 # What is said about undoing.
-
-
-MAX_NAMED = 4  # things told one by one
-
-
-def tell(report: UndoneReport, catalogue: Catalogue, language: str) -> str:
-    """What was put back and what could not be, in whole sentences; "" for an empty report."""
-
-    def some(key: str, names: Sequence[str], **values: str) -> str:
-        told = [name for name in dict.fromkeys(names) if name]
-        if not names:
-            return ""
-        if not told:
-            return catalogue.say(f"{key}_it", language, **values)
-        if len(told) > MAX_NAMED:
-            return catalogue.say(f"{key}_many", language, count=len(told), **values)
-        return catalogue.say(key, language, names=", ".join(told), **values)
-
-    sentences = [some("undo.done", report.put_back), some("undo.moving", report.on_the_way)]
-    if not any((report.put_back, report.on_the_way, report.not_put_back)):
-        sentences.append(some("undo.unchanged", report.unchanged))
-    left = sorted(report.not_put_back, key=lambda one: one.why)
-    for why, ones in groupby(left, key=lambda one: one.why):
-        names = [one.name for one in ones]
-        sentences.append(some("undo.left", names, why=catalogue.say(why, language)))
-    return " ".join(filter(None, sentences))

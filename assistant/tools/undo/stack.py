@@ -13,23 +13,24 @@ from assistant.domain.outcome import Status, Tier, ToolOutcome
 from assistant.tools.builtin.protocol import HEARTH
 from assistant.tools.execution.verification import LivePicture
 from assistant.tools.house.intents import Move, suffix
-from assistant.tools.undo.home_step import HomeStep, UndoActions, reasons
-from assistant.tools.undo.reversible import (
+from assistant.tools.undo.reversible import AskTiers, ReversibleThings, choose
+from assistant.tools.undo.step import (
     UNKNOWN,
-    AskTiers,
-    ReversibleThings,
+    HomeStep,
+    StoredStep,
+    UndoActions,
     UndoneReport,
     UndoStep,
-    choose,
     forgotten,
     ran,
+    reasons,
 )
-from assistant.tools.undo.shelf import Snapshots, SnapshotShelf
-from assistant.tools.undo.stored import (
+from assistant.tools.undo.storage import (
     Kept,
+    Snapshots,
+    SnapshotShelf,
     StoredLevel,
     StoredLevels,
-    StoredStep,
     numbers_of,
 )
 from integrations.errors import IntegrationError

@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 
-from assistant.announcements.queue import UNKEPT
-from assistant.announcements.queue_speaker import Announcements
-from assistant.announcements.waiting_sounds import TooMuchSound, WaitingSounds
+from assistant.announcements.queue import UNKEPT, TooMuchSound, WaitingSounds
+from assistant.announcements.service import Announcements
 from assistant.domain.clock import VirtualClock
 from assistant.domain.events import EventBus, Happening
 from assistant.domain.records import AnnouncementRecord, StoreError

@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from assistant.announcements.desk import AnnounceDesk
-from assistant.announcements.queue_speaker import KEEP
-from assistant.announcements.waiting_sounds import TooMuchSound
+from assistant.announcements.queue import TooMuchSound
+from assistant.announcements.service import KEEP, AnnounceDesk
 from assistant.domain.clock import VirtualClock
 from assistant.domain.records import AnnouncementRecord, StoreError
 from audio.mixer import RATE

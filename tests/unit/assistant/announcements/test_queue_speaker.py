@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from assistant.announcements.queue import KEPT, UNKEPT
-from assistant.announcements.queue_speaker import AGAIN_S, KEEP, TRIES, Announcements
+from assistant.announcements.service import AGAIN_S, KEEP, TRIES, Announcements
 from assistant.domain.clock import VirtualClock
 from assistant.domain.records import AnnouncementRecord, StoreError
 from assistant.journal.store import Store

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from assistant.announcements.tool import MAX_MESSAGE, Announcer, Mouthpiece, mouthpieces, rooms_of
+from assistant.announcements.tools import MAX_MESSAGE, Announcer, Mouthpiece, mouthpieces, rooms_of
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.protocol import BuiltInRequest, BuiltInResult
 from integrations.errors import Refused, Unavailable

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from assistant.announcements import waiting_sounds
-from assistant.announcements.waiting_sounds import MOST_S, TooMuchSound, WaitingSounds
+from assistant.announcements import queue
+from assistant.announcements.queue import MOST_S, TooMuchSound, WaitingSounds
 from assistant.domain.records import StoreError
 from audio.sound_files import Clip
 
@@ -58,7 +58,7 @@ async def test_what_is_kept_is_there_for_the_next_process(
 async def test_there_is_room_for_so_much_on_the_disk(
     sounds: WaitingSounds, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(waiting_sounds, "MOST_KEPT_S", 1.5)
+    monkeypatch.setattr(queue, "MOST_KEPT_S", 1.5)
     await sounds.keep("one", clip())
     await sounds.keep("one", clip())  # in the place of itself
     with pytest.raises(TooMuchSound):

@@ -4,8 +4,16 @@ from pathlib import Path
 
 import pytest
 
-from assistant.confirmation.forms import MAX_WORDS, AnswerKind, Forms, is_command_like, read_answer
-from assistant.confirmation.wording import languages, wording, words_of
+from assistant.confirmation.forms import (
+    MAX_WORDS,
+    AnswerKind,
+    Forms,
+    is_command_like,
+    languages,
+    read_answer,
+    wording,
+    words_of,
+)
 
 TABLE = Path(__file__).with_name("answers.tsv")
 ROWS = [

@@ -4,7 +4,7 @@ from typing import Literal
 
 import pytest
 
-from assistant.confirmation.phone import ANSWER_S, OwnersPhone
+from assistant.confirmation.witness import ANSWER_S, OwnersPhone
 from assistant.domain.outcome import Tier
 from assistant.domain.question import Question
 from assistant.speech.catalogue import Catalogue

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from assistant.confirmation.forms import Forms
-from assistant.confirmation.weigh import weigh
+from assistant.confirmation.witness import weigh
 
 ROWS = [
     tuple(line.replace("\\u200b", "\u200b").split("\t"))  # a space of no width

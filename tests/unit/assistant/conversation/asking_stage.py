@@ -5,8 +5,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from assistant.confirmation.phone import OwnersPhone
-from assistant.confirmation.witness import Hears, Witness
+from assistant.confirmation.witness import Hears, OwnersPhone, Witness
 from assistant.conversation.audio_front_end import EarEvent
 from assistant.conversation.confirmation_dialog import AskingServices, Prompter
 from assistant.conversation.rules.events import SpeechEnded, SpeechStarted

@@ -11,7 +11,7 @@ from assistant.domain.call_context import CALM, CallContext
 from assistant.domain.outcome import Decision, Observed, Status, Tier, ToolOutcome
 from assistant.domain.question import Question, Settlement
 from assistant.domain.rights import READ_ONLY, Rights
-from assistant.jobs.keeper import Patient
+from assistant.jobs.jobs import Patient
 from assistant.tools.execution.toolbox import Toolbox
 from assistant.tools.policy.choices import Profiles
 from audio.endpoint import Endpointer

@@ -30,14 +30,13 @@ from assistant.interfaces.mqtt.commands import Orders
 from assistant.interfaces.mqtt.discovery import Topics
 from assistant.speech.catalogue import Catalogue
 from assistant.timers.book import TimerBook
-from assistant.timers.later import FrozenCalls
-from assistant.timers.later_tool import LaterTool
+from assistant.timers.later import FrozenCalls, LaterTool
 from assistant.timers.telling import TimerTelling
-from assistant.tools.builtin.undo import Undoing, through
 from assistant.tools.execution.guards import CallGuards
 from assistant.tools.execution.toolbox import Toolbox
 from assistant.tools.policy.rules import Rulings
 from assistant.tools.undo.stack import UndoStack
+from assistant.tools.undo.tools import Undoing, through
 from integrations.demo_home import DemoHome
 from integrations.home_assistant.client import HomeAssistant
 from integrations.home_assistant.house import House as LiveHouse

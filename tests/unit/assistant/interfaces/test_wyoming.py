@@ -10,7 +10,7 @@ from wyoming.client import AsyncTcpClient
 from wyoming.event import Event
 from wyoming.tts import Synthesize, SynthesizeVoice
 
-from assistant.announcements.desk import AnnounceDesk
+from assistant.announcements.service import AnnounceDesk
 from assistant.config.errors import ConfigError
 from assistant.config.load import load_settings
 from assistant.config.schema import Settings

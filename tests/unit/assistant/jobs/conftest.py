@@ -10,10 +10,8 @@ from assistant.domain.brain import Spent
 from assistant.domain.call import ToolCall
 from assistant.domain.clock import VirtualClock
 from assistant.domain.outcome import ToolOutcome
-from assistant.jobs.keeper import PATIENCE_S, Jobs, Patient
-from assistant.jobs.long_work import LongWork
-from assistant.jobs.tell import Teller
-from assistant.jobs.think import Guidance, LongThinking
+from assistant.jobs.jobs import PATIENCE_S, Jobs, LongWork, Patient
+from assistant.jobs.thinking import Guidance, LongThinking, Teller
 from assistant.speech.catalogue import Catalogue
 from integrations.owner import OwnedTasks
 from tests.unit.assistant.jobs.doubles import Thinker

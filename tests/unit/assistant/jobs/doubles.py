@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from assistant.domain.brain import BrainFault, Spent, Usage
-from assistant.jobs.think import RunCall
+from assistant.jobs.thinking import RunCall
 from integrations.gemini.declarations import Declaration
 from integrations.gemini.once import Picture
 

@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from assistant.domain.brain import BrainFault, Spent, Usage
-from assistant.jobs.camera import Looking
-from assistant.jobs.think import Guidance
+from assistant.jobs.thinking import Guidance, Looking
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.protocol import BuiltInRequest, BuiltInResult
 from integrations.errors import Refused

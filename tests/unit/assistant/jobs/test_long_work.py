@@ -9,7 +9,7 @@ from assistant.domain.call import ToolCall
 from assistant.domain.call_context import CallContext
 from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
 from assistant.domain.rights import CALLERS
-from assistant.jobs.think import MAX_CALLS, MAX_ROUNDS, LongThinking
+from assistant.jobs.thinking import MAX_CALLS, MAX_ROUNDS, LongThinking
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.execution.toolbox import Toolbox
 from assistant.tools.policy.rules import Rulings

@@ -3,8 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 from assistant.domain.records import MemoryRecord
-from assistant.memory.briefed import MAX_BRIEFED, MAX_CHARACTERS, choose
-from assistant.memory.facts import told
+from assistant.memory.facts import MAX_BRIEFED, MAX_CHARACTERS, choose, told
 
 NOW = datetime(2026, 11, 22, 14, 5, tzinfo=UTC)
 

@@ -11,7 +11,7 @@ import pytest
 from assistant.domain.clock import VirtualClock
 from assistant.domain.records import MemoryRecord
 from assistant.journal.store import Store
-from assistant.memory.desk import checked_rows, export_rows
+from assistant.memory.service import checked_rows, export_rows
 
 NOW = datetime(2026, 11, 22, 14, 5, tzinfo=UTC)
 FACTS = [

@@ -11,8 +11,7 @@ import pytest
 from assistant.domain.clock import VirtualClock
 from assistant.domain.records import MemoryRecord, StoreError
 from assistant.journal.store import Store
-from assistant.memory.briefed import MAX_BRIEFED, MORE
-from assistant.memory.facts import ANSWER_WITHIN, MAX_FACTS, like, meant
+from assistant.memory.facts import ANSWER_WITHIN, MAX_BRIEFED, MAX_FACTS, MORE, like, meant
 from assistant.memory.tools import MAX_TOLD, Memories
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.protocol import AskFirst, BuiltInRequest, BuiltInResult

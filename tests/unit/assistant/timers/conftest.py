@@ -14,10 +14,10 @@ from assistant.domain.records import SmallValues, StoreError, TimerRecord
 from assistant.speech.catalogue import Catalogue
 from assistant.speech.sink import PLAIN, Manner
 from assistant.timers.book import TimerBook
-from assistant.timers.keeper import TimerService
-from assistant.timers.keeper import TimerStore as TimerShelf
 from assistant.timers.recurrence import Almanac
 from assistant.timers.ringer import SaysTimers
+from assistant.timers.service import TimerService
+from assistant.timers.service import TimerStore as TimerShelf
 from audio.errors import InputUnusable
 from integrations.home_assistant.house import House
 

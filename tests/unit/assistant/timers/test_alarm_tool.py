@@ -12,8 +12,7 @@ from assistant.domain.outcome import Tier
 from assistant.domain.records import TimerRecord
 from assistant.speech.catalogue import Catalogue
 from assistant.timers.book import MOST, TimerBook
-from assistant.timers.later import FrozenCalls, NotLater
-from assistant.timers.later_tool import LaterTool
+from assistant.timers.later import FrozenCalls, LaterTool, NotLater
 from assistant.timers.telling import TimerTelling
 from assistant.timers.tools import AlarmTool, TimerTools
 from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest, BuiltInResult

@@ -14,7 +14,7 @@ from assistant.domain.policy_context import Mode, PolicyContext
 from assistant.domain.records import TimerRecord
 from assistant.speech.catalogue import Catalogue
 from assistant.timers.later import FrozenCalls, NotLater
-from assistant.tools.builtin.live_context import date_and_time
+from assistant.tools.builtin.date_and_weather import date_and_time
 from assistant.tools.policy.rules import OwnerRule, Ruling, Rulings
 from tests.unit.assistant.tools.embedded import House, living
 

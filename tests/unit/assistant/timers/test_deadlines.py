@@ -6,7 +6,7 @@ import pytest
 
 from assistant.domain.clock import VirtualClock
 from assistant.domain.records import TimerRecord
-from assistant.timers.deadlines import Deadlines
+from assistant.timers.monitor import Deadlines
 
 HOUR = 3600.0
 

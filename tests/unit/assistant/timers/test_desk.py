@@ -7,9 +7,8 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from assistant.domain.clock import VirtualClock
-from assistant.timers.book import MOST, TimerBook, Wanted
-from assistant.timers.desk import TimerDesk
-from assistant.timers.keeper import TimerService
+from assistant.timers.book import MOST, TimerBook, TimerDesk, Wanted
+from assistant.timers.service import TimerService
 from integrations.web.box import NotKept, NotPossible
 from integrations.web.requests import TimerRequest
 from tests.unit.assistant.timers.conftest import Room, Shelf, a_keeper, an_almanac

@@ -7,9 +7,9 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from assistant.domain.clock import VirtualClock
-from assistant.timers.keeper import STALE_S
 from assistant.timers.recurrence import Rule
 from assistant.timers.ringer import GIVE_UP_S, PAUSE_S, WORDS_S
+from assistant.timers.service import STALE_S
 from tests.unit.assistant.timers.conftest import Room
 from tests.unit.assistant.timers.keeping import DAILY, DAY, HOUR, ONE_PM, pass_, running, set_
 

@@ -12,9 +12,9 @@ from assistant.domain.clock import VirtualClock
 from assistant.domain.records import TimerRecord
 from assistant.journal.store import Store
 from assistant.timers.book import TimerBook
-from assistant.timers.keeper import LOOK_S, TimerService
+from assistant.timers.monitor import READ_S
 from assistant.timers.ringer import GIVE_UP_S, PAUSE_S, WORDS_S
-from assistant.timers.watch import READ_S
+from assistant.timers.service import LOOK_S, TimerService
 from tests.unit.assistant.timers.conftest import Room, Shelf, Talker, a_keeper, an_almanac
 
 HOUR = 3600.0

@@ -10,7 +10,7 @@ from assistant.domain.clock import VirtualClock
 from assistant.domain.records import TimerRecord
 from assistant.speech.catalogue import Catalogue, length_of
 from assistant.timers.recurrence import Rule
-from assistant.timers.words import (
+from assistant.timers.telling import (
     again_of,
     late_ring_of,
     missed_of,

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from assistant.announcements.tool import Announcer
+from assistant.announcements.tools import Announcer
 from assistant.domain.outcome import Decision, Tier
+from assistant.interfaces.control_tools import VoiceTools
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.builtin.box_settings import VoiceTools
 from assistant.tools.catalog.menu import build_menu
 from assistant.tools.execution.requests import SPOKEN, way_of
 from assistant.tools.policy.rules import PolicyDecision
@@ -64,7 +64,7 @@ def test_what_touches_things(
 
 
 def test_which_of_our_own_speak_or_get_louder(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("assistant.announcements.tool.Services", lambda home: home)
+    monkeypatch.setattr("assistant.announcements.tools.Services", lambda home: home)
     nowhere: Any = None
     announcer = Announcer(nowhere, Catalogue(), "", lambda: "", lambda message, language: None)
     tools = (announcer.tool(), *VoiceTools(nowhere, Catalogue()).tools())

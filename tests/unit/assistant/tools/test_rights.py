@@ -357,9 +357,9 @@ async def test_what_will_not_be_asked_uses_up_nothing_of_the_household() -> None
 
 def test_tools_of_the_room_are_marked() -> None:
     """What is about the talk, tells what others said, or speaks, as it stands in the sources."""
+    from assistant.interfaces.control_tools import TalkTools
     from assistant.memory.tools import Memories
     from assistant.tools.builtin.protocol import CORRECT, FORGET, RECALL, REMEMBER
-    from assistant.tools.builtin.talk import TalkTools
 
     nobody: Any = None
     talk = TalkTools(nobody, nobody).tools()

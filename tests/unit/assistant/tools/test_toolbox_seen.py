@@ -9,7 +9,7 @@ import pytest
 from assistant.domain.clock import SystemClock
 from assistant.domain.outcome import Status
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.builtin.live_context import date_and_time
+from assistant.tools.builtin.date_and_weather import date_and_time
 from integrations.mcp.servers import McpResult
 from tests.unit.assistant.tools.embedded import House, living
 

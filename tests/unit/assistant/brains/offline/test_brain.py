@@ -20,7 +20,7 @@ from assistant.domain.clock import VirtualClock
 from assistant.domain.outcome import Decision, Observed, Status, Tier
 from assistant.domain.turn_audio import TurnAudio
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.builtin.weather import Weather
+from assistant.tools.builtin.date_and_weather import Weather
 from assistant.tools.catalog.menu import Menu, build_menu
 from audio.errors import InputUnusable, TookTooLong
 from integrations.home_assistant.house import House

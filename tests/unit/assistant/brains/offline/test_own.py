@@ -17,8 +17,13 @@ from assistant.brains.offline.sentences import (
 from assistant.domain.clock import VirtualClock
 from assistant.domain.records import AuditRecord, Mark, TurnRecord
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.builtin.audit_tools import WHAT_DID_YOU_DO, WHY_DID_YOU_REFUSE, AuditTools
-from assistant.tools.builtin.talk import THAT_WAS_WRONG, Marking
+from assistant.tools.builtin.audit_tools import (
+    THAT_WAS_WRONG,
+    WHAT_DID_YOU_DO,
+    WHY_DID_YOU_REFUSE,
+    AuditTools,
+    Marking,
+)
 from assistant.tools.catalog.menu import build_menu
 from integrations.home_assistant.house import House
 from tests.corpus.house import corpus_house

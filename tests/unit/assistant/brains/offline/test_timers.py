@@ -11,8 +11,7 @@ from assistant.domain.clock import VirtualClock
 from assistant.domain.outcome import Status, ToolOutcome
 from assistant.speech.catalogue import Catalogue
 from assistant.timers.book import TimerBook
-from assistant.timers.later import FrozenCalls
-from assistant.timers.later_tool import LaterTool
+from assistant.timers.later import FrozenCalls, LaterTool
 from assistant.timers.telling import TimerTelling
 from assistant.timers.tools import AlarmTool, TimerTools
 from assistant.tools.catalog.arguments import fit

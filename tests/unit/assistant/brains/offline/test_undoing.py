@@ -13,10 +13,10 @@ from assistant.domain.call import ToolCall
 from assistant.domain.clock import VirtualClock
 from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.builtin.undo import Undoing
 from assistant.tools.catalog.menu import Menu, build_menu
 from assistant.tools.house.intents import Move
 from assistant.tools.undo.stack import DoneCall, Undone
+from assistant.tools.undo.tools import Undoing
 from integrations.home_assistant.house import Area, Entity, House
 
 HOUSE = House(

@@ -12,7 +12,7 @@ from assistant.brains.gemini_once import ThinkResult
 from assistant.conversation.expected_answers import BadSchema, SchemaMapper, check_schema
 from assistant.domain.brain import BrainFault, Spent, Usage
 from assistant.domain.call import ToolCall
-from assistant.jobs.think import RunCall
+from assistant.jobs.thinking import RunCall
 from integrations.gemini.declarations import Declaration
 from integrations.gemini.once import Picture
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from assistant.confirmation.wording import languages, wording
+from assistant.confirmation.forms import languages, wording
 from assistant.conversation.expected_answers import Templates
 from assistant.interfaces.device.messages import Asked, Words, question_of
 

@@ -7,7 +7,7 @@ import pytest
 
 from assistant.domain.clock import VirtualClock
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.builtin.live_context import date_and_time
+from assistant.tools.builtin.date_and_weather import date_and_time
 from assistant.tools.builtin.protocol import BuiltInRequest
 
 MADRID = timezone(timedelta(hours=1), "CET")

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.builtin.find_devices import MAX_ROWS, find, find_devices
+from assistant.tools.builtin.house import MAX_ROWS, find, find_devices
 from assistant.tools.builtin.protocol import BuiltInRequest
 from integrations.home_assistant.house import Area, Entity, Floor, House
 

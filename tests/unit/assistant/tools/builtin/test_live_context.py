@@ -9,7 +9,7 @@ import yaml
 
 from assistant.domain.clock import VirtualClock
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.builtin.live_context import LIVE_CONTEXT, MAX_RESULT, OVERVIEW, live_context
+from assistant.tools.builtin.house import LIVE_CONTEXT, MAX_RESULT, OVERVIEW, live_context
 from assistant.tools.builtin.protocol import BuiltInRequest
 from integrations.home_assistant.house import Area, Entity, House
 

@@ -13,13 +13,13 @@ from assistant.domain.clock import SystemClock, VirtualClock
 from assistant.domain.outcome import Status, ToolOutcome
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.protocol import BuiltInRequest, BuiltInResult
-from assistant.tools.builtin.undo import CORRECT_WITHIN_S, Undoing, through
 from assistant.tools.catalog.menu import Menu
 from assistant.tools.execution.guards import CallGuards
 from assistant.tools.execution.toolbox import Toolbox
 from assistant.tools.house.intents import Move
-from assistant.tools.undo.reversible import WHY_NEVER, NotPutBack, UndoneReport
 from assistant.tools.undo.stack import DoneCall, Undone, UndoStack
+from assistant.tools.undo.step import WHY_NEVER, NotPutBack, UndoneReport
+from assistant.tools.undo.tools import CORRECT_WITHIN_S, Undoing, through
 from integrations.demo_home import DemoHome
 from integrations.home_assistant.client import HomeAssistant
 from integrations.home_assistant.house import House

@@ -8,8 +8,8 @@ import pytest
 
 from assistant.domain.clock import VirtualClock
 from assistant.speech.catalogue import Catalogue
+from assistant.tools.builtin.date_and_weather import Weather, by_day
 from assistant.tools.builtin.protocol import BuiltInRequest, BuiltInResult
-from assistant.tools.builtin.weather import Weather, by_day
 from integrations.errors import Unavailable
 from integrations.home_assistant.house import Entity, House
 from integrations.home_assistant.services import Forecast, forecasts

@@ -9,8 +9,8 @@ from assistant.domain.clock import VirtualClock
 from assistant.domain.outcome import Tier
 from assistant.domain.records import Mark, StoreError, TurnRecord
 from assistant.speech.catalogue import Catalogue
+from assistant.tools.builtin.audit_tools import WITHIN, Marking
 from assistant.tools.builtin.protocol import BuiltInRequest, BuiltInResult
-from assistant.tools.builtin.talk import WITHIN, Marking
 
 
 class Marks:

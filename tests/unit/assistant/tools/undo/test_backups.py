@@ -11,9 +11,9 @@ from assistant.domain.clock import VirtualClock
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.house.intents import Move
 from assistant.tools.undo import backups as module
-from assistant.tools.undo.backups import LIFE_S, Backup, Backups, given_folders, meant
-from assistant.tools.undo.file_undo import FileUndo
-from assistant.tools.undo.reversible import WHY_UNKNOWN, NotPutBack, UndoneReport, tell
+from assistant.tools.undo.backups import LIFE_S, Backup, Backups, FileUndo, given_folders, meant
+from assistant.tools.undo.step import WHY_UNKNOWN, NotPutBack, UndoneReport
+from assistant.tools.undo.tools import tell
 from integrations.mcp.servers import ServerSpec
 
 

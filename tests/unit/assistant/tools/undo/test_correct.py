@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from assistant.tools.undo.correct import corrected
 from assistant.tools.undo.stack import DoneCall
+from assistant.tools.undo.tools import corrected
 from integrations.home_assistant.house import Area, House
 from tests.unit.assistant.tools.undo.doubles import thing
 

@@ -16,14 +16,15 @@ from assistant.domain.question import Settlement
 from assistant.domain.rights import CALLERS, Rights
 from assistant.speech.catalogue import Catalogue
 from assistant.timers.later import LATER
-from assistant.tools.builtin.undo import Undoing, through
 from assistant.tools.catalog.approvals import Consents
 from assistant.tools.execution.guards import CallGuards
 from assistant.tools.execution.toolbox import Toolbox
 from assistant.tools.house.intents import Action, Move
 from assistant.tools.policy.rules import STRICT, OwnerRule, Ruling, Rulings
-from assistant.tools.undo.reversible import UndoneReport, way_back
+from assistant.tools.undo.reversible import way_back
 from assistant.tools.undo.stack import UndoStack
+from assistant.tools.undo.step import UndoneReport
+from assistant.tools.undo.tools import Undoing, through
 from integrations.home_assistant.house import Entity
 from tests.fakes.small_values import FakeValues
 from tests.unit.assistant.tools.doubles import Hub, Journal

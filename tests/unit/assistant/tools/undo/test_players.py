@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from assistant.tools.undo.players import actions
+from assistant.tools.undo.reversible import actions
 from tests.unit.assistant.tools.undo.doubles import PLAYER, thing
 
 Known = dict[str, Any]

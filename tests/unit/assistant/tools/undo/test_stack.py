@@ -8,7 +8,8 @@ import pytest
 
 from assistant.domain.clock import VirtualClock
 from assistant.domain.outcome import Observed, Status, Tier
-from assistant.tools.undo.reversible import (
+from assistant.tools.undo.stack import LIFE_S, MAX_LEVELS, UndoStack
+from assistant.tools.undo.step import (
     WHY_MEDIA,
     WHY_NEVER,
     WHY_NOT_KEPT,
@@ -20,8 +21,7 @@ from assistant.tools.undo.reversible import (
     NotPutBack,
     UndoneReport,
 )
-from assistant.tools.undo.shelf import AGAIN_S
-from assistant.tools.undo.stack import LIFE_S, MAX_LEVELS, UndoStack
+from assistant.tools.undo.storage import AGAIN_S
 from tests.unit.assistant.tools.undo.doubles import PLAYER, FakeHome, light, outcome, thing
 
 LAMP, SHELF, HALL = "light.lamp", "light.shelf", "light.hall"

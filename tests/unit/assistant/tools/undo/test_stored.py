@@ -9,9 +9,9 @@ import pytest
 
 from assistant.domain.clock import VirtualClock
 from assistant.domain.records import StoreError
-from assistant.tools.undo.reversible import WHY_NEVER, WHY_UNKNOWN, NotPutBack, UndoneReport
 from assistant.tools.undo.stack import LIFE_S, UndoStack
-from assistant.tools.undo.stored import KEPT, MOST_THINGS
+from assistant.tools.undo.step import WHY_NEVER, WHY_UNKNOWN, NotPutBack, UndoneReport
+from assistant.tools.undo.storage import KEPT, MOST_THINGS
 from tests.unit.assistant.tools.undo.doubles import PLAYER, FakeHome, light, outcome, thing
 from tests.unit.assistant.tools.undo.test_stack import HALL, LAMP, SHELF, Table
 

@@ -3,8 +3,9 @@
 import pytest
 
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.undo import reversible as step
-from assistant.tools.undo.reversible import NotPutBack, UndoneReport, tell
+from assistant.tools.undo import step
+from assistant.tools.undo.step import NotPutBack, UndoneReport
+from assistant.tools.undo.tools import tell
 
 CATALOGUE = Catalogue()
 

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from assistant.domain.records import StoreError
+from assistant.interfaces.control_tools import MAX_ANSWER, VoiceTools
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.builtin.box_settings import MAX_ANSWER, VoiceTools
 from assistant.tools.builtin.protocol import BuiltInRequest, BuiltInResult
 
 

@@ -8,12 +8,12 @@ from assistant.domain.clock import Clock
 from assistant.domain.listeners import Listeners
 from assistant.domain.records import SmallValues, TimerRecord
 from assistant.speech.catalogue import Catalogue
-from assistant.timers import later, ringer, watch
-from assistant.timers.book import RINGING, Complaints, is_occurrence
+from assistant.timers import later, monitor, ringer
+from assistant.timers.book import RINGING, is_occurrence
 from assistant.timers.later import Ask, Later, LaterCalls
+from assistant.timers.monitor import Complaints, Due, TimerWatch
 from assistant.timers.recurrence import Almanac
-from assistant.timers.ringer import Ringer, SaysTimers
-from assistant.timers.watch import Due, TimerWatch, Unheard
+from assistant.timers.ringer import Ringer, SaysTimers, Unheard
 from integrations.owner import OwnedTasks
 
 LOOK_S = 1.0  # between two looks whether something has changed; each is one `stat`
@@ -22,7 +22,7 @@ STALE_S = 3600.0  # after which an occurrence of what comes again is told and no
 Tell = Callable[[str, TimerRecord], None]  # "set", "changed", "rings", "heard" or "ended"
 
 
-class TimerStore(watch.WatchStore, ringer.RingerStore, later.LaterStore, SmallValues, Protocol):
+class TimerStore(monitor.WatchStore, ringer.RingerStore, later.LaterStore, SmallValues, Protocol):
     """What is needed of the store."""
 
 

@@ -1,104 +1,150 @@
-"""What has come due, in the one process that stays: the store is read, clocks are looked at, and of
-what comes again one occurrence after the other is taken out."""
+"""Monitor of what comes due, though the wall clock may be set at any moment.
 
-from collections.abc import Callable, Sequence
+A timer's end is kept as wall time, because only that outlasts a restart. While we run, the time
+that has really passed (`Clock.since_boot`) says more: a box without a clock of its own may be hours
+off until it has asked the network, and the clock then leaps.
+
+- A timer that we saw begin counts real time; a leap changes what is kept, not when it rings.
+- One from before our start has nothing but its wall time: a leap ahead brings it nearer. A leap
+  back does not put it off: too early is less bad than too late.
+- What was set for a time of day comes at that time, by whatever the clock shows.
+- Whether one was due before our start is judged only once the clock can be believed.
+"""
+
+import logging
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, datetime, timedelta
 from typing import Any, Protocol
 
 from assistant.domain.clock import Clock
-from assistant.domain.records import SmallValues, TimerRecord
-from assistant.speech.catalogue import Catalogue
-from assistant.timers.book import Complaints, TimerBookStore, comes_again, is_occurrence
-from assistant.timers.deadlines import Deadlines
+from assistant.domain.records import StoreError, TimerRecord
+from assistant.timers.book import TimerBookStore, comes_again, is_occurrence, is_of_day
 from assistant.timers.recurrence import Almanac, Rule, rule_from
-from assistant.timers.words import missed_of, unheard_of
+
+_log = logging.getLogger(__name__)
+
+
+class Complaints:
+    """One trouble of each kind at a time."""
+
+    def __init__(self) -> None:
+        self._now: dict[str, str] = {}
+
+    def complain(self, kind: str, trouble: str) -> None:
+        """It does not work; logged unless that was said already."""
+        if self._now.get(kind) != trouble:
+            _log.error("%s", trouble)
+        self._now[kind] = trouble
+
+    def over(self, kind: str) -> bool:
+        """It works; whether it did not before."""
+        return self._now.pop(kind, None) is not None
+
+    async def safely(self, work: Awaitable[Any]) -> bool:
+        """Whether it worked; a store that fails now may work later."""
+        try:
+            await work
+        except StoreError as error:
+            self.complain("store", f"timers cannot be read or kept: {error}")
+            return False
+        return True
+
+
+LEAP_S = 1.0  # the wall clock moved by more than this besides what passed: it was set
+
+
+@dataclass(slots=True)
+class _Armed:
+    record: TimerRecord
+    at_s: float  # of `since_boot`, when it is due
+    inherited: bool  # it is from before our start
+    missed: bool  # and was due then, by the clock of that moment
+
+
+class Deadlines:
+    """The timers that run. All `passed_s` are readings of `Clock.since_boot`."""
+
+    def __init__(self) -> None:
+        self._armed: dict[str, _Armed] = {}
+        self._offset_s: float | None = None  # wall clock less time passed, at the last look
+        self.leapt = False  # the wall clock was set since the look before
+
+    def hold(
+        self, records: Sequence[TimerRecord], now: datetime, passed_s: float, *, inherited: bool
+    ) -> None:
+        """Count for these and no others; for those that are known already just as before."""
+        running = [record for record in records if record.paused_s is None]
+        before, self._armed = self._armed, {}
+        for record in running:
+            known = before.get(record.id)
+            if known is not None and known.record.due == record.due:
+                self._armed[record.id] = known
+            else:
+                at_s = passed_s + (record.due - now).total_seconds()
+                missed = inherited and at_s <= passed_s
+                self._armed[record.id] = _Armed(record, at_s, inherited, missed)
+
+    def set_right(
+        self, now: datetime, passed_s: float, *, judged: bool = True
+    ) -> list[TimerRecord]:
+        """Look whether the wall clock was set; the timers whose `due` has to be kept anew.
+
+        `judged`: as in `due`; until then what seemed to be due may turn out not to be.
+        """
+        offset_s = now.timestamp() - passed_s
+        self.leapt = self._offset_s is not None and abs(offset_s - self._offset_s) > LEAP_S
+        self._offset_s = offset_s
+        if not self.leapt:
+            return []
+        moved: list[TimerRecord] = []
+        for armed in self._armed.values():
+            by_wall = passed_s + (armed.record.due - now).total_seconds()
+            if armed.missed and not judged:
+                armed.at_s, armed.missed = by_wall, by_wall <= passed_s
+                continue
+            if armed.at_s <= passed_s:
+                continue  # it was due; when it was is told by the clock of that moment
+            if is_of_day(armed.record):
+                armed.at_s = by_wall
+                continue
+            if armed.inherited:
+                armed.at_s = min(armed.at_s, by_wall)
+            due = now + timedelta(seconds=armed.at_s - passed_s)
+            if armed.at_s > passed_s and abs((due - armed.record.due).total_seconds()) > LEAP_S:
+                armed.record = replace(armed.record, due=due)
+                moved.append(armed.record)
+        return moved
+
+    def due(self, passed_s: float, *, judged: bool = True) -> list[TimerRecord]:
+        """Those whose time has come, the first due first. `judged`: the clock can be believed; else
+        those are left out that seem to have been due before our start."""
+        over = [
+            armed
+            for armed in self._armed.values()
+            if armed.at_s <= passed_s and (judged or not armed.missed)
+        ]
+        return [armed.record for armed in sorted(over, key=lambda armed: armed.at_s)]
+
+    def late_s(self, timer_id: str, passed_s: float) -> float:
+        """For how long it has been due."""
+        return passed_s - self._armed[timer_id].at_s
+
+    def missed(self, timer_id: str) -> bool:
+        """Whether it came due while nobody was there to ring."""
+        return self._armed[timer_id].missed
+
+    def next_s(self, passed_s: float) -> float | None:
+        """Seconds until the next one is due, None where none is to come."""
+        coming = [armed.at_s for armed in self._armed.values() if armed.at_s > passed_s]
+        return min(coming) - passed_s if coming else None
+
+
+# What has come due, in the one process that stays: the store is read, clocks are looked at, and of
+# what comes again one occurrence after the other is taken out.
+
 
 # What rang and nobody heard, and what was missed altogether: told once, when somebody is there.
-
-
-_NAME = "timers.unheard"
-_MOST = 5  # the newest; more is no news
-
-
-class SaysUnheard(Protocol):
-    """Whoever says it."""
-
-    def announce(self, text: str, language: str) -> None:
-        """Say it once the conversation rests."""
-        ...
-
-    async def rest(self) -> None:
-        """Return when no turn is under way."""
-        ...
-
-
-class Unheard:
-    """Keeps them over a restart. All methods may raise StoreError."""
-
-    def __init__(
-        self,
-        store: SmallValues,
-        speaker: SaysUnheard,
-        catalogue: Catalogue,
-        clock: Clock,
-        zone: tzinfo,
-    ) -> None:
-        self._store = store
-        self._speaker = speaker
-        self._catalogue = catalogue
-        self._clock = clock
-        self._zone = zone
-        self._any = True  # as far as we know; an earlier process may have left some
-
-    async def add(self, timer: TimerRecord, *, rang: bool = True) -> None:
-        """It has rung long enough; or it has not even begun, being too late. Once for each id."""
-        rows = await self._store.kept(_NAME) or []
-        rows = [row for row in rows if row["id"] != timer.id]
-        await self._store.keep(_NAME, [*rows, _row(timer, rang)][-_MOST:])
-        self._any = True
-
-    async def tell(self) -> None:
-        """Say it behind the turn under way, and never again."""
-        if not self._any:
-            return
-        self._any = False
-        rows = await self._store.kept(_NAME)
-        if not rows:
-            return
-        await self._speaker.rest()
-        await self._store.drop_kept(_NAME)
-        for row in rows:
-            timer, words = _timer(row), unheard_of if row.get("rang", True) else missed_of
-            told = words(timer, self._clock.now().astimezone(self._zone), self._catalogue)
-            self._speaker.announce(told, self._catalogue.own(timer.language))
-
-
-def _row(timer: TimerRecord, rang: bool) -> dict[str, Any]:
-    return {
-        "id": timer.id,
-        "due": timer.due.isoformat(),
-        "duration_s": timer.duration_s,
-        "name": timer.name,
-        "language": timer.language,
-        "kind": timer.kind,
-        "text": timer.text,
-        "rang": rang,
-    }
-
-
-def _timer(row: dict[str, Any]) -> TimerRecord:
-    due = datetime.fromisoformat(row["due"])
-    return TimerRecord(
-        row["id"],
-        due,
-        row["duration_s"],
-        due,
-        row["name"],
-        row["language"],
-        kind=row.get("kind", "timer"),  # an earlier version of Hearth knew timers alone
-        text=row.get("text", ""),
-    )
 
 
 READ_S = 30.0  # between two readings at the latest: two writes may look like one

@@ -1,8 +1,9 @@
 """`undo` and `correct_last`: back to how things were, and to what was really meant."""
 
 import json
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, Protocol
 
 from assistant.domain.call import ToolCall
@@ -12,13 +13,80 @@ from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest, BuiltInRes
 from assistant.tools.catalog.menu import Menu
 from assistant.tools.execution.confirmations import CANNOT_ASK
 from assistant.tools.house.intents import Move
-from assistant.tools.undo.correct import corrected
-from assistant.tools.undo.reversible import UndoneReport, tell
+from assistant.tools.house.targets import (
+    domain_of,
+    find_areas,
+    is_called,
+    listed,
+)
 from assistant.tools.undo.stack import MAX_LEVELS, DoneCall, Undone
+from assistant.tools.undo.step import UndoneReport
 from integrations.home_assistant.house import House
 
 if TYPE_CHECKING:
     from assistant.tools.execution.toolbox import Toolbox
+
+
+_TARGETS = frozenset({"name", "area", "floor", "device_class", "domain"})
+
+
+def corrected(
+    calls: Sequence[DoneCall], name: str, area: str, house: House, takes: Collection[str]
+) -> dict[str, Any] | None:
+    """The arguments of the call that was meant, or None where that cannot be known.
+
+    `calls` are all of the turn that is undone; `takes`: the arguments that the tool has. Several
+    calls are corrected only where they asked for the same, each of another thing.
+    """
+    last = calls[-1]
+    same = all(one.name == last.name and _values(one) == _values(last) for one in calls)
+    if not same or not (name or area):
+        return None
+    target = _named(last, name, area, house) if name else _placed(calls, area, house, takes)
+    if target is None or not target.keys() <= set(takes):
+        return None
+    return _values(last) | target
+
+
+def _values(call: DoneCall) -> dict[str, Any]:
+    """What was asked for, without what for."""
+    return {key: value for key, value in call.arguments.items() if key not in _TARGETS}
+
+
+def _named(last: DoneCall, name: str, area: str, house: House) -> dict[str, Any]:
+    """The thing of that name; the kind stays where there is one of that kind so called."""
+    target: dict[str, Any] = {"name": name} | ({"area": area} if area else {})
+    kinds = listed(last.arguments.get("domain"))
+    if any(one.domain in kinds and is_called(one, name) for one in house.exposed()):
+        target["domain"] = last.arguments["domain"]
+    return target
+
+
+def _placed(
+    calls: Sequence[DoneCall], area: str, house: House, takes: Collection[str]
+) -> dict[str, Any] | None:
+    """In that area the thing of the same name if there is one, else all of the same kind."""
+    last = calls[-1]
+    ids = {found.area_id for found in find_areas(house, area)}
+    name = last.arguments.get("name")
+    if isinstance(name, str) and any(
+        one.area_id in ids and is_called(one, name) for one in house.exposed()
+    ):
+        kept = {key: last.arguments[key] for key in ("domain", "name") if key in last.arguments}
+        return {**kept, "area": area}
+    if "domain" not in takes:
+        return {"area": area}
+    kinds = _kinds(calls)
+    return {"area": area, "domain": kinds} if kinds else None
+
+
+def _kinds(calls: Sequence[DoneCall]) -> list[str]:
+    told = [kind for call in calls for kind in listed(call.arguments.get("domain"))]
+    touched = [domain_of(entity_id) for call in calls for entity_id in call.entities]
+    return list(dict.fromkeys(told or touched))
+
+
+# `undo` and `correct_last`: back to how things were, and to what was really meant.
 
 
 UNDO = "undo"
@@ -181,3 +249,29 @@ def _data(
 
 def _names(names: Iterable[str]) -> list[str]:
     return [name for name in names if name]
+
+
+MAX_NAMED = 4  # things told one by one
+
+
+def tell(report: UndoneReport, catalogue: Catalogue, language: str) -> str:
+    """What was put back and what could not be, in whole sentences; "" for an empty report."""
+
+    def some(key: str, names: Sequence[str], **values: str) -> str:
+        told = [name for name in dict.fromkeys(names) if name]
+        if not names:
+            return ""
+        if not told:
+            return catalogue.say(f"{key}_it", language, **values)
+        if len(told) > MAX_NAMED:
+            return catalogue.say(f"{key}_many", language, count=len(told), **values)
+        return catalogue.say(key, language, names=", ".join(told), **values)
+
+    sentences = [some("undo.done", report.put_back), some("undo.moving", report.on_the_way)]
+    if not any((report.put_back, report.on_the_way, report.not_put_back)):
+        sentences.append(some("undo.unchanged", report.unchanged))
+    left = sorted(report.not_put_back, key=lambda one: one.why)
+    for why, ones in groupby(left, key=lambda one: one.why):
+        names = [one.name for one in ones]
+        sentences.append(some("undo.left", names, why=catalogue.say(why, language)))
+    return " ".join(filter(None, sentences))

@@ -13,8 +13,8 @@ from typing import Any, Protocol, Self
 
 from assistant.domain.outcome import Tier
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.builtin.live_context import LivePicture, one_line
-from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest, BuiltInResult
+from assistant.tools.builtin.house import LivePicture
+from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest, BuiltInResult, one_line
 from assistant.tools.house.intents import BROADCAST
 from assistant.tools.house.names import folded, nearest
 from assistant.tools.house.targets import find_area

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from assistant.domain.records import StoreError
+from assistant.interfaces.control_tools import TalkTools
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.protocol import BuiltInRequest, BuiltInResult
-from assistant.tools.builtin.talk import TalkTools
 
 
 class Talk:

@@ -1,0 +1,428 @@
+"""`GetLiveContext` and `find_devices`: how the exposed things are now, from the live picture.
+
+Home Assistant has a tool of this name, which this one hides: at 5,000 entities its own answer takes
+half a second and 160,000 tokens. Arguments, matching, shown attributes and errors are those of
+2026.11 (`components/homeassistant/llm.py`); here the answer is capped and says what it leaves out.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
+from enum import Enum
+from functools import lru_cache
+from typing import Any, Protocol, TypeVar
+
+from assistant.domain.clock import Clock
+from assistant.domain.outcome import Tier
+from assistant.speech.catalogue import Catalogue
+from assistant.tools.builtin.protocol import (
+    BuiltIn,
+    BuiltInRequest,
+    BuiltInResult,
+    one_line,
+)
+from assistant.tools.house.answers import HouseAnswers
+from assistant.tools.house.names import (
+    UNKNOWN,
+    are_near,
+    brightness_percent,
+    folded,
+    nearest,
+    plain_state,
+    short_state,
+    stemmed,
+)
+from assistant.tools.house.questions import openings
+from assistant.tools.house.targets import find_areas, is_called, listed
+from integrations.home_assistant.context import UNLISTED
+from integrations.home_assistant.house import Area, Entity, Floor, House
+
+# What the tools that look at the house have in common.
+
+
+class LivePicture(Protocol):
+    """The house (`integrations.home_assistant.client.HomeAssistant`)."""
+
+    @property
+    def house(self) -> House:
+        """The newest picture."""
+        ...
+
+    @property
+    def connected(self) -> bool:
+        """Whether it is being kept up to date."""
+        ...
+
+
+class AgedPicture(LivePicture, Protocol):
+    """The house, with the age of what is known of it."""
+
+    async def look(self) -> float | None:
+        """Seconds since it stopped being live: 0.0 while it is, None where there is none."""
+        ...
+
+
+def staleness(age_s: float) -> str:
+    """Warning to a model that the picture is not live; "" where it is."""
+    if age_s == 0:
+        return ""
+    minutes = int(age_s // 60)
+    age = f"{minutes} minutes" if minutes > 1 else "one minute" if minutes else "under a minute"
+    return (
+        f"NOT LIVE. Contact with Home Assistant was lost {age} ago. These states are of that time "
+        "and may be wrong by now: tell them in the past tense, with their age, never as present."
+    )
+
+
+LIVE_CONTEXT = "GetLiveContext"
+MAX_RESULT = 10_000  # characters; about 2,500 tokens
+OVERVIEW = "Live Context: An overview of the areas and the devices in this smart home:"
+_LEFT_OUT = "({count} more are left out: narrow it by name, domain or area.)"
+
+_SHOWN = frozenset(
+    "temperature current_temperature temperature_unit brightness humidity unit_of_measurement "
+    "device_class current_position percentage volume_level media_title media_artist "
+    "media_album_name".split()
+)
+# What a YAML reader would take for something else than text.
+_NOT_TEXT = re.compile(
+    r"(?i)(?:|on|off|yes|no|true|false|null|~|y|n"
+    r"|[-+]?[\d.][\d.:_e+-]*|\d{4}-\d\d-\d\d.*"  # numbers and dates
+    r"|[-?:,\[\]{}#&*!|>'\"%@` ].*|.*(?:: | #).*|.*[: ])"  # signs of YAML's own
+)
+
+
+def live_context(home: AgedPicture, catalogue: Catalogue, clock: Clock) -> BuiltIn:
+    """The tool. Its data is `{"result": text}` or `{"error": reason}`, as JSON; with `warning` in
+    front where contact is lost."""
+    answers = HouseAnswers(catalogue)
+
+    async def run(arguments: Mapping[str, Any], request: BuiltInRequest) -> BuiltInResult:
+        age_s = await home.look()
+        if age_s is None:
+            sentence = catalogue.say("tools.not_live", request.language)
+            return BuiltInResult(sentence, failed=True)
+        house = home.house
+        found, error = select(house, arguments)
+        if error:
+            sentence = catalogue.say("tools.failed", request.language, reason=error)
+            return BuiltInResult(sentence, json.dumps({"error": error}), failed=True)
+        content = {"result": overview(house, found, clock)}
+        sentence = catalogue.say("tools.answered", request.language)
+        warning = staleness(age_s)
+        if warning:
+            content = {"warning": warning, **content}
+            sentence = answers.notice(request.language, age_s)
+        told = json.dumps(content, ensure_ascii=False)
+        return BuiltInResult(sentence, told, stale=bool(warning))
+
+    return BuiltIn(
+        name=LIVE_CONTEXT,
+        description="The present state, value or mode of devices, sensors and areas of this home. "
+        "Call it for questions about how something is now, and before anything that depends on it. "
+        "Name, domain and area narrow it and can be combined; give at least one in a large home.",
+        schema={
+            "type": "object",
+            "properties": {
+                "name": {"type": "string", "description": "A name or alias; case does not count."},
+                "domain": {
+                    "anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}],
+                    "description": "A domain such as light or sensor, or several.",
+                },
+                "area": {"type": "string", "description": "An area's name or alias."},
+            },
+        },
+        tier=Tier.READ,
+        run=run,
+    )
+
+
+def select(house: House, arguments: Mapping[str, Any]) -> tuple[list[Entity], str]:
+    """The entities that Home Assistant would tell of, by name, or its reason why there are none."""
+    found = [entity for entity in house.exposed() if entity.domain not in UNLISTED]
+    name, area = (str(arguments.get(key) or "") for key in ("name", "area"))
+    domains = {one.strip().casefold() for one in listed(arguments.get("domain"))} - {""}
+    if domains:
+        found = [entity for entity in found if entity.domain in domains]
+        if not found:
+            return [], f"No exposed entities found in domain(s): {', '.join(sorted(domains))}"
+    if name:
+        found = [entity for entity in found if is_called(entity, name)]
+        if not found:
+            return [], f"No exposed entities matched name '{one_line(name)}'"
+    if area:
+        areas = {one.area_id for one in find_areas(house, area)}
+        if not areas:
+            return [], f"Area '{one_line(area)}' does not exist"
+        found = [entity for entity in found if entity.area_id in areas]
+        if not found:
+            return [], f"No exposed entities found in area '{one_line(area)}'"
+    if not found:
+        return [], "No entities are exposed to the assistant in Home Assistant"
+    return sorted(found, key=lambda entity: entity.name), ""
+
+
+def overview(house: House, entities: Iterable[Entity], clock: Clock) -> str:
+    """A YAML list under a headline, of at most MAX_RESULT characters."""
+    now, things = clock.now(), list(entities)
+    text, room = f"{OVERVIEW}\n", MAX_RESULT - len(_LEFT_OUT) - 10
+    for number, entity in enumerate(things):
+        row = _row(entity, house, now)
+        if len(text) + len(row) > room:
+            return text + _LEFT_OUT.format(count=len(things) - number)
+        text += row
+    return text
+
+
+def _row(entity: Entity, house: House, now: datetime) -> str:
+    lines = [
+        f"- names: {_scalar(', '.join(entity.names))}",
+        f"  domain: {entity.domain}",
+        f"  state: {_scalar(_state(entity, now))}",
+    ]
+    area = house.areas.get(entity.area_id or "")
+    if area is not None:
+        lines.append(f"  areas: {_scalar(', '.join((area.name, *sorted(area.aliases))))}")
+    attributes = {key: value for key, value in entity.attributes.items() if key in _SHOWN}
+    if entity.domain == "light" and attributes.get("brightness") is not None:
+        attributes["brightness_pct"] = brightness_percent(entity)
+    if attributes:
+        lines.append("  attributes:")
+        lines += [f"    {key}: {_scalar(value)}".rstrip() for key, value in attributes.items()]
+    return "\n".join(lines) + "\n"
+
+
+def _state(entity: Entity, now: datetime) -> str:
+    """As people see it: sensors with their decimals, points in time by the local clock."""
+    if entity.domain == "sensor" and entity.precision is not None:
+        try:
+            return f"{float(entity.state):.{entity.precision}f}"
+        except ValueError:
+            return entity.state
+    if entity.device_class == "timestamp":
+        try:
+            return datetime.fromisoformat(entity.state).astimezone(now.tzinfo).isoformat()
+        except ValueError:
+            return entity.state
+    return entity.state
+
+
+def _scalar(value: Any) -> str:
+    """One YAML scalar on one line: texts that read as something else are quoted, as are numbers.
+
+    Home Assistant turns whole numbers into texts and leaves fractions as they are.
+    """
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        return repr(value)
+    text = one_line(str(value.value if isinstance(value, Enum) else value))
+    return "'" + text.replace("'", "''") + "'" if _NOT_TEXT.fullmatch(text) else text
+
+
+# `GetDateTime`: what day and time it is, by Hearth's own clock.
+
+
+#
+# `find_devices`: which devices there are and how they are now, from the live picture.
+#
+# In a large home the instruction names only the things around; this tool finds the rest. It matches
+# more kindly than Home Assistant does, since it only looks.
+
+
+FIND_DEVICES = "find_devices"
+MAX_ROWS = 40
+_DESCRIPTION = (
+    "Finds the devices and sensors of this home by any of the arguments, with their exact names, "
+    "areas and present states. Call it before you control something whose name or area you do not "
+    "know for sure, and for questions about many devices, such as which lights are on or which "
+    "windows are open."
+)
+_ARGUMENTS = {
+    "name": "What it is called, or a part of it.",
+    "area": "The room it is in.",
+    "floor": "The floor it is on.",
+    "domain": "Its kind: light, cover, sensor, lock, climate and so on.",
+    "device_class": "Its finer kind: window, door, motion, temperature …",
+    "state": "Only those in this state: on, off, open, unavailable …",
+}
+MAX_NEAR = 5  # names that only look like the one asked for
+
+Place = TypeVar("Place", Area, Floor)
+
+_stem = lru_cache(maxsize=20_000)(stemmed)  # of the names of a large house
+
+
+def find_devices(home: AgedPicture, catalogue: Catalogue) -> BuiltIn:
+    """Build the tool. Its data is `{found, devices: [{name, domain, area, state}], left_out}`.
+
+    In front of it stand `warning` where contact is lost, and `state_not_known`, the names of what
+    fits everything but whose state nobody knows, where a state was asked for.
+    """
+    answers = HouseAnswers(catalogue)
+
+    async def run(arguments: Mapping[str, Any], request: BuiltInRequest) -> BuiltInResult:
+        age_s = await home.look()
+        if age_s is None:
+            sentence = catalogue.say("tools.not_live", request.language)
+            return BuiltInResult(sentence, failed=True)
+        house = home.house
+        found = find(house, arguments)
+        if not found:
+            sentence = catalogue.say("tools.found_none", request.language)
+            near = [one_line(name) for name in _nearest(house, arguments)]
+            none = {"found": 0, "devices": [], "nearest_names": near}
+            return answered(none, house, arguments, sentence, request, age_s)
+        rows = [_find_devices_row(entity, house) for entity in found[:MAX_ROWS]]
+        told: dict[str, Any] = {"found": len(found), "devices": rows}
+        if len(found) > MAX_ROWS:
+            told["left_out"] = len(found) - MAX_ROWS
+        sentence = catalogue.say("tools.answered", request.language)
+        return answered(told, house, arguments, sentence, request, age_s)
+
+    def answered(
+        told: dict[str, Any],
+        house: House,
+        arguments: Mapping[str, Any],
+        sentence: str,
+        request: BuiltInRequest,
+        age_s: float,
+    ) -> BuiltInResult:
+        """With what the model must not overlook in front."""
+        front: dict[str, Any] = {}
+        if warning := staleness(age_s):
+            front["warning"] = warning
+            sentence = answers.notice(request.language, age_s)
+        if away := _of_unknown_state(house, arguments):
+            front["state_not_known"] = away
+        told = {**front, **told}
+        return BuiltInResult(sentence, json.dumps(told, ensure_ascii=False), stale=bool(warning))
+
+    return BuiltIn(
+        name=FIND_DEVICES,
+        description=_DESCRIPTION,
+        schema={
+            "type": "object",
+            "properties": {
+                name: {"type": "string", "description": told} for name, told in _ARGUMENTS.items()
+            },
+        },
+        tier=Tier.READ,
+        run=run,
+    )
+
+
+def find(house: House, arguments: Mapping[str, Any]) -> list[Entity]:
+    """The exposed entities that all given arguments fit, in the house's order.
+
+    The best fit of a name counts: the whole name, else a part of it, else names that look alike.
+    """
+    found = house.exposed()
+    for key, value in (("domain", _domain_of), ("device_class", _class_of), ("state", _state_of)):
+        wanted = {_stem(one) for one in listed(arguments.get(key))}
+        if wanted:
+            found = [entity for entity in found if any(_stem(v) in wanted for v in value(entity))]
+    areas = _areas(house, arguments)
+    if areas is not None:
+        found = [entity for entity in found if entity.area_id in areas]
+    name = _text(arguments, "name")
+    return _called(found, name) if name else found
+
+
+def _of_unknown_state(house: House, arguments: Mapping[str, Any]) -> list[str]:
+    """Names of what may or may not be in the state that was asked for."""
+    if not {_stem(one) for one in listed(arguments.get("state"))} - {_stem(one) for one in UNKNOWN}:
+        return []
+    others = {key: value for key, value in arguments.items() if key != "state"}
+    away = [one for one in find(house, others) if one.state in UNKNOWN]
+    return [one_line(", ".join(one.names)) for one in away[:MAX_ROWS]]
+
+
+def _called(entities: list[Entity], name: str) -> list[Entity]:
+    """Those of that name, in the first way that fits any of them."""
+    whole = _stem(name)
+    words = folded(name).split()
+    ways: tuple[Callable[[str], bool], ...] = (
+        lambda known: _stem(known) == whole,
+        lambda known: all(word in folded(known) for word in words),
+        lambda known: all(_stem(word) in _stem(known) for word in words if len(word) > 2),
+    )
+    for way in ways:
+        found = [entity for entity in entities if any(way(known) for known in entity.names)]
+        if found:
+            return found
+    begins = whole[:1]  # a slip is hardly ever in the first letter
+    near = (
+        entity
+        for entity in entities
+        if any(_stem(known)[:1] == begins and are_near(known, name) for known in entity.names)
+    )
+    return [entity for entity, _ in zip(near, range(MAX_NEAR), strict=False)]
+
+
+def _nearest(house: House, arguments: Mapping[str, Any]) -> tuple[str, ...]:
+    """Names that are like the one that nothing has."""
+    name = _text(arguments, "name")
+    return (
+        nearest(name, (one for entity in house.exposed() for one in entity.names)) if name else ()
+    )
+
+
+def _areas(house: House, arguments: Mapping[str, Any]) -> set[str] | None:
+    """The ids of the areas that `area` and `floor` mean; None: any, and none at all too."""
+    area, floor = _text(arguments, "area"), _text(arguments, "floor")
+    if not area and not floor:
+        return None
+    places = {one.area_id: one for one in house.areas.values()}
+    if floor:
+        levels = {one.floor_id for one in _meant(floor, house.floors)}
+        places = {name: one for name, one in places.items() if one.floor_id in levels}
+    return {one.area_id for one in _meant(area, places)} if area else set(places)
+
+
+def _meant(name: str, places: Mapping[str, Place]) -> list[Place]:
+    """The areas or floors of that name, alias or id; else those that look alike."""
+    whole = _stem(name)
+    same = [one for key, one in places.items() if key == name or whole in map(_stem, _names(one))]
+    return same or [
+        one for one in places.values() if any(are_near(known, name) for known in _names(one))
+    ]
+
+
+def _names(place: Area | Floor) -> tuple[str, ...]:
+    return place.name, *place.aliases
+
+
+def _domain_of(entity: Entity) -> Iterable[str]:
+    return (entity.domain,)
+
+
+def _class_of(entity: Entity) -> Iterable[str]:
+    """Its class, and what people ask for: a garage door and a gate are doors."""
+    return filter(None, (entity.device_class, *openings(entity)))
+
+
+def _state_of(entity: Entity) -> Iterable[str]:
+    """All that people call its state."""
+    return filter(None, (entity.state, _meaning(entity)))
+
+
+def _meaning(entity: Entity) -> str:
+    """What on and off mean of a sensor that knows only these; "" where they mean themselves."""
+    plain = plain_state(entity)
+    return plain if plain != entity.state else ""
+
+
+def _find_devices_row(entity: Entity, house: House) -> dict[str, str]:
+    """What the model is told of one of them; names are data."""
+    row = {"name": one_line(", ".join(entity.names)), "domain": entity.domain}
+    area = house.areas.get(entity.area_id or "")
+    if area is not None:
+        row["area"] = one_line(area.name)
+    return {**row, "state": one_line(_meaning(entity) or short_state(entity))}
+
+
+def _text(arguments: Mapping[str, Any], key: str) -> str:
+    value = arguments.get(key)
+    return value.strip() if isinstance(value, str) else ""
