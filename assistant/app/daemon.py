@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING, cast
 from assistant.app.conversation import BoxConversation, open_conversation
 from assistant.app.process import Startup, long_lived
 from assistant.config.schema import Settings
-from assistant.conversation.for_ever import listen_for_ever
 from assistant.conversation.loop import ConversationLoop
 from assistant.conversation.rules.machine import State
 from assistant.domain.clock import SystemClock
@@ -201,7 +200,7 @@ class _Service:
         if name == NOTHING:
             await asyncio.get_running_loop().create_future()
         elif self._microphone is not None:
-            await listen_for_ever(runner, self._microphone)
+            await runner.listen_for_ever(self._microphone)
         else:
             await self._ready.wait()  # a file loses nothing by it
             path = Path(name.removeprefix("file:"))

@@ -14,7 +14,6 @@ from assistant.cli.console import Terminal, worded
 from assistant.cli.output import describe, show_turn
 from assistant.cli.terminal import CliCommand, Failed
 from assistant.config.schema import Settings
-from assistant.conversation.for_ever import listen_for_ever
 from assistant.conversation.record import FinishedTurn
 from assistant.demo.scenes import SCENES, Gramophone, SpokenCommand, Typed, make_clip
 from assistant.journal.trace import LEGEND, draw_bar
@@ -222,7 +221,7 @@ async def _with_microphone(settings: Settings) -> int:
         show_house(console, app.bridge.demo.describe())
         console.print()
         console.print('Say "okay nabu, turn on the kitchen light". Ctrl-C ends it.')
-        await listen_for_ever(app.runner, microphone)
+        await app.runner.listen_for_ever(microphone)
     return 0
 
 

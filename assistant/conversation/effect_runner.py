@@ -75,7 +75,7 @@ class TurnMaker:
         clock: Clock,
         new_turn_id: Callable[[], str],
         languages: Languages,
-        profiles: Mapping[str, str],
+        profiles: Mapping[str, str] | None,
     ) -> None:
         """`profiles`: wake word -> name of the profile that its turns have."""
         self.new_turn_id = new_turn_id
@@ -85,7 +85,7 @@ class TurnMaker:
         self._conversation = conversation
         self._clock = clock
         self.languages = languages
-        self._profiles = profiles
+        self._profiles = profiles or {}
         self.profile = ""  # of a turn whose wake word names none
 
     def make(

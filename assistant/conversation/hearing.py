@@ -242,14 +242,14 @@ class Listening:
     def __init__(
         self,
         conversation: "ConversationLoop",
-        hands: "EffectRunner",
+        effects: "EffectRunner",
         hearing: Hearing,
         clock: ConversationClock,
     ) -> None:
         self.heard_ms = 0.0  # how far the source has come; the machine is told when it matters
-        self.judged = asyncio.Event()  # the ear has taken a first frame
+        self.judged = False  # the ear has taken a first frame
         self._conversation = conversation
-        self._hands = hands
+        self._effects = effects
         self._hearing = hearing
         self._clock = clock
         self._deaf_after: int | None = None  # turns, after which no wake word counts
@@ -260,12 +260,12 @@ class Listening:
         With `turns`, a wake word after so many is not taken: what follows answers our question.
         Raises what the source raises (see FrameSource), and RuntimeError where there is no ear.
         """
-        conversation, hands = self._conversation, self._hands
+        conversation, effects = self._conversation, self._effects
         await self._hearing.restart(in_a_room=not source.pulled)
         self._clock.begin()
         self.heard_ms = 0.0
-        before, end_ms = hands.closed, 0.0
-        self._deaf_after = None if turns is None else hands.opened + turns
+        before, end_ms = effects.closed, 0.0
+        self._deaf_after = None if turns is None else effects.opened + turns
         async with aclosing(source.frames()) as frames:
             async for frame in frames:
                 is_open = conversation.machine.microphone is MicrophoneState.OPEN
@@ -275,7 +275,7 @@ class Listening:
                 end_ms = frame.end / SAMPLES_PER_MS
                 if source.pulled:
                     await self._keep_pace()
-                if turns is not None and hands.closed - before >= turns and conversation.resting:
+                if turns is not None and effects.closed - before >= turns and conversation.resting:
                     break
         conversation.dispatch(SourceEnded(end_ms))
 
@@ -291,28 +291,30 @@ class Listening:
                 conversation.dispatch(event)
                 self._note(event)
         self.heard_ms = at_ms
-        self.judged.set()
+        if not self.judged:
+            self.judged = True
+            conversation.wake_waiters()
         if conversation.machine.tells_time:  # else nobody needs to know, fifty times a second
             conversation.dispatch(Tick(at_ms))
 
     async def _take_in(self, frame: Frame) -> list[EarEvent]:
-        turn = self._hands.turn
+        turn = self._effects.turn
         if turn is not None and turn.audio is not None:
             turn.audio.append(frame.pcm)  # nothing is kept once the sentence is over
         return await self._hearing.hear(frame)
 
     async def _keep_pace(self) -> None:
         """A source that can wait is not ahead of anybody who listens to it."""
-        if self._hands.turn is not None and self._hands.turn.audio is not None:
-            await self._hands.turn.audio.taken()
+        if self._effects.turn is not None and self._effects.turn.audio is not None:
+            await self._effects.turn.audio.taken()
         await self._conversation.until(lambda: self._conversation.machine.wants_sound)
 
     def _too_late(self, event: EarEvent) -> bool:
         waking = isinstance(event, WakeHeard | WakeRising)
-        return waking and self._deaf_after is not None and self._hands.opened >= self._deaf_after
+        return waking and self._deaf_after is not None and self._effects.opened >= self._deaf_after
 
     def _note(self, event: EarEvent) -> None:
-        turn = self._hands.turn
+        turn = self._effects.turn
         if self._conversation.machine.state is not State.LISTENING or turn is None:
             return
         if isinstance(event, SpeechStarted):

@@ -1,11 +1,11 @@
-"""Does what the turn machine says: feeds it events, carries out its effects, one turn at a time."""
+"""The conversation: each event goes through the turn machine, and its effects are carried out."""
 
 import asyncio
 import logging
 from collections import deque
 from collections.abc import Callable, Coroutine, Mapping
+from contextlib import AsyncExitStack
 from dataclasses import replace
-from types import TracebackType
 from typing import Any, Self
 
 from assistant.conversation.audio_front_end import AudioFrontEnd
@@ -14,7 +14,7 @@ from assistant.conversation.effect_runner import EffectRunner, TurnMaker
 from assistant.conversation.hearing import Hearing, Listening
 from assistant.conversation.program_turns import ProgramTurns
 from assistant.conversation.record import FinishedTurn, TurnListener
-from assistant.conversation.rules.effects import CloseTurn, Effect
+from assistant.conversation.rules.effects import CloseTurn
 from assistant.conversation.rules.events import (
     Announced,
     Event,
@@ -23,7 +23,6 @@ from assistant.conversation.rules.events import (
     SourceLost,
     StopAsked,
     TalkEnded,
-    Then,
     Typed,
     WakeHeard,
 )
@@ -44,144 +43,30 @@ from assistant.conversation.turn_services import TurnServices, TurnVoice
 from assistant.domain.brain import ConversationOwner
 from assistant.domain.clock import Clock
 from assistant.domain.deferred import Deferred
+from assistant.domain.listeners import Listeners
 from assistant.domain.rights import Rights
 from assistant.speech.identify import Languages
 from assistant.speech.sink import PLAIN, Manner
 from audio.device_status import MicrophoneChange, MicrophoneStatus
 from audio.frames import FrameSource
+from audio.steady import SteadyMicrophone
 
 _log = logging.getLogger(__name__)
-
 _END_S = 2.0  # for the last turn, when everything ends
-
 _GONE = (MicrophoneStatus.MISSING, MicrophoneStatus.ELSEWHERE)
-
 _NONE = (*_GONE, MicrophoneStatus.CLOSED)
-
 _HERE = (MicrophoneStatus.LISTENING, MicrophoneStatus.SILENT)
-
-
-Observer = Callable[[Standing], None]
-
-
-class Observers:
-    """Tells everybody of every change, once."""
-
-    def __init__(self, standing: Standing) -> None:
-        self.standing = standing
-        self._observers: list[Observer] = []
-
-    def add(self, observer: Observer) -> Callable[[], None]:
-        """It is called on the loop's thread with each change, and must not block.
-
-        Returns what ends that; calling it again does nothing.
-        """
-        self._observers.append(observer)
-
-        def remove() -> None:
-            if observer in self._observers:
-                self._observers.remove(observer)
-
-        return remove
-
-    def tell(self, standing: Standing) -> None:
-        """It stands like this now."""
-        if standing == self.standing:
-            return
-        self.standing = standing
-        for observer in tuple(self._observers):
-            try:
-                observer(standing)
-            except Exception:
-                # The edge towards other people's code: the conversation goes on.
-                _log.exception("an observer of the conversation broke")
-
-
-def status_of(machine: Machine, heard: bool) -> MicrophoneStatus:
-    """How the microphone stands where nobody tells more of it. `heard`: a frame has come."""
-    match machine.microphone:
-        case MicrophoneState.OPEN:
-            return MicrophoneStatus.LISTENING if heard else MicrophoneStatus.OPENING
-        case MicrophoneState.LOST:
-            return MicrophoneStatus.MISSING
-        case MicrophoneState.ENDED:
-            return MicrophoneStatus.CLOSED
-
-
-# Feeds the turn machine: one event at a time, and each effect carried out before the next.
-
-
-class Stepping:
-    """Owns the machine. On the loop's thread."""
-
-    def __init__(
-        self,
-        machine: Machine,
-        perform: Callable[[Effect], None],
-        at_ms: Callable[[], float],
-        stepped: Callable[[State], None],
-    ) -> None:
-        """`perform` carries an effect out. `at_ms`: how far the source of sound has come.
-        `stepped` is told after each event, once its effects are carried out, of the state before
-        it."""
-        self.machine = machine
-        self.rules = machine.rules  # from the next turn on
-        self._perform = perform
-        self._at_ms = at_ms
-        self._stepped = stepped
-        self._pending: deque[Event] = deque()
-        self._changed = asyncio.Event()  # set and replaced after every event
-
-    def take(self, event: Event) -> bool:
-        """Give the machine an event. False: it came of an effect, and waits for its turn."""
-        self._pending.append(event)
-        if len(self._pending) > 1:
-            return False
-        try:
-            while self._pending:
-                self._step(self._pending[0])
-                self._pending.popleft()
-        finally:
-            self._pending.clear()  # whatever an effect raises, the next event must be taken
-        self._use_rules()
-        self.wake_waiters()
-        return True
-
-    def use(self, rules: Rules) -> None:
-        """Go by these from the next turn on; one under way ends by those by which it began."""
-        self.rules = rules
-        self._use_rules()
-
-    def drop_announcements(self) -> None:
-        """Leave out what waits to be announced: everything ends, and nobody will hear it."""
-        self.machine = replace(self.machine, announcements=())
-
-    async def until(self, condition: Callable[[], bool]) -> None:
-        """Return once it holds; it is looked at after every event."""
-        while not condition():
-            await self._changed.wait()
-
-    def wake_waiters(self) -> None:
-        """Something else has changed: whoever waits looks again."""
-        self._changed.set()
-        self._changed = asyncio.Event()
-
-    def _step(self, event: Event) -> None:
-        before, at_ms = self.machine, self._at_ms()
-        if before.now_ms < at_ms:
-            before = replace(before, now_ms=at_ms)
-        self.machine, effects = reduce(before, event)
-        for effect in effects:
-            self._perform(effect)
-        self._stepped(before.state)
-
-    def _use_rules(self) -> None:
-        if self.machine.rests and self.machine.rules is not self.rules:
-            self.machine = replace(self.machine, rules=self.rules)
+# Where nobody tells more of the microphone.
+_STATUS = {
+    MicrophoneState.LOST: MicrophoneStatus.MISSING,
+    MicrophoneState.ENDED: MicrophoneStatus.CLOSED,
+}
 
 
 class ConversationLoop:
-    """Owns the machine and the turn under way. Leaving its async context ends every task.
+    """Dispatch an event, reduce it by the rules, perform its effects; one turn at a time.
+
+    It owns the machine and the turn under way. Leaving its async context ends every task.
 
     `on_turn` is given each finished turn and why it closed; it must not block.
     """
@@ -204,69 +89,52 @@ class ConversationLoop:
 
         Without an ear only typed turns and announcements are possible.
         """
-        self._hearing = Hearing(ear)
+        self.hearing = Hearing(ear)  # ring, wake word and voice activity
+        microphone = MicrophoneState.ENDED if ear is None else MicrophoneState.OPEN
+        self.machine = Machine(rules=rules or Rules(), microphone=microphone)
+        self.ending = False  # nothing more is begun
+        self._ended = False  # nor does anything go on
+        self._rules = self.machine.rules  # from the next turn on
+        self._pending: deque[Event] = deque()
+        self._changed = asyncio.Event()  # set and replaced after every event
         self._languages = languages or Languages()
-        self._conversation = ConversationClock(clock)
+        self._time = ConversationClock(clock)
         self._maker = TurnMaker(
-            voice,
-            services,
-            self._hearing,
-            self._conversation,
-            clock,
-            new_turn_id,
-            self._languages,
-            profiles or {},
+            voice, services, self.hearing, self._time, clock, new_turn_id, self._languages, profiles
         )
-        self._hands = EffectRunner(
+        self._effects = EffectRunner(
             voice,
             services,
-            self._hearing,
-            self._conversation,
+            self.hearing,
+            self._time,
             self._maker,
             on_turn,
             self.dispatch,
-            lambda: self._steps.wake_waiters(),
+            self.wake_waiters,
             hears_stop,
             clock,
         )
-        microphone = MicrophoneState.ENDED if ear is None else MicrophoneState.OPEN
-        machine = Machine(rules=rules or Rules(), microphone=microphone)
-        self._steps = Stepping(machine, self._hands.perform, lambda: self.at_ms, self._show)
-        self._programs = ProgramTurns(self, self._hands, voice.mouth, services, clock)
-        self._ending = False  # nothing more is begun
-        self._ended = False  # nor does anything go on
-        self._listening = Listening(self, self._hands, self._hearing, self._conversation)
+        self.programs = ProgramTurns(self, self._effects, voice.mouth, services, clock)
+        self._listening = Listening(self, self._effects, self.hearing, self._time)
         self._status: MicrophoneStatus | None = None  # as whoever keeps the microphone tells it
-        self._observers = Observers(self._stands())
+        self._observers: Listeners[[Standing]] = Listeners("the conversation")
+        self.standing = self._stands()  # what is to be seen of it now
         self._bells: list[Callable[[], bool]] = []
+        self._stack = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
-        await self._hands.group.__aenter__()
+        self._stack.callback(self.hearing.close)  # before the ear is closed
+        await self._stack.enter_async_context(self._effects.group)
+        self._stack.push_async_callback(self.end)
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        try:
-            try:
-                await self.end()
-            finally:
-                await self._hands.group.__aexit__(kind, error, trace)
-        finally:
-            self._hearing.close()  # before the ear is closed
+    async def __aexit__(self, *error: Any) -> None:
+        await self._stack.__aexit__(*error)
 
     @property
     def state(self) -> State:
         """Where the conversation stands."""
         return self.machine.state
-
-    @property
-    def machine(self) -> Machine:
-        """Everything that the rules know of it."""
-        return self._steps.machine
 
     @property
     def at_ms(self) -> float:
@@ -276,13 +144,7 @@ class ConversationLoop:
     async def judging(self) -> None:
         """Return once the ear takes frames, or whoever keeps the microphone says why there are
         none: it is closed, or looked for."""
-        listens = asyncio.ensure_future(self._listening.judged.wait())
-        absent = asyncio.ensure_future(self.until(lambda: self._status in _NONE))
-        try:
-            await asyncio.wait([listens, absent], return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            listens.cancel()
-            absent.cancel()
+        await self.until(lambda: self._listening.judged or self._status in _NONE)
 
     @property
     def lost(self) -> bool:
@@ -292,38 +154,18 @@ class ConversationLoop:
     @property
     def resting(self) -> bool:
         """No turn is open, and every closed one is written down."""
-        return self.machine.rests and not self._hands.unfinished
-
-    @property
-    def ending(self) -> bool:
-        """Nothing more is begun."""
-        return self._ending
-
-    @property
-    def muted(self) -> bool:
-        """Nothing is listened to."""
-        return self.machine.muted
+        return self.machine.rests and not self._effects.unfinished
 
     @property
     def profile(self) -> str:
         """Name of the newest turn's profile, "" for none."""
-        return self._hands.turn.profile if self._hands.turn is not None else ""
+        return self._effects.turn.profile if self._effects.turn is not None else ""
 
     @property
     def exchange(self) -> ConfirmationDialog | None:
         """The question to the person about a call of the newest turn, if there was one."""
-        confirming = self._hands.turn.confirming if self._hands.turn is not None else None
+        confirming = self._effects.turn.confirming if self._effects.turn is not None else None
         return confirming.exchange if confirming is not None else None
-
-    @property
-    def standing(self) -> Standing:
-        """What is to be seen of it now."""
-        return self._observers.standing
-
-    @property
-    def hearing(self) -> Hearing:
-        """Ring, wake word and voice activity, for whoever keeps near misses or sound."""
-        return self._hearing
 
     @property
     def rings(self) -> bool:
@@ -336,14 +178,17 @@ class ConversationLoop:
         `silence` is called when a person speaks to us or wants silence.
         """
         self._bells.append(rings)
-        self._hands.heard.add(silence)
+        self._effects.heard.add(silence)
 
     def follow(self, follower: TurnListener) -> None:
         """Have it told of every turn from now on."""
-        self._hands.followers.add(follower)
+        self._effects.followers.add(follower)
 
-    def observe(self, observer: Observer) -> Callable[[], None]:
-        """Have `observer` called with each change of `standing`; what is returned ends that."""
+    def observe(self, observer: Callable[[Standing], None]) -> Callable[[], None]:
+        """Call `observer` with each change of `standing`, on the loop's thread; it must not block.
+
+        Returns a function that ends that; calling it twice is harmless.
+        """
         return self._observers.add(observer)
 
     def mute(self, on: bool) -> None:
@@ -359,9 +204,9 @@ class ConversationLoop:
         program also while anything else is under way.
         """
         if caller:
-            return self._programs.listen(word, caller)
+            return self.programs.listen(word, caller)
         machine, at_ms = self.machine, self.at_ms
-        if machine.microphone is not MicrophoneState.OPEN or machine.muted or self._ending:
+        if machine.microphone is not MicrophoneState.OPEN or machine.muted or self.ending:
             return False
         self.dispatch(WakeHeard(word, 1.0, at_ms, at_ms, pressed=True))
         return self.machine.turn > machine.turn
@@ -375,11 +220,11 @@ class ConversationLoop:
 
         An answer under way ends by the rules by which it began.
         """
-        self._steps.use(replace(self._steps.rules, barge_in="speech" if on else "wake"))
+        self._use(replace(self._rules, barge_in="speech" if on else "wake"))
 
     def use_follow_up(self, when: FollowUp) -> None:
         """Listen on without the wake word after such answers, from the next turn on."""
-        self._steps.use(replace(self._steps.rules, follow_up=when))
+        self._use(replace(self._rules, follow_up=when))
 
     def use_profile(self, name: str) -> None:
         """The profile of a turn whose wake word names none; "" for none."""
@@ -392,7 +237,7 @@ class ConversationLoop:
 
     def noisy(self, on: bool) -> None:
         """Music plays in the room: a wake word must be surer, as while we speak."""
-        self._hearing.distract("media", on)
+        self.hearing.distract("media", on)
 
     def on_microphone(self, change: MicrophoneChange) -> None:
         """Whoever keeps the microphone tells how it stands. Call it on the loop's thread."""
@@ -405,8 +250,8 @@ class ConversationLoop:
         elif change.status in _HERE and is_lost:
             _log.info("the microphone is back")
             self.dispatch(SourceBack(self.at_ms))
-        self._observers.tell(self._stands())
-        self._steps.wake_waiters()
+        self._tell_standing()
+        self.wake_waiters()
 
     def announce(self, text: str, language: str, manner: Manner = PLAIN) -> None:
         """Say something that nobody asked for just now, like that, once the conversation rests.
@@ -414,7 +259,7 @@ class ConversationLoop:
         It can be stopped and talked over like an answer. Beyond ANNOUNCEMENTS_WAITING the oldest
         of those that wait is given up. Once the context is being left nothing is said any more.
         """
-        if self._ending:
+        if self.ending:
             _log.info("an announcement came too late: everything ends")
             return
         if len(self.machine.announcements) >= ANNOUNCEMENTS_WAITING:
@@ -424,18 +269,7 @@ class ConversationLoop:
     def follow_announcements(self, ended: Callable[[str, bool], None]) -> None:
         """Tell of each announcement that is over its text, and whether all of its sound could be
         played; what somebody stops could be."""
-        self._hands.announced.add(ended)
-
-    async def put(self, text: str, language: str, manner: Manner, then: Then) -> bool:
-        """Say it for a program once the conversation rests, and then open the microphone.
-
-        Returns when it has begun; False: everything ends, and it is not said.
-        """
-        return await self._programs.put(text, language, manner, then)
-
-    def withdraw(self, then: Then) -> None:
-        """Whoever had that said has gone: where it is under way it ends."""
-        self._programs.withdraw(then)
+        self._effects.announced.add(ended)
 
     async def ask_quietly(
         self, text: str, rights: Rights, caller: str, owner: ConversationOwner | None = None
@@ -445,7 +279,7 @@ class ConversationLoop:
 
         Raises Busy where it cannot begin within half a minute.
         """
-        return await self._programs.ask(text, rights, caller, owner)
+        return await self.programs.ask(text, rights, caller, owner)
 
     def end_talk(self) -> None:
         """After the answer under way nothing is listened for without the wake word."""
@@ -456,10 +290,18 @@ class ConversationLoop:
 
         Returns how many turns were closed; announcements are none. See `Listening.listen`.
         """
-        before = self._hands.closed
+        before = self._effects.closed
         await self._listening.listen(source, turns)
         await self.rest()  # the last turn is closed a moment after the last sound was heard
-        return self._hands.closed - before
+        return self._effects.closed - before
+
+    async def listen_for_ever(self, microphone: SteadyMicrophone) -> None:
+        """Hear a microphone that heals, and tell the conversation how it stands.
+
+        Ends only by cancellation: a device that is missing or goes is no error.
+        """
+        microphone.on_change = self.on_microphone
+        await self.listen(microphone)
 
     async def ask(self, text: str) -> None:
         """One typed turn, until its answer has been given."""
@@ -467,56 +309,92 @@ class ConversationLoop:
             self.stop()
             await self.rest()
             return
-        before = self._hands.closed
+        before = self._effects.closed
         self.dispatch(Typed(text))
-        await self.until(lambda: self._hands.closed > before and self.resting)
+        await self.until(lambda: self._effects.closed > before and self.resting)
 
     def retire(self) -> None:
         """Begin nothing more; what is under way goes on until `end`."""
-        self._ending = True
+        self.ending = True
 
     async def end(self) -> None:
         """Cut the turn under way short and begin nothing more; again, it does nothing."""
         self.retire()
-        if not self._ended:
-            self._ended = True
-            await self._end_turns()
-
-    async def rest(self) -> None:
-        """Wait until no turn is open and every closed one is written down."""
-        await self.until(lambda: self.resting)
-
-    def dispatch(self, event: Event) -> None:
-        """Give the machine an event and carry out the effects. Call it on the loop's thread."""
-        if isinstance(event, StopAsked):
-            self._hands.heard.tell()
-        if self._steps.take(event) and self.machine.wants_sound:
-            self._conversation.listen()
-
-    def _show(self, before: State) -> None:
-        """Tell of a change, and ask more of a wake word while we speak."""
-        speaks = self.state is State.SPEAKING
-        if speaks is not (before is State.SPEAKING):
-            self._hearing.distract("speaking", speaks)
-        self._observers.tell(self._stands())
-
-    def _stands(self) -> Standing:
-        machine = self.machine
-        status = self._status or status_of(machine, heard=self.at_ms > 0)
-        return Standing(machine.state, machine.muted, status)
-
-    async def until(self, condition: Callable[[], bool]) -> None:
-        """Return once it holds; it is looked at after every event."""
-        await self._steps.until(condition)
-
-    async def _end_turns(self) -> None:
-        """Cut the turn under way short and let it be written down."""
-        self._steps.drop_announcements()
+        if self._ended:
+            return
+        self._ended = True
+        self.machine = replace(self.machine, announcements=())  # nobody will hear them
         self.dispatch(StopAsked())
         try:
             async with asyncio.timeout(_END_S):
                 await self.rest()
         except TimeoutError:
             _log.warning("the last turn did not end in %g s", _END_S)
-            if self._hands.task is not None:
-                self._hands.task.cancel()
+            if self._effects.task is not None:
+                self._effects.task.cancel()
+
+    async def rest(self) -> None:
+        """Wait until no turn is open and every closed one is written down."""
+        await self.until(lambda: self.resting)
+
+    def dispatch(self, event: Event) -> None:
+        """Give the machine an event and carry out the effects. Call it on the loop's thread.
+
+        What comes of an effect waits until all effects of the event before are carried out.
+        """
+        if isinstance(event, StopAsked):
+            self._effects.heard.tell()
+        self._pending.append(event)
+        if len(self._pending) > 1:
+            return
+        try:
+            while self._pending:
+                self._step(self._pending[0])
+                self._pending.popleft()
+        finally:
+            self._pending.clear()  # whatever an effect raises, the next event must be taken
+        self._use(self._rules)
+        self.wake_waiters()
+        if self.machine.wants_sound:
+            self._time.listen()
+
+    async def until(self, condition: Callable[[], bool]) -> None:
+        """Return once it holds; it is looked at after every event."""
+        while not condition():
+            await self._changed.wait()
+
+    def wake_waiters(self) -> None:
+        """Have whoever waits look again: something has changed without an event."""
+        self._changed.set()
+        self._changed = asyncio.Event()
+
+    def _step(self, event: Event) -> None:
+        before, at_ms = self.machine, self.at_ms
+        if before.now_ms < at_ms:
+            before = replace(before, now_ms=at_ms)
+        self.machine, effects = reduce(before, event)
+        for effect in effects:
+            self._effects.perform(effect)
+        speaks = self.state is State.SPEAKING
+        if speaks is not (before.state is State.SPEAKING):
+            self.hearing.distract("speaking", speaks)  # more is asked of a wake word
+        self._tell_standing()
+
+    def _use(self, rules: Rules) -> None:
+        """Go by these from the next turn on; one under way ends by those by which it began."""
+        self._rules = rules
+        if self.machine.rests and self.machine.rules is not rules:
+            self.machine = replace(self.machine, rules=rules)
+
+    def _tell_standing(self) -> None:
+        standing = self._stands()
+        if standing != self.standing:
+            self.standing = standing
+            self._observers.tell(standing)
+
+    def _stands(self) -> Standing:
+        status = self._status or _STATUS.get(self.machine.microphone)
+        if status is None:
+            heard = self.at_ms > 0
+            status = MicrophoneStatus.LISTENING if heard else MicrophoneStatus.OPENING
+        return Standing(self.machine.state, self.machine.muted, status)

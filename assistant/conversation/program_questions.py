@@ -239,7 +239,7 @@ class ProgramQuestions:
                     last = await asyncio.shield(inquiry.ended), inquiry
                 finally:
                     if not inquiry.ended.done():  # whoever asked has gone
-                        self._speaker.withdraw(then)
+                        self._speaker.programs.withdraw(then)
                 if last[0].how != "cut":
                     return last
         if last is None:
@@ -247,7 +247,7 @@ class ProgramQuestions:
         return last
 
     async def _put(self, wanted: QuestionRequest, language: str, then: ForAnswer) -> None:
-        if not await self._speaker.put(wanted.question, language, manner_of(wanted), then):
+        if not await self._speaker.programs.put(wanted.question, language, manner_of(wanted), then):
             raise Busy("The assistant is about to end.")
 
     def _told(self, wanted: QuestionRequest, ended: Ended, inquiry: Inquiry) -> QuestionAnswer:
@@ -372,7 +372,7 @@ class Talks:
         then = ForTalk(caller.name, wanted.instruction)
         try:
             async with self._line.place(seconds, wanted.priority):
-                put = self._speaker.put(wanted.text, language, manner_of(wanted), then)
+                put = self._speaker.programs.put(wanted.text, language, manner_of(wanted), then)
                 if not await done_within(self._clock, until_s - self._clock.monotonic(), put):
                     raise Busy("Somebody talked with the assistant until it had expired.")
                 await self._speaker.rest()

@@ -47,13 +47,13 @@ class ProgramTurns:
     def __init__(
         self,
         conversation: "ConversationLoop",
-        hands: EffectRunner,
+        effects: EffectRunner,
         mouth: SpeechOutput,
         services: Deferred[TurnServices],
         clock: Clock,
     ) -> None:
         self._conversation = conversation
-        self._hands = hands
+        self._effects = effects
         self._mouth = mouth
         self._services = services
         self._clock = clock
@@ -68,7 +68,7 @@ class ProgramTurns:
         if not self._may_listen or self._opening:
             return False
         self._opening = True
-        self._hands.group.create_task(self._listen(word, caller))
+        self._effects.group.create_task(self._listen(word, caller))
         return True
 
     async def put(self, text: str, language: str, manner: Manner, then: Then) -> bool:
@@ -103,7 +103,7 @@ class ProgramTurns:
             raise Busy("The assistant is about to end.")
         owner = owner or ConversationOwner(caller, recalls=rights.recalls)
         sentence = _Sentence(text, rights, caller, owner)
-        serving = self._hands.group.create_task(self._serve(sentence, limits))
+        serving = self._effects.group.create_task(self._serve(sentence, limits))
         try:
             served = await asyncio.shield(serving)
         except asyncio.CancelledError:
@@ -132,7 +132,7 @@ class ProgramTurns:
 
     async def _one_turn(self, sentence: _Sentence, limits: "Toolbox") -> FinishedTurn:
         self._conversation.dispatch(Typed(sentence.text, sentence.caller, sentence.owner))
-        turn = self._hands.turn
+        turn = self._effects.turn
         assert turn is not None  # the conversation rested: it has begun
         sentence.begun = True
         limits.restrict(turn.turn_id, sentence.rights, sentence.caller)  # before its first step

@@ -12,7 +12,6 @@ import pytest
 from numpy.typing import NDArray
 
 from assistant.conversation.audio_front_end import AudioFrontEnd
-from assistant.conversation.for_ever import listen_for_ever
 from assistant.domain.brain import BrainEvent, Heard, TurnDone
 from audio.devices.watch import DeviceWatch
 from audio.endpoint import Endpointer
@@ -120,7 +119,7 @@ async def test_nothing_is_lost_between_wake_word_and_command(command: Path, tmp_
         runner_with(brain, ear) as (runner, closed),
     ):
         microphone = SteadyMicrophone(DeviceInput("default"), watch=watch)
-        listening = asyncio.create_task(listen_for_ever(runner, microphone))
+        listening = asyncio.create_task(runner.listen_for_ever(microphone))
         await asyncio.sleep(1)  # the engine fills its window
         for number in range(rounds):
             clip = tmp_path / f"coded-{number}.wav"

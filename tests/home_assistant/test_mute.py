@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from assistant.config.schema import Settings
-from assistant.conversation.loop import Observers
 from assistant.conversation.rules.state import Standing, State
 from assistant.domain.clock import SystemClock
+from assistant.domain.listeners import Listeners
 from assistant.interfaces.device.interface import DeviceKeeper
 from assistant.interfaces.device.registration import DeviceFile, HouseDevice
 from assistant.interfaces.device.sensors import DeviceSensors
@@ -40,11 +40,16 @@ class Box:
     """Conversation, microphone and loudspeaker in one."""
 
     def __init__(self) -> None:
-        self.observers = Observers(Standing(State.IDLE, False, MicrophoneStatus.LISTENING))
+        self.observers: Listeners[[Standing]] = Listeners("the box")
+        self.standing = Standing(State.IDLE, False, MicrophoneStatus.LISTENING)
 
     def mute(self, on: bool) -> None:
         status = MicrophoneStatus.CLOSED if on else MicrophoneStatus.LISTENING
-        self.observers.tell(Standing(State.IDLE, on, status))
+        self.stand(Standing(State.IDLE, on, status))
+
+    def stand(self, standing: Standing) -> None:
+        self.standing = standing
+        self.observers.tell(standing)
 
     def pause(self, on: bool) -> None:
         pass
@@ -82,7 +87,7 @@ async def daemon(settings: Settings, house: Address, admin: Admin) -> AsyncItera
                 catalogue,
                 "en",
                 clock,
-                lambda: StatusSnapshot(box.observers.standing),
+                lambda: StatusSnapshot(box.standing),
                 words=False,
             ) as sensors,
             DeviceKeeper(
@@ -130,7 +135,7 @@ async def test_home_assistant_sees_it_and_follows(daemon: Daemon, admin: Admin) 
             await mute.set(False)
             await shows(admin, MUTED, "off")
         for status in MicrophoneStatus:
-            box.observers.tell(Standing(State.FAULT, False, status))
+            box.stand(Standing(State.FAULT, False, status))
             await shows(admin, MICROPHONE, status.name.lower())
         assert await admin.attribute(MUTED, "icon") == "mdi:microphone"
     await shows(admin, MUTED, "unavailable")

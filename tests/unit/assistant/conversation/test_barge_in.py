@@ -132,7 +132,7 @@ async def talked_over(
     ear = ScriptedEar({**COMMAND, **events})
     async with runner_with(brain, ear, tools, clock, player) as (runner, closed):
         runner.full_duplex(duplex)
-        runner._hands._hears_stop = stop
+        runner._effects._hears_stop = stop
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(
                 "assistant.speech.output.SpeechOutput.duck", lambda _, on: ducked.append(on)
@@ -290,7 +290,7 @@ async def test_what_rings_is_stopped_by_ear() -> None:
         2_000: [SpeechEnded(1_300, 2_000)],
     }
     async with runner_with(ScriptedBrain(), ScriptedEar(events)) as (runner, closed):
-        runner._hands._hears_stop = partial(hears_stop, transcribe=Decodes("stop"))
+        runner._effects._hears_stop = partial(hears_stop, transcribe=Decodes("stop"))
         runner.add_bell(lambda: not silenced, lambda: silenced.append(True))
 
         async def settles() -> None:

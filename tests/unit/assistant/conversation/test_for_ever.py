@@ -8,7 +8,6 @@ import httpx
 import pytest
 from starlette.applications import Starlette
 
-from assistant.conversation.for_ever import listen_for_ever
 from assistant.conversation.loop import ConversationLoop
 from assistant.conversation.rules.machine import State
 from assistant.domain.brain import BrainEvent, ReplyText, TurnDone
@@ -55,7 +54,7 @@ async def unplug(stage: Stage) -> None:
 
 async def begin(runner: ConversationLoop, stage: Stage) -> asyncio.Task[None]:
     """Listen from now on; the ear's thread has had the real time that it takes to start."""
-    listening = asyncio.create_task(listen_for_ever(runner, stage.microphone))
+    listening = asyncio.create_task(runner.listen_for_ever(stage.microphone))
     while not stage.device.attempts:
         await asyncio.to_thread(int)
     return listening

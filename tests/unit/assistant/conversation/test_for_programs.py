@@ -171,7 +171,7 @@ class TestTalk:
         ear = ScriptedEar({1_000: [SpeechStarted(900)], 2_000: [SpeechEnded(1_800, 2_000)]})
         async with runner_with(brain, ear, player=player, off=("open",)) as (runner, closed):
             then = ForTalk("http:garden", 'Ask "when" too.')
-            assert await runner.put("The washing is done.", "en", PLAIN, then)
+            assert await runner.programs.put("The washing is done.", "en", PLAIN, then)
             await runner.until(lambda: runner.state is State.FOLLOW_UP)
             assert player.given[-1] == earcon("open")[0]
             await runner.listen(FramesWith(4.0, {}))
@@ -210,7 +210,7 @@ class TestTalk:
         ear = ScriptedEar({1_000: [SpeechStarted(900)], 2_000: [SpeechEnded(1_800, 2_000)]})
         asked = ScriptedBrain(calls, calls)
         async with runner_with(asked, ear, tools=tools, player=Loud()) as (runner, _):
-            await runner.put("Hello.", "en", PLAIN, ForTalk("http:garden", instruction))
+            await runner.programs.put("Hello.", "en", PLAIN, ForTalk("http:garden", instruction))
             await runner.until(lambda: runner.state is State.FOLLOW_UP)
             await runner.listen(FramesWith(4.0, {}))
             await runner.ask("unlock it")  # a turn of the person's own
@@ -225,7 +225,7 @@ class TestTalk:
     async def test_nothing_is_said_once_everything_ends(self) -> None:
         async with runner_with(ScriptedBrain()) as (runner, closed):
             pass
-        assert not await runner.put("Hello.", "en", PLAIN, ForTalk("mqtt"))
+        assert not await runner.programs.put("Hello.", "en", PLAIN, ForTalk("mqtt"))
         assert closed == []
 
 

@@ -49,7 +49,7 @@ async def test_no_frame_reaches_the_wake_engine_or_the_ring() -> None:
     ear = AudioFrontEnd(wake, NoVoice(), Endpointer())
     async with runner_with(ScriptedBrain(), ear) as (runner, _):
         await runner.listen(FramesWith(4.0, muting(runner, 1_000, 3_000)))
-        assert not runner.muted
+        assert not runner.machine.muted
     # It hears a block of 80 ms with the block's last frame: 980 came too late for that.
     assert wake.heard == [*range(20, 961, 20), *range(3_000, 4_001, 20)]
     assert ear.ring.start == (3_000 - 20) * 16
@@ -87,7 +87,7 @@ async def test_a_sentence_under_way_is_given_up() -> None:
     ear = ScriptedEar({1_000: COMMAND[1_000], 1_400: COMMAND[1_400]})
     async with runner_with(ScriptedBrain(waits), ear) as (runner, closed):
         await runner.listen(FramesWith(4.0, {2_000: lambda: runner.mute(True)}))
-        assert (runner.state, runner.muted) == (State.IDLE, True)
+        assert (runner.state, runner.machine.muted) == (State.IDLE, True)
     [(turn, closing)] = closed
     assert closing.error == "muted"
     assert turn.audio is not None
@@ -114,7 +114,7 @@ async def test_an_event_of_the_frame_under_way_is_too_late() -> None:
     loop = asyncio.get_running_loop()
     async with runner_with(ScriptedBrain(), MutesMeanwhile({1_000: [WAKE]})) as (runner, closed):
         await runner.listen(FramesWith(3.0, {}))
-        assert runner.muted
+        assert runner.machine.muted
     assert closed == []
 
 
