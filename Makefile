@@ -7,7 +7,7 @@ PYTEST := $(BIN)/python -m pytest
 NO_HANG := -o faulthandler_timeout=330 -o faulthandler_exit_on_timeout=true
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check coverage mutation bench bench-scale gate chaos day test-devices test-home-assistant test-servers test-service test-install test-console test-faults lock audit sbom clean
+.PHONY: help setup demo test check coverage mutation bench bench-scale gate chaos day test-benchmarks test-devices test-home-assistant test-servers test-service test-install test-console test-faults lock audit sbom clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 28
@@ -19,7 +19,8 @@ demo: setup ## spoken and typed commands in a simulated house
 	@$(BIN)/hearth demo
 
 test: setup ## all tests that need no sound device and no Home Assistant
-	@$(PYTEST) -n auto --dist loadfile -m "not devices and not home_assistant and not service and not console and not faults" $(TESTS)
+	@$(PYTEST) -n auto --dist loadfile -m "not devices and not home_assistant and not service and not console and not faults" \
+		--ignore tests/unit/benchmarks $(TESTS)
 
 check: ## format, lint, types, import rules, dependencies, shell scripts
 	@$(SETUP) --check
@@ -37,7 +38,7 @@ check: ## format, lint, types, import rules, dependencies, shell scripts
 coverage: setup ## branch coverage of the unit and pipeline tests: at least 90 %, 100 % of policy and turn machine
 	@rm -f .coverage .coverage.*
 	@$(BIN)/python -m coverage run -m pytest -n auto --dist loadfile -m "not devices and not home_assistant and not service and not console and not faults" \
-		--deselect tests/unit/integrations/web/test_page.py::test_a_page_that_means_harm_costs_little tests/unit tests/pipeline
+		--deselect tests/unit/integrations/web/test_page.py::test_a_page_that_means_harm_costs_little --ignore tests/unit/benchmarks tests/unit tests/pipeline
 	@$(BIN)/python -m coverage combine -q
 	@$(BIN)/python -m coverage report --fail-under=90
 	@$(BIN)/python -m coverage report --include="$(shell tr '\n' ',' < tests/covered_whole.txt)" --fail-under=100
@@ -62,6 +63,9 @@ chaos: ## breaks everything that can break, and writes into docs/faults.md how i
 
 day: setup ## 150 dialogues of a day through every rung; writes docs/day.md (some ten minutes)
 	@$(BIN)/python -m tests.dialogues
+
+test-benchmarks: setup ## tests of the benchmarks themselves
+	@$(PYTEST) -n auto --dist loadfile tests/unit/benchmarks
 
 test-devices: ## tests with a microphone and a speaker that PulseAudio simulates
 	@$(SETUP) --devices
