@@ -1,21 +1,76 @@
-"""`hearth ask`: one typed turn."""
+"""`hearth ask` and `hearth hear`: one turn, typed or spoken, and how it is shown to a person.
+
+The answer goes to stdout, how it came about to stderr.
+"""
 
 import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.text import Text
 
 from assistant.app.build import open_app
-from assistant.cli.console import keyboard
-from assistant.cli.output import print_turn, show_notices
-from assistant.cli.terminal import CliCommand, Failed
+from assistant.cli.console import Terminal, keyboard, worded
+from assistant.cli.terminal import CliCommand, Failed, say, say_json
 from assistant.config.schema import Settings
-from assistant.conversation.record import joined
+from assistant.conversation.record import NO_WAKE, FinishedTurn, joined, no_wake
+from assistant.conversation.record import as_json as turn_object
+from assistant.domain.outcome import Decision, ToolOutcome
+from assistant.domain.records import TurnRecord
+from assistant.sound.devices import open_file_player
+from audio.sound_files import WavSource
+
+_COLOURS = {"done": "green", "not_run": "yellow"}
 
 
-def _arguments(parser: argparse.ArgumentParser) -> None:
+def print_turn(turn: FinishedTurn, as_json: bool) -> int:
+    """Print a finished turn for a program or for a person, and give the exit code."""
+    if as_json:
+        say_json(turn_object(turn.record, turn.outcomes))
+    else:
+        show_turn(turn.record, turn.outcomes)
+    return 1 if turn.record.error else 0
+
+
+def show_turn(record: TurnRecord, outcomes: Sequence[ToolOutcome]) -> None:
+    """Print what was heard, which tools ran, and the answer."""
+    console = Terminal(stderr=True)
+    if record.source in ("voice", "follow_up", "barge_in"):
+        console.tell("[dim]heard   [/] {heard}", heard=record.heard or "(nothing)", fold=True)
+    for outcome in outcomes:
+        console.tell("[dim]tool    [/] {call}", call=describe(outcome))
+    if record.error:
+        problem = record.error.message or record.error.kind
+        console.tell("[red]problem [/] {problem}", problem=problem, fold=True)
+    if record.answer:
+        say(" ".join(record.answer.split("\n")))  # a model may write a list
+    if any(outcome.decision is Decision.NEEDS_CONFIRMATION for outcome in outcomes):
+        console.print("nobody was there to answer, so it was not done", style="dim")
+
+
+def show_notices(notices: Sequence[str]) -> None:
+    """Print what a person should know before the first turn."""
+    console = Terminal(stderr=True, style="dim", soft_wrap=True)
+    for notice in notices:
+        console.print(f"hearth: {notice}")
+
+
+def describe(outcome: ToolOutcome) -> Text:
+    """One line on a call."""
+    arguments = ", ".join(f"{key}={value}" for key, value in outcome.arguments.items())
+    colour = _COLOURS.get(outcome.status, "red")
+    seen = "; ".join(f"{o.entity_id} {o.before} → {o.after}" for o in outcome.observed)
+    status = Text(outcome.status, style=colour)
+    told = "{name}({arguments}) {status} {seen}" if seen else "{name}({arguments}) {status}"
+    return worded(told, name=outcome.name, arguments=arguments, status=status, seen=seen)
+
+
+def _ask_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("text", metavar="TEXT", help="the sentence, in any configured language")
     parser.add_argument("--json", action="store_true", help="print the turn as one JSON value")
 
 
-async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
+async def _ask(arguments: argparse.Namespace, settings: Settings) -> int:
     if not arguments.text.strip():
         raise Failed('Nothing was asked; try hearth ask "what time is it"', exit_code=2)
     async with open_app(settings, player=None, hears=False, prompter=keyboard()) as app:
@@ -29,6 +84,43 @@ COMMAND = CliCommand(
     name="ask",
     summary="one typed turn",
     example='hearth ask "turn on the kitchen light"',
-    add_arguments=_arguments,
-    run=_run,
+    add_arguments=_ask_arguments,
+    run=_ask,
+)
+
+
+def _hear_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", type=Path, metavar="FILE.wav", help="stands for the microphone")
+    parser.add_argument("--json", action="store_true", help="print the turn as one JSON value")
+    pace = parser.add_mutually_exclusive_group()
+    pace.add_argument("--fast", action="store_true", help="as fast as it can be worked out")
+    pace.add_argument("--realtime", action="store_true", help="as fast as it was spoken (default)")
+    parser.add_argument("--out", type=Path, metavar="ANSWER.wav", help="write the spoken answer")
+
+
+async def _hear(arguments: argparse.Namespace, settings: Settings) -> int:
+    paced = not arguments.fast
+    source = WavSource(arguments.file, realtime=paced)
+    async with (
+        open_file_player(arguments.out, paced) as player,
+        open_app(settings, player, hears=True, paced=paced) as app,
+    ):
+        show_notices(app.notices)
+        await app.runner.listen(source, turns=1)
+        turn = joined(app.log.turns) if app.log.turns else None
+    if turn is None:
+        if arguments.json:
+            say_json(no_wake())
+        else:
+            say(f"hearth: {NO_WAKE} in {arguments.file}", error=True)
+        return 1
+    return print_turn(turn, arguments.json)
+
+
+HEAR = CliCommand(
+    name="hear",
+    summary="one spoken turn from a sound file",
+    example="hearth hear command.wav --fast --json --out answer.wav",
+    add_arguments=_hear_arguments,
+    run=_hear,
 )

@@ -10,8 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from assistant.app.build import App, open_app
+from assistant.cli.ask import describe, show_turn
 from assistant.cli.console import Terminal, worded
-from assistant.cli.output import describe, show_turn
 from assistant.cli.terminal import CliCommand, Failed
 from assistant.config.schema import Settings
 from assistant.conversation.record import FinishedTurn

@@ -22,8 +22,15 @@ from assistant.domain.clock import SystemClock
 from assistant.domain.records import TurnRecord, new_id
 from assistant.domain.version import own_version
 from assistant.evaluation.commands import Outcome, Sentence, make_recording, sentences
-from assistant.evaluation.report import Circumstances, as_json, as_markdown
-from assistant.evaluation.trial import Trial, open_trials, run_trials, trial_settings
+from assistant.evaluation.trial import (
+    Circumstances,
+    Trial,
+    as_json,
+    as_markdown,
+    open_trials,
+    run_trials,
+    trial_settings,
+)
 from assistant.journal.store import Store
 from assistant.setup.cloud import ONE_COMMAND
 from integrations.address import shown
@@ -211,7 +218,7 @@ def _about(
         machine=f"{platform.machine()}, Python {platform.python_version()}",
         day=date.today().isoformat(),
         realtime=not arguments.fast,
-        of=count,
+        sentences=count,
         cap_usd=round(cap_usd, 4),
     )
 

@@ -10,7 +10,7 @@ import logging
 import os
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 
@@ -22,22 +22,23 @@ from assistant.domain.records import StoreError
 from audio.errors import AudioError
 from integrations.errors import IntegrationError, unpacked
 
-COMMANDS = (
-    "run",
-    "demo",
-    "setup",
-    "hear",
-    "ask",
-    "say",
-    "tools",
-    "trace",
-    "costs",
-    "eval",
-    "audit",
-    "doctor",
-    "devices",
-    "models",
-)
+# Each command's module in this package, and the name in it where that is not COMMAND.
+COMMANDS: Mapping[str, str] = {
+    "run": "run",
+    "demo": "demo",
+    "setup": "setup",
+    "hear": "ask:HEAR",
+    "ask": "ask",
+    "say": "say",
+    "tools": "tools",
+    "trace": "trace",
+    "costs": "costs",
+    "eval": "eval",
+    "audit": "audit",
+    "doctor": "doctor",
+    "devices": "devices",
+    "models": "models",
+}
 
 FAILED, UNUSABLE = 1, 2
 EXPECTED = (ConfigError, AudioError, IntegrationError, StoreError, Failed)
@@ -79,7 +80,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _load(name: str) -> CliCommand:
     """One command. Its module is imported here, because some bring a second's worth of others."""
-    command: CliCommand = importlib.import_module(f"assistant.cli.{name}").COMMAND
+    module, _, attribute = COMMANDS[name].partition(":")
+    found = importlib.import_module(f"assistant.cli.{module}")
+    command: CliCommand = getattr(found, attribute or "COMMAND")
     return command
 
 
@@ -101,7 +104,7 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
         epilog="Try it without microphone, key or Home Assistant: hearth demo",
     )
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    names = words[:1] if words and words[0] in COMMANDS else COMMANDS
+    names = words[:1] if words and words[0] in COMMANDS else [*COMMANDS]
     for command in map(_load, names):
         own = commands.add_parser(
             command.name,

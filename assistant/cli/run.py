@@ -67,7 +67,7 @@ def _announce(app: "App", startup: Startup, *, quiet: bool) -> None:
 
 
 def _show(turn: FinishedTurn) -> None:
-    from assistant.cli.output import show_turn  # what it draws with is imported when it draws
+    from assistant.cli.ask import show_turn  # what it draws with is imported when it draws
 
     show_turn(turn.record, turn.outcomes)
 

@@ -15,9 +15,9 @@ from assistant.app.guards import rulings_of
 from assistant.app.home import HomeContext, open_home
 from assistant.app.tools import open_background_work
 from assistant.brains.briefing.briefer import Briefer
-from assistant.cli import tools_approve, tools_rate
 from assistant.cli.console import Terminal
 from assistant.cli.terminal import CliCommand, Failed, say, say_json
+from assistant.cli.tools_decide import add_approve_parser, add_rate_parser, approve, rate
 from assistant.config.schema import Settings
 from assistant.domain.clock import Clock, SystemClock
 from assistant.domain.outcome import Decision
@@ -35,8 +35,8 @@ _LINE = 100  # characters of what a tool does; wider terminals leave the rest em
 def _arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON value")
     deeds = parser.add_subparsers(dest="deed", metavar="DEED", required=False)
-    tools_approve.add_parser(deeds)
-    tools_rate.add_parser(deeds)
+    add_approve_parser(deeds)
+    add_rate_parser(deeds)
     instead = parser.add_mutually_exclusive_group()
     instead.add_argument(
         "--explain",
@@ -62,12 +62,12 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
     if arguments.deed == "approve":
         async with open_home(settings, clock) as bridge:
             await bridge.hub.tools(PATIENCE_S)
-            return await tools_approve.approve(bridge, arguments.chosen, arguments.json)
+            return await approve(bridge, arguments.chosen, arguments.json)
     if arguments.deed == "rate":
         async with open_home(settings, clock) as bridge:
             await bridge.hub.tools(PATIENCE_S)
             chosen, every = arguments.chosen, arguments.every
-            return await tools_rate.rate(bridge, clock, chosen, every, arguments.json)
+            return await rate(bridge, clock, chosen, every, arguments.json)
     async with (
         open_home(settings, clock) as bridge,
         open_background_work(settings, bridge, clock),  # for the tools that it offers

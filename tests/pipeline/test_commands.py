@@ -55,7 +55,7 @@ def test_hear_gives_the_whole_turn(
     pace: str, clip: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     answer = tmp_path / "answer.wav"
-    with patch("assistant.cli.hear.open_app", wraps=open_app) as opened:
+    with patch("assistant.cli.ask.open_app", wraps=open_app) as opened:
         assert main(["hear", str(clip), pace, "--json", "--out", str(answer)]) == 0
     assert opened.call_args.kwargs["paced"] is (pace == "--realtime")
     turn = _one_value(capsys)

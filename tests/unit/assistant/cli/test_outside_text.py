@@ -23,14 +23,14 @@ from rich.text import Text
 from assistant.app.build import App
 from assistant.app.home import HomeContext
 from assistant.app.process import Startup
-from assistant.cli import devices, run, tools, tools_approve, tools_rate
+from assistant.cli import devices, run, tools, tools_decide
 from assistant.cli import doctor as doctor_command
+from assistant.cli.ask import print_turn, show_notices
 from assistant.cli.console import Keyboard, Terminal, stacked, worded
 from assistant.cli.demo import show_house, show_scene
 from assistant.cli.eval import _line
 from assistant.cli.main import main
 from assistant.cli.models import _tell
-from assistant.cli.output import print_turn, show_notices
 from assistant.cli.setup_steps import TerminalPerson, settle_given
 from assistant.cli.terminal import say, say_json
 from assistant.cli.trace import show
@@ -100,7 +100,7 @@ def surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     )
     monkeypatch.setenv("HEARTH_CONFIG", str(file))
     monkeypatch.setenv("COLUMNS", "2000")
-    monkeypatch.setattr(tools_rate, "LEARN_S", 0.0)
+    monkeypatch.setattr(tools_decide, "LEARN_S", 0.0)
     things = tuple(replace(one, name=f"{one.name} {EVIL}") for one in catalogue.THINGS[:8])
     bell = Thing("input_button.bell", f"Bell {EVIL}", "unknown")
     areas = tuple(replace(area, name=f"{area.name} {EVIL}") for area in catalogue.AREAS)
@@ -347,11 +347,11 @@ async def test_tools_that_wait_to_be_approved(
     async with Store(tmp_path / "hearth.db", SystemClock()) as store:
         await Approvals(store).look([tool], servers)
         bridge = cast(HomeContext, SimpleNamespace(store=store, hub=hub))
-        assert await tools_approve.approve(bridge, [], as_json=False) == 0
+        assert await tools_decide.approve(bridge, [], as_json=False) == 0
         printed(capsys)
-        assert await tools_approve.approve(bridge, [], as_json=True) == 0
+        assert await tools_decide.approve(bridge, [], as_json=True) == 0
         assert json.loads(printed(capsys))[0]["name"] == f"add{EVIL}"
-        assert await tools_approve.approve(bridge, ["notes/*"], as_json=False) == 0
+        assert await tools_decide.approve(bridge, ["notes/*"], as_json=False) == 0
         assert "Approved as shown" in printed(capsys)
 
 

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from assistant.cli.output import show_turn
+from assistant.cli.ask import show_turn
 from assistant.domain.records import Source, TurnRecord
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

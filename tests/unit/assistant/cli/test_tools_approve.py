@@ -13,7 +13,7 @@ import pytest
 from assistant.app.home import HomeContext
 from assistant.cli.main import main
 from assistant.cli.terminal import Failed
-from assistant.cli.tools_approve import approve
+from assistant.cli.tools_decide import approve
 from assistant.domain.clock import SystemClock
 from assistant.journal.store import Store
 from assistant.tools.catalog.approvals import Approvals, fingerprint

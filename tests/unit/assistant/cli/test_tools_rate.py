@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from assistant.cli import tools_rate
+from assistant.cli import tools_decide
 from assistant.cli.main import main
 from integrations.demo_home import catalogue
 from integrations.demo_home import rest as server
@@ -32,7 +32,7 @@ tool = "HassTurnO*"
 decide = "confirm"
 """)
     monkeypatch.setenv("HEARTH_CONFIG", str(file))
-    monkeypatch.setattr(tools_rate, "LEARN_S", 0.0)
+    monkeypatch.setattr(tools_decide, "LEARN_S", 0.0)
     more = (Thing(BELL, "Bell", "unknown"), Thing("input_button.gong", "Gong", "unknown"))
     things = (*catalogue.THINGS, *more)
     monkeypatch.setattr(server, "DemoHome", partial(server.DemoHome, things=things))

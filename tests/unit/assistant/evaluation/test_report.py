@@ -7,8 +7,7 @@ import pytest
 
 from assistant.domain.brain import Usage
 from assistant.evaluation.commands import Outcome, Sentence, parse_wish
-from assistant.evaluation.report import Circumstances, as_json, as_markdown
-from assistant.evaluation.trial import Trial
+from assistant.evaluation.trial import Circumstances, Trial, as_json, as_markdown
 
 ABOUT = Circumstances(
     "0.1.0", "gemini-live", "gemini-3.8-live", "piper", "", "aarch64", "2026-11-23", True, 60, 0.5
@@ -73,7 +72,7 @@ def test_a_table_to_share() -> None:
 
 
 def test_in_a_hurry_no_latency_is_told() -> None:
-    hurried = replace(ABOUT, realtime=False, of=4)
+    hurried = replace(ABOUT, realtime=False, sentences=4)
     assert as_json(TRIALS, hurried)["to_first_sound_ms"] is None
     table = as_markdown(TRIALS, hurried)
     assert "first sound" not in table

@@ -1,0 +1,275 @@
+"""`hearth tools approve` and `rate`: what the owner decides about tools and things.
+
+Tools of untrusted servers that have changed are approved as they are now; things of which nobody
+knows what they do or may open are rated.
+"""
+
+import argparse
+import difflib
+import re
+import textwrap
+from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+from rich.table import Table
+from rich.text import Text
+
+from assistant.app.home import HomeContext
+from assistant.cli.console import Terminal
+from assistant.cli.terminal import Failed, say, say_json
+from assistant.domain.clock import Clock
+from assistant.domain.outcome import Tier
+from assistant.tools.catalog.approvals import Approvals, Waiting, fingerprint, pin_of
+from assistant.tools.policy.choices import (
+    TIERS,
+    Ratings,
+    may_open,
+    rated_rows,
+    unknown_effects,
+    unrated,
+)
+from assistant.tools.policy.openers import must_run
+from assistant.tools.policy.risk import height
+from integrations.home_assistant.house import Entity, House
+
+_GIVEN = re.compile(r"(?P<path>[^/]+/.+?)(?:@(?P<mark>[0-9a-f]{8,64}))?", re.S)
+_PARTS = ("title", "description", "schema")
+_SHORT = 8  # digits of a fingerprint that are shown
+_WRAPPER = textwrap.TextWrapper(96, replace_whitespace=False, expand_tabs=False)
+
+
+async def approve(bridge: HomeContext, chosen: Sequence[str], as_json: bool) -> int:
+    """Approve the waiting tools that `chosen` names; with none, only show what waits.
+
+    Each is SERVER/NAME or SERVER/*, with @ and the fingerprint that was shown behind it where
+    nothing else than that may be approved.
+    """
+    approvals = Approvals(bridge.store)
+    tools, servers = await bridge.hub.tools(), bridge.hub.servers
+    await approvals.look(tools, servers)  # a server's first tools are pinned, not asked about
+    waiting = await approvals.waiting(tools, servers)
+    taken: list[Waiting] = []
+    for name in chosen:
+        _look_at(name, bridge)
+        taken += [one for one in _waiting_for(name, waiting) if one not in taken]
+    if taken:
+        await approvals.approve([one.tool for one in taken])
+    shown = taken if chosen else waiting
+    if as_json:
+        say_json([_as_json(one, one in taken) for one in shown], ascii_only=True)
+    else:
+        for number, one in enumerate(shown):
+            say(*([""] if number else []), *_changes(one))
+        if not shown:
+            say("No tool waits to be approved.")
+        if taken:
+            say("", f"Approved as shown: {', '.join(one.path for one in taken)}")
+    return 0
+
+
+def _add_common(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `hearth tools`; those in front of the second word count too."""
+    given = argparse.SUPPRESS
+    parser.add_argument("--json", action="store_true", default=given, help="print one JSON value")
+    parser.add_argument("--config", type=Path, metavar="FILE", default=given, help="as above")
+    parser.add_argument("--debug", action="store_true", default=given, help="as above")
+
+
+def add_approve_parser(deeds: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """The arguments of `hearth tools approve`."""
+    parser = deeds.add_parser(
+        "approve",
+        help="look at tools of untrusted servers that have changed, and approve them",
+        epilog="Example: hearth tools approve notes/add_note",
+    )
+    parser.add_argument(
+        "chosen",
+        nargs="*",
+        metavar="SERVER/NAME",
+        help="the tool, or SERVER/* for all of a server; none: list what waits",
+    )
+    _add_common(parser)
+
+
+def _look_at(name: str, bridge: HomeContext) -> None:
+    """Raises Failed where the server of that tool does not answer."""
+    server = name.partition("/")[0]
+    states = {state.name: state for state in bridge.hub.states()}
+    if server in states and not states[server].ok:
+        raise Failed(f"{server} does not answer: {states[server].reason}")
+
+
+def _waiting_for(name: str, waiting: Sequence[Waiting]) -> list[Waiting]:
+    """The tools of that name that wait. Raises Failed where there is none, or it is another."""
+    given = _GIVEN.fullmatch(name)
+    if given is None:
+        raise Failed(f"{name} is no tool: write SERVER/NAME or SERVER/*", 2)
+    path, mark = given["path"], given["mark"]
+    found = [one for one in waiting if one.path == path or fnmatchcase(one.path, path)]
+    if not found:
+        raise Failed(f"No tool {path} waits to be approved; hearth tools approve lists those")
+    for one in found:
+        if not fingerprint(one.tool):
+            raise Failed(f"{one.path} cannot be approved: its schema cannot be read")
+        if mark and not fingerprint(one.tool).startswith(mark):
+            raise Failed(f"{one.path} is not as it was shown: look at it again")
+    return found
+
+
+def _changes(one: Waiting) -> list[str]:
+    """What changed, line by line."""
+    before, now = _lines(one.pinned or {}), _lines(pin_of(one.tool))
+    changes = difflib.unified_diff(before, now, "approved", "offered now", lineterm="", n=1)
+    lines = list(changes) if one.pinned else now
+    mark = fingerprint(one.tool)[:_SHORT]
+    head = f"{one.path}: {one.reason.partition(';')[0]}"
+    return [head, *(f"  {line}" for line in lines), f"  as {one.path}@{mark}"]
+
+
+def _lines(seen: Mapping[str, str]) -> list[str]:
+    """Title, description and schema as lines for a terminal."""
+    lines = []
+    for part in _PARTS:
+        for line in seen.get(part, "").split("\n"):
+            lines += [f"{part}: {piece}" for piece in _WRAPPER.wrap(line)]
+    return lines
+
+
+def _as_json(one: Waiting, approved: bool) -> dict[str, Any]:
+    now = pin_of(one.tool)
+    return {
+        "server": one.tool.server,
+        "name": one.tool.name,
+        "approved": approved,
+        "reason": one.reason.partition(";")[0],
+        "fingerprint": fingerprint(one.tool),
+        "before": {part: one.pinned.get(part, "") for part in _PARTS} if one.pinned else None,
+        "now": {part: now[part] for part in _PARTS},
+    }
+
+
+LEARN_S = 3.0  # what Home Assistant gets for telling it
+_LOOK_S = 0.1
+_TIERS = ", ".join(TIERS)
+
+
+async def rate(
+    bridge: HomeContext, clock: Clock, chosen: Sequence[str], every: str | None, as_json: bool
+) -> int:
+    """Rate one (`chosen` is its name and a tier) or all; with neither only show what there is."""
+    if not bridge.home.connected:
+        raise Failed("The house is away, so that it is not known what there is to rate")
+    if len(chosen) not in (0, 2) or (chosen and every is not None):
+        raise Failed("rate takes a name and a tier, or --all and a tier, or nothing", 2)
+    ratings = Ratings(bridge.store)
+    await ratings.load()
+    await _learnt(bridge, clock)
+    house = bridge.home.house
+    if every is not None:
+        tier = _tier(every)
+        # What may open the house is freed one by one, never with all the rest.
+        await ratings.rate({one.entity_id: tier for one in unknown_effects(house)})
+    elif chosen:
+        await ratings.rate({_rateable(chosen[0], chosen[1], house, ratings): _tier(chosen[1])})
+    _print_rated(_things(house, ratings), house, ratings, as_json)
+    return 0
+
+
+def add_rate_parser(deeds: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """The arguments of `hearth tools rate`."""
+    parser = deeds.add_parser(
+        "rate",
+        help="say what things count as: scripts of unknown effect, and what may open a door",
+        epilog='Example: hearth tools rate "Movie night" comfort',
+    )
+    parser.add_argument(
+        "chosen", nargs="*", metavar="NAME TIER", help=f"its name or id, and one of {_TIERS}"
+    )
+    parser.add_argument(
+        "--all",
+        dest="every",
+        metavar="TIER",
+        help="rate all scripts, scenes, buttons and automations of unknown effect at once",
+    )
+    _add_common(parser)
+
+
+async def _learnt(bridge: HomeContext, clock: Clock) -> None:
+    """Give Home Assistant time to tell what its scripts do."""
+    ends_s = clock.monotonic() + LEARN_S
+    while clock.monotonic() < ends_s:
+        if not bridge.home.house.unread:
+            return
+        await clock.sleep(_LOOK_S)
+
+
+def _things(house: House, ratings: Ratings) -> list[Entity]:
+    """What can be rated, and what was rated before its effect was known."""
+    ids = {one.entity_id for one in (*unknown_effects(house), *may_open(house))}
+    ids |= ratings.tiers.keys()
+    return [one for one in house.entities.values() if one.entity_id in ids]
+
+
+def _rateable(name: str, tier: str, house: House, ratings: Ratings) -> str:
+    """The id of the thing of that name or id: of those to be rated, those that must run by their
+    name alone, else one that is to be asked about more than now.
+
+    Raises Failed where there is none, or more than one.
+    """
+    listed = _things(house, ratings)
+    running = [one for one in house.exposed() if must_run(one, house) and one not in listed]
+    found = _called(name, [*listed, *running])
+    if not found:
+        raised = (one for one in house.exposed() if _is_raised(one, _tier(tier), house))
+        found = _called(name, list(raised))
+    if len(found) == 1:
+        return found[0].entity_id
+    if found:
+        ids = ", ".join(one.entity_id for one in found)
+        raise Failed(f"Several are called {name}: {ids}. Say which by its id", 2)
+    raise Failed(
+        f"{name} is nothing to rate as {tier}; hearth tools rate lists what is. "
+        "No rating lowers what is known to open or unlock",
+        2,
+    )
+
+
+def _called(name: str, things: Sequence[Entity]) -> list[Entity]:
+    wanted = name.strip().casefold()
+    return [
+        one
+        for one in things
+        if wanted in {known.strip().casefold() for known in (one.entity_id, *one.names)}
+    ]
+
+
+def _is_raised(entity: Entity, tier: Tier, house: House) -> bool:
+    return height(tier) > height(unrated(entity, house))
+
+
+def _tier(text: str) -> Tier:
+    if text not in TIERS:
+        raise Failed(f"{text} is no tier to rate by; it is one of {_TIERS}", 2)
+    return Tier(text)
+
+
+def _print_rated(things: Sequence[Entity], house: House, ratings: Ratings, as_json: bool) -> None:
+    tiers = ratings.tiers
+    if as_json:
+        say_json(rated_rows(things, house, tiers))
+        return
+    if not things:
+        say(
+            "There is nothing to rate: of every script, scene and button it is known what it does, "
+            "and of every cover and relay what it opens"
+        )
+        return
+    table = Table("id", "name", "counts as", "seen to open", box=None, padding=(0, 2, 0, 0))
+    for one in things:
+        tier = tiers.get(one.entity_id) or f"{unrated(one, house)} (not rated)"
+        seen = ", ".join(sorted(house.seen_opening.get(one.entity_id, ())))
+        cells = (one.entity_id, one.name, tier, seen)
+        table.add_row(*(Text(cell, no_wrap=True, overflow="ellipsis") for cell in cells))
+    Terminal().print(table)
