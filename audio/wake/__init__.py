@@ -137,6 +137,42 @@ class Trigger:
         self._misses = _Misses()
 
 
+class ModelWake:
+    """What the engines share: a model for each word, its score and its threshold."""
+
+    def __init__(
+        self, models: Mapping[str, Any], thresholds: Mapping[str, float], lead_ms: int
+    ) -> None:
+        """`models`, each with `close`, and `thresholds` by word; `lead_ms` as of a Trigger."""
+        self.thresholds = thresholds  # a word fires above its own, unless it has to be strict
+        self.scores = dict.fromkeys(models, 0.0)
+        self._models = models
+        self._trigger = Trigger(thresholds, lead_ms)
+
+    @property
+    def score(self) -> float:
+        """The highest score of any word."""
+        return max(self.scores.values())
+
+    @property
+    def closeness(self) -> float:
+        """How near the nearest word is to firing; above 1 it fires."""
+        return self._trigger.closeness(self.scores)
+
+    def near_misses(self) -> list[NearMiss]:
+        """Those since the last call."""
+        return self._trigger.near_misses()
+
+    def strict(self, on: bool) -> None:
+        """Halve what is left between each threshold and certainty, or no longer."""
+        self._trigger.strict(on)
+
+    def close(self) -> None:
+        """Free the models."""
+        for model in self._models.values():
+            model.close()
+
+
 class _Misses:
     """Finds the peaks that did not fire."""
 

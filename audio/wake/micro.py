@@ -16,9 +16,8 @@ from audio.frames import SAMPLES_PER_MS
 from audio.wake import (
     REFRACTORY,
     Detection,
-    NearMiss,
+    ModelWake,
     Sensitivity,
-    Trigger,
     added_words,
     check_model,
     check_words,
@@ -97,7 +96,7 @@ _LEAST = 0.1  # a model of one's own may have any cutoff
 _DISTANCE: Mapping[Sensitivity, float] = {"low": 0.5, "normal": 1.0, "high": 2.0}
 
 
-class MicroWake:
+class MicroWake(ModelWake):
     """A WakeEngine on pymicro-wakeword. A word is a built-in name, the name of an added model, or
     a model's .json file, which names its .tflite file and its cutoff (ESPHome's manifest,
     version 2)."""
@@ -114,49 +113,20 @@ class MicroWake:
         Raises InputUnusable for an unknown word or an unusable model.
         """
         self._features = MicroWakeWordFeatures()
-        self._models = {word: _load(word, folder) for word in check_words(words)}
-        self._scorers = {word: MicroScore(model) for word, model in self._models.items()}
-        self._scores = dict.fromkeys(self._models, 0.0)
+        models = {word: _load(word, folder) for word in check_words(words)}
+        self._scorers = {word: MicroScore(model) for word, model in models.items()}
         self._steps = 0  # of the front end, 10 ms each
         chosen = sensitivities or {}
-        self._thresholds = {
+        thresholds = {
             word: _threshold(word, model.probability_cutoff, chosen.get(word, sensitivity))
-            for word, model in self._models.items()
+            for word, model in models.items()
         }
-        self._trigger = Trigger(self._thresholds, LEAD_MS)
-
-    @property
-    def thresholds(self) -> Mapping[str, float]:
-        """The score above which each word fires, unless it has to be strict."""
-        return self._thresholds
-
-    @property
-    def score(self) -> float:
-        """The highest score of any word, each a mean over 150 ms, renewed every 30 ms."""
-        return max(self._scores.values())
-
-    @property
-    def scores(self) -> Mapping[str, float]:
-        """The score of each word."""
-        return self._scores
-
-    @property
-    def closeness(self) -> float:
-        """How near the nearest word is to firing; above 1 it fires."""
-        return self._trigger.closeness(self._scores)
+        super().__init__(models, thresholds, LEAD_MS)
 
     def hear(self, pcm: bytes, end: int) -> Detection | None:
         """Take the next frame that ends at sample `end`."""
         self._infer(pcm)
-        return self._trigger.judge(self._scores, end)
-
-    def near_misses(self) -> list[NearMiss]:
-        """Those since the last call."""
-        return self._trigger.near_misses()
-
-    def strict(self, on: bool) -> None:
-        """Halve what is left between each threshold and certainty, or no longer."""
-        self._trigger.strict(on)
+        return self._trigger.judge(self.scores, end)
 
     def restart(self) -> None:
         """Hear as much silence as a detection keeps it deaf, then count from 0."""
@@ -166,18 +136,13 @@ class MicroWake:
             self._infer(bytes(_STEP_BYTES))
         self._trigger.restart()
 
-    def close(self) -> None:
-        """Free the models."""
-        for model in self._models.values():
-            model.close()
-
     def _infer(self, pcm: bytes) -> None:
         for features in self._features.process_streaming(pcm):
             self._steps += 1
             for word, scorer in self._scorers.items():
                 score = scorer.hear(features)
                 if score is not None:
-                    self._scores[word] = score
+                    self.scores[word] = score
 
 
 def _threshold(word: str, cutoff: float, sensitivity: Sensitivity) -> float:

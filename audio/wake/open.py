@@ -9,9 +9,8 @@ from audio.frames import SAMPLES_PER_MS
 from audio.wake import (
     REFRACTORY,
     Detection,
-    NearMiss,
+    ModelWake,
     Sensitivity,
-    Trigger,
     added_words,
     check_model,
     check_words,
@@ -31,7 +30,7 @@ _EMBEDDING_BYTES = 96 * 4  # float32
 _SPECTRA, _NEW_SPECTRA = 76, 8  # 10 ms each: of an embedding, and of a chunk
 
 
-class OpenWake:
+class OpenWake(ModelWake):
     """A WakeEngine on pyopen-wakeword. A word is a built-in name, the name of an added model, or a
     .tflite model file.
 
@@ -51,13 +50,10 @@ class OpenWake:
         Raises InputUnusable for an unknown word or an unusable model.
         """
         self._features = OpenWakeWordFeatures.from_builtin()
-        self._models = {word: self._load(word, folder) for word in check_words(words)}
-        self._scores = dict.fromkeys(self._models, 0.0)
+        models = {word: self._load(word, folder) for word in check_words(words)}
         chosen = sensitivities or {}
-        self._thresholds = {
-            word: _THRESHOLDS[chosen.get(word, sensitivity)] for word in self._models
-        }
-        self._trigger = Trigger(self._thresholds, LEAD_MS)
+        thresholds = {word: _THRESHOLDS[chosen.get(word, sensitivity)] for word in models}
+        super().__init__(models, thresholds, LEAD_MS)
         self._waiting = bytearray()
         # With this much ahead, each chunk completes a window with its last sample: no delay.
         self._infer(bytes(_WINDOW_BYTES - _CHUNK_BYTES))
@@ -65,41 +61,13 @@ class OpenWake:
         # before the newest sound. With this many, each chunk completes one with its last spectrum.
         self._features.new_mels = _SPECTRA - _NEW_SPECTRA
 
-    @property
-    def thresholds(self) -> Mapping[str, float]:
-        """The score above which each word fires, unless it has to be strict."""
-        return self._thresholds
-
-    @property
-    def score(self) -> float:
-        """The highest score of any word, renewed every 80 ms."""
-        return max(self._scores.values())
-
-    @property
-    def scores(self) -> Mapping[str, float]:
-        """The score of each word."""
-        return self._scores
-
-    @property
-    def closeness(self) -> float:
-        """How near the nearest word is to firing; above 1 it fires."""
-        return self._trigger.closeness(self._scores)
-
     def hear(self, pcm: bytes, end: int) -> Detection | None:
         """Take the next frame that ends at sample `end`."""
         self._waiting += pcm
         if len(self._waiting) >= _CHUNK_BYTES:
             self._infer(bytes(self._waiting))
             self._waiting.clear()
-        return self._trigger.judge(self._scores, end)
-
-    def near_misses(self) -> list[NearMiss]:
-        """Those since the last call."""
-        return self._trigger.near_misses()
-
-    def strict(self, on: bool) -> None:
-        """Halve what is left between each threshold and certainty, or no longer."""
-        self._trigger.strict(on)
+        return self._trigger.judge(self.scores, end)
 
     def restart(self) -> None:
         """Hear as much silence as a detection keeps it deaf, then count from 0."""
@@ -109,16 +77,15 @@ class OpenWake:
         self._trigger.restart()
 
     def close(self) -> None:
-        """Free the models."""
+        """Free the models and the features."""
         self._features.close()
-        for model in self._models.values():
-            model.close()
+        super().close()
 
     def _infer(self, pcm: bytes) -> None:
         for embedding in self._features.process_streaming(pcm):
             for word, model in self._models.items():
                 for score in model.process_streaming(embedding):
-                    self._scores[word] = score
+                    self.scores[word] = score
 
     def _load(self, word: str, folder: Path | None) -> OpenWakeWord:
         if word in BUILT_IN:
