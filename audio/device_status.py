@@ -70,9 +70,7 @@ class Presence:
         because it is open. Raises AudioError where there is none."""
         # Told on the loop of every change; must not block.
         self.on_change: Callable[[SpeakerChange], None] = lambda change: None
-        # Told where only a new list of the devices would show it, and a stream is in the way of
-        # that, at each look: whoever has it open may let go. On the loop; must not block.
-        self.on_unlisted: Callable[[], None] = lambda: None
+        self._on_unlisted: Callable[[], None] = lambda: None
         self._name = name
         self._look = look
         self._clock = clock
@@ -102,8 +100,13 @@ class Presence:
         """Seconds since it stands so."""
         return self._clock.monotonic() - self._since
 
-    def follow(self, watch: "DeviceWatch") -> None:
-        """Look now, and after each change that this tells of, until `close`. On the loop."""
+    def follow(self, watch: "DeviceWatch", on_unlisted: Callable[[], None] = lambda: None) -> None:
+        """Look now, and after each change that this tells of, until `close`. On the loop.
+
+        `on_unlisted`: told at each look where only a new list of the devices would show it, and a
+        stream is in the way of that: whoever has it open may let go. Must not block.
+        """
+        self._on_unlisted = on_unlisted
         self._forget()
         self._forget = watch.listen(self._changed)
         self._changed()
@@ -159,7 +162,7 @@ class Presence:
                 self._doubt_until = 0.0  # it really is not there: once it is, that is news
                 self._miss(error)
                 if isinstance(error, Unlisted):
-                    self.on_unlisted()
+                    self._on_unlisted()
 
     def _miss(self, error: AudioError) -> None:
         if self._become(SpeakerStatus.MISSING, str(error)):

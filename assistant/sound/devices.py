@@ -48,11 +48,11 @@ async def open_microphone(
         yield None
         return
     async with DeviceWatch() as watch:
-        if speaker is not None:
-            speaker.presence.follow(watch)
         if echo is not None:
             echo.follow(watch)
         if not hears:
+            if speaker is not None:
+                speaker.presence.follow(watch)
             yield None
             return
         microphone = SteadyMicrophone(
@@ -63,7 +63,7 @@ async def open_microphone(
             before_refresh=speaker.release if speaker is not None else None,
         )
         if speaker is not None:
-            speaker.presence.on_unlisted = microphone.make_way
+            speaker.presence.follow(watch, microphone.make_way)
         yield microphone
 
 

@@ -12,7 +12,6 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
-from types import TracebackType
 from typing import Any, Self
 
 from assistant.config.sound import Audio
@@ -109,12 +108,7 @@ class EchoWatch:
         self._full_duplex(not self._first.plan.half_duplex)
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *error: Any) -> None:
         self._forget()
         if self._looking is not None:
             self._looking.cancel()

@@ -1,14 +1,11 @@
 """The media players of the room: lower while somebody speaks with Hearth, afterwards as before.
 
 They are lowered from the wake word to the end of the person's sentence, and again while we speak,
-ask and wait for an answer; put back when the sentence is over and when nothing more is said. In
-between, while an answer is thought of, the room is as the person left it, and that is on purpose:
-"louder" must start from the volume that they know, "pause the music" must find it playing, and what
-can be undone is remembered from there. Where no answer is spoken they are lowered from wake to end
-of turn, no longer.
+ask and wait for an answer. While an answer is thought of the room is as the person left it:
+"louder" must start from the volume that they know, and "pause the music" must find it playing.
 
-Nothing here is waited for by a turn. What was lowered is in the store before it is lowered, so that
-a process that dies leaves no quiet room behind: the next one puts it back.
+No turn waits for this. What is lowered is in the store before, so that a process that dies leaves
+no quiet room behind: the next one puts it back.
 """
 
 import asyncio
@@ -18,7 +15,6 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import Enum, auto
-from types import TracebackType
 from typing import Any, Literal, Self
 
 from assistant.config.sound import Media
@@ -28,6 +24,7 @@ from assistant.domain.clock import Clock
 from assistant.domain.records import SmallValues, StoreError
 from assistant.tools.builtin.house import LivePicture
 from assistant.tools.house.targets import find_area, has_features
+from audio.timing import Alarm
 from integrations.errors import IntegrationError
 from integrations.home_assistant.house import Entity, House
 from integrations.home_assistant.reasons import Unanswered
@@ -35,14 +32,19 @@ from integrations.home_assistant.services import Services
 from integrations.home_assistant.shapes import texts
 from integrations.owner import OwnedTasks
 
-#
-# Which media players of a room are made quieter while somebody speaks, and what became of each.
-#
-# Pure: a picture of the house in, decisions out. `assistant.sound.media` does what they say.
-
-
 Means = Literal["lower", "pause"]
 
+NAME = "media_lowered"  # under which it is kept
+CALL_S = 2.0  # for one answer of Home Assistant
+LOOK_S = 1.0  # between two looks at the room; a turn is seen at once
+WATCH_S = 0.25  # the same while a player has not shown yet what we asked of it
+TRIES = 3  # to put one back
+KEEP = timedelta(hours=24)  # one that is off so long stays as it is
+
+_LOWERED = frozenset(
+    {State.WAKING, State.LISTENING, State.SPEAKING, State.CONFIRMING, State.FOLLOW_UP}
+)
+_log = logging.getLogger(__name__)
 # Bits of `supported_features` (2026.11, `components/media_player/const.py`).
 _PAUSE, _VOLUME_SET, _PLAY = 1, 4, 16384
 _PLAYING = ("playing", "buffering")
@@ -65,6 +67,12 @@ class Touched:
         """It was paused; else its volume was lowered."""
         return self.was is None
 
+    def action(self, *, back: bool) -> tuple[str, Mapping[str, Any]]:
+        """What has it made quieter, or as before, and with which data."""
+        if self.paused:
+            return "media_play" if back else "media_pause", {}
+        return "volume_set", {"volume_level": self.was if back else self.put}
+
 
 class PlayerVerdict(Enum):
     """How a player that we touched stands now."""
@@ -84,7 +92,8 @@ def playing_in(house: House, area_id: str, own_device: str = "") -> list[Entity]
     found: dict[str, Entity] = {}
     for player in playing(house, area_id):
         for one in _members(house, player):
-            if _aloud(one) and not (own_device and one.device_id == own_device):
+            aloud = one.attributes.get("is_volume_muted") is not True and volume_of(one) != 0.0
+            if aloud and not (own_device and one.device_id == own_device):
                 found[one.entity_id] = one
     # A player that stands for another one (`universal`) sets that one's volume as its own.
     stood_for = {str(one.attributes.get("active_child")) for one in found.values()}
@@ -102,8 +111,14 @@ def touches(players: list[Entity], means: Means, lower_to: float) -> list[Touche
             for one in able
             if _leader(one) == one.entity_id or _leader(one) not in ids
         ]
-    lowered = (_lowered(one, lower_to) for one in players if has_features(one, _VOLUME_SET))
-    return [one for one in lowered if one is not None]
+    lowered = []
+    for one in players:
+        volume = volume_of(one)
+        if volume is not None and has_features(one, _VOLUME_SET):
+            put = round(volume * lower_to, 2)
+            if volume - put > _SAME:
+                lowered.append(Touched(one.entity_id, volume, put))
+    return lowered
 
 
 def judge(touched: Touched, now: Entity | None, *, restoring: bool = False) -> PlayerVerdict:
@@ -160,35 +175,9 @@ def _members(house: House, player: Entity) -> list[Entity]:
     return [one for one in members if one.state in _PLAYING and one.area_id in here]
 
 
-def _aloud(player: Entity) -> bool:
-    return player.attributes.get("is_volume_muted") is not True and volume_of(player) != 0.0
-
-
-def _lowered(player: Entity, lower_to: float) -> Touched | None:
-    volume = volume_of(player)
-    if volume is None:
-        return None
-    put = round(volume * lower_to, 2)
-    return Touched(player.entity_id, volume, put) if volume - put > _SAME else None
-
-
 def _leader(player: Entity) -> str:
     joined = texts(player.attributes.get("group_members"))
     return joined[0] if joined else player.entity_id
-
-
-NAME = "media_lowered"  # under which it is kept
-CALL_S = 2.0  # for one answer of Home Assistant
-LOOK_S = 1.0  # between two looks at the room; a turn is seen at once
-WATCH_S = 0.25  # the same while a player has not shown yet what we asked of it
-TRIES = 3  # to put one back
-KEEP = timedelta(hours=24)  # one that is off so long stays as it is
-
-_LOWERED = frozenset(
-    {State.WAKING, State.LISTENING, State.SPEAKING, State.CONFIRMING, State.FOLLOW_UP}
-)
-_DOMAIN = "media_player"
-_log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
@@ -200,9 +189,34 @@ class _Held:
     asked_s: float = 0.0  # when it was asked to be as before, on the clock's monotonic time
     tries: int = 0  # so often; above 0: it is being put back
 
+    def judge(self, house: House) -> PlayerVerdict:
+        """How it stands."""
+        now = house.entities.get(self.touched.entity_id)
+        return judge(self.touched, now, restoring=self.tries > 0)
+
+    def as_row(self) -> dict[str, Any]:
+        """As the store has it."""
+        one = self.touched
+        since = self.since.isoformat()
+        return {"entity_id": one.entity_id, "was": one.was, "put": one.put, "since": since}
+
+    def look_at(self, house: House) -> None:
+        """Take in what the house shows of it, while it is lowered."""
+        if not self.tries:
+            self.touched = seen(self.touched, house.entities.get(self.touched.entity_id))
+
+    def lower_again(self) -> None:
+        """Begin anew with it, from where it was at first."""
+        self.touched, self.tries = replace(self.touched, took=False), 0
+
+    def ask_back(self, now_s: float) -> None:
+        """Count an attempt to put it back."""
+        self.tries += 1
+        self.asked_s = now_s
+
 
 class RoomMedia:
-    """Lowers and puts back the players of one room. Enter it; give `stand` to the runner."""
+    """Lower and put back the players of one room. Enter it; give `stand` to the runner."""
 
     def __init__(
         self,
@@ -228,9 +242,9 @@ class RoomMedia:
         self._held: dict[str, _Held] = {}  # by entity id
         self._written: list[dict[str, Any]] = []  # what the store has
         self._wanted = self._lowered = False
-        self._changed = asyncio.Event()
+        self._alarm = Alarm(clock)  # rings when a turn begins or ends
         self._seen: House | None = None  # at which `plays` was looked up
-        self._plays = False
+        self.plays = False  # media in the room, lowered or not, as of a second ago
         self._on_plays = on_plays
         self._owner = OwnedTasks()
 
@@ -239,33 +253,23 @@ class RoomMedia:
         self._owner.start(self._follow(), "media of the room")
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        await self._owner.__aexit__(kind, error, trace)
+    async def __aexit__(self, *error: Any) -> None:
+        await self._owner.__aexit__(*error)
+        self._alarm.close()
         with suppress(TimeoutError):  # then the next process does it
             async with asyncio.timeout(CALL_S):
                 await self._put_back(last=True)
-
-    @property
-    def plays(self) -> bool:
-        """Whether media plays in the room, lowered or not, as of a second ago."""
-        return self._plays
 
     def stand(self, standing: Standing) -> None:
         """The conversation stands otherwise: for `observe` of the runner. Returns at once."""
         wanted = standing.state in _LOWERED and self._settings.during_turn != "leave"
         if wanted is not self._wanted:
             self._wanted = wanted
-            self._changed.set()
+            self._alarm.ring()
 
     async def _follow(self) -> None:
         await self._load()
         while True:
-            self._changed.clear()
             self._look()
             if self._wanted and not self._lowered:
                 self._lowered = True
@@ -275,37 +279,26 @@ class RoomMedia:
             else:
                 self._lowered = False
                 await self._put_back()
-            await self._pause()
-
-    async def _pause(self) -> None:
-        """Until a turn begins or ends, or it is time to look again."""
-        moving = any(not one.touched.took or one.tries for one in self._held.values())
-        async with asyncio.TaskGroup() as group:
-            sleep = self._clock.sleep(WATCH_S if moving else LOOK_S)
-            waits = {group.create_task(sleep), group.create_task(_set(self._changed))}
-            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
-            for wait in waits:
-                wait.cancel()
+            moving = any(not one.touched.took or one.tries for one in self._held.values())
+            pause_s = WATCH_S if moving else LOOK_S
+            await self._alarm.wait(self._clock.monotonic() + pause_s)
 
     def _look(self) -> None:
         """What the room shows now."""
-        house, before = self._home.house, self._plays
+        house, before = self._home.house, self.plays
         if not self._home.connected:
-            self._plays, self._seen = False, None
+            self.plays, self._seen = False, None
         elif house is not self._seen:
             self._seen = house
-            self._plays = bool(self._players(house))
-        if self._plays is not before:
-            self._on_plays(self._plays)
+            self.plays = bool(self._players(house))
+        if self.plays is not before:
+            self._on_plays(self.plays)
         for held in self._held.values():
-            if not held.tries:
-                held.touched = seen(held.touched, house.entities.get(held.touched.entity_id))
+            held.look_at(house)
 
     def _players(self, house: House) -> list[Entity]:
         area = find_area(house, self._area) if self._area else None
-        if area is None:
-            return []
-        return playing_in(house, area.area_id, self._own_device())
+        return playing_in(house, area.area_id, self._own_device()) if area else []
 
     async def _lower(self) -> None:
         """All that plays now. What begins to play later is the person's own doing."""
@@ -319,21 +312,19 @@ class RoomMedia:
                 held = self._held[touched.entity_id] = _Held(touched, self._clock.now())
                 begun.append(held)
         await self._write()  # before anything is lowered
-        refused = await self._ask([(one, *_lowering(one.touched)) for one in begun])
-        for one in refused:
+        for one in await self._ask(begun, back=False):
             self._held.pop(one.touched.entity_id, None)
 
     def _taken_up(self, house: House) -> list[_Held]:
         """Those that are just being put back: lowered again, from where they were at first."""
         again = []
         for name, held in list(self._held.items()):
-            verdict = judge(held.touched, house.entities.get(name), restoring=held.tries > 0)
-            if verdict is PlayerVerdict.CHANGED or (
-                verdict is PlayerVerdict.BACK and not held.tries
-            ):
+            verdict = held.judge(house)
+            is_back = verdict is PlayerVerdict.BACK and not held.tries
+            if is_back or verdict is PlayerVerdict.CHANGED:
                 del self._held[name]
             elif held.tries and verdict is not PlayerVerdict.UNKNOWN:
-                held.touched, held.tries = replace(held.touched, took=False), 0
+                held.lower_again()
                 again.append(held)
         return again
 
@@ -345,9 +336,9 @@ class RoomMedia:
         if self._held and not self._home.connected:
             return
         house, now = self._home.house, self._clock.monotonic()
-        asked: list[tuple[_Held, str, Mapping[str, Any]]] = []
+        asked: list[_Held] = []
         for name, held in list(self._held.items()):
-            verdict = judge(held.touched, house.entities.get(name), restoring=held.tries > 0)
+            verdict = held.judge(house)
             waits = held.tries and now - held.asked_s < CALL_S
             if verdict is PlayerVerdict.UNKNOWN:
                 if self._clock.now() - held.since > KEEP:
@@ -358,32 +349,28 @@ class RoomMedia:
                 _log.warning("%s could not be put back; set it by hand", name)
                 del self._held[name]
             elif not waits or last:
-                held.tries += 1
-                held.asked_s = now
-                asked.append((held, *_raising(held.touched)))
-        refused = await self._ask(asked)
-        for one, _, _ in asked if last else ():
+                held.ask_back(now)
+                asked.append(held)
+        refused = await self._ask(asked, back=True)
+        for one in asked if last else ():
             if one not in refused:
                 self._held.pop(one.touched.entity_id, None)
         await self._write()
 
-    async def _ask(self, asked: Sequence[tuple[_Held, str, Mapping[str, Any]]]) -> list[_Held]:
+    async def _ask(self, asked: Sequence[_Held], *, back: bool) -> list[_Held]:
         """All at the same time; those of which it is certain that nothing was done."""
-        done = await asyncio.gather(
-            *(self._call(one.touched.entity_id, action, data) for one, action, data in asked)
-        )
-        return [one for (one, _, _), may_be in zip(asked, done, strict=True) if not may_be]
+        done = await asyncio.gather(*(self._call(one.touched, back=back) for one in asked))
+        return [one for one, may_be in zip(asked, done, strict=True) if not may_be]
 
-    async def _call(self, entity_id: str, action: str, data: Mapping[str, Any]) -> bool:
+    async def _call(self, touched: Touched, *, back: bool) -> bool:
         """Whether it may have been done."""
+        (action, data), name = touched.action(back=back), touched.entity_id
         try:
             async with asyncio.timeout(CALL_S):
-                await self._services.call(_DOMAIN, action, data, entities=[entity_id])
-        except (Unanswered, TimeoutError) as error:
-            _log.info("%s %s: %s", action, entity_id, str(error) or "no answer in time")
-        except IntegrationError as error:
-            _log.info("%s %s: %s", action, entity_id, error)
-            return False
+                await self._services.call("media_player", action, data, entities=[name])
+        except (IntegrationError, TimeoutError) as error:
+            _log.info("%s %s: %s", action, name, str(error) or "no answer in time")
+            return isinstance(error, Unanswered | TimeoutError)
         return True
 
     async def _load(self) -> None:
@@ -403,40 +390,11 @@ class RoomMedia:
 
     async def _write(self) -> None:
         """What would have to be put back if the process died now; on the disk when it returns."""
-        rows = [_row(one) for one in self._held.values()]
+        rows = [one.as_row() for one in self._held.values()]
         if rows == self._written:
             return
         try:
-            if rows:
-                await self._kept.keep(NAME, rows)
-            else:
-                await self._kept.drop_kept(NAME)
+            await (self._kept.keep(NAME, rows) if rows else self._kept.drop_kept(NAME))
             self._written = rows
         except StoreError as error:
             _log.error("which players are lowered cannot be written down: %s", error)
-
-
-async def _set(event: asyncio.Event) -> None:
-    await event.wait()
-
-
-def _lowering(touched: Touched) -> tuple[str, Mapping[str, Any]]:
-    if touched.paused:
-        return "media_pause", {}
-    return "volume_set", {"volume_level": touched.put}
-
-
-def _raising(touched: Touched) -> tuple[str, Mapping[str, Any]]:
-    if touched.paused:
-        return "media_play", {}
-    return "volume_set", {"volume_level": touched.was}
-
-
-def _row(held: _Held) -> dict[str, Any]:
-    touched = held.touched
-    return {
-        "entity_id": touched.entity_id,
-        "was": touched.was,
-        "put": touched.put,
-        "since": held.since.isoformat(),
-    }

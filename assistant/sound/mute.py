@@ -7,8 +7,7 @@ is acknowledged, so it holds over a restart and over a lost plug.
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from assistant.conversation.rules.state import Standing, State
 from assistant.domain.clock import Clock
@@ -59,13 +58,8 @@ class MicrophoneTones:
         await self._owner.__aenter__()
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        await self._owner.__aexit__(kind, error, trace)
+    async def __aexit__(self, *error: Any) -> None:
+        await self._owner.__aexit__(*error)
 
     def stand(self, standing: Standing) -> None:
         """It stands so now (`observe` of the runner)."""

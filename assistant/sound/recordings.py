@@ -19,8 +19,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from assistant.config.sound import Recordings as Keep
 from assistant.conversation.record import TurnListener
@@ -92,12 +91,7 @@ class Recordings:
             await asyncio.to_thread(delete_all, self._folder)
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *error: Any) -> None:
         thread, self._thread = self._thread, None
         if thread is not None:
             await asyncio.to_thread(self._end, thread)

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 
-from assistant.speech.sink import PACE_MS, Output, Sounding
+from assistant.speech.sink import PACE_MS, PLAIN, AudioSink, Manner, PlaybackProgress
 from assistant.speech.speakable import speakable
 from assistant.speech.synthesis import Synthesis
 from audio.errors import AudioError
@@ -71,15 +71,17 @@ class Answer:
     def __init__(
         self,
         synthesis: Synthesis,
-        output: Output,
+        sink: AudioSink,
         on_first_audio: Callable[[], None] | None,
         make_way: Callable[[], Awaitable[None]] | None = None,
+        manner: Manner = PLAIN,
     ) -> None:
         """`make_way` is awaited before the first sound: whatever else sounds comes to its end."""
         self._synthesis = synthesis
-        self._output = output
+        self._sink = sink
         self._on_first_audio = on_first_audio
         self._make_way = make_way
+        self._manner = manner
         self._lines: asyncio.Queue[tuple[int, _Words | _Sound] | None]
         self._lines = asyncio.Queue(LINES_WAITING)  # each with its draft
         self._pieces: asyncio.Queue[_Piece | None] = asyncio.Queue(PIECES_WAITING)
@@ -89,9 +91,9 @@ class Answer:
         self._begins: list[float] = []  # of each clause that was handed on: the output's ms
         self._began: float | None = None  # the answer's own first sound: the output's ms
         self._untold_from: float | None = None  # where brain's sound without transcript begins
-        self._soundings: dict[int, Sounding] = {}  # of the local voice, by clause
-        self._played: list[tuple[float, Sounding]] = []  # what was handed on, and its begin
-        self._own: Sounding | None = None  # of the brain's own voice, the newest
+        self._progress: dict[int, PlaybackProgress] = {}  # of the local voice, by clause
+        self._played: list[tuple[float, PlaybackProgress]] = []  # what was handed on, and its begin
+        self._own: PlaybackProgress | None = None  # of the brain's own voice, the newest
         self._pace_ms = PACE_MS
         self._made = False  # all that was given has become sound
         self._finished = False  # no more is taken
@@ -148,9 +150,9 @@ class Answer:
         self.stopped = True
         for task in self._tasks:
             task.cancel()
-        self._output.stop()
+        self._sink.stop()
         self._refuse_more()
-        played = self._output.played_ms
+        played = self._sink.played_ms
         words = self._words_heard
         heard = sum(begin < played for begin in self._begins)
         whole = self._made and words == " ".join(" ".join(self._clauses).split())
@@ -165,15 +167,15 @@ class Answer:
 
     @property
     def _words_heard(self) -> str:
-        played = self._output.played_ms
-        words = (sounding.heard(played - begin) for begin, sounding in self._played)
+        played = self._sink.played_ms
+        words = (progress.heard(played - begin) for begin, progress in self._played)
         return " ".join(heard for heard in words if heard)
 
     @property
     def _played_ms(self) -> float:
         if self._began is None:  # what was played until now, the wake sound say, is not ours
             return 0.0
-        return max(0.0, self._output.played_ms - self._began)
+        return max(0.0, self._sink.played_ms - self._began)
 
     async def _queue(self, line: _Words | _Sound) -> None:
         if not self._finished:
@@ -206,15 +208,15 @@ class Answer:
         if language is None:
             await self._pieces.put(_Piece(draft, index, b"", 0))
             return
-        sounding = self._soundings[index] = Sounding(text, self._pace_ms)
+        progress = self._progress[index] = PlaybackProgress(text, self._pace_ms)
         async with aclosing(self._synthesis.sound(text, language)) as sound:
             async for chunk, rate in sound:
-                sounding.add(chunk.pcm, rate, chunk.ends)
+                progress.add(chunk.pcm, rate, chunk.ends)
                 await self._hand_on(draft, index, chunk.pcm, rate)
                 if self._is_void(draft, index):
                     return
-        sounding.whole = True
-        self._pace_ms = sounding.pace_ms
+        progress.whole = True
+        self._pace_ms = progress.pace_ms
 
     async def _hand_on(self, draft: int, clause: int | None, pcm: bytes, rate: int) -> None:
         for part in _parts(pcm, rate):
@@ -231,11 +233,11 @@ class Answer:
                 self._note(piece)
                 if not piece.pcm:
                     continue
-                await self._output.play(piece.pcm, piece.rate)
+                await self._sink.play(piece.pcm, piece.rate, self._manner)
                 if self._on_first_audio is not None:
                     self._on_first_audio()
                     self._on_first_audio = None
-            await self._output.drain()
+            await self._sink.drain()
         except AudioError as error:
             self._failure = error
             self.stop()
@@ -252,29 +254,31 @@ class Answer:
         A transcript's clause is complete about when its sound has come, so it began where the one
         before it was complete.
         """
-        here = self._output.accepted_ms
+        here = self._sink.accepted_ms
         if self._began is None:
             self._began = here
         if piece.clause is None:
             if self._untold_from is None:
                 self._untold_from = here
-            self._own_sounding(here, sounds=True).add(piece.pcm, piece.rate)
+            self._own_progress(here, sounds=True).add(piece.pcm, piece.rate)
         elif piece.pcm:
             self._untold_from = self._own = None
             if piece.clause >= len(self._begins):
-                self._played.append((here, self._soundings[piece.clause]))
+                self._played.append((here, self._progress[piece.clause]))
             self._begins += [here] * (piece.clause + 1 - len(self._begins))
         else:
             self._begins.append(here if self._untold_from is None else self._untold_from)
             self._untold_from = here
-            sounding = self._own_sounding(here, sounds=False)
-            sounding.tell(self._clauses[piece.clause])
-            sounding.whole = sounding.sounds
+            progress = self._own_progress(here, sounds=False)
+            progress.tell(self._clauses[piece.clause])
+            progress.whole = progress.sounds
 
-    def _own_sounding(self, here: float, *, sounds: bool) -> Sounding:
+    def _own_progress(self, here: float, *, sounds: bool) -> PlaybackProgress:
         """To which the brain's next sound or words belong: sound, and the words told behind it."""
         if self._own is None or (sounds and self._own.whole):
-            self._own = Sounding(pace_ms=self._own.pace_ms if self._own is not None else PACE_MS)
+            self._own = PlaybackProgress(
+                pace_ms=self._own.pace_ms if self._own is not None else PACE_MS
+            )
             self._played.append((here, self._own))
         return self._own
 

@@ -2,13 +2,14 @@
 
 import asyncio
 import logging
+import math
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
 from typing import get_args
 
 from assistant.speech.answer import Answer, SpokenAnswer
 from assistant.speech.clauses import ClauseCutter
-from assistant.speech.sink import OPENING, PLAIN, Manner, Output
+from assistant.speech.sink import OPENING, PLAIN, AudioSink, Manner
 from assistant.speech.speakable import speakable
 from assistant.speech.synthesis import Synthesis, Voices
 from audio.earcons import earcon
@@ -46,10 +47,11 @@ class SpeechOutput:
     ) -> None:
         """`volume`: 0 to 1, of words and short sounds alike; `off`: sounds that are not played."""
         self._synthesis = Synthesis(voices, fallback)
-        self._outputs = as_outputs(outputs)
-        self._streams = _accounts(self._outputs, volume)
-        self._sounds = Sounds(self._streams["sounds"], self._streams["voice"], off)
         self._volume = volume
+        self._loudest: Callable[[], float] = lambda: math.inf
+        self._outputs = as_outputs(outputs)
+        self._streams = self._sinks()
+        self._sounds = Sounds(self._streams["sounds"], self._streams["voice"], off)
         self._answer: Answer | None = None
         self._free = asyncio.Lock()
 
@@ -61,14 +63,11 @@ class SpeechOutput:
     @volume.setter
     def volume(self, volume: float) -> None:
         self._volume = volume
-        for stream in self._streams.values():
-            stream.volume = volume
 
     def limit(self, loudest: Callable[[], float]) -> None:
         """No volume passes what this gives, but of alarms; it is asked with each piece of sound
         that is handed to the player."""
-        for stream in self._streams.values():
-            stream.limit = loudest
+        self._loudest = loudest
 
     @asynccontextmanager
     async def answer(
@@ -87,10 +86,13 @@ class SpeechOutput:
         failure: Exception | None = None
         async with self._free:
             self._synthesis.renew()
-            output = self._streams["announcements" if announced is not None else "voice"]
-            output.manner = announced or PLAIN
+            sink = self._streams["announcements" if announced is not None else "voice"]
             self._answer = answer = Answer(
-                self._synthesis, output, on_first_audio, self._sounds.make_way
+                self._synthesis,
+                sink,
+                on_first_audio,
+                self._sounds.make_way,
+                announced or PLAIN,
             )
             try:
                 async with asyncio.TaskGroup() as group:
@@ -104,7 +106,6 @@ class SpeechOutput:
                         answer.stop()
             finally:
                 self._answer = None
-                output.manner = PLAIN
         if failure is not None:
             raise failure
 
@@ -173,6 +174,21 @@ class SpeechOutput:
         Hz. Raises AudioError."""
         return self._synthesis.sound(text, language)
 
+    def _sinks(self) -> dict[StreamName, AudioSink]:
+        """One for each stream; streams of one player have one together."""
+        sinks: dict[int, AudioSink] = {}
+        streams: dict[StreamName, AudioSink] = {}
+        for name in get_args(StreamName):
+            player = self._outputs.stream(name)
+            streams[name] = sinks.setdefault(id(player), AudioSink(player, self._loudness))
+        return streams
+
+    def _loudness(self, manner: Manner) -> float:
+        """How loud something said in that manner is now, 0 to 1."""
+        volume = self._volume if manner.volume is None else manner.volume
+        allowed = volume if manner.alarm else min(volume, self._loudest())
+        return max(allowed, manner.floor)
+
     @property
     def drops(self) -> int:
         """How often sound was dropped because there was no loudspeaker."""
@@ -196,16 +212,6 @@ class SpeechOutput:
         self._synthesis.close()
 
 
-def _accounts(outputs: Outputs, volume: float) -> dict[StreamName, Output]:
-    """An account for each stream; streams of one player have one together."""
-    accounts: dict[int, Output] = {}
-    streams: dict[StreamName, Output] = {}
-    for name in get_args(StreamName):
-        player = outputs.stream(name)
-        streams[name] = accounts.setdefault(id(player), Output(player, volume))
-    return streams
-
-
 # Our short sounds: those that are wanted, and none of them over words.
 
 
@@ -219,10 +225,10 @@ _log = logging.getLogger(__name__)
 class Sounds:
     """Plays the sounds of `audio.earcons` in one stream. One that is off is played nowhere."""
 
-    def __init__(self, output: Output, words: Output, off: Collection[str] = ()) -> None:
+    def __init__(self, sink: AudioSink, words: AudioSink, off: Collection[str] = ()) -> None:
         """`words`: where answers go; where that is the same player, all wait for each other."""
-        self._output = output
-        self._apart = words is not output
+        self._sink = sink
+        self._apart = words is not sink
         self._off = frozenset(off)
         self._newest = ""
         self._free = asyncio.Lock()  # one sound is handed over after the other
@@ -242,7 +248,7 @@ class Sounds:
         try:
             async with asyncio.timeout(OPENING_S):
                 await self._queue(OPEN)
-                await self._output.drain()
+                await self._sink.drain()
         except (AudioError, TimeoutError) as error:
             why = str(error) or "it came to no end in time"
             _log.warning("the microphone stays closed, for its tone did not sound: %s", why)
@@ -253,7 +259,7 @@ class Sounds:
         async with self._free:
             self._end_soft()
             self._newest = name
-            await self._output.play(*earcon(name), OPENING if name == OPEN else None)
+            await self._sink.play(*earcon(name), OPENING if name == OPEN else PLAIN)
 
     async def make_way(self) -> None:
         """Words are about to sound: the soft sound ends, any other is heard out."""
@@ -267,14 +273,14 @@ class Sounds:
         try:
             async with asyncio.timeout(LONGEST_S), self._free:
                 if self._sounds:
-                    await self._output.drain()
+                    await self._sink.drain()
         except TimeoutError:
             pass  # the device keeps it; the words need not wait for that
 
     @property
     def _sounds(self) -> bool:
-        return self._output.played_ms < self._output.accepted_ms
+        return self._sink.played_ms < self._sink.accepted_ms
 
     def _end_soft(self) -> None:
         if self._apart and self._newest == SOFT and self._sounds:
-            self._output.stop()
+            self._sink.stop()

@@ -1,6 +1,5 @@
 """Where words go to be heard: how loud, in which manner, and which of them were heard."""
 
-import math
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -33,7 +32,7 @@ def weight(word: str) -> float:
     return _WORD + letters + _DIGIT * sum(char.isdigit() for char in word)
 
 
-class Sounding:
+class PlaybackProgress:
     """The sound of some words as it is made, and how many of the words a part of it holds.
 
     A word is heard when its last sample has been played. Where the voice does not tell the words'
@@ -42,7 +41,7 @@ class Sounding:
     """
 
     def __init__(self, text: str = "", pace_ms: float = PACE_MS) -> None:
-        """`pace_ms`: as another `Sounding` of the voice tells it."""
+        """`pace_ms`: as another `PlaybackProgress` of the voice tells it."""
         self.words: list[str] = text.split()
         self.whole = False  # no more sound follows
         self._pace_ms = pace_ms
@@ -145,34 +144,28 @@ PLAIN = Manner()
 OPENING = Manner(floor=0.25)
 
 
-class Output:
-    """The player with a volume and an account of what it was given."""
+class AudioSink:
+    """A player, with the loudness of what it is given and how much that was."""
 
-    def __init__(self, player: Player, volume: float) -> None:
-        self.volume = volume
-        self.manner = PLAIN  # of what is being said, where nothing else is told
-        self.limit: Callable[[], float] = lambda: math.inf  # of all but alarms; asked each time
+    def __init__(self, player: Player, loudness: Callable[[Manner], float]) -> None:
+        """`loudness` is asked for each piece: 1.0 leaves it as it is."""
         self.accepted_ms = player.played_ms  # sound given now begins there
         self._player = player
+        self._loudness = loudness
 
     @property
     def played_ms(self) -> float:
         """Milliseconds of sound played, on the scale of `accepted_ms`."""
         return self._player.played_ms
 
-    async def play(self, pcm: bytes, rate: int, manner: Manner | None = None) -> None:
-        """Queue mono int16 at `rate` Hz, as loud as the volume says. Raises AudioError."""
-        volume = self._volume(manner or self.manner)
-        if volume != 1.0:
-            samples = np.frombuffer(pcm, np.int16).astype(np.float32) * max(0.0, volume)
+    async def play(self, pcm: bytes, rate: int, manner: Manner) -> None:
+        """Queue mono int16 at `rate` Hz, as loud as is fit for its manner. Raises AudioError."""
+        loudness = self._loudness(manner)
+        if loudness != 1.0:
+            samples = np.frombuffer(pcm, np.int16).astype(np.float32) * max(0.0, loudness)
             pcm = limited(samples).astype(np.int16).tobytes()
         await self._player.play(pcm, rate)
         self.accepted_ms += len(pcm) / 2 / rate * 1000
-
-    def _volume(self, manner: Manner) -> float:
-        volume = self.volume if manner.volume is None else manner.volume
-        limited = volume if manner.alarm else min(volume, self.limit())
-        return max(limited, manner.floor)
 
     async def drain(self) -> None:
         """Return when all that was queued has been played."""

@@ -5,7 +5,6 @@ import socket
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from types import TracebackType
 from typing import Any, Self
 
 from audio.devices.portaudio import Kind
@@ -58,12 +57,7 @@ class DeviceWatch:
         self._server.start()
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *error: Any) -> None:
         assert self._loop is not None
         assert self._server is not None
         if self._kernel is not None:

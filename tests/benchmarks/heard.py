@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from assistant.speech.sink import Sounding
+from assistant.speech.sink import PlaybackProgress
 from tests.benchmarks.figures import print_table, write_figures
 from tests.espeak_words import RATE, WordTimes, espeak_words
 
@@ -27,7 +27,7 @@ def clauses(language: str) -> list[str]:
 
 def errors(truth: WordTimes, *, whole: bool) -> list[int]:
     """Words too many, or with a minus too few, at each step."""
-    made = Sounding(truth.text)
+    made = PlaybackProgress(truth.text)
     made.add(truth.pcm, RATE)
     made.whole = whole
     return [

@@ -153,7 +153,7 @@ async def test_it_is_found_within_seconds_and_the_microphone_goes_on(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async with room_of(PortAudio(), monkeypatch) as room:
-        room.speaker.presence.on_unlisted = room.microphone.make_way
+        room.speaker.presence.follow(room.watch, room.microphone.make_way)
         await room.passes(20.0)
         assert room.status is MISSING
         starts = room.portaudio.starts
@@ -174,7 +174,7 @@ async def test_it_is_found_within_seconds_and_the_microphone_goes_on(
 
 async def test_while_somebody_speaks_it_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     async with room_of(PortAudio(), monkeypatch) as room:
-        room.speaker.presence.on_unlisted = room.microphone.make_way
+        room.speaker.presence.follow(room.watch, room.microphone.make_way)
         await room.passes(20.0)
         room.portaudio.plugged.append(("Loudspeaker", 0, 2))
         starts, rests = room.portaudio.starts, False
@@ -192,7 +192,7 @@ async def test_with_a_sound_server_the_microphone_is_left_alone(
 ) -> None:
     async with room_of(PortAudio(), monkeypatch) as room:
         monkeypatch.setattr("audio.playback.has_server", lambda: True)
-        room.speaker.presence.on_unlisted = room.microphone.make_way
+        room.speaker.presence.follow(room.watch, room.microphone.make_way)
         await room.passes(SETTLED_S * 4)
         room.watch.tell()
         await room.passes(90.0)

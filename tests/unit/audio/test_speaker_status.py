@@ -228,7 +228,7 @@ async def test_closed_it_looks_no_more() -> None:
 async def test_one_that_only_a_new_list_would_show_is_asked_for_at_each_look() -> None:
     async with rigged() as rig:
         asked: list[float] = []
-        rig.speaker.presence.on_unlisted = lambda: asked.append(rig.clock.monotonic())
+        rig.speaker.presence.follow(rig.news, lambda: asked.append(rig.clock.monotonic()))
         rig.trouble = AWAY
         await rig.pass_time(10)
         assert asked == [], "PortAudio has looked anew, and there is none"

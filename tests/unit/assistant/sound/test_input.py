@@ -1,5 +1,6 @@
 """Where Hearth listens, by the settings, and who is told what changes among the devices."""
 
+from collections.abc import Callable
 from typing import Self
 
 import pytest
@@ -8,6 +9,7 @@ from assistant.config.schema import Settings
 from assistant.sound import devices as module
 from assistant.sound.devices import open_microphone
 from assistant.sound.echo_watch import EchoWatch
+from audio.device_status import Presence
 from audio.devices.watch import DeviceWatch
 from audio.player import NullPlayer, OneOutput, Outputs
 from audio.speaker import Speaker
@@ -80,9 +82,13 @@ async def test_who_plans_for_the_echo_hears_of_the_devices() -> None:
         assert echo.followed == list[DeviceWatch](Watch.entered)
 
 
-async def test_a_loudspeaker_that_is_looked_for_asks_the_microphone_to_let_go() -> None:
+async def test_a_loudspeaker_that_is_looked_for_asks_the_microphone_to_let_go(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[Callable[[], None]] = []
+    monkeypatch.setattr(Presence, "follow", lambda presence, watch, ask: asked.append(ask))
     speaker = Speaker("box")
     async with open_microphone(settings("default"), speaker) as microphone:
         assert microphone is not None
-        assert speaker.presence.on_unlisted == microphone.make_way
+        assert asked == [microphone.make_way]
     await speaker.close()

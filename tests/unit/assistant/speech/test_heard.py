@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from assistant.speech.sink import PACE_MS, QUIET, Sounding, weight
+from assistant.speech.sink import PACE_MS, QUIET, PlaybackProgress, weight
 from tests.benchmarks.heard import VOICES, clauses
 from tests.espeak_words import RATE as ESPEAK_RATE
 from tests.espeak_words import espeak_words
@@ -21,8 +21,8 @@ def silent(ms: int) -> bytes:
     return np.full(ms, QUIET - 1, np.int16).tobytes()
 
 
-def sounding(text: str, *sounds: bytes, whole: bool = True) -> Sounding:
-    made = Sounding(text)
+def sounding(text: str, *sounds: bytes, whole: bool = True) -> PlaybackProgress:
+    made = PlaybackProgress(text)
     for sound in sounds:
         made.add(sound, RATE)
     made.whole = whole
@@ -44,7 +44,7 @@ def sounding(text: str, *sounds: bytes, whole: bool = True) -> Sounding:
     ],
 )
 def test_what_the_voice_tells_counts_to_the_sample(played_ms: float, heard: str) -> None:
-    made = Sounding("One two three.")
+    made = PlaybackProgress("One two three.")
     made.add(silent(500), RATE, (300,))
     made.add(loud(700), RATE, (200, 600))
     for whole in (False, True):
@@ -89,7 +89,7 @@ def test_of_a_clause_in_the_making_the_last_word_is_never_heard() -> None:
 def test_its_pace_is_that_of_the_clauses_before() -> None:
     slow = sounding("aaaa bbbb", loud(1_800))
     assert slow.pace_ms == 200.0
-    after = Sounding("cccc dddd", slow.pace_ms)
+    after = PlaybackProgress("cccc dddd", slow.pace_ms)
     after.add(loud(1_500), RATE)
     assert after.words_heard(850) == 0
     assert after.words_heard(950) == 1
@@ -97,7 +97,7 @@ def test_its_pace_is_that_of_the_clauses_before() -> None:
 
 
 def test_words_told_by_halves_are_not_believed_once_the_clause_is_whole() -> None:
-    made = Sounding("aaaa bbbb cccc")
+    made = PlaybackProgress("aaaa bbbb cccc")
     made.add(loud(450), RATE, (450,))
     made.add(loud(900), RATE)  # another voice has taken over
     assert made.words_heard(460) == 1
@@ -106,7 +106,7 @@ def test_words_told_by_halves_are_not_believed_once_the_clause_is_whole() -> Non
 
 
 def test_words_may_be_told_after_their_sound() -> None:
-    made = Sounding()
+    made = PlaybackProgress()
     made.add(loud(450), RATE)
     assert made.words_heard(450) == 0
     made.tell("aaaa")
@@ -130,7 +130,7 @@ def test_nothing_is_heard_of_nothing() -> None:
     assert sounding("").heard(1_000) == ""
     assert sounding("one two").heard(0) == ""
     assert sounding("one two").words_heard(10) == 0
-    assert Sounding().pace_ms == PACE_MS
+    assert PlaybackProgress().pace_ms == PACE_MS
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_the_estimate_is_right_to_one_word(language: str) -> None:
     for text in said[:: 4 if len(said) > 100 else 1]:
         truth = espeak_words(text, VOICES[language])
         assert truth is not None
-        made = Sounding(text)
+        made = PlaybackProgress(text)
         made.add(truth.pcm, ESPEAK_RATE)
         made.whole = True
         for played in range(0, len(truth.pcm) // 2, ESPEAK_RATE // 20):

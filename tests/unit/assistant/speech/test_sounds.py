@@ -8,7 +8,7 @@ from assistant.config.sound import SoundChoice
 from assistant.domain.clock import VirtualClock
 from assistant.speech import output as sounds
 from assistant.speech.output import Sounds, SpeechOutput
-from assistant.speech.sink import Output
+from assistant.speech.sink import AudioSink, Manner
 from audio.earcons import NAMES, earcon
 from audio.errors import DeviceLost
 from audio.player import NullPlayer
@@ -20,14 +20,18 @@ def length_ms(name: str) -> float:
     return len(pcm) / 2 / rate * 1000
 
 
+def as_it_is(manner: Manner) -> float:
+    return 1.0
+
+
 class Stage:
     """Two streams on one virtual clock."""
 
     def __init__(self, off: frozenset[str] = frozenset()) -> None:
         self.clock = VirtualClock()
         self.player = NullPlayer(paced=True, clock=self.clock)
-        words = Output(NullPlayer(paced=True, clock=self.clock), 1.0)
-        self.sounds = Sounds(Output(self.player, 1.0), words, off)
+        words = AudioSink(NullPlayer(paced=True, clock=self.clock), as_it_is)
+        self.sounds = Sounds(AudioSink(self.player, as_it_is), words, off)
 
     async def waits(self, seconds: float) -> bool:
         """Whether words that want to sound still wait when so much time has passed."""
@@ -84,7 +88,7 @@ async def test_words_wait_no_longer_than_a_sound_lasts(monkeypatch: pytest.Monke
 
 
 async def test_in_a_file_all_comes_one_after_the_other() -> None:
-    output = Output(NullPlayer(paced=True, clock=VirtualClock()), 1.0)
+    output = AudioSink(NullPlayer(paced=True, clock=VirtualClock()), as_it_is)
     one = Sounds(output, output)
     await one.play("thinking")
     async with asyncio.timeout(10):
@@ -136,7 +140,7 @@ async def test_one_that_nobody_can_hear_is_told_so(
         async def play(self, pcm: bytes, rate: int) -> None:
             raise DeviceLost("it has gone")
 
-    output = Output(Gone(paced=False), 1.0)
+    output = AudioSink(Gone(paced=False), as_it_is)
     assert not await Sounds(output, output).opening()
     monkeypatch.setattr(sounds, "OPENING_S", 0.01)
     assert not await Stage().sounds.opening()  # it keeps what it was given
