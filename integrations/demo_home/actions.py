@@ -8,7 +8,6 @@ from typing import Any
 from integrations.demo_home import scenes, services
 from integrations.demo_home.context import TARGETS, Offer, offer
 from integrations.demo_home.house import DemoHouse
-from integrations.demo_home.phones import NotConnectedError
 from integrations.demo_home.scenes import color_rgb
 from integrations.demo_home.scripts import run_script
 from integrations.demo_home.services import (
@@ -199,14 +198,9 @@ def _without_target(house: DemoHouse, domain: str, service: str, data: Data) -> 
     if domain == "scene":
         _create_scene(house, data)
         return {}
-    phone = next(phone for phone in house.phones.all() if service == f"mobile_app_{phone.slug}")
     if not isinstance(data.get("data", {}), dict):
         raise DataError("expected dict for dictionary value @ data['data']")
-    try:
-        house.phones.push(phone, data)
-    except NotConnectedError as error:
-        # Not the sentence of the notify entity (`mobile_app/notify.py`).
-        raise ServiceError("Device not connected to local push notifications") from error
+    house.notify(service, data)
     return {}
 
 

@@ -168,17 +168,10 @@ class Commands:
 
     def _update_device(self, message: Json) -> Json:
         device_id, house = message.get("device_id"), self._house
-        phone = house.phones.by_device(device_id)
-        own = [thing for thing in house.things.values() if thing.device_id == device_id]
-        if phone is None and not own:
+        if device_id not in (row["id"] for row in shapes.devices(house, self._since)):
             raise CommandError("not_found", "Device not found")
         if "area_id" in message:
-            area_id = self._area(message["area_id"])
-            if phone is not None:
-                phone.area_id = area_id
-            for thing in own:
-                if phone is None:
-                    house.alter(thing.entity_id, area_id=area_id, area_on_device=True)
+            house.put_device(str(device_id), self._area(message["area_id"]))
         if "labels" in message:
             house.labels.put(str(device_id), message["labels"])
         house.fire("device_registry_updated", action="update", device_id=device_id)

@@ -5,8 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from integrations.demo_home.house import DemoHouse, Snapshot, Thing
-from integrations.demo_home.intents import CallerPlace
+from integrations.demo_home.house import CallerPlace, DemoHouse, Snapshot, Thing
 from integrations.demo_home.matching import MatchError, Reason, Target, match
 from integrations.demo_home.scripts import SCENES, SCRIPTS, Script
 from integrations.demo_home.surroundings import FEATURES
@@ -167,7 +166,7 @@ def offer(house: DemoHouse, domain: str, service: str) -> Offer | None:
     """The action of that name, if there is one."""
     if domain == "script" and (script := SCRIPTS.get(f"script.{service}")):
         return Offer(_script_fields(script), response="optional", free=True)
-    if domain == "notify" and service in _phones(house):
+    if domain == "notify" and service in house.notifiers():
         fields = {"message": _text(required=True), "title": _text(), "data": _OBJECT}
         return Offer({**fields, "target": _OBJECT})
     return _OFFERS.get((domain, service))
@@ -178,7 +177,7 @@ def services(house: DemoHouse) -> dict[str, dict[str, Json]]:
     names = [
         *_OFFERS,
         *(("script", entity_id.partition(".")[2]) for entity_id in SCRIPTS),
-        *(("notify", name) for name in _phones(house)),
+        *(("notify", name) for name in house.notifiers()),
     ]
     told: dict[str, dict[str, Json]] = {}
     for domain, service in names:
@@ -216,10 +215,6 @@ def _script_fields(script: Script) -> dict[str, Json]:
         }
         for name, known in script.fields.items()
     }
-
-
-def _phones(house: DemoHouse) -> Iterable[str]:
-    return [f"mobile_app_{phone.slug}" for phone in house.phones.all() if phone.takes_pushes]
 
 
 OVERVIEW = "An overview of the areas and the devices in this smart home:"

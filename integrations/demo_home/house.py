@@ -2,18 +2,32 @@
 
 import asyncio
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from integrations.demo_home.labels import Labels
-from integrations.demo_home.phones import Phones
-from integrations.demo_home.surroundings import HouseClock, HouseTimers, Spawn
+from integrations.demo_home.surroundings import Spawn, SystemClock
 from integrations.home_assistant.house import Area, Floor
 
+if TYPE_CHECKING:
+    from integrations.demo_home.tool import Tool
+
 UNAVAILABLE = "unavailable"
+
+
+@dataclass(frozen=True, slots=True)
+class CallerPlace:
+    """Place of a caller: area and floor ids of the device that the call names."""
+
+    area_id: str | None = None
+    floor_id: str | None = None
+    device_id: str | None = None  # only of a device that takes timers
+
+
+NOWHERE = CallerPlace()
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +110,10 @@ class TodoItem:
     done: bool = False
     uid: str = field(default_factory=lambda: uuid.uuid4().hex)
 
+    def tick_off(self) -> None:
+        """Mark it as completed."""
+        self.done = True
+
     def row(self) -> dict[str, str]:
         """The item as Home Assistant tells it."""
         status = "completed" if self.done else "needs_action"
@@ -119,7 +137,7 @@ class DemoHouse:
         areas: tuple[Area, ...],
         things: tuple[Thing, ...],
         *,
-        clock: HouseClock,
+        clock: SystemClock,
         spawn: Spawn,
         settle_s: float,
     ) -> None:
@@ -133,8 +151,6 @@ class DemoHouse:
         self.remembered: dict[str, dict[str, Any]] = {}  # what a light returns to
         self.scenes: dict[str, tuple[Snapshot, ...]] = {}  # made while running, by entity id
         self.labels = Labels()
-        self.phones = Phones(clock, spawn)
-        self.timers = HouseTimers(clock, spawn, self.phones.tell)
         self.failing: set[str] = set()  # entities whose next action fails
         self.jammed: set[str] = set()  # locks that never arrive
         self._spawn = spawn
@@ -166,9 +182,37 @@ class DemoHouse:
     def area_of(self, entity_id: str) -> Area | None:
         """The area of the entity or of its device."""
         thing = self.things[entity_id]
-        phone = self.phones.by_device(thing.device)
-        area_id = phone.area_id if phone is not None else thing.area_id
-        return self.areas[area_id] if area_id is not None else None
+        return self.areas[thing.area_id] if thing.area_id is not None else None
+
+    def place_of(self, device_id: str) -> CallerPlace:
+        """The place of a device by its id; an unknown one is nowhere."""
+        for thing in self.things.values():
+            area = self.area_of(thing.entity_id)
+            if thing.device_id == device_id and area is not None:
+                return CallerPlace(area.area_id, area.floor_id)
+        return NOWHERE
+
+    def put_device(self, device_id: str, area_id: str | None) -> None:
+        """Put a device into an area, or into none."""
+        for thing in [one for one in self.things.values() if one.device_id == device_id]:
+            self.alter(thing.entity_id, area_id=area_id, area_on_device=True)
+
+    # A house of tests has devices that registered themselves (tests/simulators/phone_home.py).
+
+    def registered_devices(self, since: datetime) -> list[dict[str, Any]]:
+        """Rows of the device registry for devices that registered themselves."""
+        return []
+
+    def notifiers(self) -> list[str]:
+        """Names of the actions in `notify` that push to one device."""
+        return []
+
+    def notify(self, notifier: str, data: Mapping[str, Any]) -> None:
+        """Push to the device of a notifier, or of the notify entity of that id."""
+
+    def timer_tools(self, place: CallerPlace) -> "Sequence[Tool] | None":
+        """Tools for the timers of the caller's device; None: this house keeps no timers."""
+        return None
 
     def listen(self, listener: Listener) -> Callable[[], None]:
         """Call `listener` after each change; the returned function ends that."""
@@ -250,9 +294,7 @@ class DemoHouse:
         return task.cancel() if task is not None else False
 
     def stop(self) -> None:
-        """End every journey and timer, at shutdown."""
-        self.timers.stop()
-        self.phones.stop()
+        """End every journey, at shutdown."""
         for entity_id in tuple(self._travelling):
             self.halt(entity_id)
 

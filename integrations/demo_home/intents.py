@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from integrations.demo_home import services
-from integrations.demo_home.house import DemoHouse, Snapshot, TodoItem
+from integrations.demo_home.house import CallerPlace, DemoHouse, Snapshot, TodoItem
 from integrations.demo_home.matching import Match, Target, domain_of, match, same_name
 
 Values = Mapping[str, Any]
@@ -13,18 +13,6 @@ Values = Mapping[str, Any]
 
 class IntentError(Exception):
     """The call failed. `str(error)` is Home Assistant's sentence."""
-
-
-@dataclass(frozen=True, slots=True)
-class CallerPlace:
-    """Where the caller stands: area and floor ids of the device that the call names."""
-
-    area_id: str | None = None
-    floor_id: str | None = None
-    device_id: str | None = None  # only of a device that takes timers
-
-
-NOWHERE = CallerPlace()
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +168,7 @@ def add_item(house: DemoHouse, values: Values, place: CallerPlace) -> dict[str, 
 def complete_item(house: DemoHouse, values: Values, place: CallerPlace) -> dict[str, Any]:
     """Tick an item off."""
     todo = _todo_list(house, values["name"])
-    _todo_item(house, todo, values["item"]).done = True
+    _todo_item(house, todo, values["item"]).tick_off()
     return _todo_done(house, todo, values["name"])
 
 

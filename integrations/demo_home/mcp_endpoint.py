@@ -24,8 +24,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
 from integrations.demo_home.context import prompt, shown, snapshot
-from integrations.demo_home.house import DemoHouse
-from integrations.demo_home.intents import NOWHERE, CallerPlace
+from integrations.demo_home.house import NOWHERE, CallerPlace, DemoHouse
 from integrations.demo_home.tool import Tool
 from integrations.demo_home.tools import ToolError, call_tool, menu
 
@@ -133,15 +132,7 @@ class McpEndpoint:
             raise TypeError("device_id must be a string")
         if device_id is None:
             return NOWHERE
-        phone = self._house.phones.by_device(device_id)
-        if phone is not None:
-            found = self._house.areas.get(phone.area_id or "")
-            return CallerPlace(phone.area_id, found.floor_id if found else None, phone.id)
-        for thing in self._house.things.values():
-            area = self._house.area_of(thing.entity_id)
-            if thing.device_id == device_id and area is not None:
-                return CallerPlace(area.area_id, area.floor_id)
-        return NOWHERE
+        return self._house.place_of(device_id)
 
     async def _list_tools(
         self, ctx: ServerRequestContext[Any, Any], params: types.PaginatedRequestParams | None

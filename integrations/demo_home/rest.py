@@ -21,9 +21,8 @@ from integrations.demo_home import context as offered
 from integrations.demo_home.catalogue import AREAS, FLOORS, THINGS
 from integrations.demo_home.house import UNAVAILABLE, DemoHouse, Snapshot, Thing
 from integrations.demo_home.mcp_endpoint import McpEndpoint
-from integrations.demo_home.registration import WrongFormError, forget, register, webhook
 from integrations.demo_home.scenes import describe
-from integrations.demo_home.surroundings import HouseClock, Person, SystemClock, picture, whose
+from integrations.demo_home.surroundings import Person, SystemClock, picture, whose
 from integrations.demo_home.websocket import Socket
 from integrations.home_assistant.house import Area, Floor
 from integrations.serving import serving
@@ -71,37 +70,6 @@ class Rest:
         if self._house.get(entity_id).state == "unavailable":
             return PlainTextResponse("503: Service Unavailable", 503)
         return Response(picture(), media_type="image/png")
-
-    async def register(self, request: Request) -> Response:
-        """POST /api/mobile_app/registrations"""
-        try:
-            given = json.loads(await request.body())
-        except ValueError:
-            return JSONResponse({"message": "Invalid JSON."}, 400)
-        person: Person = request.state.person
-        try:
-            phone = register(self._house, given, person.user_id)
-        except WrongFormError as error:
-            return JSONResponse({"message": f"Message format incorrect: {error}"}, 400)
-        answer = {"cloudhook_url": None, "remote_ui_url": None, "secret": None}
-        return JSONResponse({**answer, "webhook_id": phone.webhook_id}, 201)
-
-    async def forget(self, request: Request) -> Response:
-        """DELETE /api/config/config_entries/entry/<entry_id>: of a registered device."""
-        if not forget(self._house, request.path_params["entry_id"]):
-            return JSONResponse({"message": "Invalid entry specified"}, 404)
-        return JSONResponse({"require_restart": False})
-
-    async def webhook(self, request: Request) -> Response:
-        """POST /api/webhook/<webhook_id>: no token; who does not know the id learns nothing."""
-        phone = self._house.phones.by_webhook(request.path_params["webhook_id"])
-        if phone is None:
-            return Response()
-        try:
-            message = json.loads(await request.body())
-        except ValueError:
-            return Response(status_code=400)
-        return JSONResponse(webhook(self._house, phone, message))
 
     async def service(self, request: Request) -> Response:
         """POST /api/services/<domain>/<service>: every state that was written meanwhile."""
@@ -165,6 +133,9 @@ class DemoHome:
     loopback port and runs in the caller's event loop.
     """
 
+    house_class: type[DemoHouse] = DemoHouse
+    socket_class: type[Socket] = Socket
+
     def __init__(
         self,
         *,
@@ -172,7 +143,7 @@ class DemoHome:
         areas: tuple[Area, ...] = AREAS,
         floors: tuple[Floor, ...] = FLOORS,
         settle_s: float = 0.3,
-        clock: HouseClock | None = None,
+        clock: SystemClock | None = None,
         token: str | None = None,
     ) -> None:
         self.token = token or secrets.token_urlsafe(24)
@@ -185,7 +156,7 @@ class DemoHome:
         self.url = ""
         self._stack = AsyncExitStack()
         self._journeys = asyncio.TaskGroup()
-        self.house = DemoHouse(
+        self.house = self.house_class(
             floors,
             areas,
             things,
@@ -261,34 +232,31 @@ class DemoHome:
             return JSONResponse({"message": f"Event {kind} fired."})
 
         async def websocket(connection: WebSocket) -> None:
-            await Socket(self.house, connection, self._people).serve()
+            await self.socket_class(self.house, connection, self._people).serve()
 
         return Starlette(
             routes=[
-                self._route("/api/mcp", merged, "POST", refuse=403),
-                self._route("/api/mcp/{api_id}", one_api, "POST"),
-                self._route("/api/", rest.root, "GET"),
-                self._route("/api/camera_proxy/{entity_id}", rest.camera, "GET"),
-                self._route("/api/config", rest.config, "GET"),
-                self._route(
-                    "/api/config/config_entries/entry/{entry_id}",
-                    rest.forget,
-                    "DELETE",
-                    refuse=401,
-                ),
-                self._route("/api/events/{kind}", fire, "POST", refuse=401),
-                self._route("/api/mobile_app/registrations", rest.register, "POST"),
-                self._route("/api/services", rest.services, "GET"),
-                self._route("/api/services/{domain}/{service}", rest.service, "POST"),
-                self._route("/api/states", rest.states, "GET"),
-                self._route("/api/states/{entity_id}", rest.state, "GET"),
-                Route("/api/webhook/{webhook_id}", rest.webhook, methods=["POST"]),
+                self.route("/api/mcp", merged, "POST", refuse=403),
+                self.route("/api/mcp/{api_id}", one_api, "POST"),
+                self.route("/api/", rest.root, "GET"),
+                self.route("/api/camera_proxy/{entity_id}", rest.camera, "GET"),
+                self.route("/api/config", rest.config, "GET"),
+                self.route("/api/events/{kind}", fire, "POST", refuse=401),
+                self.route("/api/services", rest.services, "GET"),
+                self.route("/api/services/{domain}/{service}", rest.service, "POST"),
+                self.route("/api/states", rest.states, "GET"),
+                self.route("/api/states/{entity_id}", rest.state, "GET"),
+                *self.more_routes(),
                 WebSocketRoute("/api/websocket", websocket),
             ],
             exception_handlers={HTTPException: _status_text},
         )
 
-    def _route(self, path: str, handler: Handler, method: str, refuse: int = 0) -> Route:
+    def more_routes(self) -> list[Route]:
+        """Routes that a house of tests has besides."""
+        return []
+
+    def route(self, path: str, handler: Handler, method: str, refuse: int = 0) -> Route:
         """A route for one method, behind the token; `refuse` answers who is no administrator."""
 
         async def guarded(request: Request) -> Response:

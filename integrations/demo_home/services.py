@@ -6,7 +6,6 @@ from typing import Any
 from integrations.demo_home import scenes
 from integrations.demo_home.catalogue import COVER_FULL, PAUSE, PLAY
 from integrations.demo_home.house import UNAVAILABLE, DemoHouse, TodoItem
-from integrations.demo_home.phones import NotConnectedError
 from integrations.demo_home.scenes import color_rgb
 from integrations.demo_home.scripts import SCENES, run_script
 from integrations.demo_home.surroundings import FEATURES, forecast
@@ -298,13 +297,7 @@ def _get_forecasts(house: DemoHouse, entity_id: str, data: Data) -> Mapping[str,
 
 def _send_message(house: DemoHouse, entity_id: str, data: Data) -> None:
     """Push to the device of a notify entity."""
-    phone = house.phones.by_device(house.things[entity_id].device)
-    if phone is None:
-        return
-    try:
-        house.phones.push(phone, data)
-    except NotConnectedError as error:
-        raise ServiceError(str(error)) from error
+    house.notify(entity_id, data)
 
 
 SERVICES: dict[tuple[str, str], Handler] = {

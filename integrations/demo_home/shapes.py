@@ -4,7 +4,6 @@ from datetime import datetime
 from typing import Any
 
 from integrations.demo_home.house import DemoHouse, Event, Snapshot, StateChange, Thing
-from integrations.demo_home.phones import DemoPhone
 from integrations.demo_home.surroundings import Person
 
 Json = dict[str, Any]
@@ -130,7 +129,7 @@ def floors(house: DemoHouse, since: datetime) -> list[Json]:
             "icon": None,
             "level": level,
             "name": floor.name,
-            **_times(since),
+            **times(since),
         }
         for level, floor in enumerate(house.floors.values())
     ]
@@ -149,7 +148,7 @@ def areas(house: DemoHouse, since: datetime) -> list[Json]:
             "name": area.name,
             "picture": None,
             "temperature_entity_id": area.temperature_entity_id,
-            **_times(since),
+            **times(since),
         }
         for area in house.areas.values()
     ]
@@ -164,7 +163,7 @@ def labels(house: DemoHouse, since: datetime) -> list[Json]:
             "icon": None,
             "label_id": label_id,
             "name": name,
-            **_times(since),
+            **times(since),
         }
         for label_id, name in house.labels.names.items()
     ]
@@ -193,37 +192,11 @@ def devices(house: DemoHouse, since: datetime) -> list[Json]:
             "serial_number": None,
             "sw_version": None,
             "via_device_id": None,
-            **_times(since),
+            **times(since),
         }
         for thing in house.things.values()
         if thing.device_id is not None and thing.device is None
-    ] + [_phone(phone, house, since) for phone in house.phones.all()]
-
-
-def _phone(phone: DemoPhone, house: DemoHouse, since: datetime) -> Json:
-    """A device that registered itself."""
-    return {
-        "area_id": phone.area_id,
-        "config_entries": [phone.entry_id],
-        "configuration_url": None,
-        "connections": [],
-        "disabled_by": None,
-        "entry_type": None,
-        "hw_version": None,
-        "id": phone.id,
-        "identifiers": [["mobile_app", phone.own_id]],
-        "labels": house.labels.of(phone.id),
-        "manufacturer": phone.data["manufacturer"],
-        "model": phone.data["model"],
-        "model_id": None,
-        "name": phone.name,
-        "name_by_user": None,
-        "primary_config_entry": phone.entry_id,
-        "serial_number": None,
-        "sw_version": phone.data.get("os_version"),
-        "via_device_id": None,
-        **_times(since),
-    }
+    ] + house.registered_devices(since)
 
 
 def entities(house: DemoHouse, since: datetime) -> list[Json]:
@@ -253,7 +226,7 @@ def entity(thing: Thing, since: datetime) -> Json:
         "platform": _platform(thing),
         "translation_key": None,
         "unique_id": thing.entity_id,
-        **_times(since),
+        **times(since),
     }
 
 
@@ -320,5 +293,6 @@ def config(house: DemoHouse) -> Json:
     }
 
 
-def _times(since: datetime) -> Json:
+def times(since: datetime) -> Json:
+    """The moments at which a row of a registry was made and changed."""
     return {"created_at": since.timestamp(), "modified_at": since.timestamp()}

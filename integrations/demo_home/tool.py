@@ -6,8 +6,8 @@ from typing import Any
 
 from integrations.demo_home import actions as slots
 from integrations.demo_home import intents, schemas
-from integrations.demo_home.house import DemoHouse
-from integrations.demo_home.intents import CallerPlace, ServiceTool
+from integrations.demo_home.house import CallerPlace, DemoHouse
+from integrations.demo_home.intents import ServiceTool
 from integrations.demo_home.schemas import PERCENT, Schema, described
 
 Run = Callable[[DemoHouse, Mapping[str, Any], CallerPlace], dict[str, Any]]

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from integrations.demo_home.actions import SlotError
-from integrations.demo_home.house import DemoHouse
-from integrations.demo_home.intents import NOWHERE, CallerPlace, IntentError
+from integrations.demo_home.house import NOWHERE, CallerPlace, DemoHouse
+from integrations.demo_home.intents import IntentError
 from integrations.demo_home.matching import MatchError
 from integrations.demo_home.services import ServiceError
 from integrations.demo_home.tool import PLAYER_TOOLS, Tool
@@ -14,8 +14,7 @@ from integrations.demo_home.tools_devices import (
     LIGHT_AND_TIME_TOOLS,
     VACUUM_TOOLS,
 )
-from integrations.demo_home.tools_software import script_tools, todo_tools
-from integrations.demo_home.tools_timers import timer_tools
+from integrations.demo_home.tools_software import CANCEL_ALL_TIMERS, script_tools, todo_tools
 
 
 class ToolError(Exception):
@@ -27,7 +26,7 @@ def menu(house: DemoHouse, place: CallerPlace = NOWHERE) -> list[Tool]:
     exposed = {thing.domain for thing in house.exposed()}
     tools = (
         *DEVICE_TOOLS,
-        *timer_tools(cancel_all_only=place.device_id is None),
+        *(house.timer_tools(place) or (CANCEL_ALL_TIMERS,)),
         *LIGHT_AND_TIME_TOOLS,
         *PLAYER_TOOLS,
         *script_tools(house),

@@ -5,8 +5,8 @@ from typing import Any
 from integrations.demo_home import actions as slots
 from integrations.demo_home import intents, schemas
 from integrations.demo_home.context import live_context
-from integrations.demo_home.house import DemoHouse
-from integrations.demo_home.intents import CallerPlace, ServiceTool
+from integrations.demo_home.house import CallerPlace, DemoHouse
+from integrations.demo_home.intents import ServiceTool
 from integrations.demo_home.schemas import PERCENT, PERCENT_ALL_OF, TEXT, described
 from integrations.demo_home.tool import ADD, AGAIN, ONCE, READ, Tool, action_tool
 

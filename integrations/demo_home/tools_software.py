@@ -4,11 +4,10 @@ from typing import Any
 
 from integrations.demo_home import actions as slots
 from integrations.demo_home import intents, schemas, services
-from integrations.demo_home.house import DemoHouse
-from integrations.demo_home.intents import CallerPlace
+from integrations.demo_home.house import CallerPlace, DemoHouse
 from integrations.demo_home.schemas import TEXT, Schema, described
 from integrations.demo_home.scripts import SCRIPTS, run_script
-from integrations.demo_home.tool import ADD, ONCE, READ_LIST, Hints, Run, Tool
+from integrations.demo_home.tool import ADD, AGAIN, ONCE, READ_LIST, Hints, Run, Tool
 
 
 def script_tools(house: DemoHouse) -> list[Tool]:
@@ -115,3 +114,20 @@ def _items_reader(lists: dict[str, str]) -> Run:
         return {"items": [item for item in items if status in ("all", item["status"])]}
 
     return get_items
+
+
+def _cancel_all(house: DemoHouse, values: intents.Values, place: CallerPlace) -> dict[str, Any]:
+    area = {"area": values["area"]} if "area" in values else {}
+    return intents.done([], []) | {"speech_slots": {"canceled": 0, **area}}
+
+
+# Home Assistant offers it to everyone, and no device of this house keeps timers.
+CANCEL_ALL_TIMERS = Tool(
+    "intent__HassCancelAllTimers",
+    "Cancel all timers",
+    "Ends every timer, or those of one area",
+    schemas.input_schema({"area": TEXT}),
+    AGAIN,
+    slots.Slots({"area": slots.text}),
+    _cancel_all,
+)

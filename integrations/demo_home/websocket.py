@@ -7,9 +7,8 @@ from typing import Any
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from integrations.demo_home import shapes
-from integrations.demo_home.commands import CommandError, Commands, needed
+from integrations.demo_home.commands import CommandError, Commands
 from integrations.demo_home.house import DemoHouse, Event, StateChange
-from integrations.demo_home.phones import Channel, DemoPhone
 from integrations.demo_home.surroundings import Person, whose
 
 MAX_PENDING = 4096  # Home Assistant drops a client that lets more messages pile up
@@ -116,13 +115,7 @@ class Socket:
             self._run(id_, message)
 
     def _run(self, id_: int, message: Json) -> None:
-        special: dict[str, Callable[[int, Json], None]] = {
-            "subscribe_events": self._subscribe_events,
-            "subscribe_entities": self._subscribe_entities,
-            "unsubscribe_events": self._unsubscribe,
-            "mobile_app/push_notification_channel": self._open_channel,
-            "mobile_app/push_notification_confirm": self._confirm,
-        }
+        special = self.special_commands()
         try:
             if message["type"] in special:
                 special[message["type"]](id_, message)
@@ -130,6 +123,14 @@ class Socket:
                 self._succeed(id_, self._commands.answer(message))
         except CommandError as error:
             self._fail(id_, error.code, str(error))
+
+    def special_commands(self) -> dict[str, Callable[[int, Json], None]]:
+        """Commands that answer by themselves, or more than once."""
+        return {
+            "subscribe_events": self._subscribe_events,
+            "subscribe_entities": self._subscribe_entities,
+            "unsubscribe_events": self._unsubscribe,
+        }
 
     def _succeed(self, id_: int, result: Any = None) -> None:
         self._send({"id": id_, "type": "result", "success": True, "result": result})
@@ -185,29 +186,6 @@ class Socket:
             if wanted is None or snapshot.entity_id in wanted
         }
         self._event(id_, {"a": states})
-
-    def _open_channel(self, id_: int, message: Json) -> None:
-        """Push to a registered device through this connection."""
-        phone = self._own_phone(message)
-        channel = Channel(lambda push: self._event(id_, push), bool(message.get("support_confirm")))
-        self._house.phones.open(phone, channel)
-        self._subscriptions[id_] = lambda: self._house.phones.close(phone, channel)
-        self._succeed(id_)
-
-    def _confirm(self, id_: int, message: Json) -> None:
-        phone = self._own_phone(message)
-        if not self._house.phones.confirm(phone, needed(message, "confirm_id")):
-            raise CommandError("not_found", "Push notification channel not found")
-        self._succeed(id_)
-
-    def _own_phone(self, message: Json) -> DemoPhone:
-        """The device of that webhook, if this person registered it."""
-        phone = self._house.phones.by_webhook(needed(message, "webhook_id"))
-        if phone is None:
-            raise CommandError("not_found", "Webhook ID not found")
-        if phone.user_id != self._person.user_id:
-            raise CommandError("unauthorized", "User not linked to this webhook ID")
-        return phone
 
     def _event(self, id_: int, event: Json) -> None:
         self._send({"id": id_, "type": "event", "event": event})

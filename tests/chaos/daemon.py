@@ -15,10 +15,10 @@ from typing import IO, Any
 
 import httpx
 
-from integrations.demo_home.rest import DemoHome
 from tests.chaos.promises import QUIET, Life, Told, assert_promises
 from tests.chaos.room import Room
 from tests.ports import free_port
+from tests.simulators.phone_home import PhoneHome
 
 ROOT = Path(__file__).parents[2]
 WITHIN_S = 60.0
@@ -32,7 +32,7 @@ class Daemon:
     """Starts, serves, and ends as the test says. One process at a time."""
 
     folder: Path
-    house: DemoHome
+    house: PhoneHome
     settings: dict[str, str] = field(default_factory=dict)  # besides, as HEARTH_… variables
     port: int = field(default_factory=free_port)
     before: tuple[str, ...] = ()  # the command begins with it, and becomes what follows
@@ -247,7 +247,7 @@ async def until(holds: Callable[[], bool], within_s: float = WITHIN_S) -> None:
 async def daemon(folder: Path, **settings: str) -> AsyncIterator[Daemon]:
     """One that is not started yet, and is ended if it runs. Whatever was broken meanwhile, the
     promises are kept."""
-    async with DemoHome(settle_s=0.02) as house:
+    async with PhoneHome(settle_s=0.02) as house:
         one = Daemon(folder, house, settings)
         try:
             yield one

@@ -18,8 +18,7 @@ from hassil import recognize_best
 from hassil.intents import Intents, TextSlotList
 from hassil.recognize import RecognizeResult
 
-from integrations.demo_home.house import DemoHouse
-from integrations.demo_home.intents import NOWHERE
+from integrations.demo_home.house import NOWHERE, DemoHouse
 from integrations.demo_home.matching import MatchError, Target
 from integrations.demo_home.matching import match as matching
 from integrations.demo_home.tools import ToolError, call_tool, menu

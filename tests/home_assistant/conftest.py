@@ -16,12 +16,12 @@ from pathlib import Path
 
 import pytest
 
-from integrations.demo_home import DemoHome
 from tests.home_assistant.admin import Admin
 from tests.home_assistant.automations import until
 from tests.home_assistant.real import instances, process
 from tests.home_assistant.real.places import Places, read_instance
 from tests.home_assistant.talk import Talk
+from tests.simulators.phone_home import PhoneHome
 
 REAL = pytest.param("real", marks=pytest.mark.home_assistant)
 
@@ -95,7 +95,7 @@ async def house(request: pytest.FixtureRequest) -> AsyncIterator[Address]:
         assert real is not None  # else the test was skipped
         yield real
         return
-    async with DemoHome() as home:
+    async with PhoneHome() as home:
         yield Address(home.url, home.person_token, "embedded", admin_token=home.token)
 
 

@@ -3,8 +3,10 @@
 import asyncio
 from datetime import UTC, datetime, timedelta
 
+from integrations.demo_home.surroundings import SystemClock
 
-class HandClock:
+
+class HandClock(SystemClock):
     """Time that a test moves by hand; who sleeps wakes when its time has come."""
 
     def __init__(self) -> None:

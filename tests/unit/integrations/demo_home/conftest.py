@@ -6,10 +6,10 @@ from typing import Any
 import httpx
 import pytest
 
-from integrations.demo_home import DemoHome
 from integrations.demo_home.catalogue import AREAS, FLOORS, THINGS
 from integrations.demo_home.house import DemoHouse
 from integrations.demo_home.surroundings import SystemClock
+from tests.simulators.phone_home import PhoneHome
 
 
 def _no_waiting(journey: Coroutine[Any, Any, None]) -> Any:
@@ -23,13 +23,13 @@ def house() -> DemoHouse:
 
 
 @pytest.fixture
-def unserved() -> DemoHome:
+def unserved() -> PhoneHome:
     """A house with its application, but without a port; everything arrives at once."""
-    return DemoHome(settle_s=0)
+    return PhoneHome(settle_s=0)
 
 
 @pytest.fixture
-async def client(unserved: DemoHome) -> AsyncIterator[httpx.AsyncClient]:
+async def client(unserved: PhoneHome) -> AsyncIterator[httpx.AsyncClient]:
     """An HTTP client of `unserved` that has its token."""
     async with httpx.AsyncClient(
         base_url="http://demo.home",
@@ -40,7 +40,7 @@ async def client(unserved: DemoHome) -> AsyncIterator[httpx.AsyncClient]:
 
 
 @pytest.fixture
-async def home() -> AsyncIterator[DemoHome]:
+async def home() -> AsyncIterator[PhoneHome]:
     """A serving house in which everything arrives at once."""
-    async with DemoHome(settle_s=0) as home:
+    async with PhoneHome(settle_s=0) as home:
         yield home

@@ -3,8 +3,7 @@
 import pytest
 
 from integrations.demo_home.context import _scalar, live_context, prompt
-from integrations.demo_home.house import DemoHouse
-from integrations.demo_home.intents import CallerPlace
+from integrations.demo_home.house import CallerPlace, DemoHouse
 from integrations.demo_home.scenes import describe
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from integrations.demo_home.catalogue import AREAS, FLOORS, THINGS
-from integrations.demo_home.house import UNAVAILABLE, DemoHouse, StateChange
-from integrations.demo_home.intents import CallerPlace
+from integrations.demo_home.house import UNAVAILABLE, CallerPlace, DemoHouse, StateChange
+from integrations.demo_home.surroundings import SystemClock
 from integrations.demo_home.tools import ToolError, call_tool, menu
 
 ON, OFF, SET = "intent__HassTurnOn", "intent__HassTurnOff", "light__HassLightSet"
@@ -289,7 +289,7 @@ def no_journey(journey: Coroutine[Any, Any, None]) -> Any:
     raise AssertionError("nothing moves here")
 
 
-class SteppedClock:
+class SteppedClock(SystemClock):
     """Time that moves when the test says so."""
 
     def __init__(self) -> None:

@@ -10,7 +10,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
 from integrations.demo_home import DemoHome
-from integrations.demo_home.intents import CallerPlace
+from integrations.demo_home.house import CallerPlace
 from integrations.demo_home.tools import call_tool
 
 

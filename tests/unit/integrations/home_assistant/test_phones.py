@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from integrations.demo_home import DemoHome
-from integrations.demo_home.phones import DemoPhone as Registered
-from integrations.demo_home.registration import add_phone, press, register
 from integrations.errors import Refused, Unavailable
 from integrations.home_assistant.client import HomeAssistant
 from integrations.home_assistant.house import Entity, House
 from integrations.home_assistant.phones import AnswersHidden, Phone, Phones, slug
+from tests.simulators.phone_home import PhoneHome
+from tests.simulators.phones import DemoPhone as Registered
+from tests.simulators.phones import add_phone, press, register
 
 LIMIT_S = 10.0
 BOX = {
@@ -29,8 +29,8 @@ BOX = {
 
 
 @asynccontextmanager
-async def living(*, admin: bool) -> AsyncIterator[tuple[DemoHome, HomeAssistant]]:
-    async with DemoHome(settle_s=0) as demo:
+async def living(*, admin: bool) -> AsyncIterator[tuple[PhoneHome, HomeAssistant]]:
+    async with PhoneHome(settle_s=0) as demo:
         add_phone(demo.house, "Ana's phone", "Ana", "user-a")
         add_phone(demo.house, "Pixel 12", "", "user-b")
         register(demo.house, {**BOX, "device_name": "Hearth Kitchen"}, "user-c")
@@ -40,7 +40,7 @@ async def living(*, admin: bool) -> AsyncIterator[tuple[DemoHome, HomeAssistant]
 
 
 @pytest.fixture
-async def seen() -> AsyncIterator[tuple[DemoHome, HomeAssistant]]:
+async def seen() -> AsyncIterator[tuple[PhoneHome, HomeAssistant]]:
     """What an administrator's token sees."""
     async with living(admin=True) as both:
         yield both
@@ -53,7 +53,7 @@ async def until(condition: Callable[[], Any]) -> Any:
     return found
 
 
-def registered(demo: DemoHome, name: str) -> Registered:
+def registered(demo: PhoneHome, name: str) -> Registered:
     return next(phone for phone in demo.house.phones.all() if phone.name == name)
 
 
@@ -89,7 +89,7 @@ async def test_a_phone_that_cannot_be_reached_is_an_error() -> None:
 
 @pytest.mark.parametrize(("button", "answer"), [("Sí", "yes"), ("Nope", "no")])
 async def test_a_button_is_the_answer(
-    seen: tuple[DemoHome, HomeAssistant], button: str, answer: str
+    seen: tuple[PhoneHome, HomeAssistant], button: str, answer: str
 ) -> None:
     demo, home = seen
     phones, phone = Phones(home), registered(demo, "Pixel 12")
@@ -110,7 +110,7 @@ async def test_a_button_is_the_answer(
     "change", [str.lower, lambda action: f"{action}_2", lambda _: "HEARTH_YES"]
 )
 async def test_what_is_not_exactly_our_yes_is_none(
-    seen: tuple[DemoHome, HomeAssistant], change: Callable[[str], str]
+    seen: tuple[PhoneHome, HomeAssistant], change: Callable[[str], str]
 ) -> None:
     demo, home = seen
     phones, phone = Phones(home), registered(demo, "Pixel 12")
@@ -124,7 +124,7 @@ async def test_what_is_not_exactly_our_yes_is_none(
 
 
 async def test_an_answer_counts_for_its_own_question_alone(
-    seen: tuple[DemoHome, HomeAssistant],
+    seen: tuple[PhoneHome, HomeAssistant],
 ) -> None:
     demo, home = seen
     phones, phone = Phones(home), registered(demo, "Pixel 12")
@@ -145,7 +145,7 @@ async def test_an_answer_counts_for_its_own_question_alone(
 
 
 async def test_a_question_that_is_given_up_is_taken_away(
-    seen: tuple[DemoHome, HomeAssistant],
+    seen: tuple[PhoneHome, HomeAssistant],
 ) -> None:
     demo, home = seen
     phones, phone = Phones(home), registered(demo, "Pixel 12")

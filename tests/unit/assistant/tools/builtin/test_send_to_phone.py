@@ -5,12 +5,12 @@ import pytest
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.protocol import BuiltInRequest, BuiltInResult
 from assistant.tools.builtin.send_to_phone import MAX_MESSAGE, SendToPhone, choose, readable
-from integrations.demo_home import DemoHome
-from integrations.demo_home.registration import add_phone
 from integrations.errors import Refused
 from integrations.home_assistant.client import HomeAssistant
 from integrations.home_assistant.house import Entity, House
 from integrations.home_assistant.phones import Phone, Phones
+from tests.simulators.phone_home import PhoneHome
+from tests.simulators.phones import add_phone
 
 ANA = Phone("mobile_app_pixel_12", "Pixel 12", ("Ana",))
 BEA = Phone("mobile_app_beas_iphone", "Bea's iPhone", ("Beatriz",))
@@ -127,7 +127,7 @@ def test_it_is_offered_where_there_may_be_a_phone_and_not_to_guests() -> None:
 
 
 async def test_through_the_embedded_house() -> None:
-    async with DemoHome(settle_s=0) as demo:
+    async with PhoneHome(settle_s=0) as demo:
         phone = add_phone(demo.house, "Pixel 12", "Ana", "user")
         async with HomeAssistant(demo.url, demo.person_token) as home:
             tool = SendToPhone(Phones(home), lambda: home.house, Catalogue()).tool()

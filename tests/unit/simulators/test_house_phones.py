@@ -9,9 +9,13 @@ import pytest
 from integrations.demo_home.actions import run
 from integrations.demo_home.catalogue import AREAS, FLOORS, THINGS
 from integrations.demo_home.context import services
-from integrations.demo_home.house import DemoHouse, Event
-from integrations.demo_home.phones import CONFIRM_WITHIN_S, Channel, NotConnectedError
-from integrations.demo_home.registration import (
+from integrations.demo_home.house import Event
+from integrations.demo_home.services import ServiceError
+from tests.simulators.phone_home import PhoneHouse
+from tests.simulators.phones import (
+    CONFIRM_WITHIN_S,
+    Channel,
+    NotConnectedError,
     WrongFormError,
     add_phone,
     forget,
@@ -19,7 +23,6 @@ from integrations.demo_home.registration import (
     register,
     webhook,
 )
-from integrations.demo_home.services import ServiceError
 from tests.unit.integrations.demo_home.clocks import HandClock
 
 REGISTRATION = {
@@ -42,16 +45,16 @@ def clock() -> HandClock:
 
 
 @pytest.fixture
-async def house(clock: HandClock) -> AsyncIterator[DemoHouse]:
+async def house(clock: HandClock) -> AsyncIterator[PhoneHouse]:
     async with asyncio.TaskGroup() as group:
-        house = DemoHouse(
+        house = PhoneHouse(
             FLOORS, AREAS, THINGS, clock=clock, spawn=lambda j: group.create_task(j), settle_s=0
         )
         yield house
         house.stop()
 
 
-async def test_a_device_comes_with_its_entities_and_goes_with_them(house: DemoHouse) -> None:
+async def test_a_device_comes_with_its_entities_and_goes_with_them(house: PhoneHouse) -> None:
     events: list[Event] = []
     house.listen_events(events.append)
     phone = register(house, REGISTRATION, "somebody")
@@ -65,7 +68,7 @@ async def test_a_device_comes_with_its_entities_and_goes_with_them(house: DemoHo
     assert actions == [("device_registry_updated", "create"), ("device_registry_updated", "remove")]
 
 
-async def test_one_that_was_forgotten_keeps_its_id_and_room(house: DemoHouse) -> None:
+async def test_one_that_was_forgotten_keeps_its_id_and_room(house: PhoneHouse) -> None:
     phone = register(house, REGISTRATION, "somebody")
     phone.area_id = "kitchen"
     forget(house, phone.entry_id)
@@ -74,7 +77,7 @@ async def test_one_that_was_forgotten_keeps_its_id_and_room(house: DemoHouse) ->
     assert again.webhook_id != phone.webhook_id
 
 
-async def test_one_that_is_still_here_becomes_another(house: DemoHouse) -> None:
+async def test_one_that_is_still_here_becomes_another(house: PhoneHouse) -> None:
     phone = register(house, REGISTRATION, "somebody")
     phone.area_id = "kitchen"
     again = register(house, REGISTRATION, "somebody")
@@ -85,19 +88,19 @@ async def test_one_that_is_still_here_becomes_another(house: DemoHouse) -> None:
 
 
 @pytest.mark.parametrize("missing", sorted(set(REGISTRATION) - {"app_data", "device_id"}))
-async def test_a_registration_must_be_whole(house: DemoHouse, missing: str) -> None:
+async def test_a_registration_must_be_whole(house: PhoneHouse, missing: str) -> None:
     given = {key: value for key, value in REGISTRATION.items() if key != missing}
     with pytest.raises(WrongFormError, match=f"required key not provided at '{missing}'"):
         register(house, given, "somebody")
     assert house.phones.all() == []
 
 
-async def test_the_secret_of_a_device_is_not_shown(house: DemoHouse) -> None:
+async def test_the_secret_of_a_device_is_not_shown(house: PhoneHouse) -> None:
     phone = register(house, REGISTRATION, "somebody")
     assert phone.webhook_id not in repr(phone)
 
 
-async def test_the_webhook(house: DemoHouse) -> None:
+async def test_the_webhook(house: PhoneHouse) -> None:
     phone = register(house, REGISTRATION, "somebody")
     events: list[Event] = []
     house.listen_events(events.append)
@@ -113,13 +116,13 @@ async def test_the_webhook(house: DemoHouse) -> None:
     assert webhook(house, phone, []) == {}
 
 
-async def test_without_a_channel_nothing_can_be_pushed(house: DemoHouse) -> None:
+async def test_without_a_channel_nothing_can_be_pushed(house: PhoneHouse) -> None:
     phone = register(house, REGISTRATION, "somebody")
     with pytest.raises(NotConnectedError, match=r"Kitchen Box! is not connected"):
         house.phones.push(phone, {"message": "hello"})
 
 
-async def test_an_unconfirmed_push_ends_the_channel(house: DemoHouse, clock: HandClock) -> None:
+async def test_an_unconfirmed_push_ends_the_channel(house: PhoneHouse, clock: HandClock) -> None:
     phone = register(house, REGISTRATION, "somebody")
     pushes: list[dict[str, Any]] = []
     house.phones.open(phone, Channel(pushes.append, True))
@@ -134,7 +137,7 @@ async def test_an_unconfirmed_push_ends_the_channel(house: DemoHouse, clock: Han
 
 
 async def test_a_phone_is_reached_by_its_makers_service_too(
-    house: DemoHouse, clock: HandClock
+    house: PhoneHouse, clock: HandClock
 ) -> None:
     phone = register(house, {**REGISTRATION, "app_data": MAKERS}, "somebody")
     house.phones.push(phone, {"message": "one"})
@@ -157,7 +160,7 @@ async def test_a_phone_is_reached_by_its_makers_service_too(
     ],
 )
 async def test_only_what_takes_pushes_has_an_action(
-    house: DemoHouse, app_data: Any, takes: bool
+    house: PhoneHouse, app_data: Any, takes: bool
 ) -> None:
     register(house, {**REGISTRATION, "app_data": app_data}, "somebody")
     assert ("mobile_app_kitchen_box" in services(house)["notify"]) is takes
@@ -175,14 +178,14 @@ async def test_only_what_takes_pushes_has_an_action(
     ],
 )
 async def test_an_action_of_a_phone_is_strict(
-    house: DemoHouse, data: dict[str, Any], error: str
+    house: PhoneHouse, data: dict[str, Any], error: str
 ) -> None:
     register(house, REGISTRATION, "somebody")
     with pytest.raises(ServiceError, match=error):
         run(house, "notify", "mobile_app_kitchen_box", data)
 
 
-async def test_a_button_is_pressed_on_a_phone_that_somebody_carries(house: DemoHouse) -> None:
+async def test_a_button_is_pressed_on_a_phone_that_somebody_carries(house: PhoneHouse) -> None:
     phone = add_phone(house, "Ana's phone", "Ana", "user")
     trackers = house.get("person.ana").attributes["device_trackers"]
     assert [house.things[one].device_id for one in trackers] == [phone.id]
@@ -194,7 +197,7 @@ async def test_a_button_is_pressed_on_a_phone_that_somebody_carries(house: DemoH
     assert (events[-1].kind, events[-1].data["action"]) == ("mobile_app_notification_action", "B")
 
 
-async def test_an_old_channel_does_not_close_the_new_one(house: DemoHouse) -> None:
+async def test_an_old_channel_does_not_close_the_new_one(house: PhoneHouse) -> None:
     phone = register(house, REGISTRATION, "somebody")
     first: list[dict[str, Any]] = []
     second: list[dict[str, Any]] = []

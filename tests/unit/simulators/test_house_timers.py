@@ -7,19 +7,18 @@ from typing import Any
 import pytest
 
 from integrations.demo_home.catalogue import AREAS, FLOORS, THINGS
-from integrations.demo_home.house import DemoHouse
-from integrations.demo_home.intents import CallerPlace
-from integrations.demo_home.phones import Channel
-from integrations.demo_home.registration import register
+from integrations.demo_home.house import CallerPlace
 from integrations.demo_home.tools import ToolError, call_tool, menu
+from tests.simulators.phone_home import PhoneHouse
+from tests.simulators.phones import Channel, register
 from tests.unit.integrations.demo_home.clocks import HandClock
-from tests.unit.integrations.demo_home.test_phones import REGISTRATION
+from tests.unit.simulators.test_house_phones import REGISTRATION
 
 
 class Kitchen:
     """A registered device in the kitchen, and all that it was told."""
 
-    def __init__(self, house: DemoHouse, clock: HandClock) -> None:
+    def __init__(self, house: PhoneHouse, clock: HandClock) -> None:
         self.house = house
         self.clock = clock
         self.phone = register(house, REGISTRATION, "somebody")
@@ -45,7 +44,7 @@ class Kitchen:
 async def kitchen() -> AsyncIterator[Kitchen]:
     clock = HandClock()
     async with asyncio.TaskGroup() as group:
-        house = DemoHouse(
+        house = PhoneHouse(
             FLOORS, AREAS, THINGS, clock=clock, spawn=lambda j: group.create_task(j), settle_s=0
         )
         yield Kitchen(house, clock)

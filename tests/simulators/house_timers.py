@@ -1,22 +1,154 @@
-"""Timer tools, which only a device sees that registered for timers.
+"""Timers of registered devices, and the tools for them, which only such a device sees.
 
 Which timer is meant is found as Home Assistant 2026.11 finds it (`components/intent/timers.py`).
 """
 
+import asyncio
+import uuid
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from integrations.demo_home import actions as slots
 from integrations.demo_home import schemas
-from integrations.demo_home.house import DemoHouse
-from integrations.demo_home.intents import CallerPlace, IntentError, Values, done
+from integrations.demo_home.house import CallerPlace, DemoHouse
+from integrations.demo_home.intents import IntentError, Values, done
 from integrations.demo_home.matching import same_name
 from integrations.demo_home.schemas import TEXT, Schema
-from integrations.demo_home.surroundings import PARTS, Timer, duration_s
+from integrations.demo_home.surroundings import Spawn, SystemClock
 from integrations.demo_home.tool import AGAIN, ONCE, Hints, Tool
+
+PARTS = ("hours", "minutes", "seconds")
+_LENGTHS = {"hours": 3600, "minutes": 60, "seconds": 1}
+
+
+@dataclass(slots=True)
+class Timer:
+    """One timer of one device."""
+
+    name: str
+    device_id: str
+    area_id: str | None
+    floor_id: str | None
+    asked: Mapping[str, int | None]  # hours, minutes and seconds, as they were given
+    left_s: int  # at `since`
+    since: datetime
+    running: bool = True
+    longest_s: int = 0  # the most that it ever had to run
+    id: str = field(default_factory=lambda: uuid.uuid4().hex[:26].upper())
+
+    def left_at(self, now: datetime) -> int:
+        """Whole seconds that it still has at that moment."""
+        if not self.running:
+            return self.left_s
+        return max(0, self.left_s - int((now - self.since).total_seconds()))
+
+    def count_from(self, now: datetime, more_s: int = 0, *, running: bool) -> None:
+        """Go on, or stand, from this moment with what is left and so much more."""
+        self.left_s = max(0, self.left_at(now) + more_s)
+        self.longest_s = max(self.longest_s, self.left_s)
+        self.since, self.running = now, running
+
+
+Finished = Callable[[Timer], None]
+
+
+class HouseTimers:
+    """All timers of the house. `finished` is told of each that was not cancelled before."""
+
+    def __init__(self, clock: SystemClock, spawn: Spawn, finished: Finished) -> None:
+        self._clock = clock
+        self._spawn = spawn
+        self._finished = finished
+        self._timers: dict[str, Timer] = {}
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+
+    def start(
+        self,
+        name: str,
+        asked: Mapping[str, int | None],
+        device_id: str,
+        area_id: str | None,
+        floor_id: str | None,
+    ) -> None:
+        """Let a timer run from now on."""
+        seconds = duration_s(asked)
+        timer = Timer(
+            name, device_id, area_id, floor_id, asked, seconds, self._clock.now(), longest_s=seconds
+        )
+        self._timers[timer.id] = timer
+        self._run(timer)
+
+    def left_s(self, timer: Timer) -> int:
+        """Whole seconds that it still has."""
+        return timer.left_at(self._clock.now())
+
+    def add(self, timer: Timer, seconds: int) -> None:
+        """More time, or with a negative number less."""
+        timer.count_from(self._clock.now(), seconds, running=timer.running)
+        if timer.running:
+            self._run(timer)
+
+    def pause(self, timer: Timer) -> None:
+        """Stop the count; nothing happens if it stands already."""
+        timer.count_from(self._clock.now(), running=False)
+        self._halt(timer)
+
+    def resume(self, timer: Timer) -> None:
+        """Count on; nothing happens if it runs already."""
+        if not timer.running:
+            timer.count_from(self._clock.now(), running=True)
+            self._run(timer)
+
+    def cancel(self, timer: Timer) -> None:
+        """End it without a word."""
+        self._halt(timer)
+        del self._timers[timer.id]
+
+    def stop(self) -> None:
+        """End all, at shutdown."""
+        for timer in tuple(self._timers.values()):
+            self.cancel(timer)
+
+    def all(self) -> list[Timer]:
+        """Every timer, in the order of their start."""
+        return list(self._timers.values())
+
+    def _run(self, timer: Timer) -> None:
+        self._halt(timer)
+        self._tasks[timer.id] = self._spawn(self._wait(timer))
+
+    def _halt(self, timer: Timer) -> None:
+        task = self._tasks.pop(timer.id, None)
+        if task is not None:
+            task.cancel()
+
+    async def _wait(self, timer: Timer) -> None:
+        await self._clock.sleep(timer.left_s)
+        del self._tasks[timer.id]
+        del self._timers[timer.id]
+        self._finished(timer)
+
+
+def duration_s(parts: Mapping[str, Any]) -> int:
+    """Seconds from hours, minutes and seconds, of which some are missing or None."""
+    return sum((parts.get(part) or 0) * _LENGTHS[part] for part in PARTS)
+
+
+class TimerHouse(DemoHouse):
+    """A house that keeps timers."""
+
+    timers: HouseTimers
+
 
 _COUNT: Schema = {"type": "integer", "minimum": 0}
 _START = tuple(f"start_{part}" for part in PARTS)
+
+
+def _timers(house: DemoHouse) -> HouseTimers:
+    assert isinstance(house, TimerHouse)
+    return house.timers
 
 
 def timer_tools(cancel_all_only: bool) -> list[Tool]:
@@ -31,48 +163,48 @@ def _start(house: DemoHouse, values: Values, place: CallerPlace) -> dict[str, An
         # The simulated house understands no sentences.
         raise IntentError(f"Intent not recognized: {values['conversation_command'].strip()}")
     asked = {part: values.get(part) for part in PARTS}
-    house.timers.start(
+    _timers(house).start(
         values.get("name", ""), asked, place.device_id, place.area_id, place.floor_id
     )
     return done([], [])
 
 
 def _cancel(house: DemoHouse, values: Values, place: CallerPlace) -> dict[str, Any]:
-    house.timers.cancel(_find(house, values, place))
+    _timers(house).cancel(_find(house, values, place))
     return done([], [])
 
 
 def _increase(house: DemoHouse, values: Values, place: CallerPlace) -> dict[str, Any]:
-    house.timers.add(_find(house, values, place), duration_s(values))
+    _timers(house).add(_find(house, values, place), duration_s(values))
     return done([], [])
 
 
 def _decrease(house: DemoHouse, values: Values, place: CallerPlace) -> dict[str, Any]:
-    house.timers.add(_find(house, values, place), -duration_s(values))
+    _timers(house).add(_find(house, values, place), -duration_s(values))
     return done([], [])
 
 
 def _pause(house: DemoHouse, values: Values, place: CallerPlace) -> dict[str, Any]:
-    house.timers.pause(_find(house, values, place, running=True))
+    _timers(house).pause(_find(house, values, place, running=True))
     return done([], [])
 
 
 def _resume(house: DemoHouse, values: Values, place: CallerPlace) -> dict[str, Any]:
-    house.timers.resume(_find(house, values, place, running=False))
+    _timers(house).resume(_find(house, values, place, running=False))
     return done([], [])
 
 
 def _cancel_all(house: DemoHouse, values: Values, place: CallerPlace) -> dict[str, Any]:
-    meant = _in_area(house, house.timers.all(), values)
+    meant = _in_area(house, _timers(house).all(), values)
     for timer in meant:
-        house.timers.cancel(timer)
+        _timers(house).cancel(timer)
     area = {"area": values["area"]} if "area" in values else {}
     return done([], []) | {"speech_slots": {"canceled": len(meant), **area}}
 
 
 def _status(house: DemoHouse, values: Values, place: CallerPlace) -> dict[str, Any]:
-    meant = _named(_in_area(house, house.timers.all(), values), values)
-    rows = [_row(timer, house.timers.left_s(timer)) for timer in _begun(meant, values)]
+    meant = _named(_in_area(house, _timers(house).all(), values), values)
+    rows = [_row(timer, _timers(house).left_s(timer)) for timer in _begun(meant, values)]
     return done([], []) | {"speech_slots": {"timers": rows}}
 
 
@@ -99,7 +231,7 @@ def _find(
     So "pause the tea" pauses the only running timer, whatever its name is: Home Assistant looks at
     who runs before it looks at names.
     """
-    meant = house.timers.all()
+    meant = _timers(house).all()
     if running is not None:
         meant = [timer for timer in meant if timer.running is running]
         if len(meant) == 1:
