@@ -19,10 +19,9 @@ from assistant.tools.house.intents import BROADCAST
 from assistant.tools.house.names import folded, nearest
 from assistant.tools.house.targets import find_area
 from integrations.errors import IntegrationError
-from integrations.home_assistant.house import Entity, House
+from integrations.home_assistant.house import Entity, House, mapping
 from integrations.home_assistant.reasons import Unanswered
 from integrations.home_assistant.services import Services
-from integrations.home_assistant.shapes import mapping
 from integrations.home_assistant.websocket import LiveLink
 from integrations.owner import OwnedTasks
 

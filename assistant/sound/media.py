@@ -26,10 +26,9 @@ from assistant.tools.builtin.house import LivePicture
 from assistant.tools.house.targets import find_area, has_features
 from audio.timing import Alarm
 from integrations.errors import IntegrationError
-from integrations.home_assistant.house import Entity, House
+from integrations.home_assistant.house import Entity, House, texts
 from integrations.home_assistant.reasons import Unanswered
 from integrations.home_assistant.services import Services
-from integrations.home_assistant.shapes import texts
 from integrations.owner import OwnedTasks
 
 Means = Literal["lower", "pause"]

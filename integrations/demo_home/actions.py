@@ -1,155 +1,159 @@
-"""Runs actions as REST and websocket ask for them: on targets, with checked data."""
+"""Actions that the house offers (`get_services`), and running one on targets with checked data."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
 from integrations.demo_home import scenes, services
-from integrations.demo_home.context import TARGETS, Offer, offer
 from integrations.demo_home.house import DemoHouse
-from integrations.demo_home.scenes import color_rgb
-from integrations.demo_home.scripts import run_script
+from integrations.demo_home.scenes import SCRIPTS, Script, run_script
 from integrations.demo_home.services import (
     DataError,
     ServiceError,
     UnfitError,
     UnknownServiceError,
 )
+from integrations.demo_home.surroundings import FEATURES
 
-# Checks and conversions of a tool's arguments, as strict and lax as Home Assistant 2026.11's.
-
-
-Check = Callable[[Any], Any]  # gives the converted value, or raises ValueError
-
-
-class SlotError(ValueError):
-    """An argument is missing or wrong. Intents do not say which: the text is empty."""
+Json = dict[str, Any]
+TARGETS = ("entity_id", "device_id", "area_id", "floor_id", "label_id")
 
 
 @dataclass(frozen=True, slots=True)
-class Slots:
-    """The arguments that an intent knows, each with its check."""
+class Offer:
+    """One action. `response`: does it give an answer never, if asked to, or always."""
 
-    checks: Mapping[str, Check]
-    required: tuple[str, ...] = ()
+    fields: Mapping[str, Json] = field(default_factory=dict)
+    on: str | None = None  # domain of its targets; None: it has none
+    response: Literal["none", "optional", "only"] = "none"
+    free: bool = False  # are other fields than these fine
 
-    def read(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """The checked arguments: null and blank dropped, unknown ones ignored. Raises SlotError."""
-        given = {key: value for key, value in arguments.items() if not _blank(value)}
-        if any(name not in given for name in self.required):
-            raise SlotError
-        try:
-            return {
-                name: check(given[name]) for name, check in self.checks.items() if name in given
-            }
-        except (TypeError, ValueError) as error:
-            raise SlotError from error
+    def is_misasked(self, wants_answer: bool) -> bool:
+        """True where it is asked for an answer that it never gives, or not for one that it must."""
+        return self.response == ("none" if wants_answer else "only")
 
 
-@dataclass(frozen=True, slots=True)
-class Fields:
-    """The arguments of a tool that is no intent: it takes no others, and says what is wrong."""
-
-    checks: Mapping[str, Check]
-    required: tuple[str, ...] = ()
-
-    def read(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """The checked arguments. Raises SlotError, whose text names the argument."""
-        for name in arguments:
-            if name not in self.checks:
-                raise SlotError(f"not a valid option at '{name}'")
-        for name in self.required:
-            if name not in arguments:
-                raise SlotError(f"required key not provided at '{name}'")
-        values = {}
-        for name, value in arguments.items():
-            try:
-                values[name] = self.checks[name](value)
-            except ValueError as error:
-                raise SlotError(f"{error} at '{name}'") from error
-        return values
+def _number(low: float, high: float, unit: str = "%", *, required: bool = False) -> Json:
+    selector = {"number": {"min": low, "max": high, "unit_of_measurement": unit}}
+    return {"selector": selector, **({"required": True} if required else {})}
 
 
-def _blank(value: Any) -> bool:
-    return value is None or (isinstance(value, str) and not value.strip())
+def _text(*, required: bool = False) -> Json:
+    return {"selector": {"text": {}}, **({"required": True} if required else {})}
 
 
-def plain(value: Any) -> str:
-    """A field's text, which may be empty."""
-    if value is None:
-        raise ValueError("string value is None")
-    if isinstance(value, list | dict):
-        raise ValueError("value should be a string")
-    return str(value)
+def _on(domain: str, *action_list: str, **fields: Json) -> dict[tuple[str, str], Offer]:
+    return {(domain, service): Offer(fields, on=domain) for service in action_list}
 
 
-def plain_list(value: Any) -> tuple[str, ...]:
-    """A field's text or list of texts, lower case; empty ones are dropped."""
-    values = value if isinstance(value, list) else [value]
-    return tuple(text for item in values if (text := plain(item).strip().lower()))
+_OBJECT: Json = {"selector": {"object": {}}}
+_ITEM = {"item": _text(required=True)}
+_KIND = {"select": {"options": ["daily", "hourly", "twice_daily"]}}
+
+_OFFERS: dict[tuple[str, str], Offer] = {
+    **_on("light", "turn_off", "toggle", transition=_number(0, 300, "s")),
+    **_on(
+        "light",
+        "turn_on",
+        brightness_pct=_number(0, 100),
+        brightness=_number(0, 255, ""),
+        rgb_color={"selector": {"color_rgb": {}}},
+        color_name=_text(),
+        color_temp_kelvin=_number(2000, 6535, "K"),
+        transition=_number(0, 300, "s"),
+    ),
+    **_on("switch", "turn_on", "turn_off", "toggle"),
+    **_on("fan", "turn_on", percentage=_number(0, 100)),
+    **_on("fan", "turn_off", "toggle"),
+    **_on("fan", "set_percentage", percentage=_number(0, 100, required=True)),
+    **_on("cover", "open_cover", "close_cover", "stop_cover"),
+    **_on("cover", "set_cover_position", position=_number(0, 100, required=True)),
+    **_on("lock", "lock", "unlock", code=_text()),
+    **_on("climate", "set_temperature", temperature=_number(0, 250, "°", required=True)),
+    **_on("climate", "set_hvac_mode", hvac_mode=_text(required=True)),
+    **_on("climate", "turn_on", "turn_off"),
+    **_on("media_player", "turn_on", "turn_off", "media_play", "media_pause"),
+    **_on("media_player", "media_next_track", "media_previous_track", "volume_up", "volume_down"),
+    **_on("media_player", "volume_set", volume_level=_number(0, 1, "", required=True)),
+    **_on("media_player", "volume_mute", is_volume_muted={"required": True}),
+    **_on("vacuum", "start", "return_to_base"),
+    **_on("script", "turn_on", "turn_off", variables={"selector": {"object": {}}}),
+    **_on("scene", "turn_on", transition=_number(0, 300, "s")),
+    ("scene", "create"): Offer(
+        {
+            "scene_id": _text(required=True),
+            "snapshot_entities": {"selector": {"entity": {"multiple": True}}},
+            "entities": {"selector": {"object": {}}},
+        }
+    ),
+    ("scene", "delete"): Offer(on="scene"),
+    ("todo", "add_item"): Offer(_ITEM, on="todo"),
+    ("todo", "get_items"): Offer({"status": _text()}, on="todo", response="only"),
+    ("weather", "get_forecasts"): Offer(
+        {"type": {"required": True, "selector": _KIND}}, on="weather", response="only"
+    ),
+    ("homeassistant", "turn_on"): Offer(on="homeassistant", free=True),
+    ("homeassistant", "turn_off"): Offer(on="homeassistant", free=True),
+    ("notify", "send_message"): Offer(
+        {"message": _text(required=True), "title": _text()}, on="notify"
+    ),
+}
 
 
-def one_of(choices: Sequence[str]) -> Check:
-    """A field that takes one of these words."""
-
-    def check(value: Any) -> str:
-        if value not in choices:
-            raise ValueError(f"value must be one of {sorted(choices)}")
-        return str(value)
-
-    return check
-
-
-def text(value: Any) -> str:
-    """A string that is not blank; numbers are taken as text, lists are not."""
-    if isinstance(value, list | dict) or not str(value).strip():
-        raise ValueError("not a text")
-    return str(value)
+def offer(house: DemoHouse, domain: str, service: str) -> Offer | None:
+    """The action of that name, if there is one."""
+    if domain == "script" and (script := SCRIPTS.get(f"script.{service}")):
+        return Offer(_script_fields(script), response="optional", free=True)
+    if domain == "notify" and service in house.notifiers():
+        fields = {"message": _text(required=True), "title": _text(), "data": _OBJECT}
+        return Offer({**fields, "target": _OBJECT})
+    return _OFFERS.get((domain, service))
 
 
-def texts(choices: Sequence[str] = ()) -> Check:
-    """One string or a list of strings, all among `choices` if there are any."""
-
-    def check(value: Any) -> tuple[str, ...]:
-        values = tuple(text(item) for item in (value if isinstance(value, list) else [value]))
-        if choices and not set(values) <= set(choices):
-            raise ValueError("not among the choices")
-        return values
-
-    return check
-
-
-def integer(low: int, high: int | None) -> Check:
-    """A whole number in the range; "30" and 30.7 are taken as 30."""
-
-    def check(value: Any) -> int:
-        number = int(value)
-        if number < low or (high is not None and number > high):
-            raise ValueError("out of range")
-        return number
-
-    return check
+def action_list(house: DemoHouse) -> dict[str, dict[str, Json]]:
+    """`get_services`: domain, action, and what it takes."""
+    names = [
+        *_OFFERS,
+        *(("script", entity_id.partition(".")[2]) for entity_id in SCRIPTS),
+        *(("notify", name) for name in house.notifiers()),
+    ]
+    told: dict[str, dict[str, Json]] = {}
+    for domain, service in names:
+        found = offer(house, domain, service)
+        if found is not None:
+            told.setdefault(domain, {})[service] = _row(domain, service, found)
+    return told
 
 
-def number(value: Any) -> float:
-    """Any number, also as text."""
-    return float(value)
+def _row(domain: str, service: str, offered: Offer) -> Json:
+    row: Json = {"fields": dict(offered.fields)}
+    script = SCRIPTS.get(f"{domain}.{service}")
+    if script is not None:
+        row = {"description": script.description, **row}
+    if offered.on == "weather":
+        row["target"] = {"entity": [{"domain": ["weather"], "supported_features": _bits()}]}
+    elif offered.on is not None:
+        any_domain = offered.on == "homeassistant"
+        row["target"] = {} if any_domain else {"entity": [{"domain": [offered.on]}]}
+    if offered.response != "none":
+        row["response"] = {"optional": offered.response == "optional"}
+    return row
 
 
-def color(value: Any) -> tuple[int, int, int]:
-    """A colour by its name."""
-    return color_rgb(text(value))
+def _bits() -> list[int]:
+    return sorted(FEATURES.values())
 
 
-def volume_step(value: Any) -> int | str:
-    """ "up", "down" or percent from -100 to 100."""
-    return str(value) if value in ("up", "down") else int(integer(-100, 100)(value))
-
-
-def anything(value: Any) -> Any:
-    """Whatever is given."""
-    return value
+def _script_fields(script: Script) -> dict[str, Json]:
+    return {
+        name: {
+            "description": known.description,
+            "required": known.required,
+            "selector": dict(known.selector),
+        }
+        for name, known in script.fields.items()
+    }
 
 
 Data = Mapping[str, Any]

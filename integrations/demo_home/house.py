@@ -1,19 +1,21 @@
 """The state of the simulated house: what each entity says now, and who wants to hear of changes."""
 
 import asyncio
+import re
+import unicodedata
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from integrations.demo_home.labels import Labels
 from integrations.demo_home.surroundings import Spawn, SystemClock
 from integrations.home_assistant.house import Area, Floor
 
 if TYPE_CHECKING:
-    from integrations.demo_home.tool import Tool
+    from integrations.demo_home.intents import Tool
+
 
 UNAVAILABLE = "unavailable"
 
@@ -310,3 +312,35 @@ class DemoHouse:
 
 def _new_context() -> str:
     return uuid.uuid4().hex[:26].upper()
+
+
+@dataclass(slots=True)
+class Labels:
+    """What the label registry knows. The labels of an entity are in `Thing.labels`."""
+
+    names: dict[str, str] = field(default_factory=dict)  # by label id
+    borne: dict[str, tuple[str, ...]] = field(default_factory=dict)  # ids, by area or device id
+
+    def create(self, name: str) -> str:
+        """A new label; returns its id. Raises ValueError where there is one of that name."""
+        if name.casefold() in (known.casefold() for known in self.names.values()):
+            raise ValueError(f"The name {name} ({_slug(name)}) is already in use")
+        label_id, number = _slug(name), 2
+        while label_id in self.names:
+            label_id, number = f"{_slug(name)}_{number}", number + 1
+        self.names[label_id] = name
+        return label_id
+
+    def put(self, owner: str, label_ids: Iterable[str]) -> None:
+        """The labels of an area or a device, by its id."""
+        self.borne[owner] = tuple(label_ids)
+
+    def of(self, owner: str) -> list[str]:
+        """The ids of the labels of an area or a device."""
+        return list(self.borne.get(owner, ()))
+
+
+def _slug(name: str) -> str:
+    signs = unicodedata.normalize("NFKD", name.casefold())
+    plain = "".join(one for one in signs if not unicodedata.combining(one))
+    return re.sub(r"[^a-z0-9]+", "_", plain).strip("_") or "unknown"

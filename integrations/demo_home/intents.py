@@ -1,10 +1,11 @@
-"""What a tool does once its arguments are checked: find the entities, act, tell the outcome."""
+"""Tools of the menu, and what each does once its arguments are checked: find, act, tell."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from integrations.demo_home import services
+from integrations.demo_home import arguments, services
+from integrations.demo_home.arguments import Schema
 from integrations.demo_home.house import CallerPlace, DemoHouse, Snapshot, TodoItem
 from integrations.demo_home.matching import Match, Target, domain_of, match, same_name
 
@@ -205,3 +206,76 @@ def _entity(state: Snapshot) -> dict[str, str]:
 
 def _named(kind: str, name: str, id_: str) -> dict[str, str]:
     return {"name": name, "type": kind, "id": id_}
+
+
+Run = Callable[[DemoHouse, Mapping[str, Any], CallerPlace], dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Hints:
+    """What the server says of a tool's effect. Home Assistant's are true only for reading tools."""
+
+    destructive: bool = True
+    idempotent: bool = False
+    open_world: bool = False
+    read_only: bool = False
+
+
+READ = Hints(read_only=True)
+READ_LIST = Hints(destructive=False, idempotent=True, read_only=True)
+ADD = Hints(destructive=False)
+ONCE = Hints()
+AGAIN = Hints(idempotent=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """One entry of the menu and what runs behind it."""
+
+    name: str
+    title: str
+    description: str
+    input_schema: Schema
+    hints: Hints
+    slots: arguments.Slots | arguments.Fields
+    run: Run
+    needs: str | None = None  # offered only while an entity of this domain is exposed
+
+    @property
+    def intent(self) -> str:
+        """The name without the integration in front."""
+        return self.name.rpartition("__")[2]
+
+
+def action_tool(
+    name: str,
+    title: str,
+    description: str,
+    hints: Hints,
+    action: ServiceTool,
+    *,
+    domain: str | None = None,
+    device_classes: tuple[str, ...] = (),
+    extra: Schema | None = None,
+    checks: Mapping[str, arguments.Check] | None = None,
+    required: tuple[str, ...] = (),
+) -> Tool:
+    """A tool that acts on whatever matches name, area, floor, domain and device class."""
+    properties = arguments.target(domain, device_classes, any_domain=domain is None)
+    known: dict[str, arguments.Check] = {
+        **dict.fromkeys(("name", "area", "floor"), arguments.text),
+        # In no schema, but obeyed.
+        **dict.fromkeys(("preferred_area_id", "preferred_floor_id"), arguments.text),
+        "domain": arguments.texts((domain,) if domain else ()),
+        "device_class": arguments.texts(device_classes),
+    }
+    return Tool(
+        name,
+        title,
+        description,
+        arguments.input_schema(properties | (extra or {}), required),
+        hints,
+        arguments.Slots(known | dict(checks or {}), required),
+        action,
+        domain,
+    )

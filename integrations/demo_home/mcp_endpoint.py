@@ -25,7 +25,7 @@ from starlette.responses import PlainTextResponse, Response
 
 from integrations.demo_home.context import prompt, shown, snapshot
 from integrations.demo_home.house import NOWHERE, CallerPlace, DemoHouse
-from integrations.demo_home.tool import Tool
+from integrations.demo_home.intents import Tool
 from integrations.demo_home.tools import ToolError, call_tool, menu
 
 JSON = "application/json"

@@ -17,7 +17,6 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
 from integrations.demo_home import actions, services, shapes
-from integrations.demo_home import context as offered
 from integrations.demo_home.catalogue import AREAS, FLOORS, THINGS
 from integrations.demo_home.house import UNAVAILABLE, DemoHouse, Snapshot, Thing
 from integrations.demo_home.mcp_endpoint import McpEndpoint
@@ -28,6 +27,11 @@ from integrations.home_assistant.house import Area, Floor
 from integrations.serving import serving
 
 _BAD = "400: Bad Request"
+_MISASKED = {
+    "only": "Service call requires responses but caller did not ask for responses. Add"
+    " ?return_response to query parameters.",
+    "none": "Service does not support responses. Remove return_response from request.",
+}
 
 
 class Rest:
@@ -57,7 +61,7 @@ class Rest:
 
     async def services(self, request: Request) -> Response:
         """GET /api/services"""
-        told = offered.services(self._house)
+        told = actions.action_list(self._house)
         return JSONResponse(
             [{"domain": domain, "services": known} for domain, known in told.items()]
         )
@@ -85,9 +89,9 @@ class Rest:
         written: list[Snapshot | None] = []
         stop = self._house.listen(lambda change: written.append(change.new))
         try:
-            refusal = self._wrong_way(domain, service, wants_answer)
-            if refusal is not None:
-                return JSONResponse({"message": refusal}, 400)
+            known = actions.offered(self._house, domain, service)
+            if known.is_misasked(wants_answer):
+                return JSONResponse({"message": _MISASKED[known.response]}, 400)
             answer = actions.run(self._house, domain, service, data)
         except (services.UnknownServiceError, services.DataError):
             return PlainTextResponse(_BAD, 400)
@@ -103,21 +107,6 @@ class Rest:
         if wants_answer:
             return JSONResponse({"changed_states": states, "service_response": dict(answer)})
         return JSONResponse(states)
-
-    def _wrong_way(self, domain: str, service: str, wants_answer: bool) -> str | None:
-        """Why the action cannot be asked in this way, with or without an answer."""
-        response = actions.offered(self._house, domain, service).response
-        if response == "only" and not wants_answer:
-            return (
-                "Service call requires responses but caller did not ask for responses. Add"
-                " ?return_response to query parameters."
-            )
-        if response == "none" and wants_answer:
-            return "Service does not support responses. Remove return_response from request."
-        return None
-
-
-# The simulated house behind one HTTP server on loopback, in Home Assistant 2026.11's place.
 
 
 Handler = Callable[[Request], Awaitable[Response]]

@@ -6,8 +6,7 @@ from typing import Any
 from integrations.demo_home import scenes
 from integrations.demo_home.catalogue import COVER_FULL, PAUSE, PLAY
 from integrations.demo_home.house import UNAVAILABLE, DemoHouse, TodoItem
-from integrations.demo_home.scenes import color_rgb
-from integrations.demo_home.scripts import SCENES, run_script
+from integrations.demo_home.scenes import SCENES, color_rgb, run_script
 from integrations.demo_home.surroundings import FEATURES, forecast
 
 Data = Mapping[str, Any]
@@ -15,19 +14,32 @@ Handler = Callable[[DemoHouse, str, Data], Mapping[str, Any] | None]
 
 
 class ServiceError(Exception):
-    """The action was refused. `str(error)` says why."""
+    """The action was refused. `str(error)` says why.
+
+    `code` and `prefix`: how the websocket tells it.
+    """
+
+    code = "home_assistant_error"
+    prefix = ""
 
 
 class UnknownServiceError(ServiceError):
     """There is no such action."""
 
+    code = "not_found"
+
 
 class DataError(ServiceError):
     """The action does not take such data."""
 
+    code = "invalid_format"
+
 
 class UnfitError(ServiceError):
     """The data are well formed, but not for this entity, or not without asking for an answer."""
+
+    code = "service_validation_error"
+    prefix = "Validation error: "
 
 
 def call(

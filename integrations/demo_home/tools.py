@@ -1,19 +1,32 @@
-"""The tool menu of the house, and the call of one tool."""
+"""The tool menu of the house, as in Home Assistant 2026.11's Assist API, and a call of a tool."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from integrations.demo_home.actions import SlotError
+from integrations.demo_home import arguments, intents
+from integrations.demo_home.arguments import (
+    PERCENT,
+    PERCENT_ALL_OF,
+    TEXT,
+    Schema,
+    SlotError,
+    described,
+)
+from integrations.demo_home.context import live_context
 from integrations.demo_home.house import NOWHERE, CallerPlace, DemoHouse
-from integrations.demo_home.intents import IntentError
+from integrations.demo_home.intents import (
+    ADD,
+    AGAIN,
+    ONCE,
+    READ,
+    Hints,
+    IntentError,
+    ServiceTool,
+    Tool,
+    action_tool,
+)
 from integrations.demo_home.matching import MatchError
 from integrations.demo_home.services import ServiceError
-from integrations.demo_home.tool import PLAYER_TOOLS, Tool
-from integrations.demo_home.tools_devices import (
-    DEVICE_TOOLS,
-    LIGHT_AND_TIME_TOOLS,
-    VACUUM_TOOLS,
-)
 from integrations.demo_home.tools_software import CANCEL_ALL_TIMERS, script_tools, todo_tools
 
 
@@ -53,3 +66,331 @@ def call_tool(
         raise ToolError(str(error) if own else f"Error handling {tool.intent}") from error
     except (IntentError, MatchError) as error:
         raise ToolError(str(error)) from error
+
+
+_LIGHT = {
+    "color": "rgb_color",
+    "temperature": "color_temp_kelvin",
+    "brightness": "brightness_pct",
+}
+_PLACE = dict.fromkeys(("name", "area", "floor"), arguments.text)
+
+
+def _light_data(values: intents.Values) -> intents.Values:
+    return {_LIGHT[key]: value for key, value in values.items() if key in _LIGHT}
+
+
+def _read_live_context(
+    house: DemoHouse, values: intents.Values, place: CallerPlace
+) -> dict[str, Any]:
+    return live_context(house, values.get("name"), values.get("domain", ()), values.get("area"))
+
+
+def _date_and_time(house: DemoHouse, values: intents.Values, place: CallerPlace) -> dict[str, Any]:
+    now = house.clock.now()
+    return {
+        "date": now.strftime("%Y-%m-%d"),
+        "time": now.strftime("%H:%M:%S"),
+        "timezone": now.strftime("%Z"),
+        "weekday": now.strftime("%A"),
+    }
+
+
+DEVICE_TOOLS = (
+    Tool(
+        "assist_satellite__HassBroadcast",
+        "Broadcast message",
+        "Says a message on every voice satellite of the home",
+        arguments.input_schema({"message": TEXT}, ("message",)),
+        ADD,
+        arguments.Slots({"message": arguments.text}),
+        intents.broadcast,
+    ),
+    Tool(
+        "climate__HassClimateSetTemperature",
+        "Set temperature",
+        "Sets the temperature that a thermostat should reach",
+        arguments.input_schema(
+            {"temperature": {"type": "number"}, "area": TEXT, "name": TEXT, "floor": TEXT},
+            ("temperature",),
+        ),
+        AGAIN,
+        arguments.Slots(
+            {
+                "temperature": arguments.number,
+                **_PLACE,
+                **dict.fromkeys(("preferred_area_id", "preferred_floor_id"), arguments.text),
+            },
+            ("temperature",),
+        ),
+        intents.set_temperature,
+        "climate",
+    ),
+    action_tool(
+        "fan__HassFanSetSpeed",
+        "Set fan speed",
+        "Sets how fast a fan turns, in percent",
+        AGAIN,
+        ServiceTool(
+            "fan",
+            "set_percentage",
+            lambda values: {"percentage": values["percentage"]},
+            required_domains=("fan",),
+            features=1,
+        ),
+        domain="fan",
+        extra={"percentage": described(PERCENT_ALL_OF, "The speed percentage of the fan")},
+        checks={"percentage": arguments.integer(0, 100)},
+        required=("percentage",),
+    ),
+    Tool(
+        "homeassistant__GetLiveContext",
+        "Get live context",
+        "Tells the present state, value or mode of devices, sensors and areas. Use it for questions"
+        " about what is now, and before an action that depends on it. Name, domain and area narrow"
+        " the answer; prefer the domain for several devices of one kind.",
+        arguments.input_schema(
+            {
+                "name": described(TEXT, "Only entities of this name or alias."),
+                "domain": {
+                    "anyOf": [TEXT, {"type": "array", "items": TEXT}],
+                    "description": "Only entities of this domain or these domains, e.g. 'light'.",
+                },
+                "area": described(TEXT, "Only entities in the area of this name or alias."),
+            }
+        ),
+        READ,
+        arguments.Fields(
+            {"name": arguments.plain, "domain": arguments.plain_list, "area": arguments.plain}
+        ),
+        _read_live_context,
+    ),
+    action_tool(
+        "intent__HassTurnOn",
+        "Turn on",
+        "Switches on, opens or presses a device. A lock is locked by it.",
+        ONCE,
+        ServiceTool("homeassistant", "turn_on"),
+        device_classes=arguments.ON_OFF,
+    ),
+    action_tool(
+        "intent__HassTurnOff",
+        "Turn off",
+        "Switches off or closes a device. A lock is unlocked by it.",
+        AGAIN,
+        ServiceTool("homeassistant", "turn_off"),
+        device_classes=arguments.ON_OFF,
+    ),
+    action_tool(
+        "intent__HassSetPosition",
+        "Set position",
+        "Moves a cover or valve to a position in percent open",
+        AGAIN,
+        ServiceTool("cover", "set_cover_position", lambda values: {"position": values["position"]}),
+        device_classes=arguments.MOVING,
+        extra={"position": PERCENT_ALL_OF},
+        checks={"position": arguments.integer(0, 100)},
+        required=("position",),
+    ),
+    action_tool(
+        "intent__HassStopMoving",
+        "Stop moving",
+        "Stops a cover or valve on its way",
+        AGAIN,
+        ServiceTool("cover", "stop_cover"),
+        device_classes=arguments.MOVING,
+    ),
+)
+
+LIGHT_AND_TIME_TOOLS = (
+    action_tool(
+        "light__HassLightSet",
+        "Set light",
+        "Sets how bright a light is, in percent, or its colour",
+        AGAIN,
+        ServiceTool("light", "turn_on", _light_data, required_domains=("light",)),
+        domain="light",
+        extra={
+            "color": TEXT,
+            "temperature": {"type": "integer", "minimum": 0},
+            "brightness": described(PERCENT, "Percent from 0 (off) to 100 (full)"),
+        },
+        checks={
+            "color": arguments.color,
+            "temperature": arguments.integer(0, None),
+            "brightness": arguments.integer(0, 100),
+        },
+    ),
+    Tool(
+        "llm__GetDateTime",
+        "Get date and time",
+        "Tells the date and the time of day.",
+        arguments.input_schema({}),
+        READ,
+        arguments.Slots({}),
+        _date_and_time,
+    ),
+)
+
+VACUUM_TOOLS = (
+    action_tool(
+        "vacuum__HassVacuumStart",
+        "Start vacuum",
+        "Lets a vacuum cleaner start",
+        ONCE,
+        ServiceTool("vacuum", "start", required_domains=("vacuum",), features=8192),
+        domain="vacuum",
+    ),
+    action_tool(
+        "vacuum__HassVacuumReturnToBase",
+        "Return vacuum to base",
+        "Sends a vacuum cleaner back to its dock",
+        ONCE,
+        ServiceTool("vacuum", "return_to_base", required_domains=("vacuum",), features=16),
+        domain="vacuum",
+    ),
+    Tool(
+        "vacuum__HassVacuumCleanArea",
+        "Clean area",
+        "Sends a vacuum cleaner to clean one area",
+        arguments.input_schema({"area": TEXT, "name": TEXT}, ("area",)),
+        ONCE,
+        arguments.Slots({"area": arguments.text, "name": arguments.text}, ("area",)),
+        intents.clean_area,
+        "vacuum",
+    ),
+)
+
+
+def _player_tool(
+    name: str,
+    title: str,
+    description: str,
+    hints: Hints,
+    service: str,
+    *,
+    features: int = 0,
+    state: str | None = "playing",
+    data: Callable[[intents.Values], intents.Values] = lambda values: {},
+    extra: Schema | None = None,
+    checks: Mapping[str, arguments.Check] | None = None,
+    required: tuple[str, ...] = (),
+) -> Tool:
+    """A tool for media players, most of them only for those that play."""
+    return action_tool(
+        f"media_player__{name}",
+        title,
+        description,
+        hints,
+        ServiceTool(
+            "media_player",
+            service,
+            data,
+            required_domains=("media_player",),
+            features=features,
+            states=(state,) if state else (),
+        ),
+        domain="media_player",
+        device_classes=arguments.PLAYER,
+        extra=extra,
+        checks=checks,
+        required=required,
+    )
+
+
+_MUTED: Schema = {
+    "is_volume_muted": {"description": "Whether the media player should be muted or unmuted"}
+}
+
+PLAYER_TOOLS = (
+    _player_tool(
+        "HassMediaUnpause",
+        "Resume media",
+        "Goes on playing what was paused",
+        ONCE,
+        "media_play",
+        state="paused",
+    ),
+    _player_tool(
+        "HassMediaPause", "Pause media", "Pauses what plays", AGAIN, "media_pause", features=1
+    ),
+    _player_tool(
+        "HassMediaNext",
+        "Next track",
+        "Goes to the next item",
+        ONCE,
+        "media_next_track",
+        features=32,
+    ),
+    _player_tool(
+        "HassMediaPrevious",
+        "Previous track",
+        "Goes back to the item before",
+        ONCE,
+        "media_previous_track",
+        features=16,
+    ),
+    _player_tool(
+        "HassSetVolume",
+        "Set volume",
+        "Sets how loud a media player is, in percent",
+        AGAIN,
+        "volume_set",
+        features=4,
+        data=lambda values: {"volume_level": values["volume_level"] / 100},
+        extra={"volume_level": described(PERCENT, "Percent from 0 to 100")},
+        checks={"volume_level": arguments.integer(0, 100)},
+        required=("volume_level",),
+    ),
+    Tool(
+        "media_player__HassSetVolumeRelative",
+        "Change volume",
+        "Makes a media player louder or quieter",
+        arguments.input_schema(
+            {
+                "volume_step": {
+                    "anyOf": [
+                        arguments.choice("up", "down"),
+                        {"type": "integer", "minimum": -100, "maximum": 100},
+                    ]
+                },
+                **arguments.target(),
+            },
+            ("volume_step",),
+        ),
+        ONCE,
+        arguments.Slots(
+            {
+                "volume_step": arguments.volume_step,
+                **_PLACE,
+            },
+            ("volume_step",),
+        ),
+        intents.change_volume,
+        "media_player",
+    ),
+    _player_tool(
+        "HassMediaPlayerMute",
+        "Mute player",
+        "Mutes a media player",
+        AGAIN,
+        "volume_mute",
+        features=8,
+        state=None,
+        data=lambda values: {"is_volume_muted": values.get("is_volume_muted", True)},
+        extra=_MUTED,
+        checks={"is_volume_muted": arguments.anything},
+    ),
+    _player_tool(
+        "HassMediaPlayerUnmute",
+        "Unmute player",
+        "Lets a muted media player be heard again",
+        AGAIN,
+        "volume_mute",
+        features=8,
+        state=None,
+        data=lambda values: {"is_volume_muted": values.get("is_volume_muted", False)},
+        extra=_MUTED,
+        checks={"is_volume_muted": arguments.anything},
+    ),
+)

@@ -2,12 +2,11 @@
 
 from typing import Any
 
-from integrations.demo_home import actions as slots
-from integrations.demo_home import intents, schemas, services
+from integrations.demo_home import arguments, intents, services
+from integrations.demo_home.arguments import TEXT, Schema, described
 from integrations.demo_home.house import CallerPlace, DemoHouse
-from integrations.demo_home.schemas import TEXT, Schema, described
-from integrations.demo_home.scripts import SCRIPTS, run_script
-from integrations.demo_home.tool import ADD, AGAIN, ONCE, READ_LIST, Hints, Run, Tool
+from integrations.demo_home.intents import ADD, AGAIN, ONCE, READ_LIST, Hints, Run, Tool
+from integrations.demo_home.scenes import SCRIPTS, run_script
 
 
 def script_tools(house: DemoHouse) -> list[Tool]:
@@ -17,9 +16,9 @@ def script_tools(house: DemoHouse) -> list[Tool]:
             f"script__{thing.entity_id.partition('.')[2]}",
             thing.name,
             f"{SCRIPTS[thing.entity_id].description} Aliases: {sorted(thing.names)}",
-            schemas.input_schema(*_fields(thing.entity_id)),
+            arguments.input_schema(*_fields(thing.entity_id)),
             Hints(open_world=True),
-            slots.Slots(dict.fromkeys(SCRIPTS[thing.entity_id].fields, slots.anything)),
+            arguments.Slots(dict.fromkeys(SCRIPTS[thing.entity_id].fields, arguments.anything)),
             _script_runner(thing.entity_id),
             "script",
         )
@@ -45,8 +44,8 @@ def _script_runner(entity_id: str) -> Run:
 
 
 _STATUSES = ("needs_action", "completed", "all")
-_ITEM = schemas.input_schema({"item": TEXT, "name": TEXT}, ("item", "name"))
-_ITEM_SLOTS = slots.Slots({"item": slots.text, "name": slots.text}, ("item", "name"))
+_ITEM = arguments.input_schema({"item": TEXT, "name": TEXT}, ("item", "name"))
+_ITEM_SLOTS = arguments.Slots({"item": arguments.text, "name": arguments.text}, ("item", "name"))
 
 
 def _item_tool(name: str, title: str, description: str, hints: Hints, run: Run) -> Tool:
@@ -83,9 +82,9 @@ def todo_tools(house: DemoHouse) -> list[Tool]:
     """The tools of the exposed to-do lists, whose names stand in the schema."""
     lists = {thing.name: thing.entity_id for thing in house.exposed() if thing.domain == "todo"}
     properties = {
-        "todo_list": schemas.choice(*lists),
+        "todo_list": arguments.choice(*lists),
         "status": described(
-            {**schemas.choice(*_STATUSES), "default": "needs_action"},
+            {**arguments.choice(*_STATUSES), "default": "needs_action"},
             "Which items: open, completed or all",
         ),
     }
@@ -93,10 +92,10 @@ def todo_tools(house: DemoHouse) -> list[Tool]:
         "todo__get_items",
         "Get to-do list items",
         "Tells what is on a to-do list, by default what is still open.",
-        schemas.input_schema(properties, ("todo_list",)),
+        arguments.input_schema(properties, ("todo_list",)),
         READ_LIST,
-        slots.Fields(
-            {"todo_list": slots.one_of(tuple(lists)), "status": slots.one_of(_STATUSES)},
+        arguments.Fields(
+            {"todo_list": arguments.one_of(tuple(lists)), "status": arguments.one_of(_STATUSES)},
             ("todo_list",),
         ),
         _items_reader(lists),
@@ -126,8 +125,8 @@ CANCEL_ALL_TIMERS = Tool(
     "intent__HassCancelAllTimers",
     "Cancel all timers",
     "Ends every timer, or those of one area",
-    schemas.input_schema({"area": TEXT}),
+    arguments.input_schema({"area": TEXT}),
     AGAIN,
-    slots.Slots({"area": slots.text}),
+    arguments.Slots({"area": arguments.text}),
     _cancel_all,
 )

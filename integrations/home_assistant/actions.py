@@ -11,9 +11,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from integrations.home_assistant.effects import QUIET, WAYS, Effects, Places, way_on_device
-from integrations.home_assistant.house import Way
+from integrations.home_assistant.house import Way, mapping
 from integrations.home_assistant.runs import LETS_IN
-from integrations.home_assistant.shapes import mapping
 
 MAX_STEPS = 2_000
 MAX_DEPTH = 40  # of steps within steps

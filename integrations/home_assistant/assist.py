@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from integrations.errors import IntegrationError, Refused, Unavailable, first_of
+from integrations.home_assistant.house import mapping, rows
 from integrations.home_assistant.reasons import CommandRefused
-from integrations.home_assistant.shapes import mapping, rows
 from integrations.home_assistant.websocket import Commands, LiveLink, Stream
 from integrations.owner import OwnedTasks
 

@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from integrations.home_assistant.house import Entity, Way
+from integrations.home_assistant.house import Entity, Way, mapping, text
 from integrations.home_assistant.registry import Registries, read_labels
 from integrations.home_assistant.runs import LETS_IN
-from integrations.home_assistant.shapes import mapping, text
 
 
 @dataclass(frozen=True, slots=True)

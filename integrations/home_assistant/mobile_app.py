@@ -31,8 +31,8 @@ import httpx
 
 from integrations.address import shown
 from integrations.errors import Misconfigured, Refused, Stale, Unavailable
+from integrations.home_assistant.house import mapping, rows, text
 from integrations.home_assistant.rest import read_instance, rest_client
-from integrations.home_assistant.shapes import mapping, rows, text
 from integrations.home_assistant.websocket import UNKNOWN_FORM, Commands
 
 DOMAIN = "mobile_app"

@@ -17,11 +17,10 @@ from difflib import get_close_matches
 from typing import Any, Literal, Protocol
 
 from integrations.errors import IntegrationError, Misconfigured, Unavailable
-from integrations.home_assistant.house import House
+from integrations.home_assistant.house import House, mapping, rows, text, texts
 from integrations.home_assistant.mobile_app import DOMAIN, MANUFACTURER
 from integrations.home_assistant.reasons import CommandRefused
 from integrations.home_assistant.services import Services
-from integrations.home_assistant.shapes import mapping, rows, text, texts
 from integrations.home_assistant.websocket import Commands
 
 ANSWERED = "mobile_app_notification_action"  # the event of a button that somebody pressed

@@ -23,7 +23,7 @@ from integrations.home_assistant.effects import (
     read_related,
     read_scene,
 )
-from integrations.home_assistant.house import Entity, House
+from integrations.home_assistant.house import Entity, House, keyed, mapping, text
 from integrations.home_assistant.reasons import CommandRefused
 from integrations.home_assistant.registry import (
     Registries,
@@ -35,7 +35,6 @@ from integrations.home_assistant.registry import (
 from integrations.home_assistant.rest import rest_client
 from integrations.home_assistant.runs import Runs, Switches
 from integrations.home_assistant.services import is_snapshot
-from integrations.home_assistant.shapes import keyed, mapping, text
 from integrations.home_assistant.websocket import Connection
 
 _GONE = ("unavailable", None)

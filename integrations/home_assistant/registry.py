@@ -10,8 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from integrations.errors import Refused, Unavailable
-from integrations.home_assistant.house import Area, Entity, Floor
-from integrations.home_assistant.shapes import keyed, mapping, text, texts
+from integrations.home_assistant.house import Area, Entity, Floor, keyed, mapping, text, texts
 from integrations.home_assistant.websocket import UNKNOWN_FORM, Connection
 
 Json = Mapping[str, Any]

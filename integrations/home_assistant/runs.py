@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from integrations.home_assistant.shapes import mapping, text
+from integrations.home_assistant.house import mapping, text
 
 MAX_RUNS = 256  # remembered; the oldest are forgotten
 LETS_IN = frozenset({"alarm_control_panel", "cover", "lock", "siren", "valve"})

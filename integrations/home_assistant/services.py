@@ -7,9 +7,8 @@ from typing import Any
 
 from integrations.errors import Unavailable
 from integrations.home_assistant.context import find_list, read_row
-from integrations.home_assistant.house import Entity
+from integrations.home_assistant.house import Entity, rows, text
 from integrations.home_assistant.reasons import CommandRefused
-from integrations.home_assistant.shapes import rows, text
 from integrations.home_assistant.websocket import Commands
 
 

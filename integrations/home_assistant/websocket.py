@@ -21,8 +21,8 @@ from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidSta
 from integrations.address import host_of
 from integrations.errors import IntegrationError, Refused, Unavailable, causes
 from integrations.home_assistant import reasons
+from integrations.home_assistant.house import mapping
 from integrations.home_assistant.reasons import CommandRefused, Unanswered
-from integrations.home_assistant.shapes import mapping
 
 log = logging.getLogger(__name__)
 

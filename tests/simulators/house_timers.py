@@ -10,14 +10,12 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from integrations.demo_home import actions as slots
-from integrations.demo_home import schemas
+from integrations.demo_home import arguments
+from integrations.demo_home.arguments import TEXT, Schema
 from integrations.demo_home.house import CallerPlace, DemoHouse
-from integrations.demo_home.intents import IntentError, Values, done
+from integrations.demo_home.intents import AGAIN, ONCE, Hints, IntentError, Tool, Values, done
 from integrations.demo_home.matching import same_name
-from integrations.demo_home.schemas import TEXT, Schema
 from integrations.demo_home.surroundings import Spawn, SystemClock
-from integrations.demo_home.tool import AGAIN, ONCE, Hints, Tool
 
 PARTS = ("hours", "minutes", "seconds")
 _LENGTHS = {"hours": 3600, "minutes": 60, "seconds": 1}
@@ -158,7 +156,7 @@ def timer_tools(cancel_all_only: bool) -> list[Tool]:
 
 def _start(house: DemoHouse, values: Values, place: CallerPlace) -> dict[str, Any]:
     if place.device_id is None or all(part not in values for part in PARTS):
-        raise slots.SlotError
+        raise arguments.SlotError
     if "conversation_command" in values:
         # The simulated house understands no sentences.
         raise IntentError(f"Intent not recognized: {values['conversation_command'].strip()}")
@@ -299,17 +297,17 @@ def _tool(
     run: Callable[[DemoHouse, Mapping[str, Any], CallerPlace], dict[str, Any]],
     properties: Schema,
 ) -> Tool:
-    checks: dict[str, slots.Check] = {
-        key: slots.integer(0, None) if schema is _COUNT else slots.text
+    checks: dict[str, arguments.Check] = {
+        key: arguments.integer(0, None) if schema is _COUNT else arguments.text
         for key, schema in properties.items()
     }
     return Tool(
         f"intent__{name}",
         title,
         description,
-        schemas.input_schema(properties),
+        arguments.input_schema(properties),
         hints,
-        slots.Slots(checks),
+        arguments.Slots(checks),
         run,
     )
 

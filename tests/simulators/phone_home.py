@@ -13,13 +13,12 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from integrations.demo_home import shapes
-from integrations.demo_home.commands import CommandError, needed
 from integrations.demo_home.house import CallerPlace, DemoHouse, Thing
+from integrations.demo_home.intents import Tool
 from integrations.demo_home.rest import DemoHome
 from integrations.demo_home.services import ServiceError
 from integrations.demo_home.surroundings import Person, Spawn, SystemClock
-from integrations.demo_home.tool import Tool
-from integrations.demo_home.websocket import Socket
+from integrations.demo_home.websocket import CommandError, Socket, needed
 from integrations.home_assistant.house import Area, Floor
 from tests.simulators.house_timers import HouseTimers, TimerHouse, timer_tools
 from tests.simulators.phones import (

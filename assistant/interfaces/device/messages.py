@@ -14,8 +14,8 @@ from pydantic import ValidationError
 
 from assistant.confirmation.forms import FALLBACK, FOLDER, AnswerKind, Forms, languages
 from assistant.speech.catalogue import Catalogue, length_of
+from integrations.home_assistant.house import rows, text, texts
 from integrations.home_assistant.mobile_app import Push
-from integrations.home_assistant.shapes import rows, text, texts
 from integrations.web.requests import LONGEST_TEXT, AnnounceRequest, Choice, QuestionRequest, Wish
 
 _TIMERS = "timers"  # `data.group` of a timer of Home Assistant's that has ended

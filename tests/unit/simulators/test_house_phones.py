@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from integrations.demo_home.actions import run
+from integrations.demo_home.actions import action_list, run
 from integrations.demo_home.catalogue import AREAS, FLOORS, THINGS
-from integrations.demo_home.context import services
 from integrations.demo_home.house import Event
 from integrations.demo_home.services import ServiceError
 from tests.simulators.phone_home import PhoneHouse
@@ -163,7 +162,7 @@ async def test_only_what_takes_pushes_has_an_action(
     house: PhoneHouse, app_data: Any, takes: bool
 ) -> None:
     register(house, {**REGISTRATION, "app_data": app_data}, "somebody")
-    assert ("mobile_app_kitchen_box" in services(house)["notify"]) is takes
+    assert ("mobile_app_kitchen_box" in action_list(house)["notify"]) is takes
     assert ("notify.kitchen_box" in house.things) is takes
     assert "device_tracker.kitchen_box" in house.things
 

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from integrations.demo_home import actions
-from integrations.demo_home import context as offered
 from integrations.demo_home.house import DemoHouse
 from integrations.demo_home.services import (
     SERVICES,
@@ -67,7 +66,7 @@ def test_refusals(
 
 
 def test_every_action_that_is_offered_can_be_run(house: DemoHouse) -> None:
-    told = offered.services(house)
+    told = actions.action_list(house)
     names = {(domain, service) for domain, rows in told.items() for service in rows}
     scenes = {("scene", "create"), ("scene", "delete")}
     elsewhere = {("homeassistant", "turn_on"), ("homeassistant", "turn_off")} | scenes

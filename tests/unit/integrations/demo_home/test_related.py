@@ -2,10 +2,10 @@
 
 import pytest
 
-from integrations.demo_home.context import related
 from integrations.demo_home.house import DemoHouse
-from integrations.demo_home.scripts import SCRIPTS, run_script
+from integrations.demo_home.scenes import SCRIPTS, run_script
 from integrations.demo_home.services import call
+from integrations.demo_home.shapes import related
 
 
 def test_a_script_with_fields_touches_lights_alone(house: DemoHouse) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from integrations.demo_home.scripts import SCRIPTS
+from integrations.demo_home.scenes import SCRIPTS
 from integrations.home_assistant.actions import (
     MAX_DEPTH,
     MAX_STEPS,

@@ -1,0 +1,191 @@
+"""Arguments of the tools: their JSON Schemas, and checks as strict and lax as Home Assistant's."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from integrations.demo_home.scenes import color_rgb
+
+Schema = dict[str, Any]
+
+TEXT: Schema = {"type": "string"}
+PERCENT: Schema = {"type": "integer", "minimum": 0, "maximum": 100}
+# Home Assistant joins the type and the range of these two instead of merging them.
+PERCENT_ALL_OF: Schema = {
+    "allOf": [{"type": "integer"}, {"type": "number", "minimum": 0, "maximum": 100}]
+}
+
+BUTTON = ("identify", "restart", "update")
+COVER = (
+    *("awning", "blind", "curtain", "damper", "door"),
+    *("garage", "gate", "shade", "shutter", "window"),
+)
+PLAYER = ("tv", "speaker", "receiver", "projector")
+SWITCH = ("outlet", "switch")
+VALVE = ("water", "gas")
+ON_OFF = (*BUTTON, *COVER, *PLAYER, *SWITCH, *VALVE)
+MOVING = (*COVER, *VALVE)
+
+
+def choice(*values: str) -> Schema:
+    """One of some strings."""
+    return {"type": "string", "enum": list(values)}
+
+
+def described(schema: Schema, description: str) -> Schema:
+    """The schema with a description."""
+    return {**schema, "description": description}
+
+
+def target(
+    domain: str | None = None, device_classes: tuple[str, ...] = (), *, any_domain: bool = False
+) -> Schema:
+    """Properties that say what is meant: name, area, floor, and where offered domain and class."""
+    properties: Schema = {"name": TEXT, "area": TEXT, "floor": TEXT}
+    if domain is not None:
+        properties["domain"] = {"type": "array", "items": choice(domain)}
+    if any_domain:
+        properties["domain"] = {"type": "array", "items": TEXT}
+    if device_classes:
+        properties["device_class"] = {"type": "array", "items": choice(*device_classes)}
+    return properties
+
+
+def input_schema(properties: Schema, required: tuple[str, ...] = ()) -> Schema:
+    """The schema of a tool's arguments."""
+    schema: Schema = {"properties": properties, "type": "object"}
+    if required:
+        schema["required"] = list(required)
+    return schema
+
+
+Check = Callable[[Any], Any]  # gives the converted value, or raises ValueError
+
+
+class SlotError(ValueError):
+    """An argument is missing or wrong. Intents do not say which: the text is empty."""
+
+
+@dataclass(frozen=True, slots=True)
+class Slots:
+    """The arguments that an intent knows, each with its check."""
+
+    checks: Mapping[str, Check]
+    required: tuple[str, ...] = ()
+
+    def read(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """The checked arguments: null and blank dropped, unknown ones ignored. Raises SlotError."""
+        given = {key: value for key, value in arguments.items() if not _blank(value)}
+        if any(name not in given for name in self.required):
+            raise SlotError
+        try:
+            return {
+                name: check(given[name]) for name, check in self.checks.items() if name in given
+            }
+        except (TypeError, ValueError) as error:
+            raise SlotError from error
+
+
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """The arguments of a tool that is no intent: it takes no others, and says what is wrong."""
+
+    checks: Mapping[str, Check]
+    required: tuple[str, ...] = ()
+
+    def read(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """The checked arguments. Raises SlotError, whose text names the argument."""
+        for name in arguments:
+            if name not in self.checks:
+                raise SlotError(f"not a valid option at '{name}'")
+        for name in self.required:
+            if name not in arguments:
+                raise SlotError(f"required key not provided at '{name}'")
+        values = {}
+        for name, value in arguments.items():
+            try:
+                values[name] = self.checks[name](value)
+            except ValueError as error:
+                raise SlotError(f"{error} at '{name}'") from error
+        return values
+
+
+def _blank(value: Any) -> bool:
+    return value is None or (isinstance(value, str) and not value.strip())
+
+
+def plain(value: Any) -> str:
+    """A field's text, which may be empty."""
+    if value is None:
+        raise ValueError("string value is None")
+    if isinstance(value, list | dict):
+        raise ValueError("value should be a string")
+    return str(value)
+
+
+def plain_list(value: Any) -> tuple[str, ...]:
+    """A field's text or list of texts, lower case; empty ones are dropped."""
+    values = value if isinstance(value, list) else [value]
+    return tuple(text for item in values if (text := plain(item).strip().lower()))
+
+
+def one_of(choices: Sequence[str]) -> Check:
+    """A field that takes one of these words."""
+
+    def check(value: Any) -> str:
+        if value not in choices:
+            raise ValueError(f"value must be one of {sorted(choices)}")
+        return str(value)
+
+    return check
+
+
+def text(value: Any) -> str:
+    """A string that is not blank; numbers are taken as text, lists are not."""
+    if isinstance(value, list | dict) or not str(value).strip():
+        raise ValueError("not a text")
+    return str(value)
+
+
+def texts(choices: Sequence[str] = ()) -> Check:
+    """One string or a list of strings, all among `choices` if there are any."""
+
+    def check(value: Any) -> tuple[str, ...]:
+        values = tuple(text(item) for item in (value if isinstance(value, list) else [value]))
+        if choices and not set(values) <= set(choices):
+            raise ValueError("not among the choices")
+        return values
+
+    return check
+
+
+def integer(low: int, high: int | None) -> Check:
+    """A whole number in the range; "30" and 30.7 are taken as 30."""
+
+    def check(value: Any) -> int:
+        number = int(value)
+        if number < low or (high is not None and number > high):
+            raise ValueError("out of range")
+        return number
+
+    return check
+
+
+def number(value: Any) -> float:
+    """Any number, also as text."""
+    return float(value)
+
+
+def color(value: Any) -> tuple[int, int, int]:
+    """A colour by its name."""
+    return color_rgb(text(value))
+
+
+def volume_step(value: Any) -> int | str:
+    """ "up", "down" or percent from -100 to 100."""
+    return str(value) if value in ("up", "down") else int(integer(-100, 100)(value))
+
+
+def anything(value: Any) -> Any:
+    """Whatever is given."""
+    return value
