@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import AsyncExitStack
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
@@ -56,3 +57,24 @@ class OwnedTasks:
             await self._group.__aexit__(kind, error, traceback)
         else:
             await self._group.__aexit__(None, None, None)
+
+
+class Opened:
+    """Base of what is entered: whatever `_enter` puts on its stack ends in reverse order."""
+
+    async def _enter(self, stack: AsyncExitStack) -> None:
+        raise NotImplementedError
+
+    async def __aenter__(self) -> Self:
+        async with AsyncExitStack() as stack:
+            await self._enter(stack)
+            self._opened = stack.pop_all()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self._opened.__aexit__(kind, error, traceback)

@@ -32,7 +32,8 @@ from assistant.interfaces.http import open_guard, serving_http
 from assistant.interfaces.prometheus import CONTENT_TYPE, Measures, Standing
 from assistant.interfaces.status import HealthMonitor, StatusSources
 from assistant.tools.policy.rules import menu_json
-from integrations.mcp_server.endpoint import CALLBACK, McpServer
+from integrations.mcp_server.server import McpServer
+from integrations.mcp_server.sign_in import CALLBACK
 from integrations.web.box import Health, NotKept
 from integrations.web.pages import metrics_route
 

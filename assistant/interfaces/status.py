@@ -3,11 +3,10 @@
 import asyncio
 import logging
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+from contextlib import AsyncExitStack, ExitStack
 from dataclasses import dataclass
 from datetime import datetime
-from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 from assistant.brains.slots import start_of_day
 from assistant.conversation.loop import ConversationLoop
@@ -19,7 +18,7 @@ from assistant.domain.listeners import Listeners
 from assistant.domain.records import UNASKED, StoreError, TurnRecord
 from assistant.journal.trace import first_sound_ms
 from assistant.timers.book import TimerDesk
-from integrations.owner import OwnedTasks
+from integrations.owner import Opened, OwnedTasks
 
 if TYPE_CHECKING:
     from assistant.journal.store import Store
@@ -34,7 +33,7 @@ _log = logging.getLogger(__name__)
 Look = Callable[[], Mapping[str, str]]  # the problems of now: what has it -> a sentence
 
 
-class TurnStats:
+class TurnStats(Opened):
     """Statistics of the last turn that a person began, and of today (since local midnight).
 
     Words are those of the last turn, and None where they are not kept: those of guests, and what
@@ -56,25 +55,14 @@ class TurnStats:
         self._spent = asyncio.Event()
         self._problem = ""  # the last one that was logged
         self._followers: Listeners[[]] = Listeners("the figures")
-        self._leave: Callable[[], None] = lambda: None
         self._owner = OwnedTasks()
 
-    async def __aenter__(self) -> Self:
+    async def _enter(self, stack: AsyncExitStack) -> None:
         await self._recall()
         await self._count()
-        await self._owner.__aenter__()
-        self._leave = self._turns.follow(self._ended)
+        await stack.enter_async_context(self._owner)
+        stack.callback(self._turns.follow(self._ended))
         self._owner.start(self._keep_counting(), "figures")
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._leave()
-        await self._owner.__aexit__(kind, error, trace)
 
     @property
     def day(self) -> datetime:
@@ -150,7 +138,7 @@ class TurnStats:
         self._problem = str(problem)
 
 
-class HealthMonitor:
+class HealthMonitor(Opened):
     """Monitor of what does not work now. Enter it.
 
     `fault` is told with `what` ("microphone", "loudspeaker", "home_assistant", ...), `on`, and
@@ -166,18 +154,9 @@ class HealthMonitor:
         self._followers: Listeners[[]] = Listeners("troubles")
         self._owner = OwnedTasks()
 
-    async def __aenter__(self) -> Self:
-        await self._owner.__aenter__()
+    async def _enter(self, stack: AsyncExitStack) -> None:
+        await stack.enter_async_context(self._owner)
         self._owner.start(self._watch(), "troubles")
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        await self._owner.__aexit__(kind, error, trace)
 
     @property
     def sentences(self) -> tuple[str, ...]:

@@ -3,8 +3,6 @@
 import logging
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, aclosing
-from types import TracebackType
-from typing import Self
 
 from assistant.announcements.service import AnnounceDesk
 from assistant.config.schema import Settings
@@ -15,7 +13,7 @@ from assistant.speech.speakable import speakable
 from audio.errors import AudioError
 from audio.resampling import resample
 from audio.tts import Chunk
-from integrations.owner import OwnedTasks
+from integrations.owner import Opened, OwnedTasks
 from integrations.web.box import Caller
 from integrations.web.pages import is_loopback
 from integrations.web.requests import AnnounceRequest
@@ -97,7 +95,7 @@ class HouseVoice:
                 yield chunk.pcm, rate
 
 
-class WyomingInterface:
+class WyomingInterface(Opened):
     """Satellite and speech service, while it is entered."""
 
     def __init__(self, settings: Settings, room: SatelliteRoom, voice: HouseVoice) -> None:
@@ -117,32 +115,20 @@ class WyomingInterface:
 
         self._satellite = WyomingServer(self._host, wyoming.port, listen, "wyoming.port")
         self._speech = WyomingServer(self._host, wyoming.tts_port, speak, "wyoming.tts_port")
-        self._stack = AsyncExitStack()
 
-    async def __aenter__(self) -> Self:
+    async def _enter(self, stack: AsyncExitStack) -> None:
         """Raises Misconfigured where a port cannot be had."""
-        async with AsyncExitStack() as stack:
-            await stack.enter_async_context(self._satellite)
-            await stack.enter_async_context(self._speech)
-            tasks = await stack.enter_async_context(OwnedTasks())
-            if not is_loopback(self._host):
-                _log.warning(
-                    "The Wyoming satellite listens on %s: whoever is in that network can have "
-                    "something played.",
-                    self._host or "every address",
-                )
-                if self._zeroconf:
-                    tasks.start(self._advertise(), "zeroconf")
-            self._stack = stack.pop_all()
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        await self._stack.__aexit__(kind, error, traceback)
+        await stack.enter_async_context(self._satellite)
+        await stack.enter_async_context(self._speech)
+        tasks = await stack.enter_async_context(OwnedTasks())
+        if not is_loopback(self._host):
+            _log.warning(
+                "The Wyoming satellite listens on %s: whoever is in that network can have "
+                "something played.",
+                self._host or "every address",
+            )
+            if self._zeroconf:
+                tasks.start(self._advertise(), "zeroconf")
 
     @property
     def ports(self) -> tuple[int, int]:

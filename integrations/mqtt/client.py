@@ -3,15 +3,14 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from types import TracebackType
-from typing import Self
+from contextlib import AsyncExitStack
 
 from paho.mqtt.enums import MQTTProtocolVersion
 
 from integrations.errors import IntegrationError, Misconfigured, SignInAgain, Unavailable
 from integrations.mqtt.connection import V5, V311, Connection, open_connection
 from integrations.mqtt.messages import Arrival, Broker, OtherVersion, Publication, Subscription
-from integrations.owner import OwnedTasks
+from integrations.owner import Opened, OwnedTasks
 
 _log = logging.getLogger(__name__)
 
@@ -21,7 +20,7 @@ PAUSE_S = (1.0, 4.0)  # after a failure: the least and the longest; a broker is 
 PERSON_S = 30.0  # where a person must do something first: brokers log every attempt
 
 
-class MqttClient:
+class MqttClient(Opened):
     """Enter it; entering never waits, and never fails because the broker is away.
 
     At each connection it subscribes and calls `on_connected`; what it then is told to publish goes
@@ -57,18 +56,12 @@ class MqttClient:
         self._on_connected = on_connected
         self._owner = OwnedTasks()
 
-    async def __aenter__(self) -> Self:
-        await self._owner.__aenter__()
+    async def _enter(self, stack: AsyncExitStack) -> None:
+        stack.callback(self._forget_connection)
+        await stack.enter_async_context(self._owner)
         self._owner.start(self._stay(), "mqtt")
-        return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        await self._owner.__aexit__(kind, error, trace)
+    def _forget_connection(self) -> None:
         self._connection = None
 
     @property

@@ -4,14 +4,14 @@ import asyncio
 import logging
 import socket
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from wyoming.event import Event, async_write_event
 
 from integrations.errors import Misconfigured
-from integrations.owner import OwnedTasks
+from integrations.owner import Opened, OwnedTasks
 from integrations.places import ConnectionRoom, place_of
 from integrations.wyoming_face.session import (
     MOST_DATA,
@@ -136,7 +136,7 @@ def _address(host: str) -> str:
         return str(probe.getsockname()[0])
 
 
-class WyomingServer:
+class WyomingServer(Opened):
     """Serves on one port while it is entered."""
 
     def __init__(
@@ -160,7 +160,8 @@ class WyomingServer:
         self._full = False  # and the log says so
         self._open: list[str] = []  # where each comes from
 
-    async def __aenter__(self) -> Self:
+    async def _enter(self, stack: AsyncExitStack) -> None:
+        await stack.enter_async_context(self._tasks)
         try:
             self._server = await asyncio.start_server(
                 self._connected, self._host or None, self._port, limit=MOST_DATA
@@ -170,18 +171,7 @@ class WyomingServer:
                 f"{self._host} port {self._port} cannot be listened on ({error.strerror}): "
                 f"choose another {self._setting}, or end the program that has it"
             ) from error
-        await self._tasks.__aenter__()
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        assert self._server is not None
-        self._server.close()
-        await self._tasks.__aexit__(kind, error, traceback)
+        stack.callback(self._server.close)
 
     @property
     def port(self) -> int:

@@ -4,14 +4,13 @@ import asyncio
 import json
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import aclosing
-from types import TracebackType
-from typing import Any, Self
+from contextlib import AsyncExitStack, aclosing
+from typing import Any
 
 from wyoming.event import Event
 
 from integrations.cleaning import one_line
-from integrations.owner import OwnedTasks
+from integrations.owner import Opened, OwnedTasks
 from integrations.web.box import NotAnnounced, NotPossible
 from integrations.web.requests import LONGEST_TEXT
 
@@ -82,7 +81,7 @@ def _object(text: bytes) -> dict[str, Any]:
     return found
 
 
-class DescribedSession:
+class DescribedSession(Opened):
     """One connection; what it has begun ends with it."""
 
     def __init__(self, send: Send, info: Event) -> None:
@@ -91,17 +90,8 @@ class DescribedSession:
         self._info = info
         self._tasks = OwnedTasks()
 
-    async def __aenter__(self) -> Self:
-        await self._tasks.__aenter__()
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        await self._tasks.__aexit__(kind, error, traceback)
+    async def _enter(self, stack: AsyncExitStack) -> None:
+        await stack.enter_async_context(self._tasks)
 
     async def take(self, event: Event) -> None:
         """Act on an event, which does not take long. Raises BadEvent."""

@@ -11,7 +11,8 @@ import pytest
 
 from assistant.domain.clock import SystemClock
 from assistant.interfaces.http_tokens import HttpTokens, TokenFile
-from integrations.mcp_server.endpoint import CALLBACK, McpServer
+from integrations.mcp_server.server import McpServer
+from integrations.mcp_server.sign_in import CALLBACK
 from integrations.serving import serving
 from integrations.web.api import web_app
 from integrations.web.guard import Guard

@@ -3,10 +3,10 @@
 import asyncio
 import logging
 from collections.abc import Mapping, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
@@ -26,7 +26,7 @@ from assistant.interfaces.device.messages import (
 from assistant.speech.catalogue import Catalogue
 from integrations.home_assistant.mobile_app import Push
 from integrations.home_assistant.phones import ANSWERED
-from integrations.owner import OwnedTasks
+from integrations.owner import Opened, OwnedTasks
 from integrations.web.box import Caller, NotAnnounced, NotKept, NotPossible
 from integrations.web.requests import (
     AnnounceRequest,
@@ -154,7 +154,7 @@ FETCH_S = 7.0  # for a sound; Home Assistant waits 10 s for the confirmation
 QUESTION = "hearth_question"  # the event that tells what came of a question
 
 
-class Inbox:
+class Inbox(Opened):
     """Takes each message in. Enter it: questions go on in the background.
 
     An announcement is on the disk when `take` returns, and a command holds. A question is only held
@@ -184,17 +184,8 @@ class Inbox:
         self._languages = tuple(languages)
         self._owner = OwnedTasks()
 
-    async def __aenter__(self) -> Self:
-        await self._owner.__aenter__()
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        await self._owner.__aexit__(kind, error, trace)
+    async def _enter(self, stack: AsyncExitStack) -> None:
+        await stack.enter_async_context(self._owner)
 
     async def take(self, push: Push) -> None:
         """Return when it is safe with us. Raises NotKept and StoreError: then it is not."""

@@ -6,8 +6,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from assistant.announcements.service import AnnounceDesk, Announcements
 from assistant.config.errors import ConfigError
@@ -32,7 +31,7 @@ from integrations.errors import IntegrationError, Unavailable
 from integrations.home_assistant import mobile_app
 from integrations.home_assistant.client import HomeAssistant
 from integrations.home_assistant.mobile_app import CHANNEL, Push, confirm, read_push
-from integrations.owner import OwnedTasks
+from integrations.owner import Opened, OwnedTasks
 from integrations.web.box import NotKept
 
 _MESSAGES_WAITING = 64  # beyond that the newest is left out
@@ -48,7 +47,7 @@ _log = logging.getLogger(__name__)
 Take = Callable[[Push], Awaitable[None]]  # may raise StoreError and NotKept
 
 
-class DeviceKeeper:
+class DeviceKeeper(Opened):
     """Registers the device and takes its messages, for as long as the context is open.
 
     Only one process of a data folder does this: Home Assistant keeps one channel a registration.
@@ -82,20 +81,11 @@ class DeviceKeeper:
         self._said = ""  # the last problem that was logged
         self._owner = OwnedTasks()
 
-    async def __aenter__(self) -> Self:
-        await self._owner.__aenter__()
+    async def _enter(self, stack: AsyncExitStack) -> None:
+        await stack.enter_async_context(self._owner)
+        stack.callback(self._close)
         self._owner.start(self._stay(), "device")
         self._owner.start(self._take_in(), "device-messages")
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._close()
-        await self._owner.__aexit__(kind, error, trace)
 
     async def _stay(self) -> None:
         """Be registered and listen, whatever happens to Home Assistant."""
@@ -201,7 +191,7 @@ class Reach:
     register: Register = field(default=mobile_app.register)
 
 
-class DeviceInterface:
+class DeviceInterface(Opened):
     """For as long as the context is open. Where a broker is set (`mqtt.host`), the device, its room
     and its inbox are all there is: sensors and events are shown by the other way then."""
 
@@ -251,27 +241,15 @@ class DeviceInterface:
         self._keeper = DeviceKeeper(
             device, settings, home, self._inbox.take, clock, reach.register, self._registered
         )
-        self._stack = AsyncExitStack()
 
-    async def __aenter__(self) -> Self:
-        async with AsyncExitStack() as stack:
-            await stack.enter_async_context(self.events)
-            await stack.enter_async_context(self.sensors)
-            stack.callback(self._sources.follow(self.sensors.changed))
-            if not self._broker:
-                stack.callback(self._happenings.follow(self.events.happened))
-            await stack.enter_async_context(self._inbox)
-            await stack.enter_async_context(self._keeper)
-            self._stack = stack.pop_all()
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        await self._stack.__aexit__(kind, error, trace)
+    async def _enter(self, stack: AsyncExitStack) -> None:
+        await stack.enter_async_context(self.events)
+        await stack.enter_async_context(self.sensors)
+        stack.callback(self._sources.follow(self.sensors.changed))
+        if not self._broker:
+            stack.callback(self._happenings.follow(self.events.happened))
+        await stack.enter_async_context(self._inbox)
+        await stack.enter_async_context(self._keeper)
 
     def _registered(self, webhook_id: str) -> None:
         self.events.registered(webhook_id)

@@ -4,9 +4,9 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from assistant.domain.clock import Clock
 from assistant.domain.events import Happening
@@ -24,7 +24,7 @@ from integrations.home_assistant.mobile_app import (
     update_sensors,
 )
 from integrations.home_assistant.websocket import LiveLink
-from integrations.owner import OwnedTasks
+from integrations.owner import Opened, OwnedTasks
 
 BURST_S = 0.05  # changes that come together are one update
 SETTLE_S = 1.0  # for Home Assistant to make an entity
@@ -88,7 +88,7 @@ def _sensor(unique_id: str, name: str, state: Shown, more: Mapping[str, Any]) ->
     )
 
 
-class DeviceSensors:
+class DeviceSensors(Opened):
     """Tells Home Assistant of every change, and all of it at every new connection. Enter it.
 
     It needs two callbacks: `changed` of whoever changes anything of the facts, `registered` of who
@@ -125,25 +125,19 @@ class DeviceSensors:
         self._said = ""  # the last problem that was logged
         self._owner = OwnedTasks()
 
-    async def __aenter__(self) -> Self:
-        await self._owner.__aenter__()
+    async def _enter(self, stack: AsyncExitStack) -> None:
+        stack.push_async_callback(self._say_goodbye)
+        await stack.enter_async_context(self._owner)
         self._owner.start_on(self._changed, self._tell, "device-sensors")
-        return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        await self._owner.__aexit__(kind, error, trace)
+    async def _say_goodbye(self) -> None:
         if not self._begun or not self._home.connected:
             return
         try:
             async with asyncio.timeout(FAREWELL_S):
                 await update_sensors(self._home, self._webhook_id, gone(MOBILE_APP, self._names))
-        except (IntegrationError, TimeoutError) as error_:
-            why = str(error_) or "no answer in time"
+        except (IntegrationError, TimeoutError) as error:
+            why = str(error) or "no answer in time"
             _log.info("Home Assistant was not told of the end: %s", why)
 
     def changed(self) -> None:
@@ -228,7 +222,7 @@ class _Event:
     at_s: float  # monotonic
 
 
-class DeviceEvents:
+class DeviceEvents(Opened):
     """Events of Home Assistant: `hearth_wake`, `hearth_answer` and the others, in order. Enter it.
 
     Nothing is told late: while Home Assistant is away, and where it does not answer within FRESH_S,
@@ -262,18 +256,9 @@ class DeviceEvents:
         self._away = False  # the last one was dropped
         self._owner = OwnedTasks()
 
-    async def __aenter__(self) -> Self:
-        await self._owner.__aenter__()
+    async def _enter(self, stack: AsyncExitStack) -> None:
+        await stack.enter_async_context(self._owner)
         self._owner.start_on(self._more, self._tell_all, "device-events")
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        await self._owner.__aexit__(kind, error, trace)
 
     def registered(self, webhook_id: str) -> None:
         """This registration lives."""

@@ -6,8 +6,7 @@ import logging
 from collections import deque
 from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from assistant.config.schema import Settings
 from assistant.config.sections import Mqtt
@@ -32,7 +31,7 @@ from assistant.speech.catalogue import Catalogue
 from integrations.errors import IntegrationError
 from integrations.mqtt.client import MqttClient, publish_last
 from integrations.mqtt.messages import Arrival, Broker, Publication
-from integrations.owner import OwnedTasks
+from integrations.owner import Opened, OwnedTasks
 from integrations.web.requests import QuestionAnswer
 
 AGAIN_S = 1.0  # after the broker did not take something
@@ -44,7 +43,7 @@ _LARGEST = 8_000  # characters of an event; Home Assistant keeps attributes up t
 _log = logging.getLogger(__name__)
 
 
-class MqttInterface:
+class MqttInterface(Opened):
     """Enter it; it never fails because the broker is away, and tries again until it leaves.
 
     Everything is published anew at each connection and whenever Home Assistant has started. What
@@ -85,31 +84,19 @@ class MqttInterface:
         self._told: dict[str, str] = {}  # at this connection, by key
         self._events: deque[tuple[float, Publication]] = deque(maxlen=_MOST_EVENTS)
         self._intents = Intents()
-        self._stack = AsyncExitStack()
         self._client = dial(
             *(broker_of(settings.mqtt), topics.client, will, topics.subscriptions()),
             *(self._receive, self._greet),
         )
 
-    async def __aenter__(self) -> Self:
-        async with AsyncExitStack() as stack:
-            await stack.enter_async_context(self._client)
-            stack.push_async_callback(self._say_goodbye)
-            await stack.enter_async_context(self._tasks)
-            for source in (self._parts.sources, self._parts.live):
-                stack.callback(source.follow(self._changed.set))
-            stack.callback(self._parts.happenings.follow(self._on_happening))
-            self._tasks.start_on(self._changed, self._tell, "mqtt-states")
-            self._stack = stack.pop_all()
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        await self._stack.__aexit__(kind, error, trace)
+    async def _enter(self, stack: AsyncExitStack) -> None:
+        await stack.enter_async_context(self._client)
+        stack.push_async_callback(self._say_goodbye)
+        await stack.enter_async_context(self._tasks)
+        for source in (self._parts.sources, self._parts.live):
+            stack.callback(source.follow(self._changed.set))
+        stack.callback(self._parts.happenings.follow(self._on_happening))
+        self._tasks.start_on(self._changed, self._tell, "mqtt-states")
 
     @property
     def openings(self) -> int:

@@ -44,7 +44,7 @@ from integrations.home_assistant.mobile_app import Push
 from integrations.home_assistant.services import Services, Snapshots
 from integrations.mcp.hub import McpHub
 from integrations.mcp.servers import home_assistant_server
-from integrations.mcp_server.tools import offered
+from integrations.mcp_server.server import TOOLS
 from integrations.mqtt.messages import Arrival
 from integrations.owner import OwnedTasks
 from integrations.web.api import api_routes, web_app
@@ -255,9 +255,9 @@ async def by_console(rig: Rig, thing: str) -> None:
 
 
 async def by_mcp(rig: Rig, thing: str) -> None:
-    (ask,) = [one for one in offered(rig.box, turns=True) if one.name == "ask"]
+    (ask,) = [one for one in TOOLS if one.name == "ask"]
     caller = Caller("mcp:agent", frozenset({"ask"}))
-    await ask.run(AskRequest(text=thing), caller)
+    await ask.run(rig.box, AskRequest(text=thing), caller)
 
 
 async def by_mqtt(rig: Rig, thing: str) -> None:

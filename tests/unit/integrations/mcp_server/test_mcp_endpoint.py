@@ -12,7 +12,7 @@ import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from integrations.mcp_server.endpoint import McpServer
+from integrations.mcp_server.server import McpServer
 from integrations.serving import serving
 from integrations.web.api import web_app
 from integrations.web.box import Busy, Caller, NotPossible

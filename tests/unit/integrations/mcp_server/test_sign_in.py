@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 import httpx
 import pytest
 
-from integrations.mcp_server.endpoint import sign_in_routes
+from integrations.mcp_server.sign_in import sign_in_routes
 from integrations.serving import serving
 from integrations.web.api import web_app
 from integrations.web.guard import Guard

@@ -1,0 +1,397 @@
+"""Hearth as a server of the Model Context Protocol: `/mcp`, streamable HTTP, without sessions.
+
+Every POST is served by itself, at whatever protocol version it names (the mcp SDK knows those from
+2024-11-05 to 2026-07-28), so that a restart of Hearth is nothing that a client must notice.
+"""
+
+import json
+import logging
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, replace
+from typing import Annotated, Any
+
+import mcp_types as types
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel import Server
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.server.transport_security import TransportSecuritySettings
+from pydantic import BaseModel, Field, ValidationError
+from starlette.requests import Request
+from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Send
+from starlette.types import Scope as Asgi
+
+from integrations.errors import where_raised
+from integrations.mcp_server.sign_in import sign_in_routes
+from integrations.owner import Opened
+from integrations.web.box import (
+    Box,
+    Busy,
+    Caller,
+    NotAnnounced,
+    NotKept,
+    NotPossible,
+    Scope,
+    Unknown,
+)
+from integrations.web.guard import Guard
+from integrations.web.problems import (
+    BROKE,
+    MAX_BODY,
+    fault_sentence,
+)
+from integrations.web.requests import (
+    AnnounceRequest,
+    AskRequest,
+    QuestionRequest,
+    TimerRequest,
+    Wish,
+)
+
+PATH = "/mcp"
+_INSTRUCTIONS = (
+    "This is Hearth, the voice assistant in a home: it speaks and listens in one room, and knows "
+    "the home's devices. People hear what you announce or ask, so do it for them alone."
+)
+_STREAM = "text/event-stream"
+_REFUSALS = (Busy, NotAnnounced, NotKept, NotPossible, Unknown)  # each tells a sentence
+# Which names we answer to is `web.pages.Fronted`'s business, for all paths alike.
+_HOSTS = TransportSecuritySettings(enable_dns_rebinding_protection=False)
+_Context = ServerRequestContext[dict[str, Any], Request]
+
+_DEFINITIONS = "$defs"
+_REFERENCE = "#/$defs/"
+_LEFT_OUT = frozenset({"title", "description", "pattern"})  # of each value; a field is described
+_SPOKEN = {
+    "preannounce": "Whether a short tone goes before it.",
+    "volume": "Of the voice's own loudness, 0 to 1; left out: as it is set.",
+    "priority": "high is said before what waits, low after it.",
+    "expire_s": "Seconds after which it is no news any more and is not said.",
+    "language": 'Such as "en"; left out: told from the text.',
+}
+
+# Of what the journal has of a turn; an agent pays for every word.
+_OF_A_TURN = ("turn_id", "started_at", "source", "caller", "language", "heard", "answer", "error")
+
+_log = logging.getLogger(__name__)
+
+
+def tool_schema(model: type[BaseModel], told: Mapping[str, str]) -> dict[str, Any]:
+    """Return the schema of the model's fields, each described by `told`, in the plainest form.
+
+    pydantic writes references, titles and `null` for what may be left out; models call a tool less
+    well with them, and some clients refuse the tool. Patterns are in the manner of JavaScript, of
+    which Home Assistant, in Python, does not understand all.
+
+    Raises KeyError for a field of which nothing is told: a new one is not offered by accident.
+    """
+    whole = model.model_json_schema()
+    definitions = whole.get(_DEFINITIONS, {})
+    properties = {
+        name: {**_plain(field, definitions), "description": told[name]}
+        for name, field in whole["properties"].items()
+    }
+    schema = {"type": "object", "properties": properties, "additionalProperties": False}
+    required = whole.get("required")
+    return {**schema, "required": required} if required else schema
+
+
+def _plain(schema: Any, definitions: Mapping[str, Any]) -> Any:
+    """Drop references, null, what is in `_LEFT_OUT`, and what is told twice."""
+    if isinstance(schema, list):
+        return [_plain(one, definitions) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if "$ref" in schema:
+        return _plain(definitions[schema["$ref"].removeprefix(_REFERENCE)], definitions)
+    if "anyOf" in schema:
+        kinds = [one for one in schema["anyOf"] if one != {"type": "null"}]
+        if len(kinds) == 1:
+            return _plain(kinds[0], definitions)
+    plain = {}
+    for key, value in schema.items():
+        if key == "properties":
+            plain[key] = {name: _plain(one, definitions) for name, one in value.items()}
+        elif key not in _LEFT_OUT and not (key == "default" and value is None):
+            plain[key] = _plain(value, definitions)
+    return plain
+
+
+@dataclass(frozen=True, slots=True)
+class ToolReply:
+    """Result of a tool: words for a model, and the same for a program."""
+
+    text: str
+    data: dict[str, Any]
+    failed: bool = False
+
+
+class LastTurnsRequest(Wish):
+    """Arguments of `get_last_turns`."""
+
+    limit: Annotated[int, Field(ge=1, le=50)] = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """One tool, with the scope that it needs, as it is described to a model."""
+
+    name: str
+    title: str
+    description: str
+    scope: Scope
+    takes: type[BaseModel]
+    words: Mapping[str, str]  # on what it takes
+    run: Callable[[Box, Any, Caller], Awaitable[ToolReply]]  # gets what `takes` has made
+    reads_only: bool = False
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        return tool_schema(self.takes, self.words)
+
+
+async def _ask(box: Box, wanted: AskRequest, caller: Caller) -> ToolReply:
+    turn = await box.ask(wanted, caller)
+    error: Mapping[str, Any] | None = turn.get("error")
+    keys = ("turn_id", "answer", "tool_calls", "not_done", "error")
+    data = {key: turn.get(key) for key in keys}
+    text = turn.get("answer") or (error or {}).get("message") or "There is no answer."
+    return ToolReply(str(text), data, failed=error is not None)
+
+
+async def _announce(box: Box, wanted: AnnounceRequest, caller: Caller) -> ToolReply:
+    name = await box.announce(wanted, caller)
+    return ToolReply("It is said as soon as the conversation rests.", {"id": name})
+
+
+async def _question(box: Box, wanted: QuestionRequest, caller: Caller) -> ToolReply:
+    answer = await box.question(wanted, caller)
+    return _told(answer.model_dump(mode="json"))
+
+
+async def _timer(box: Box, wanted: TimerRequest, caller: Caller) -> ToolReply:
+    return _told(dict(await box.set_timer(wanted, caller)))
+
+
+async def _turns(box: Box, wanted: LastTurnsRequest, caller: Caller) -> ToolReply:
+    turns = await box.turns(wanted.limit)
+    return _told({"turns": [{key: turn.get(key) for key in _OF_A_TURN} for turn in turns]})
+
+
+def _told(data: dict[str, Any]) -> ToolReply:
+    return ToolReply(json.dumps(data, ensure_ascii=False), data)
+
+
+TOOLS = (
+    Tool(
+        "ask",
+        "Ask Hearth",
+        "Puts one request in plain words to Hearth, the voice assistant of this home, as if "
+        "somebody typed it, and gives its answer; nothing is spoken in the room. It can tell "
+        "about the home and do everyday things there. What would need a person's yes is not "
+        "done, and nobody is asked for one.",
+        "ask",
+        AskRequest,
+        {"text": "The request, as a person would say it."},
+        _ask,
+    ),
+    Tool(
+        "announce",
+        "Announce",
+        "Has the voice assistant say a text aloud in its room, or play a sound, as soon as "
+        "nobody is talking with it. It does not wait for that.",
+        "speak",
+        AnnounceRequest,
+        {
+            **_SPOKEN,
+            "text": "What is said, word for word. Give this or media.",
+            "media": "A sound in its place: a file's name, or Home Assistant's media.",
+            "persist": "Whether it is still said after a restart.",
+        },
+        _announce,
+    ),
+    Tool(
+        "ask_question",
+        "Ask a person",
+        "Has the voice assistant ask a question aloud in its room, listens for the answer and "
+        "gives it. The result is answered, no_answer, unclear, or busy; answered names the id "
+        "of the expected answer, what was said, and its values. A tone tells people that the "
+        "microphone is open. It takes as long as it takes them to answer.",
+        "speak",
+        QuestionRequest,
+        {
+            **_SPOKEN,
+            "question": "What is asked, word for word.",
+            "answers": "The answers that are expected, each with an id and sentences such "
+            'as "yes [please]" or "play {song}". Left out: any words are taken.',
+            "schema": "JSON Schema of an object that is to be made of a free answer.",
+            "timeout_s": "Seconds that the microphone is open.",
+        },
+        _question,
+    ),
+    Tool(
+        "set_timer",
+        "Set a timer",
+        "Sets a timer, an alarm or a reminder on the voice assistant, or a request that it "
+        "puts to itself at a time and answers aloud. It rings there, also after a restart.",
+        "speak",
+        TimerRequest,
+        {
+            "kind": "What it is. A timer runs for so many seconds, the others are at a "
+            "time; a reminder says its text, a request is a sentence to be answered.",
+            "seconds": "How long from now.",
+            "at": 'At what time: "07:30", or a date and time as 2026-12-24T18:00.',
+            "sun": "At sunrise or sunset, in place of a time.",
+            "offset_min": "Minutes after the sun's time; negative: before it.",
+            "name": "What people call it: pasta.",
+            "text": "Of a reminder what is said, of a request what is asked.",
+            "repeat": "On which days it comes again.",
+            "language": 'Such as "en".',
+        },
+        _timer,
+    ),
+    Tool(
+        "get_last_turns",
+        "Last turns",
+        "What was said to the voice assistant lately and what it answered, newest first.",
+        "read",
+        LastTurnsRequest,
+        {"limit": "How many at most."},
+        _turns,
+        reads_only=True,
+    ),
+)
+
+
+class McpServer(Opened):
+    """Enter it before the route is served, and leave it after."""
+
+    def __init__(
+        self,
+        box: Box,
+        guard: Guard,
+        version: str = "",
+        *,
+        turns: bool = False,
+        callbacks: Collection[str] = (),
+    ) -> None:
+        """`turns`: `get_last_turns` is offered; `version`: Hearth's own; `callbacks`: see
+        `sign_in_routes`."""
+        self._box = box
+        self._tools = {tool.name: tool for tool in TOOLS if turns or tool.name != "get_last_turns"}
+        self._guard = guard
+        self._callbacks = callbacks
+        server: Server[dict[str, Any]] = Server(
+            "hearth",
+            version=version,
+            title="Hearth",
+            instructions=_INSTRUCTIONS,
+            on_list_tools=self._list,
+            on_call_tool=self._call,
+        )
+        # A stream is kept open by comments while a person thinks about an answer; a client that
+        # takes JSON alone gets that.
+        self._streamed, self._plain = (
+            StreamableHTTPSessionManager(
+                server,
+                json_response=plain,
+                stateless=True,
+                security_settings=_HOSTS,
+                max_request_body_size=MAX_BODY,
+            )
+            for plain in (False, True)
+        )
+
+    async def _enter(self, stack: AsyncExitStack) -> None:
+        managers = AsyncExitStack()
+        stack.push_async_callback(managers.aclose)  # their task groups would wrap an error of ours
+        await managers.enter_async_context(self._streamed.run())
+        await managers.enter_async_context(self._plain.run())
+
+    def routes(self) -> list[Route]:
+        """The path, behind the guard, and those by which Home Assistant signs in.
+
+        A GET or DELETE, which only sessions have, is a 405.
+        """
+        endpoint = _Endpoint(self._guard.around(self._serve))
+        signing_in = sign_in_routes(self._guard, self._callbacks)
+        return [Route(PATH, endpoint, methods=["POST"]), *signing_in]
+
+    async def _serve(self, asgi: Asgi, receive: Receive, send: Send) -> None:
+        accepts = Request(asgi).headers.get("accept", "")
+        manager = self._streamed if _STREAM in accepts else self._plain
+        await manager.handle_request(asgi, receive, send)
+
+    async def _list(
+        self, context: _Context, params: types.PaginatedRequestParams | None
+    ) -> types.ListToolsResult:
+        caller = _caller(context)
+        tools = [_as_mcp(tool) for tool in self._tools.values() if caller.may(tool.scope)]
+        return types.ListToolsResult(tools=tools)
+
+    async def _call(
+        self, context: _Context, params: types.CallToolRequestParams
+    ) -> types.CallToolResult:
+        reply = await self._reply(params.name, params.arguments or {}, _caller(context))
+        content = types.TextContent(type="text", text=reply.text)
+        return types.CallToolResult(
+            content=[content], structured_content=reply.data or None, is_error=reply.failed
+        )
+
+    async def _reply(self, name: str, arguments: dict[str, Any], caller: Caller) -> ToolReply:
+        """Return the tool's result, or one sentence on why not."""
+        tool = self._tools.get(name)
+        if tool is None:
+            return _refused("There is no such tool.")
+        if not caller.may(tool.scope):
+            return _refused(f"That needs a token with the scope {tool.scope}.")
+        try:
+            wanted = tool.takes.model_validate_json(json.dumps(arguments))
+        except ValidationError as error:
+            return _refused(fault_sentence(error, tool.takes))
+        try:
+            return await tool.run(self._box, wanted, caller)
+        except _REFUSALS as error:
+            return _refused(str(error))
+        except Exception as error:
+            # Not the error's own words: they may quote what was sent.
+            where = where_raised(error)
+            _log.error("the tool %s broke with %s in %s", tool.name, type(error).__name__, where)
+            return _refused(BROKE)
+
+
+class _Endpoint:
+    """An ASGI application as an object: of a function a route would make a request's handler."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, asgi: Asgi, receive: Receive, send: Send) -> None:
+        await self._app(asgi, receive, send)
+
+
+def _caller(context: _Context) -> Caller:
+    """Return the caller as the journal names it: "mcp:kitchen" for the token "kitchen"."""
+    assert context.request is not None
+    caller: Caller = context.request.state.caller
+    return replace(caller, name=f"mcp:{caller.name.rpartition(':')[2]}")
+
+
+def _as_mcp(tool: Tool) -> types.Tool:
+    return types.Tool(
+        name=tool.name,
+        title=tool.title,
+        description=tool.description,
+        input_schema=tool.schema,
+        annotations=types.ToolAnnotations(
+            read_only_hint=tool.reads_only,
+            destructive_hint=False,
+            idempotent_hint=tool.reads_only,
+            open_world_hint=False,
+        ),
+    )
+
+
+def _refused(sentence: str) -> ToolReply:
+    return ToolReply(sentence, {}, failed=True)
