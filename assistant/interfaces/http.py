@@ -108,7 +108,6 @@ class HttpSessions(Sessions):
         return await self._begin(admin, instead_of)
 
     def caller(self, session: str) -> Caller | None:
-        """Whose session that is, if it has not ended."""
         self._look()
         name = hash_of(session)
         row = self._rows.get(name)
@@ -121,7 +120,6 @@ class HttpSessions(Sessions):
         return found
 
     def holds(self, caller: Caller) -> bool:
-        """Whether its session, and the token that it belongs to, still hold."""
         self._look()
         row = self._rows.get(caller.session)
         if row is None or row.expires <= self._clock.now():
@@ -180,7 +178,6 @@ class HttpSessions(Sessions):
 
 
 def session_file(folder: Path) -> PrivateFile:
-    """The file of that data folder."""
     return PrivateFile(folder / SESSIONS_FILE, "who has signed in to the console")
 
 
@@ -277,7 +274,7 @@ def console_link(settings: Settings, now: datetime, minutes: int = MINUTES) -> s
 
 
 def console_address(http: Http) -> str:
-    """Where the console is to be found from the home network, or from this machine alone."""
+    """Return the address of the console, for the home network or for this machine alone."""
     scheme = "https" if http.tls_cert else "http"
     host = http.host
     with suppress(ValueError):
@@ -298,7 +295,7 @@ def _own_address() -> str:
 
 
 async def open_guard(settings: Settings) -> Guard:
-    """Who may use it. There is always a token: see `http_tokens`. Raises ConfigError."""
+    """Return the guard. There is always a token: see `http_tokens`. Raises ConfigError."""
     file = TokenFile(settings.data_folder)
     tokens = await asyncio.to_thread(HttpTokens, admin_of(settings), file)
     sessions = HttpSessions(settings.data_folder, tokens, SystemClock())

@@ -45,7 +45,7 @@ class TokenRow(BaseModel):
 
     @property
     def caller(self) -> Caller:
-        """Whose it is, as the journal names it."""
+        """Owner of the token, as the journal names it."""
         mark = self.sha256[:16]
         return Caller(f"http:{self.name}", frozenset(self.scopes), token=mark)
 
@@ -61,7 +61,7 @@ class TokenFile:
         self._file = PrivateFile(self.path, "the further tokens of the HTTP interface")
 
     def rows(self) -> Sequence[TokenRow]:
-        """All of them, oldest first. Raises ConfigError."""
+        """Return all of them, oldest first. Raises ConfigError."""
         kept = self._file.read()
         if kept is None:
             return ()
@@ -178,7 +178,7 @@ class HttpTokens:
         self._further: tuple[tuple[str, Caller], ...] = ()
 
     def caller(self, given: str) -> Caller | None:
-        """Whose token that is. Every one is compared, in a time that tells nothing of it."""
+        """Return the owner of a token, in a time that tells nothing of it."""
         hashed = hash_of(given)
         found = None
         for known, caller in self.known():
@@ -187,11 +187,11 @@ class HttpTokens:
         return found
 
     def holds(self, caller: Caller) -> bool:
-        """Whether that program's token is still taken."""
+        """Tell whether that program's token is still taken."""
         return caller in [known for _, known in self.known()]
 
     def known(self) -> Sequence[tuple[str, Caller]]:
-        """The hash of each token that is taken now, and whose it is; the administrator's first."""
+        """Return the hash and owner of each token that is taken now; the administrator's first."""
         self._look()
         return (self._admin, *self._further)
 
@@ -252,5 +252,5 @@ def kept_hash(given: str) -> str:
 
 
 def hash_of(secret: str) -> str:
-    """Of what is 256 bits of chance, or compared in memory alone."""
+    """Hash a secret that is 256 bits of chance, or compared in memory alone."""
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()

@@ -87,22 +87,18 @@ class LiveSettings:
 
     @property
     def follow_up(self) -> str:
-        """After which answers it listens on: an option of `follow_up`."""
         return self._now("follow_up")
 
     @property
     def sensitivity(self) -> str:
-        """Of the wake words: an option of `sensitivity`."""
         return self._now("sensitivity")
 
     @property
     def wake_word(self) -> str:
-        """What it listens for: an option of `wake_word`."""
         return self._now("wake_word")
 
     @property
     def profile(self) -> str:
-        """Of a turn whose wake word names none: an option of `profile`."""
         return self._now("profile")
 
     @property
@@ -116,14 +112,14 @@ class LiveSettings:
         return self._settings.quiet_hours.at_hours(self.quiet_hours)
 
     def widens(self, profile: str) -> bool:
-        """Whether turns may do more with `profile` than with the present one; both may be
+        """Tell whether turns may do more with `profile` than with the present one; both may be
         NO_PROFILE. False for one that there is not, which cannot be chosen."""
         return profile in self.options("profile") and widens(
             self._settings, _bare(self.profile), _bare(profile)
         )
 
     def options(self, name: str) -> tuple[str, ...]:
-        """What may be chosen, the settings' own among it; none for a number."""
+        """Return what may be chosen, the settings' own among it; none for a number."""
         match name:
             case "follow_up":
                 return get_args(FollowUp)
@@ -227,7 +223,7 @@ class LiveSettings:
             return None
 
     def _still_meant(self, kept: Any) -> dict[Chosen, str]:
-        """What can still be chosen, and of which the settings say what they said then."""
+        """Return what can still be chosen, and of which the settings say what they said then."""
         chosen: dict[Chosen, str] = {}
         for name in _CALLED:
             row = kept.get(name) if isinstance(kept, dict) else None
@@ -240,7 +236,7 @@ class LiveSettings:
         return chosen
 
     def _said(self, name: Chosen) -> Any:
-        """What the settings say of it, as JSON."""
+        """Return what the settings say of it, as JSON."""
         wake = self._settings.wake
         match name:
             case "follow_up":

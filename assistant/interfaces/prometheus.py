@@ -41,12 +41,11 @@ class Tally:
         self._rows[labels] = self._rows.get(labels, 0.0) + by
 
     def rows(self) -> Iterator[tuple[tuple[str, ...], float]]:
-        """Each combination of labels with its count."""
         yield from self._rows.items()
 
 
 class Histogram:
-    """How often a value lay at or below each bound, for each label that came up."""
+    """Histogram for each label that came up: counts of values at or below each bound."""
 
     def __init__(self, bounds: Sequence[float]) -> None:
         """`bounds`: rising."""
@@ -55,7 +54,6 @@ class Histogram:
         self._sums: dict[str, float] = {}
 
     def observe(self, label: str, value: float) -> None:
-        """Count a value under its label."""
         if label not in self._counts and len(self._counts) >= MOST_ROWS:
             label = OTHERS
         counts = self._counts.setdefault(label, [0] * (len(self.bounds) + 1))
@@ -165,7 +163,7 @@ class Measures:
         self.near_misses.observe(miss.word, miss.closeness)
 
     def _added(self, record: TurnRecord) -> TurnRecord:
-        """What is new: a job's row is written down again with each piece that it costs."""
+        """Return what is new: a job's row is written down again with each piece that it costs."""
         known = self._jobs.pop(record.turn_id, None)
         self._jobs[record.turn_id] = record
         if len(self._jobs) > _JOBS:

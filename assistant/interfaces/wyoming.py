@@ -35,7 +35,7 @@ Synthesize = Callable[[str, str], AsyncGenerator[tuple[Chunk, int]]]
 
 
 class SatelliteRoom:
-    """What comes by the satellite waits with all other announcements."""
+    """Room of the satellite: what comes by it waits with all other announcements."""
 
     def __init__(self, desk: AnnounceDesk, catalogue: Catalogue, language: str) -> None:
         """`language`: of our own lines."""

@@ -1,4 +1,4 @@
-"""A client of one broker for as long as its context is open, whatever happens to the broker."""
+"""Client of one broker for as long as its context is open, whatever happens to the broker."""
 
 import asyncio
 import logging
@@ -66,7 +66,6 @@ class MqttClient(Opened):
 
     @property
     def connected(self) -> bool:
-        """Whether something can be published."""
         return self._connection is not None
 
     @property

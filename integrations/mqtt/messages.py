@@ -1,4 +1,4 @@
-"""What goes over the wire, and where the broker is."""
+"""Messages over the wire, the place of the broker, and why it cannot be used."""
 
 import socket
 import ssl
@@ -14,7 +14,7 @@ LARGEST = 64 * 1024  # bytes of one message that comes in
 
 @dataclass(frozen=True, slots=True)
 class Broker:
-    """Where it is and how one signs in."""
+    """Place of the broker, and how one signs in."""
 
     host: str
     port: int = 1883
@@ -26,7 +26,7 @@ class Broker:
 
 @dataclass(frozen=True, slots=True)
 class Publication:
-    """One message that goes out. The will of a connection is one too."""
+    """Message that goes out. The will of a connection is one too."""
 
     topic: str
     payload: str  # "" with `retain` removes what the broker kept
@@ -35,7 +35,7 @@ class Publication:
 
 @dataclass(frozen=True, slots=True)
 class Subscription:
-    """What is to come in. With `qos` 1 a broker that keeps the session keeps the messages too,
+    """Topic of what is to come in. By `qos` 1 a broker that keeps the session keeps messages too,
     while nobody is there to take them."""
 
     topic: str  # may hold + and #
@@ -44,7 +44,7 @@ class Subscription:
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """One message that came in."""
+    """Message that came in."""
 
     topic: str
     payload: bytes

@@ -12,7 +12,7 @@ from typing import Any, get_args
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp
 
@@ -23,8 +23,8 @@ from integrations.web.paths import Call, Path, document, routes_of
 from integrations.web.problems import Refused, http_problem, own_fault
 from integrations.web.replies import SessionReply
 from integrations.web.requests import SignInRequest
-from integrations.web.routes import Buttons, ListRoutes, Looking
-from integrations.web.stream import Speaking
+from integrations.web.routes import button_paths, list_paths, looking_paths
+from integrations.web.stream import speaking_paths
 
 
 def api_paths(box: Box, guard: Guard, version: str) -> Sequence[Path]:
@@ -34,18 +34,15 @@ def api_paths(box: Box, guard: Guard, version: str) -> Sequence[Path]:
     def described() -> dict[str, Any]:  # once, where somebody wants it at all
         return document(rows, version)
 
-    async def describe(call: Call) -> Response:
-        return JSONResponse(described())
-
     rows = (
-        *Buttons(box, guard).paths(),
-        *Speaking(box).paths(),
-        *ListRoutes(box).paths(),
-        *Looking(box).paths(),
+        *button_paths(box, guard),
+        *speaking_paths(box),
+        *list_paths(box),
+        *looking_paths(box),
         *SigningIn(guard).paths(),
         Path(
             *("GET", "/v1/openapi.json", None, "This document."),
-            *(describe, 200, dict[str, Any]),
+            *(lambda call: described(), 200, dict[str, Any]),
         ),
     )
     return rows
@@ -83,7 +80,6 @@ class SigningIn:
         self._one_code_at_a_time = asyncio.Lock()
 
     def paths(self) -> Sequence[Path]:
-        """Their rows of the table."""
         return (
             Path(
                 *("POST", "/v1/session", None, "Sign in with a browser, by token or link."),
@@ -141,10 +137,9 @@ class SigningIn:
             raise Refused(401, "unauthorized", message)
         return begun
 
-    async def _who(self, call: Call) -> Response:
+    def _who(self, call: Call) -> dict[str, Any]:
         caller = call.caller
-        may = [scope for scope in _SCOPES if caller.may(scope)]
-        return JSONResponse({"name": caller.name, "scopes": may})
+        return {"name": caller.name, "scopes": [one for one in _SCOPES if caller.may(one)]}
 
     async def _sign_out(self, call: Call) -> Response:
         await self._guard.sessions.end(sent_session(call.request))

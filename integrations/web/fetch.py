@@ -47,7 +47,7 @@ _NOT_OUT_6 = tuple(
 
 
 def is_out(text: str) -> bool:
-    """Whether this is the literal address of a host on the internet, and of nothing nearer.
+    """Tell whether this is the literal address of a host on the internet, and of nothing nearer.
 
     What carries an IPv4 address within IPv6 counts as nearer, whatever that address is; so does one
     with a zone ("%eth0").
@@ -87,7 +87,7 @@ class NotAllowed(Refused):
 
 
 class NotReadable(Refused):
-    """What is there is no page of text."""
+    """The address holds no page of text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,7 +244,7 @@ def _content_type(headers: Mapping[str, str]) -> tuple[str, str]:
 
 
 def _is_of_tls(error: BaseException | None) -> bool:
-    """Whether the connection failed for the server's certificate or the like."""
+    """Tell whether the connection failed for the server's certificate or the like."""
     while error is not None:
         if isinstance(error, ssl.SSLError):
             return True

@@ -107,7 +107,7 @@ def sent_session(connection: HTTPConnection) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Front:
-    """How the browser that asks knows us."""
+    """Names by which the browser that asks knows us."""
 
     scheme: str  # "http" or "https"
     host: str  # with its port, as in the header Host
@@ -130,7 +130,7 @@ class Ingress:
         self._supervisor = supervisor
 
     def front(self, connection: HTTPConnection) -> Front:
-        """How the browser knows us; without ingress, as it asks."""
+        """Return how the browser knows us; without ingress, as it asks."""
         headers = connection.headers
         host = headers.get("host", "")
         if not self._comes_by_it(connection):
@@ -143,12 +143,12 @@ class Ingress:
         )
 
     def caller(self, connection: HTTPConnection) -> Caller | None:
-        """Whom Home Assistant has let in, where that is enough."""
+        """Return the caller whom Home Assistant has let in, where that is enough."""
         trusted = self._use == "home-assistant" and self._comes_by_it(connection)
         return CALLER if trusted else None
 
     def holds(self, caller: Caller) -> bool:
-        """Whether that is somebody whom Home Assistant has let in."""
+        """Tell whether that is somebody whom Home Assistant has let in."""
         return self._use == "home-assistant" and caller == CALLER
 
     def _comes_by_it(self, connection: HTTPConnection) -> bool:
@@ -159,7 +159,7 @@ class Ingress:
 
 
 def is_own_page(connection: HTTPConnection, front: Front) -> bool:
-    """Whether a page of ours asks, as far as the browser can tell; not of another port either.
+    """Tell whether a page of ours asks, as far as the browser shows; not of another port either.
 
     What the browser adds by itself tells: `Origin` (RFC 6454) with all that changes something, and
     `Sec-Fetch-Site` (W3C Fetch Metadata) with everything, by https and on this machine itself. A
@@ -183,22 +183,20 @@ def is_own_page(connection: HTTPConnection, front: Front) -> bool:
 
 
 def is_foreign(connection: HTTPConnection, front: Front) -> bool:
-    """Whether another page is known to ask. An old browser tells nothing of what only reads."""
+    """Tell whether another page is known to ask. An old browser tells nothing of reading."""
     told = {"origin", "sec-fetch-site"}.intersection(connection.headers.keys())
     typed = connection.headers.get("sec-fetch-site") == "none"  # by the person, as an address
     return bool(told) and not typed and not is_own_page(connection, front)
 
 
 class Tokens(Protocol):
-    """Who knows the tokens (`assistant.interfaces.http_tokens.HttpTokens`)."""
+    """Knower of the tokens (`assistant.interfaces.http_tokens.HttpTokens`)."""
 
     def caller(self, given: str) -> Caller | None:
-        """Whose token that is. How long it takes tells nothing of the tokens."""
-        ...
+        """Return the owner of a token. How long it takes tells nothing of the tokens."""
 
     def holds(self, caller: Caller) -> bool:
-        """Whether that program's token is still taken."""
-        ...
+        """Tell whether that program's token is still taken."""
 
 
 class Guard:
@@ -227,7 +225,7 @@ class Guard:
     def admit(
         self, connection: HTTPConnection, scope: Scope | None, *, browsers: bool = False
     ) -> Caller:
-        """Who sends it, if they may what needs this scope; None: any token will do.
+        """Return who sends it, if they may what needs this scope; None: any token will do.
 
         `browsers`: people who have signed in are let in too, by a page of ours alone. Raises
         Refused: 401 without a token or with a wrong one, 403 without the scope or from another
@@ -245,7 +243,7 @@ class Guard:
         return caller
 
     def holds(self, caller: Caller) -> bool:
-        """Whether that program or person would still be let in."""
+        """Tell whether that program or person would still be let in."""
         if caller.session:
             return self.sessions.holds(caller)
         return self._tokens.holds(caller) or self.ingress.holds(caller)
@@ -274,7 +272,7 @@ class Guard:
         return self.prove(connection, given)
 
     def prove(self, connection: HTTPConnection, given: str) -> Caller:
-        """Whose token that is, however it was sent. Raises Refused: 401, or 429 after guesses."""
+        """Return the owner of a token. Raises Refused: 401, or 429 after guesses."""
         caller = self._tokens.caller(given)
         where = _place(connection)
         if caller is None or (where, caller.name) not in self._proven:
@@ -308,8 +306,8 @@ class Guard:
             self._all_wrong.take(_ALL)
 
     def _browsing(self, connection: HTTPConnection) -> Caller:
-        """Whose browser it is. A wrong cookie is no guess: nobody guesses 256 bits, and a browser
-        sends one that has ended with everything it asks."""
+        """Return whose browser it is. A wrong cookie is no guess: nobody guesses 256 bits, and a
+        browser sends one that has ended with everything it asks."""
         given = sent_session(connection)
         caller = self.sessions.caller(given) if given else None
         caller = caller or self.ingress.caller(connection)

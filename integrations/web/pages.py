@@ -113,7 +113,7 @@ class _Files:
         return Response(data, headers=headers, media_type=kind)
 
     def _guarded(self, request: Request) -> dict[str, str]:
-        """Who may show it in a frame: Home Assistant where it comes by that, else nobody, since a
+        """Say who may show it in a frame: Home Assistant where it comes by that, else nobody: a
         page around ours could have people press what they do not see."""
         framed = self._ingress.front(request).by_ingress
         return {

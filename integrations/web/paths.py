@@ -4,8 +4,9 @@ Both come from the same rows, so the document cannot tell of anything that is no
 """
 
 import re
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from inspect import isawaitable
 from typing import Any, Literal
 
 from pydantic import TypeAdapter
@@ -63,7 +64,7 @@ class Path:
     path: str  # may have an {id}
     scope: Scope | None  # that it needs; None: any token
     summary: str
-    handler: Callable[[Call], Awaitable[Response]]
+    handler: Callable[[Call], Any]  # gives a response, or its JSON; may be asynchronous
     status: int  # where all went well
     answer: Any = None  # the type that tells the answer's JSON schema; None: no body
     media: str = "application/json"  # of the answer
@@ -96,7 +97,8 @@ async def _answer(row: Path, guard: Guard, request: Request) -> Response:
         caller = NOBODY if row.open else guard.admit(request, row.scope, browsers=True)
         check_length(request)
         wanted = None if row.body is None else await read_body(request, row.body)
-        return await row.handler(Call(caller, wanted, request))
+        told = row.handler(Call(caller, wanted, request))
+        return _response(row, await told if isawaitable(told) else told)
     except Refused as refused:
         return refused.answer()
     except Exception as error:
@@ -106,9 +108,14 @@ async def _answer(row: Path, guard: Guard, request: Request) -> Response:
         return known or await own_fault(request, error)
 
 
-def listed(rows: Sequence[Mapping[str, Any]]) -> Response:
-    """A list as an answer."""
-    return JSONResponse([dict(row) for row in rows])
+def _response(row: Path, told: Any) -> Response:
+    """Make the answer of what a handler gives: nothing, a JSON object or a list of them."""
+    if isinstance(told, Response):
+        return told
+    if row.answer is None:
+        return Response(status_code=row.status)
+    body = dict(told) if isinstance(told, Mapping) else [dict(one) for one in told]
+    return JSONResponse(body, status_code=row.status)
 
 
 _REF = "#/components/schemas/{model}"

@@ -77,7 +77,7 @@ def too_many(wait_s: float, message: str) -> Refused:
 
 
 def refused_by_box(error: Exception) -> Response | None:
-    """What the box means by that error; None where it is none of those it may raise."""
+    """Return the answer to an error of the box; None where it is none of those it may raise."""
     for kind, (status, word) in _OF_THE_BOX.items():
         if isinstance(error, kind):
             return problem(status, word, str(error))
@@ -101,7 +101,7 @@ async def own_fault(request: Request, error: Exception) -> Response:
 
 
 async def http_problem(request: Request, error: Exception) -> Response:
-    """What starlette itself refuses: a path or a method that is not there."""
+    """Answer what starlette itself refuses: a path or a method that is not there."""
     assert isinstance(error, HTTPException)
     kind, message = _OF_HTTP.get(error.status_code, ("refused", "The request is not understood."))
     return problem(error.status_code, kind, message, error.headers)
@@ -117,7 +117,6 @@ def check_length(connection: HTTPConnection) -> None:
 
 
 async def read_body(request: Request, model: type[Wish]) -> Wish:
-    """What is asked for. Raises Refused."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != _JSON:
         message = f"Send JSON, with the header `Content-Type: {_JSON}`."
@@ -141,7 +140,7 @@ class Number:
 
 
 def read_number(request: Request, wanted: Number) -> int:
-    """What was given for it, or its default. Raises Refused."""
+    """Return what was given for it, or its default. Raises Refused."""
     given = request.query_params.getlist(wanted.name)
     if not given:
         return wanted.default
@@ -160,7 +159,6 @@ class Name:
 
 
 def read_name(request: Request, wanted: Name) -> str | None:
-    """What was given for it. Raises Refused."""
     given = request.query_params.getlist(wanted.name)
     if not given:
         return None
@@ -170,7 +168,7 @@ def read_name(request: Request, wanted: Name) -> str | None:
 
 
 def fault_sentence(error: ValidationError, model: type[BaseModel]) -> str:
-    """What is wrong with it at first, without anything of what was sent."""
+    """Say what is wrong with it at first, without anything of what was sent."""
     fault = error.errors(include_url=False, include_context=False, include_input=False)[0]
     if fault["type"] == "json_invalid":
         return "The body must be JSON."

@@ -1,11 +1,11 @@
-"""`GET /v1/events`: what happens, for as long as somebody listens."""
+"""Paths that last or speak: `GET /v1/events`, and what programs have the box say, ask and do."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Coroutine, Sequence
+from collections.abc import AsyncGenerator, Coroutine, Mapping, Sequence
 from typing import Any, TypeVar
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from integrations.owner import OwnedTasks
@@ -21,14 +21,11 @@ from integrations.web.requests import (
     QuestionRequest,
 )
 
-# What is done for a program only as long as it waits.
-
-
 Result = TypeVar("Result")
 
 
 async def while_waited_for(request: Request, work: Coroutine[Any, Any, Result]) -> Result:
-    """What comes of it. It is cancelled where the program hangs up meanwhile.
+    """Return what comes of the work, which is cancelled where the program hangs up meanwhile.
 
     The body must have been read. Raises Refused, which nobody reads any more, and what it raises.
     """
@@ -105,66 +102,47 @@ class _Stream(StreamingResponse):
             await self._content.aclose()
 
 
-# What programs have the box say, ask and do.
-
-
 _NOT_SAID = {503: "It is not said: too much waits already, or its sound is not to be had now."}
 _NOT_BEGUN = {503: "It is not begun: too much waits already."}
 
 
-class Speaking:
-    """Announcements, questions, conversations and typed turns."""
+def speaking_paths(box: Box) -> Sequence[Path]:
+    """Paths of announcements, questions, conversations and typed turns."""
 
-    def __init__(self, box: Box) -> None:
-        self._box = box
+    async def announce(call: Call) -> Mapping[str, Any]:
+        return {"id": await box.announce(call.wanted, call.caller)}
 
-    def paths(self) -> Sequence[Path]:
-        """Their rows of the table."""
-        return (
-            Path(
-                *("POST", "/v1/announce", "speak", "Say a text, or play a sound, once it rests."),
-                *(self._announce, 202, NamedReply),
-                body=AnnounceRequest,
-                problems={**_NOT_SAID, 507: "It is not said, since it cannot be kept."},
-            ),
-            Path(
-                *("POST", "/v1/question", "speak", "Ask whoever is in the room, and wait."),
-                *(self._question, 200, QuestionReply),
-                body=QuestionRequest,
-            ),
-            Path(
-                *("POST", "/v1/converse", "speak", "Say an opening line, then listen."),
-                *(self._converse, 202, NamedReply),
-                body=ConverseRequest,
-                problems=_NOT_BEGUN,
-            ),
-            Path(
-                *("POST", "/v1/ask", "ask", "One typed turn, whose answer is not spoken."),
-                *(self._ask, 200, TurnReply),
-                body=AskRequest,
-                problems={409: "Somebody else is being served."},
-            ),
-        )
-
-    async def _announce(self, call: Call) -> Response:
-        wanted: AnnounceRequest = call.wanted
-        return _taken(await self._box.announce(wanted, call.caller))
-
-    async def _question(self, call: Call) -> Response:
-        wanted: QuestionRequest = call.wanted
+    async def question(call: Call) -> Mapping[str, Any]:
         # A question whose answer nobody takes any more is not asked on.
-        asking = self._box.question(wanted, call.caller)
+        asking = box.question(call.wanted, call.caller)
         answer = await while_waited_for(call.request, asking)
-        return JSONResponse(answer.model_dump(mode="json"))
+        return answer.model_dump(mode="json")
 
-    async def _converse(self, call: Call) -> Response:
-        wanted: ConverseRequest = call.wanted
-        return _taken(await self._box.converse(wanted, call.caller))
+    async def converse(call: Call) -> Mapping[str, Any]:
+        return {"id": await box.converse(call.wanted, call.caller)}
 
-    async def _ask(self, call: Call) -> Response:
-        wanted: AskRequest = call.wanted
-        return JSONResponse(dict(await self._box.ask(wanted, call.caller)))
-
-
-def _taken(name: str) -> Response:
-    return JSONResponse({"id": name}, status_code=202)
+    return (
+        Path(
+            *("POST", "/v1/announce", "speak", "Say a text, or play a sound, once it rests."),
+            *(announce, 202, NamedReply),
+            body=AnnounceRequest,
+            problems={**_NOT_SAID, 507: "It is not said, since it cannot be kept."},
+        ),
+        Path(
+            *("POST", "/v1/question", "speak", "Ask whoever is in the room, and wait."),
+            *(question, 200, QuestionReply),
+            body=QuestionRequest,
+        ),
+        Path(
+            *("POST", "/v1/converse", "speak", "Say an opening line, then listen."),
+            *(converse, 202, NamedReply),
+            body=ConverseRequest,
+            problems=_NOT_BEGUN,
+        ),
+        Path(
+            *("POST", "/v1/ask", "ask", "One typed turn, whose answer is not spoken."),
+            *(lambda call: box.ask(call.wanted, call.caller), 200, TurnReply),
+            body=AskRequest,
+            problems={409: "Somebody else is being served."},
+        ),
+    )

@@ -1,1 +1,1 @@
-"""What the HTTP interface and the console can do with this box; begin with `box`."""
+"""The box for the HTTP interface and the console; begin with `box`."""

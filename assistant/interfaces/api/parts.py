@@ -43,7 +43,7 @@ _SETTLES_S = 2.0
 
 
 class Openers:
-    """What may open the house, for people who rate it in the console or by a program."""
+    """Things that may open the house, for people who rate them in the console or by a program."""
 
     def __init__(self, house: Callable[[], House], ratings: Ratings) -> None:
         self._house = house
@@ -76,12 +76,11 @@ class Confirmations:
 
     @property
     def secure(self) -> bool:
-        """Whether one that is secure waits now."""
+        """True while one that is secure waits."""
         dialog = self._waiting()
         return dialog is not None and dialog.question.tier is Tier.SECURE
 
     def rows(self) -> Sequence[Mapping[str, Any]]:
-        """Those that wait now."""
         dialog = self._waiting()
         if dialog is None:
             return []
@@ -183,7 +182,7 @@ class History:
         return [{**turn_json(one), "has_sound": one.turn_id in sounds} for one in found]
 
     async def turn(self, turn_id: str) -> dict[str, Any]:
-        """One turn with its calls. Raises Unknown."""
+        """Return one turn with its calls. Raises Unknown."""
         record = await self._known(turn_id)
         calls = await self._store.calls(turn_id)
         audited = await self._store.audited(turn_id=turn_id, limit=_MOST)
@@ -191,7 +190,7 @@ class History:
         return {**turn_and_calls_json(record, calls, audited), "has_sound": turn_id in sounds}
 
     async def sound(self, turn_id: str) -> Path:
-        """The WAV file of a turn. Raises Unknown."""
+        """Return the WAV file of a turn. Raises Unknown."""
         path = (await self._kept_sounds()).get(turn_id)
         if path is None:
             raise Unknown(_NO_SOUND)
@@ -213,11 +212,11 @@ class History:
         }
 
     async def shares(self, days: int) -> dict[str, Any]:
-        """How many commands went right, were corrected, refused, misheard or failed."""
+        """Count the commands that went right, were corrected, refused, misheard or failed."""
         return asdict(await self._store.reports.shares(self._since(days)))
 
     async def faults(self, days: int) -> Sequence[dict[str, Any]]:
-        """What did not work, the newest first."""
+        """List what did not work, the newest first."""
         rows = await self._store.reports.faults(self._since(days))
         return [
             {
@@ -238,7 +237,7 @@ class History:
         return {} if self._private() else await asyncio.to_thread(self._sounds.paths)
 
     def _since(self, days: int) -> datetime:
-        """The midnight with which so many days begin, today among them."""
+        """Return the midnight with which so many days begin, today among them."""
         return first_midnight(days, self._clock.now())
 
 
@@ -251,11 +250,11 @@ class Records:
         self._memory = MemoryDesk(store.memory, clock, private)
 
     async def memories(self) -> Sequence[dict[str, Any]]:
-        """What people asked to remember, oldest first."""
+        """List what people asked to remember, oldest first."""
         return await self._memory.rows()
 
     async def forget(self) -> int:
-        """Forget all of it; how many there were."""
+        """Forget all of it; return how many there were."""
         return await self._memory.forget_all()
 
     async def forget_one(self, memory_id: str) -> None:

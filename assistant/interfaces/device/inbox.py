@@ -1,4 +1,4 @@
-"""What becomes of a message to our device: it is spoken, acts, is asked, or is left out."""
+"""Messages to our device: each is spoken, acts, is asked, or is left out."""
 
 import asyncio
 import logging
@@ -246,7 +246,7 @@ class Inbox(Opened):
     # --- questions
 
     async def _until_answered(self, asked: Asked) -> None:
-        """Where too many wait already, this ends at once."""
+        """Ask, and tell what came of it; at once where too many wait already."""
         try:
             answer = await self._box.question(asked.request, CALLER)
         except NotPossible as error:

@@ -39,7 +39,7 @@ _NAMED = " finished"
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """What is to be said."""
+    """Words to be said."""
 
     text: str
     language: str | None = None  # None: to be told from the text
@@ -47,7 +47,7 @@ class Words:
 
 
 def words_of(push: Push, catalogue: Catalogue, language: str) -> Words | None:
-    """What to say, None where nothing is. `language`: of people who have not spoken."""
+    """Return the words, None where there are none. `language`: of people who have not spoken."""
     message = plain(push.message)
     if message.startswith("command_") or message in _ORDERS:
         return None
@@ -100,7 +100,7 @@ _log = logging.getLogger(__name__)
 
 
 def announcement_of(data: Mapping[str, Any], words: Words) -> AnnounceRequest | None:
-    """What is to be announced, None where there is nothing to say. It outlives a restart.
+    """Return what is to be announced, None where there is nothing to say. It outlives a restart.
 
     Of the message's data count those of `manner_of` and `media`, a sound that is played in place of
     the words. What makes no sense there counts as not given.
@@ -112,7 +112,7 @@ def announcement_of(data: Mapping[str, Any], words: Words) -> AnnounceRequest | 
 
 
 def manner_of(data: Mapping[str, Any]) -> dict[str, Any]:
-    """How it is to be said: `volume` (0 to 1), `preannounce`, `priority`, `expire` (seconds) and
+    """Return the manner: `volume` (0 to 1), `preannounce`, `priority`, `expire` (seconds) and
     `language`, where they are given. Templates give all of it as text."""
     language = data.get("language")
     given = {
@@ -238,7 +238,7 @@ def _given(sentences: Any) -> list[str]:
 
 
 def _meaning(forms: Forms, title: str, question: str) -> YesNo | None:
-    """Whether a title is a yes or a no: "OK", "Yes, close it", "No, thanks"."""
+    """Tell whether a title is a yes or a no: "OK", "Yes, close it", "No, thanks"."""
     for said in (title, title.partition(",")[0]):
         match forms.read(said, asked=question):
             case AnswerKind.YES | AnswerKind.ALWAYS:

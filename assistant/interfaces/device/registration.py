@@ -61,11 +61,10 @@ class DeviceFile:
 
     @property
     def path(self) -> Path:
-        """Where it lies."""
         return self._folder / NAME
 
     def read(self) -> DeviceRecord | None:
-        """What is kept, None where nothing is. Raises ConfigError where it cannot be read."""
+        """Return the record, None where there is none. Raises ConfigError."""
         try:
             kept = json.loads(self.path.read_text(encoding="utf-8"))
             return DeviceRecord(**{key: str(value) for key, value in kept.items()})
@@ -94,7 +93,6 @@ class DeviceFile:
             raise self._unusable(error) from error
 
     def forget(self) -> None:
-        """Remove it."""
         try:
             self.path.unlink(missing_ok=True)
         except OSError as error:
@@ -131,7 +129,6 @@ class DeviceFile:
 
 
 def new_record() -> DeviceRecord:
-    """A box that was never registered."""
     return DeviceRecord(identifier=secrets.token_hex(16))
 
 
@@ -167,7 +164,7 @@ class HouseDevice:
 
 
 def appearance(settings: Settings) -> Appearance:
-    """How this box shows in Home Assistant: two boxes of one house differ by their rooms."""
+    """Return how it shows in Home Assistant: two boxes of one house differ by their rooms."""
     told = f"{settings.assistant.name} {settings.assistant.area}".strip()
     return Appearance(name=" ".join(told.split()), version=own_version())
 
@@ -251,7 +248,7 @@ async def _user(home: Commands) -> str:
 
 @dataclass(frozen=True, slots=True)
 class DevicePlace:
-    """Where the device is, and where it should be."""
+    """Place of the device: where it is, and where it should be."""
 
     wanted: Area | None  # `assistant.area`, None where the house has no such area
     present: Area | None
@@ -260,7 +257,7 @@ class DevicePlace:
 
     @property
     def agrees(self) -> bool:
-        """Whether Home Assistant has it in the area of the settings."""
+        """True where Home Assistant has it in the area of the settings."""
         return self.wanted is not None and self.wanted == self.present
 
 
@@ -290,7 +287,7 @@ async def look_up(home: Commands, record: DeviceRecord | None, name: str) -> Dev
 
 
 def no_such_area(name: str, place: DevicePlace) -> str:
-    """What to say of an `assistant.area` that the house does not have."""
+    """Return a sentence on an `assistant.area` that the house does not have."""
     names = [one for area in place.areas for one in (area.name, *area.aliases)]
     near = nearest(name, names)
     if near:
@@ -304,7 +301,7 @@ def no_such_area(name: str, place: DevicePlace) -> str:
 
 
 def move_by_hand(record: DeviceRecord, area: str) -> str:
-    """How a person puts the device into its room."""
+    """Return a sentence on how a person puts the device into its room."""
     page = DEVICE_PAGE.format(name=record.name)
     return f"In Home Assistant, open {page}, choose the pencil, and set the area {area}."
 
@@ -319,7 +316,7 @@ async def move(home: Commands, record: DeviceRecord, area: Area) -> None:
 
 
 async def is_admin(home: Commands) -> bool:
-    """Whether the token is an administrator's. Raises IntegrationError."""
+    """Tell whether the token is an administrator's. Raises IntegrationError."""
     user = await home.command("auth/current_user")
     return isinstance(user, dict) and user.get("is_admin") is True
 

@@ -194,7 +194,7 @@ class DeviceSensors(Opened):
             self._told = sensors
 
     async def _clear(self, webhook_id: str) -> None:
-        """What was shown once and is not now. Those that never were there are passed over."""
+        """Clear what was shown once and is not now; what never was there is passed over."""
         unshown = [
             name
             for name, one in MOBILE_APP.items()
@@ -215,7 +215,7 @@ class DeviceSensors(Opened):
 
 @dataclass(frozen=True, slots=True)
 class _Event:
-    """One that waits to be told."""
+    """Event that waits to be told."""
 
     kind: str
     data: Mapping[str, Any]

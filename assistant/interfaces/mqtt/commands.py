@@ -331,7 +331,6 @@ class Orders:
         return True
 
     async def _mute(self, on: bool) -> None:
-        """Raises NotKept and NotPossible."""
         try:
             await self._parts.box.mute(on, self._caller)
         except NotPossible:
@@ -339,7 +338,6 @@ class Orders:
             raise
 
     async def _change(self, wanted: LiveRequest) -> None:
-        """Raises NotKept and NotPossible."""
         try:
             await self._parts.box.set_live(wanted, self._caller)
         except NotPossible:
@@ -348,7 +346,7 @@ class Orders:
             raise
 
     async def _ask(self, order: Ask) -> None:
-        """Where too many wait already, this ends at once."""
+        """Ask, and tell the answer; at once where too many wait already."""
         answer = None
         try:
             answer = await self._parts.box.question(order.wanted, self._caller)

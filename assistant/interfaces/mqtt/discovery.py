@@ -119,7 +119,7 @@ def topics_of(mqtt: Mqtt, identifier: str) -> Topics:
 
 @dataclass(frozen=True, slots=True)
 class Offered:
-    """The part of the device that depends on the settings."""
+    """Part of the device that depends on the settings."""
 
     words: bool = False  # what was said may be shown (`privacy.share_heard`)
     wake_words: tuple[str, ...] = ()
@@ -127,13 +127,9 @@ class Offered:
 
     def has(self, key: str) -> bool:
         """Tell whether there is such an entity now."""
-        match key:
-            case "wake_word":
-                return bool(self.wake_words)
-            case "profile":
-                return bool(self.profiles)
-            case _:
-                return self.words or not (key in READINGS and READINGS[key].words)
+        if key in ("wake_word", "profile"):
+            return bool(self.wake_words if key == "wake_word" else self.profiles)
+        return self.words or not (key in READINGS and READINGS[key].words)
 
 
 def offered(live: LiveSettings, *, words: bool) -> Offered:
@@ -153,8 +149,6 @@ def named_profile(shown: str) -> str:
 
 
 class _Maker:
-    """Maker of components."""
-
     def __init__(self, topics: Topics, say: Say) -> None:
         self.topics = topics
         self._say = say
@@ -298,7 +292,7 @@ def retained(topics: Topics) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Looks:
-    """How the box shows in Home Assistant."""
+    """Looks of the box in Home Assistant."""
 
     name: str
     version: str
