@@ -210,7 +210,7 @@ class Box:
         return as_json(turn.record, turn.outcomes)
 
     def _may_recall(self, caller: Caller) -> bool:
-        """Tell whether its turns may hear what people have said: as by `GET /v1/memory`, and by /mcp
+        """Tell whether its turns may hear what people said: as by `GET /v1/memory`, and by /mcp
         only where that may tell of people's turns too."""
         over_mcp = caller.name.startswith("mcp:")
         return caller.may("read") and (self._parts.mcp_turns or not over_mcp)

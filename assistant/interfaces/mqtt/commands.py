@@ -48,8 +48,7 @@ _REMEMBERED = 32  # the broker has half as many under way at once
 
 _log = logging.getLogger(__name__)
 
-# The name of a question, and its answer; None: it could not be asked at all
-Answered = Callable[[str, QuestionAnswer | None], None]
+Answered = Callable[[str, QuestionAnswer | None], None]  # None: it could not be asked at all
 
 
 @dataclass(frozen=True, slots=True)
