@@ -11,13 +11,13 @@ from assistant.confirmation.pin import read_digits
 from assistant.domain.outcome import Tier
 from assistant.domain.question import Question, Settlement, Verdict
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.execution.verification import LivePicture
 from assistant.tools.house.targets import domain_of, has_features
 from audio.errors import AudioError
 from integrations.errors import IntegrationError, Misconfigured
 from integrations.home_assistant.house import Entity, House
 
 if TYPE_CHECKING:
+    from integrations.home_assistant.client import HomeAssistant
     from integrations.home_assistant.phones import Phone
 
 # The verdict on a question of ours, from the person's own words alone.
@@ -228,7 +228,7 @@ class Hush:
 
     def __init__(
         self,
-        home: LivePicture,
+        home: "HomeAssistant",
         services: QuietActions,
         paused: Sequence[str],
         *,
@@ -290,7 +290,7 @@ class Hush:
 class Quiet:
     """Pauses the media players around this box."""
 
-    def __init__(self, home: LivePicture, services: QuietActions) -> None:
+    def __init__(self, home: "HomeAssistant", services: QuietActions) -> None:
         self._home = home
         self._services = services
 
@@ -307,7 +307,7 @@ class Quiet:
 
 
 async def _pause(
-    home: LivePicture, services: QuietActions, area_id: str
+    home: "HomeAssistant", services: QuietActions, area_id: str
 ) -> tuple[Sequence[str], bool]:
     """The ids of what was asked to pause, and whether all that played is silent now."""
     near = playing(home.house, area_id)

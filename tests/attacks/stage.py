@@ -34,8 +34,8 @@ from integrations.mcp.servers import (
     home_assistant_server,
 )
 from tests.attacks.corpus import Ask, Attack
+from tests.fakes.journal import FakeJournal
 from tests.fakes.small_values import FakeValues
-from tests.unit.assistant.tools.embedded import Journal
 
 SECRET = "sk-CANARY-7f3a9c"  # of the foreign server; it must turn up nowhere
 FOREIGN = ServerSpec(
@@ -61,21 +61,21 @@ MORE = (
 )
 
 
-class Servers:
+class Servers(McpHub):
     """The home's own server, and the foreign one. What the foreign one is sent is kept."""
 
     def __init__(self, home: McpHub, attack: Attack) -> None:
-        self._home = home
+        self._own = home
         self._attack = attack
         self.turned = False  # the foreign server now offers what it had in mind
         self.received: list[tuple[str, dict[str, Any]]] = []
 
     @property
     def servers(self) -> dict[str, ServerSpec]:
-        return {**self._home.servers, FOREIGN.name: FOREIGN}
+        return {**self._own.servers, FOREIGN.name: FOREIGN}
 
-    async def tools(self) -> list[McpTool]:
-        return [*await self._home.tools(), *self._foreign()]
+    async def tools(self, wait_s: float = 0.0) -> list[McpTool]:
+        return [*await self._own.tools(), *self._foreign()]
 
     async def call(
         self,
@@ -91,7 +91,7 @@ class Servers:
         if name == CARRIERS["calendar"].name:
             events = [{"summary": "Dinner", "description": self._attack.text}]
             return McpResult(json.dumps({"success": True, "result": events}), is_error=False)
-        return await self._home.call(server, name, arguments, timeout_s, meta)
+        return await self._own.call(server, name, arguments, timeout_s, meta)
 
     def _foreign(self) -> list[McpTool]:
         attack, name = self._attack, FOREIGN.name
@@ -145,7 +145,7 @@ class Scene:
     hub: McpHub
     servers: Servers
     box: Toolbox
-    journal: Journal
+    journal: FakeJournal
     kept: Kept
     count: int = 0
 
@@ -229,7 +229,7 @@ async def scene(
     ):
         _place(attack, demo)
         async with HomeAssistant(demo.url, demo.token) as home:
-            servers, journal, kept = Servers(hub, attack), Journal(), Kept()
+            servers, journal, kept = Servers(hub, attack), FakeJournal(), Kept()
             believed = taints if tainting else lambda _: False
             governance = CallGuards(approvals=Approvals(kept), taints=believed)
             box = Toolbox(

@@ -33,10 +33,10 @@ from assistant.speech.sink import Manner
 from integrations.errors import Misconfigured
 from integrations.home_assistant import mobile_app
 from integrations.home_assistant.client import HomeAssistant
+from tests.fakes.small_values import FakeValues
 from tests.home_assistant.admin import Admin
 from tests.home_assistant.conftest import Address, Power, real_only
 from tests.unit.assistant.interfaces.device.box import Fired, Heard, Pressed
-from tests.unit.assistant.tools.test_toolbox_asking import Shelf
 
 pytestmark = real_only
 
@@ -144,7 +144,7 @@ def _inbox(announcements: Announcements, box: Pressed, clock: Clock) -> Inbox:
     """One that speaks; what else it may do is tested in test_device_face.py."""
     heard = Heard()
     desk = AnnounceDesk(announcements, None, clock)
-    commander = Commander(box, heard.happenings, Shelf(), clock)
+    commander = Commander(box, heard.happenings, FakeValues(), clock)
     fired = cast(DeviceEvents, Fired())
     return Inbox(desk, announcements, box, commander, fired, Catalogue(), clock, ("en",))
 

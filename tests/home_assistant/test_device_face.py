@@ -17,12 +17,12 @@ from assistant.interfaces.entities import MOBILE_APP
 from assistant.speech.catalogue import Catalogue
 from integrations.home_assistant.client import HomeAssistant
 from integrations.web.requests import QuestionAnswer
+from tests.fakes.small_values import FakeValues
 from tests.home_assistant.admin import Admin
 from tests.home_assistant.automations import automation, until
 from tests.home_assistant.conftest import Address, Power, real_only
 from tests.unit.assistant.interfaces.device.box import Pressed, Says
 from tests.unit.assistant.interfaces.device.sources import NOON, SECRET, Life
-from tests.unit.assistant.tools.test_toolbox_asking import Shelf
 
 pytestmark = [real_only, pytest.mark.since(2026, 11)]
 
@@ -92,7 +92,7 @@ async def face(house: Address, admin: Admin, tmp_path: Path) -> AsyncIterator[Op
     async def opened(**sections: Any) -> AsyncIterator[Stage]:
         settings = Settings.model_validate({**given, **sections})
         stage = Stage(settings, admin)
-        acts_on: Any = (stage.box, stage.says, stage.says, Catalogue(), Shelf())
+        acts_on: Any = (stage.box, stage.says, stage.says, Catalogue(), FakeValues())
         seen = (stage.sources, stage.happenings, stage.keeps_words)
         async with (
             HomeAssistant(house.url, house.admin_token) as watcher,

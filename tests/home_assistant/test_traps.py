@@ -13,7 +13,6 @@ from assistant.domain.call import ToolCall
 from assistant.domain.clock import SystemClock
 from assistant.domain.outcome import Status, Tier, ToolOutcome
 from assistant.domain.policy_context import PolicyContext
-from assistant.domain.records import CallRecord
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.execution.outcomes import MovementWatch
 from assistant.tools.execution.toolbox import Toolbox
@@ -23,6 +22,7 @@ from integrations.home_assistant.context import read_context
 from integrations.home_assistant.house import Entity
 from integrations.mcp.hub import McpHub
 from integrations.mcp.servers import HOME_ASSISTANT, home_assistant_server
+from tests.fakes.journal import FakeJournal
 from tests.home_assistant.admin import Admin
 from tests.home_assistant.conftest import Address, real_only
 from tests.home_assistant.talk import Talk
@@ -34,16 +34,6 @@ _WATCHED_S = 15.0  # a lock of Home Assistant's own demonstration takes two
 
 def _is(state: str) -> Callable[[Entity], bool]:
     return lambda entity: entity.state == state
-
-
-class Journal:
-    """Keeps nothing."""
-
-    async def start_call(self, call: CallRecord) -> None:
-        """See the toolbox."""
-
-    async def finish_call(self, turn_id: str, outcome: ToolOutcome) -> None:
-        """See the toolbox."""
 
 
 @dataclass
@@ -80,7 +70,7 @@ async def hands(house: Address) -> AsyncIterator[Hands]:
         box = Toolbox(
             hub,
             home,
-            Journal(),
+            FakeJournal(),
             Catalogue(),
             SystemClock(),
             area="Kitchen",

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -11,7 +11,6 @@ import pytest
 from assistant.domain.call import ToolCall
 from assistant.domain.clock import SystemClock
 from assistant.domain.outcome import Decision, Observed, Status, Tier, ToolOutcome
-from assistant.domain.records import CallRecord
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.execution.guards import CallGuards
 from assistant.tools.execution.toolbox import Toolbox
@@ -22,6 +21,7 @@ from integrations.home_assistant.house import House
 from integrations.home_assistant.services import Services, Snapshots, is_snapshot
 from integrations.mcp.hub import McpHub
 from integrations.mcp.servers import HOME_ASSISTANT, home_assistant_server
+from tests.fakes.journal import FakeJournal
 from tests.home_assistant.admin import Admin
 from tests.home_assistant.conftest import Address
 from tests.home_assistant.things import Thing, put_back
@@ -32,19 +32,6 @@ RGBW, PUMP, ECOBEE = "light.office_rgbw_lights", "climate.heatpump", "climate.ec
 WINDOW, SPEAKER, FAN = "cover.living_room_window", "media_player.walkman", "fan.living_room_fan"
 HUMIDIFIER, SWITCH, LOCK = "humidifier.humidifier", "switch.decorative_lights", "lock.front_door"
 GARAGE, ATTIC = "cover.garage_door", "light.attic_light"
-
-
-@dataclass
-class Journal:
-    """Takes everything."""
-
-    finished: list[ToolOutcome] = field(default_factory=list)
-
-    async def start_call(self, call: CallRecord) -> None:
-        pass
-
-    async def finish_call(self, turn_id: str, outcome: ToolOutcome) -> None:
-        self.finished.append(outcome)
 
 
 @dataclass
@@ -110,7 +97,9 @@ async def room(house: Address, admin: Admin) -> AsyncIterator[Room]:
         undo = await stack.enter_async_context(
             UndoStack(home, Snapshots(home), services, clock, alone=True)
         )
-        tools = Toolbox(hub, home, Journal(), catalogue, clock, governance=CallGuards(undo=undo))
+        tools = Toolbox(
+            hub, home, FakeJournal(), catalogue, clock, governance=CallGuards(undo=undo)
+        )
         tools.offer(
             *Undoing(
                 undo, through(tools), lambda: tools.current_menu, lambda: home.house, catalogue

@@ -33,7 +33,8 @@ from integrations.mcp.hub import McpHub
 from integrations.mcp.sandbox import landlock_abi
 from integrations.mcp.servers import ServerSpec
 from integrations.serving import serving
-from tests.unit.assistant.tools.doubles import Journal, Picture
+from tests.fakes.home import StillHome
+from tests.fakes.journal import FakeJournal
 
 FOLDER = os.environ.get("HEARTH_MCP_SERVERS", "")  # where mcp-servers.sh has installed them
 LIMIT_S = 60.0
@@ -151,7 +152,7 @@ async def test_fetch(hub: McpHub) -> None:
 
 async def test_no_file_changes_before_a_yes(files: McpHub, tmp_path: Path) -> None:
     asking = Rulings("confirm", "confirm")
-    box = Toolbox(files, Picture(), Journal(), Catalogue(), SystemClock(), rulings=asking)
+    box = Toolbox(files, StillHome(), FakeJournal(), Catalogue(), SystemClock(), rulings=asking)
     call = ToolCall("1", "write_file", {"path": "list.txt", "content": "bread"})
     heard, here = "write bread on the list", CallContext(can_ask=True)
     outcome = await box.call(call, "turn", heard, situation=here)

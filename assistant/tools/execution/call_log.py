@@ -3,14 +3,14 @@
 import asyncio
 import hashlib
 import logging
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import replace
 from functools import partial
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from assistant.domain.clock import Clock
 from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
-from assistant.domain.records import AuditRecord, CallRecord, StoreError
+from assistant.domain.records import AuditRecord, StoreError
 from assistant.journal.audit import audit_of
 from assistant.tools.builtin.protocol import HEARTH
 from assistant.tools.catalog.menu import Menu, MenuEntry
@@ -25,32 +25,24 @@ from assistant.tools.execution.requests import (
     row_of,
     way_of,
 )
-from assistant.tools.execution.verification import LivePicture
 from assistant.tools.house.intents import INTENTS, suffix
 from assistant.tools.house.names import nearest, nearest_in_house
 from assistant.tools.policy.judge import Misfit
 from assistant.tools.policy.rules import PolicyDecision
-from integrations.mcp.servers import McpResult, McpTool, ServerSpec
+
+if TYPE_CHECKING:
+    from assistant.journal.audit import Discreet
+    from assistant.journal.store import Store
+    from integrations.home_assistant.client import HomeAssistant
+
 
 _log = logging.getLogger(__name__)
-
-
-class CallJournal(Protocol):
-    """Where calls are kept (`assistant.journal.store.Store`)."""
-
-    async def start_call(self, call: CallRecord) -> None:
-        """Before it is sent."""
-        ...
-
-    async def finish_call(self, turn_id: str, outcome: ToolOutcome) -> None:
-        """After it ended, or instead of running it."""
-        ...
 
 
 class Books:
     """Writes calls down. A full disk is logged and leaves nobody in the dark."""
 
-    def __init__(self, journal: CallJournal, governance: CallGuards, clock: Clock) -> None:
+    def __init__(self, journal: "Store | Discreet", governance: CallGuards, clock: Clock) -> None:
         self._journal = journal
         self._governance = governance
         self._clock = clock
@@ -143,7 +135,7 @@ class Counting:
 class Refusing:
     """Words refusals. Each counts as a call: a model that loops meets the limits."""
 
-    def __init__(self, books: Books, counting: Counting, home: LivePicture) -> None:
+    def __init__(self, books: Books, counting: Counting, home: "HomeAssistant") -> None:
         self._books = books
         self._counting = counting
         self._home = home
@@ -253,28 +245,3 @@ class Sender:
             await asyncio.shield(self._books.end(request, outcome))
         self.on_outcome(outcome, request.language)
         return outcome
-
-
-# What the toolbox needs of the tool servers.
-class Hub(Protocol):
-    """The servers (`integrations.mcp.hub.McpHub`)."""
-
-    @property
-    def servers(self) -> dict[str, ServerSpec]:
-        """The servers by name."""
-        ...
-
-    async def tools(self) -> list[McpTool]:
-        """All tools, listed anew."""
-        ...
-
-    async def call(
-        self,
-        server: str,
-        name: str,
-        arguments: dict[str, Any],
-        timeout_s: float | None = None,
-        meta: Mapping[str, Any] | None = None,
-    ) -> McpResult:
-        """Call one tool once. Raises TimeoutError, CallLost or IntegrationError."""
-        ...

@@ -3,16 +3,15 @@
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from assistant.domain.call import SentenceMatch
 from assistant.domain.outcome import Status, Tier, ToolOutcome
 from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest
 from assistant.tools.catalog.menu import MenuEntry
-from assistant.tools.execution.call_log import Hub
 from assistant.tools.execution.guards import CallGuards
 from assistant.tools.execution.outcomes import Answer, Sentences, capped, join_answers, read_answer
-from assistant.tools.execution.verification import GLANCE_S, Finding, LivePicture, verify
+from assistant.tools.execution.verification import GLANCE_S, Finding, verify
 from assistant.tools.house.intents import BROADCAST, INTENTS
 from assistant.tools.house.names import nearest_in_house, spoken_names
 from assistant.tools.policy.corrections import spread
@@ -24,11 +23,18 @@ from integrations.home_assistant.house import House
 from integrations.home_assistant.reasons import CommandRefused, Unanswered
 from integrations.mcp.servers import CallLost, McpResult
 
+if TYPE_CHECKING:
+    from integrations.home_assistant.assist import Conversation
+    from integrations.home_assistant.client import HomeAssistant
+    from integrations.mcp.hub import McpHub
+
 
 class Executor:
     """Sends calls to their server, or runs Hearth's own; the house is watched meanwhile."""
 
-    def __init__(self, hub: Hub, home: LivePicture, wait_s: float, governance: CallGuards) -> None:
+    def __init__(
+        self, hub: "McpHub", home: "HomeAssistant", wait_s: float, governance: CallGuards
+    ) -> None:
         """`wait_s`: how long a change in the house is waited for."""
         self._hub = hub
         self._home = home
@@ -238,22 +244,13 @@ MAX_SPEECH = 2_000  # characters of a reply
 CheckAnswer = Callable[[SentenceMatch], Awaitable[str]]
 
 
-class Engine(Protocol):
-    """The conversation engine (`integrations.home_assistant.conversation.Conversation`)."""
-
-    async def process(self, text: str, language: str, owner: str = "") -> EngineReply:
-        """Say it, in the conversation of `owner`. Raises Unanswered where it may have been carried
-        out, else IntegrationError."""
-        ...
-
-
 class EngineCalls:
     """The execution of a call that is a sentence. Its own words of reply end in `data`."""
 
     def __init__(
         self,
-        engine: Engine,
-        home: LivePicture,
+        engine: "Conversation",
+        home: "HomeAssistant",
         wait_s: float,
         check: CheckAnswer | None = None,
     ) -> None:

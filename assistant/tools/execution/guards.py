@@ -14,16 +14,16 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from assistant.domain.clock import Clock
 from assistant.domain.outcome import Tier, ToolOutcome
-from assistant.domain.records import AuditRecord
 from assistant.tools.builtin.protocol import HEARTH
-from assistant.tools.catalog.approvals import Held
 from assistant.tools.catalog.menu import MenuEntry
 from assistant.tools.undo.backups import FileUndo
-from integrations.mcp.servers import HOME_ASSISTANT, McpTool, ServerSpec
+from integrations.mcp.servers import HOME_ASSISTANT
 
 if TYPE_CHECKING:
     from assistant.config.tools import Limits
-    from assistant.tools.catalog.approvals import Consents
+    from assistant.journal.audit import Discreet
+    from assistant.tools.catalog.approvals import Approvals, Consents
+    from assistant.tools.undo.stack import UndoStack
 
 
 MAX_ALIKE_FAILURES = 3  # of one tool with the same arguments in one turn
@@ -179,42 +179,6 @@ class _Bucket:
 
 
 # Who watches over calls beside the policy: limits, undo, consents, quiet, the audit.
-class Admitting(Protocol):
-    """Which servers are given a rest (`breakers.Breakers`)."""
-
-    def admits(self, server: str) -> bool:
-        """Whether it may be called now."""
-        ...
-
-    def succeeded(self, server: str) -> None:
-        """It has answered."""
-        ...
-
-    def failed(self, server: str) -> None:
-        """It has not."""
-        ...
-
-
-class Undoing(Protocol):
-    """Keeps how things were (`undo.UndoStack`). Never raises."""
-
-    async def before(self, key: str, entities: Sequence[str], turn_id: str) -> None:
-        """A call that touches these is about to be sent."""
-        ...
-
-    def after(self, key: str, outcome: ToolOutcome) -> None:
-        """It has ended."""
-        ...
-
-
-class Approving(Protocol):
-    """Which tools wait for their owner (`approvals.Approvals`). Never raises."""
-
-    async def look(self, tools: Sequence[McpTool], servers: Mapping[str, ServerSpec]) -> Held:
-        """Those that are not offered until somebody has looked at them, and why."""
-        ...
-
-
 class Hushed(Protocol):
     """What was paused for a question."""
 
@@ -228,25 +192,17 @@ class Hushed(Protocol):
         ...
 
 
-class Auditing(Protocol):
-    """Where every call is kept for good (`assistant.journal.store.Store`)."""
-
-    async def audit(self, record: AuditRecord) -> None:
-        """Add a row. Raises StoreError."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class CallGuards:
     """Each may be missing, as in tests of something else; in a process of Hearth none is."""
 
     limits: Guards | None = None
-    breakers: Admitting | None = None
-    files: FileUndo | None = None  # what servers do to files can be undone
-    undo: Undoing | None = None
-    approvals: Approving | None = None
+    breakers: "Breakers | None" = None
+    files: "FileUndo | None" = None  # what servers do to files can be undone
+    undo: "UndoStack | None" = None
+    approvals: "Approvals | None" = None
     consents: "Consents | None" = None
-    audit: Auditing | None = None
+    audit: "Discreet | None" = None
     hush: Callable[[], Awaitable[Hushed]] | None = None  # pauses what plays in this room
     has_pin: bool = False
     satellite: str = ""  # what this box is called in the audit

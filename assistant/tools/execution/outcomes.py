@@ -11,16 +11,20 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from assistant.domain.outcome import Awaited, Observed, Status, ToolOutcome
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.execution.verification import UNDER_WAY, Finding, LivePicture
+from assistant.tools.execution.verification import UNDER_WAY, Finding
 from assistant.tools.house.names import capitalised, named_thing, short_state
 from integrations.cleaning import one_line, visible
 from integrations.home_assistant.house import Entity, House
 from integrations.mcp.servers import McpResult
 from integrations.owner import OwnedTasks
+
+if TYPE_CHECKING:
+    from integrations.home_assistant.client import HomeAssistant
+
 
 # What a server's answer says: Home Assistant's lists of successes and failures, or plain text.
 MAX_DATA = 24_000  # characters of an answer that a brain is given
@@ -290,7 +294,7 @@ Announce = Callable[[str, str], None]  # text, language
 class MovementWatch:
     """Follows movements until they end. Leaving its context gives up the rest."""
 
-    def __init__(self, home: LivePicture, catalogue: Catalogue, announce: Announce) -> None:
+    def __init__(self, home: "HomeAssistant", catalogue: Catalogue, announce: Announce) -> None:
         """`announce` is told a sentence and its language; it must not block."""
         self._home = home
         self._catalogue = catalogue

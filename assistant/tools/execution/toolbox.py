@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from assistant.domain.call import SentenceMatch, ToolCall
 from assistant.domain.call_context import CALM, CallContext
@@ -17,9 +17,9 @@ from assistant.tools.builtin.date_and_weather import date_and_time
 from assistant.tools.builtin.protocol import BuiltIn
 from assistant.tools.catalog.approvals import NOTHING_HELD
 from assistant.tools.catalog.menu import Menu, MenuEntry, MenuKeeper, build_menu
-from assistant.tools.execution.call_log import Books, CallJournal, Counting, Hub, Refusing, Sender
+from assistant.tools.execution.call_log import Books, Counting, Refusing, Sender
 from assistant.tools.execution.confirmations import Asking
-from assistant.tools.execution.executor import CheckAnswer, Engine, EngineCalls, Executor
+from assistant.tools.execution.executor import CheckAnswer, EngineCalls, Executor
 from assistant.tools.execution.guards import CallGuards
 from assistant.tools.execution.outcomes import Sentences
 from assistant.tools.execution.requests import (
@@ -32,11 +32,18 @@ from assistant.tools.execution.requests import (
     unsent,
     way_of,
 )
-from assistant.tools.execution.verification import WAIT_S, LivePicture
+from assistant.tools.execution.verification import WAIT_S
 from assistant.tools.house.intents import PROCESS
 from assistant.tools.policy.choices import Narrowing
 from assistant.tools.policy.judge import AskScripts, Judge, Misfit, refused
 from assistant.tools.policy.rules import IN_TALK, STRICT, PolicyDecision, Rulings
+
+if TYPE_CHECKING:
+    from assistant.journal.audit import Discreet
+    from assistant.journal.store import Store
+    from integrations.home_assistant.assist import Conversation
+    from integrations.home_assistant.client import HomeAssistant
+    from integrations.mcp.hub import McpHub
 
 
 class Toolbox:
@@ -47,15 +54,15 @@ class Toolbox:
 
     def __init__(
         self,
-        hub: Hub,
-        home: LivePicture,
-        journal: CallJournal,
+        hub: "McpHub",
+        home: "HomeAssistant",
+        journal: "Store | Discreet",
         catalogue: Catalogue,
         clock: Clock,
         *,
         area: str = "",
         wait_s: float = WAIT_S,
-        engine: Engine | None = None,
+        engine: "Conversation | None" = None,
         check: CheckAnswer | None = None,
         rulings: Rulings = STRICT,
         ask_scripts: AskScripts | None = None,

@@ -2,13 +2,17 @@
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from assistant.domain.outcome import Awaited, Observed
 from assistant.tools.house.intents import INTENTS, Action
 from assistant.tools.house.names import brightness_percent, short_state
 from assistant.tools.policy.corrections import LISTING, spread
 from integrations.home_assistant.house import Entity, House
+
+if TYPE_CHECKING:
+    from integrations.home_assistant.client import HomeAssistant
+
 
 WAIT_S = 1.0  # for what can be checked
 
@@ -62,26 +66,6 @@ _PLAIN = frozenset(
 )
 
 
-class LivePicture(Protocol):
-    """The live picture of the house (`integrations.home_assistant.client.HomeAssistant`)."""
-
-    @property
-    def house(self) -> House:
-        """The newest picture."""
-        ...
-
-    @property
-    def connected(self) -> bool:
-        """Whether it is kept up to date."""
-        ...
-
-    async def wait_for(
-        self, entity_ids: Collection[str], predicate: Callable[[House], bool], timeout_s: float
-    ) -> bool:
-        """Wait for the house to look a certain way."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class Finding:
     """What was seen after a call."""
@@ -98,7 +82,7 @@ async def verify(
     arguments: Mapping[str, Any],
     entity_ids: Collection[str],
     before: House,
-    picture: LivePicture,
+    picture: "HomeAssistant",
     wait_s: float = WAIT_S,
     effects: Collection[str] = (),
 ) -> Finding:

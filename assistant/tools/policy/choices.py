@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from fnmatch import fnmatchcase
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from assistant.config.schema import Settings
 from assistant.config.sections import Profile
@@ -31,6 +31,11 @@ from assistant.tools.policy.risk import (
 from integrations.home_assistant.client import HomeAssistant
 from integrations.home_assistant.house import Entity, House
 from integrations.owner import OwnedTasks
+
+if TYPE_CHECKING:
+    from assistant.speech.output import SpeechOutput
+    from assistant.tools.execution.toolbox import Toolbox
+
 
 POLICY_MODE = "policy_mode"  # under which it is kept
 
@@ -134,27 +139,11 @@ def _read(value: Any) -> _Switched | None:
 MakeVoices = Callable[[Settings], Voices]
 
 
-class Mouth(Protocol):
-    """Who speaks (`assistant.speech.output.SpeechOutput`)."""
-
-    def use(self, voices: Voices | None) -> None:
-        """Speak with these voices from the next clause on; None: with the settings' own."""
-        ...
-
-
-class Narrows(Protocol):
-    """Who runs the calls (`assistant.tools.execution.toolbox.Toolbox`)."""
-
-    def narrow(self, turn_id: str, allowed: Sequence[str]) -> None:
-        """This turn may use these tools alone; none of them: all."""
-        ...
-
-
 class Profiles:
     """Begins each turn as its profile has it. On the loop's thread; nothing is loaded here."""
 
     def __init__(
-        self, settings: Settings, mouth: Mouth, tools: Narrows, make_voices: MakeVoices
+        self, settings: Settings, mouth: "SpeechOutput", tools: "Toolbox", make_voices: MakeVoices
     ) -> None:
         """`make_voices`: the voices by settings (see `assistant.sound.devices.voices_of`)."""
         self._profiles = settings.profiles

@@ -9,7 +9,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from assistant.domain.call import SentenceMatch
 from assistant.domain.outcome import Decision
@@ -17,7 +17,6 @@ from assistant.domain.policy_context import PolicyContext
 from assistant.domain.rights import Program
 from assistant.tools.catalog.arguments import fit
 from assistant.tools.catalog.menu import Menu, MenuEntry
-from assistant.tools.execution.verification import LivePicture
 from assistant.tools.house.names import are_near, folded, nearest, stemmed
 from assistant.tools.house.targets import domain_of, find_areas, find_floors
 from assistant.tools.policy.corrections import MendedArgument
@@ -28,18 +27,14 @@ from assistant.tools.policy.targeting import is_script_tool
 from integrations.errors import IntegrationError
 from integrations.home_assistant.house import Area, Entity, Floor, House
 
+if TYPE_CHECKING:
+    from integrations.home_assistant.client import HomeAssistant
+
+
 Selectors = Mapping[str, Mapping[str, Any]]  # field -> its selector: {"area": {"multiple": True}}
 
 
 _TARGETS = {"entity_id": "entity", "area_id": "area", "floor_id": "floor", "device_id": "device"}
-
-
-class SendCommand(Protocol):
-    """One websocket command (`integrations.home_assistant.client.HomeAssistant.command`)."""
-
-    def __call__(self, kind: str, **fields: Any) -> Awaitable[Any]:
-        """Its result. Raises Refused or Unavailable."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +55,7 @@ class Taken:
     required: tuple[str, ...] = ()  # fields without which it is not what its owner meant
 
 
-async def ask_scripts(command: SendCommand) -> dict[str, Taken]:
+async def ask_scripts(command: Callable[[str], Awaitable[Any]]) -> dict[str, Taken]:
     """What every script with fields takes, by the script's own name ("movie_night").
 
     Any user may ask. Raises what `command` raises.
@@ -245,7 +240,7 @@ class Judge:
 
     def __init__(
         self,
-        home: LivePicture,
+        home: "HomeAssistant",
         area: str = "",
         rulings: Rulings = STRICT,
         ask_scripts: AskScripts | None = None,

@@ -6,12 +6,11 @@ from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from assistant.domain.clock import Clock
 from assistant.domain.outcome import Status, Tier, ToolOutcome
 from assistant.tools.builtin.protocol import HEARTH
-from assistant.tools.execution.verification import LivePicture
 from assistant.tools.house.intents import Move, suffix
 from assistant.tools.undo.reversible import AskTiers, ReversibleThings, choose
 from assistant.tools.undo.step import (
@@ -36,6 +35,10 @@ from assistant.tools.undo.storage import (
 from integrations.errors import IntegrationError
 from integrations.home_assistant.house import Entity, House
 from integrations.owner import OwnedTasks
+
+if TYPE_CHECKING:
+    from integrations.home_assistant.client import HomeAssistant
+
 
 _log = logging.getLogger(__name__)
 LIFE_S = 600.0  # a change can be undone for so long
@@ -101,7 +104,7 @@ class UndoStack:
 
     def __init__(
         self,
-        home: LivePicture,
+        home: "HomeAssistant",
         snapshots: Snapshots,
         services: UndoActions,
         clock: Clock,

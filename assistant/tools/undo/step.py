@@ -4,9 +4,8 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from assistant.tools.execution.verification import LivePicture
 from assistant.tools.house.intents import Move
 from assistant.tools.undo.reversible import (
     PLAYERS,
@@ -20,6 +19,9 @@ from assistant.tools.undo.reversible import (
 )
 from integrations.errors import IntegrationError
 from integrations.home_assistant.house import Entity, House
+
+if TYPE_CHECKING:
+    from integrations.home_assistant.client import HomeAssistant
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +155,7 @@ class HomeStep:
 
     def __init__(
         self,
-        home: LivePicture,
+        home: "HomeAssistant",
         keeper: Keeper,
         services: UndoActions,
         *,

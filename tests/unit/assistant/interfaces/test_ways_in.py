@@ -50,6 +50,7 @@ from integrations.owner import OwnedTasks
 from integrations.web.api import api_routes, web_app
 from integrations.web.box import Caller
 from integrations.web.requests import AskRequest
+from tests.fakes.journal import FakeJournal
 from tests.unit.assistant.interfaces.api.doubles import (
     FakeDesk,
     FakeLive,
@@ -60,7 +61,6 @@ from tests.unit.assistant.interfaces.api.doubles import (
 from tests.unit.assistant.interfaces.device.box import Fired, Says
 from tests.unit.assistant.interfaces.mqtt.doubles import House as MqttHouse
 from tests.unit.assistant.timers.conftest import Shelf, an_almanac
-from tests.unit.assistant.tools.embedded import Journal
 from tests.unit.integrations.web.doubles import TOKEN, patient_guard, with_scope
 
 # What each wants: the call, and how the house shows that it was done.
@@ -168,7 +168,7 @@ async def living(mood: str) -> AsyncIterator[Rig]:
         tools = Toolbox(
             hub,
             home,
-            Journal(),
+            FakeJournal(),
             catalogue,
             SystemClock(),
             area="Hall",

@@ -14,8 +14,9 @@ from assistant.jobs.jobs import PATIENCE_S, Jobs, LongWork, Patient
 from assistant.jobs.thinking import Guidance, LongThinking, Teller
 from assistant.speech.catalogue import Catalogue
 from integrations.owner import OwnedTasks
+from tests.fakes.journal import FakeJournal
 from tests.unit.assistant.jobs.doubles import Thinker
-from tests.unit.assistant.tools.doubles import Hub, Journal, tool, toolbox
+from tests.unit.assistant.tools.doubles import Hub, tool, toolbox
 
 
 class Bench:
@@ -24,7 +25,7 @@ class Bench:
     def __init__(self, *, words: bool, after_s: float | None) -> None:
         self.clock = VirtualClock()
         self.hub = Hub(tool("change"), tool("look", reads=True))
-        self.journal = Journal()
+        self.journal = FakeJournal()
         self.thinker = Thinker()
         self.announced: list[tuple[str, str]] = []
         self.spent: list[tuple[str, int, float]] = []

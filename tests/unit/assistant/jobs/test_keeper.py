@@ -38,7 +38,7 @@ async def test_a_dropped_job_announces_nothing(bench: Bench) -> None:
     await bench.settle()
     assert bench.announced == []
     assert bench.jobs.under_way() == ()
-    assert [outcome.status for _, outcome in bench.journal.finished] == [Status.UNKNOWN]
+    assert [outcome.status for outcome in bench.journal.finished] == [Status.UNKNOWN]
 
 
 async def test_a_turn_that_still_waits_learns_that_its_call_was_dropped(bench: Bench) -> None:
@@ -61,7 +61,7 @@ async def test_a_turn_that_was_cut_off_is_left_in_peace(bench: Bench) -> None:
     bench.hub.answer("changed")
     await bench.settle()
     assert bench.announced == []
-    assert [outcome.status for _, outcome in bench.journal.finished] == [
+    assert [outcome.status for outcome in bench.journal.finished] == [
         Status.UNKNOWN,
         Status.DONE,
     ]

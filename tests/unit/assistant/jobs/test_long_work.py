@@ -13,8 +13,10 @@ from assistant.jobs.thinking import MAX_CALLS, MAX_ROUNDS, LongThinking
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.execution.toolbox import Toolbox
 from assistant.tools.policy.rules import Rulings
+from tests.fakes.home import StillHome
+from tests.fakes.journal import FakeJournal
 from tests.unit.assistant.jobs.conftest import Bench
-from tests.unit.assistant.tools.doubles import Hub, Journal, Picture, nothing, own_tool
+from tests.unit.assistant.tools.doubles import Hub, nothing, own_tool
 
 
 async def ask(bench: Bench, name: str, **arguments: str) -> ToolOutcome:
@@ -94,7 +96,7 @@ async def test_its_calls_may_no_more_than_their_turn(
 ) -> None:
     secure = own_tool("unbolt", nothing, Tier.SECURE)
     loose = Rulings(secure="allow")
-    box = Toolbox(Hub(), Picture(), Journal(), Catalogue(), bench.clock, rulings=loose)
+    box = Toolbox(Hub(), StillHome(), FakeJournal(), Catalogue(), bench.clock, rulings=loose)
     thinking = LongThinking(bench.thinker, box, bench.jobs, bench.guide, bench.spend, Catalogue())
     box.offer(thinking.tool(), secure)
     call = ToolCall("a", "think_longer", {"question": "Why?"})

@@ -36,7 +36,7 @@ async def test_its_end_is_journaled_and_announced_once(bench: Bench) -> None:
     await bench.job("change", language="es", query="el toldo")
     bench.hub.answer("changed")
     await bench.settle()
-    assert [outcome.status for _, outcome in bench.journal.finished] == [Status.DONE]
+    assert [outcome.status for outcome in bench.journal.finished] == [Status.DONE]
     assert bench.announced == [("Sobre change, el toldo: Hecho.", "es")]
     assert bench.jobs.under_way() == ()
     assert bench.clock.sleepers == 0
@@ -93,7 +93,7 @@ async def test_a_cancelled_wait_cancels_the_call(bench: Bench) -> None:
     await bench.settle()
     assert task.cancelled()
     assert bench.jobs.under_way() == ()
-    assert [outcome.status for _, outcome in bench.journal.finished] == [Status.UNKNOWN]
+    assert [outcome.status for outcome in bench.journal.finished] == [Status.UNKNOWN]
 
 
 async def test_what_breaks_in_the_wait_is_raised(
@@ -113,5 +113,5 @@ async def test_leaving_ends_every_job_without_a_word() -> None:
         await bench.job("change", "t1")
         await bench.job("think_longer", "t2", question="why")
     assert bench.announced == []
-    assert {outcome.status for _, outcome in bench.journal.finished} == {Status.UNKNOWN}
+    assert {outcome.status for outcome in bench.journal.finished} == {Status.UNKNOWN}
     assert len(asyncio.all_tasks()) == 1

@@ -1,18 +1,18 @@
 """Doubles around the toolbox: servers, the house, the journal."""
 
 import asyncio
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from assistant.domain.clock import Clock
-from assistant.domain.outcome import Tier, ToolOutcome
-from assistant.domain.records import CallRecord
+from assistant.domain.outcome import Tier
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest, BuiltInResult
 from assistant.tools.execution.toolbox import Toolbox
-from integrations.home_assistant.house import House
+from integrations.mcp.hub import McpHub
 from integrations.mcp.servers import McpResult, McpTool, ServerSpec
+from tests.fakes.home import StillHome
+from tests.fakes.journal import FakeJournal
 
 SERVER = ServerSpec("slow", "http", trust="trusted", allow=("change", "water"), timeout_s=300.0)
 QUERY = {"type": "object", "properties": {"query": {"type": "string"}}}
@@ -23,11 +23,11 @@ def tool(name: str, *, reads: bool = False) -> McpTool:
     return McpTool(SERVER.name, name, name, "", QUERY, reads)
 
 
-class Hub:
+class Hub(McpHub):
     """One server. A call waits until the test answers it; one that was not expected fails."""
 
     def __init__(self, *tools: McpTool) -> None:
-        self._tools = list(tools)
+        self._listed_tools = list(tools)
         self.calls: list[tuple[str, dict[str, Any]]] = []
         self.answers: list[asyncio.Future[McpResult]] = []
 
@@ -35,8 +35,8 @@ class Hub:
     def servers(self) -> dict[str, ServerSpec]:
         return {SERVER.name: SERVER}
 
-    async def tools(self) -> list[McpTool]:
-        return self._tools
+    async def tools(self, wait_s: float = 0.0) -> list[McpTool]:
+        return self._listed_tools
 
     async def call(
         self,
@@ -46,7 +46,7 @@ class Hub:
         timeout_s: float | None = None,
         meta: Mapping[str, Any] | None = None,
     ) -> McpResult:
-        assert name in {one.name for one in self._tools}, name
+        assert name in {one.name for one in self._listed_tools}, name
         self.calls.append((name, arguments))
         self.answers.append(asyncio.get_running_loop().create_future())
         return await self.answers[-1]
@@ -56,36 +56,9 @@ class Hub:
         self.answers[number].set_result(McpResult(text, is_error))
 
 
-class Picture:
-    """A house in which nothing changes."""
-
-    def __init__(self, house: House | None = None) -> None:
-        self.house = house or House()
-        self.connected = True
-
-    async def wait_for(
-        self, entity_ids: Collection[str], predicate: Callable[[House], bool], timeout_s: float
-    ) -> bool:
-        return predicate(self.house)
-
-
-@dataclass
-class Journal:
-    """Keeps what it is told, in order."""
-
-    started: list[CallRecord] = field(default_factory=list)
-    finished: list[tuple[str, ToolOutcome]] = field(default_factory=list)
-
-    async def start_call(self, call: CallRecord) -> None:
-        self.started.append(call)
-
-    async def finish_call(self, turn_id: str, outcome: ToolOutcome) -> None:
-        self.finished.append((turn_id, outcome))
-
-
-def toolbox(hub: Hub, clock: Clock, journal: Journal | None = None) -> Toolbox:
+def toolbox(hub: Hub, clock: Clock, journal: FakeJournal | None = None) -> Toolbox:
     """A toolbox on a house in which nothing changes."""
-    return Toolbox(hub, Picture(), journal or Journal(), Catalogue(), clock)
+    return Toolbox(hub, StillHome(), journal or FakeJournal(), Catalogue(), clock)
 
 
 def own_tool(

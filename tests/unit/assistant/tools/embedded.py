@@ -2,33 +2,18 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
 from typing import Any
 
 from assistant.domain.call import ToolCall
 from assistant.domain.clock import SystemClock
 from assistant.domain.outcome import ToolOutcome
-from assistant.domain.records import CallRecord
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.execution.toolbox import Toolbox
 from integrations.demo_home import DemoHome
 from integrations.home_assistant.client import HomeAssistant
 from integrations.mcp.hub import McpHub
 from integrations.mcp.servers import home_assistant_server
-
-
-@dataclass
-class Journal:
-    """Keeps what it is told, in order."""
-
-    started: list[CallRecord] = field(default_factory=list)
-    finished: list[ToolOutcome] = field(default_factory=list)
-
-    async def start_call(self, call: CallRecord) -> None:
-        self.started.append(call)
-
-    async def finish_call(self, turn_id: str, outcome: ToolOutcome) -> None:
-        self.finished.append(outcome)
+from tests.fakes.journal import FakeJournal
 
 
 class House:
@@ -37,7 +22,7 @@ class House:
     def __init__(
         self, demo: DemoHome, home: HomeAssistant, hub: McpHub, area: str, **more: Any
     ) -> None:
-        self.demo, self.home, self.hub, self.journal = demo, home, hub, Journal()
+        self.demo, self.home, self.hub, self.journal = demo, home, hub, FakeJournal()
         clock = more.pop("clock", None) or SystemClock()
         self.box = Toolbox(
             hub, home, self.journal, Catalogue(), clock, area=area, wait_s=1.0, **more

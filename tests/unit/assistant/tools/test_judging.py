@@ -15,7 +15,7 @@ from assistant.tools.policy.rules import PolicyDecision, Ruling, Rulings
 from integrations.errors import Unavailable
 from integrations.home_assistant.house import House
 from integrations.mcp.servers import McpTool, home_assistant_server
-from tests.unit.assistant.tools.doubles import Picture
+from tests.fakes.home import StillHome
 
 SCHEMA = {
     "type": "object",
@@ -74,7 +74,7 @@ def sentence(verdict: PolicyDecision) -> str:
 async def judged(
     house: House, arguments: dict[str, Any], entry: MenuEntry = SCRIPT
 ) -> PolicyDecision | Misfit:
-    judge = Judge(Picture(house), "Kitchen", ask_scripts=Services())
+    judge = Judge(StillHome(house), "Kitchen", ask_scripts=Services())
     await judge.learn(MENU)
     return judge.call(entry, arguments, "movie night")
 
@@ -116,7 +116,7 @@ async def test_a_room_that_is_nearly_right_is_mended(lit: House) -> None:
 
 async def test_the_home_is_asked_once_for_each_menu(lit: House) -> None:
     services = Services()
-    judge = Judge(Picture(lit), ask_scripts=services)
+    judge = Judge(StillHome(lit), ask_scripts=services)
     for menu in (MENU, MENU, menu_of("script__movie_night", "HassTurnOn")):
         await judge.learn(menu)
     assert services.asked == 2
@@ -124,13 +124,13 @@ async def test_the_home_is_asked_once_for_each_menu(lit: House) -> None:
 
 async def test_a_menu_without_scripts_asks_nothing(lit: House) -> None:
     services = Services()
-    await Judge(Picture(lit), ask_scripts=services).learn(menu_of("HassTurnOn"))
+    await Judge(StillHome(lit), ask_scripts=services).learn(menu_of("HassTurnOn"))
     assert services.asked == 0
 
 
 async def test_a_home_that_is_away_is_asked_again(lit: House) -> None:
     services = Services(fails=1)
-    judge = Judge(Picture(lit), ask_scripts=services)
+    judge = Judge(StillHome(lit), ask_scripts=services)
     await judge.learn(MENU)
     assert isinstance(
         judge.call(SCRIPT, {"brightness": 3, "rooms": ["Moon"]}, None), PolicyDecision
@@ -159,7 +159,7 @@ async def test_a_script_that_must_be_told_more_is_not_started_by_its_name(
     lit: House, name: str
 ) -> None:
     (turn_on,) = menu_of("HassTurnOn").entries
-    judge = Judge(Picture(lit), ask_scripts=Services())
+    judge = Judge(StillHome(lit), ask_scripts=Services())
     entry = replace(turn_on, tool=replace(turn_on.tool, input_schema=NAMED))
     await judge.learn(MENU)
     verdict = judge.call(entry, {"name": name}, "start movie night")
@@ -184,7 +184,7 @@ async def test_degrees_that_a_thermostat_does_not_take(
     known = {**house.entities, heater.entity_id: replace(heater, attributes=limits)}
     (entry,) = menu_of("HassClimateSetTemperature").entries
     entry = replace(entry, tool=replace(entry.tool, input_schema=NAMED))
-    judge = Judge(Picture(replace(house, entities=known)))
+    judge = Judge(StillHome(replace(house, entities=known)))
     verdict = judge.call(entry, {"name": "Thermostat", "temperature": degrees}, "set it")
     assert isinstance(verdict, PolicyDecision)
     assert verdict.rule == rule
@@ -206,7 +206,7 @@ def test_what_is_said_without_a_room_is_about_the_room_of_the_box(house: House) 
     (off,) = menu_of("HassTurnOff").entries
     properties = {"domain": {"type": "array"}}
     off = replace(off, tool=replace(off.tool, input_schema={"properties": properties}))
-    verdict = Judge(Picture(house), "Kitchen").call(off, {"domain": ["light"]}, "lights off")
+    verdict = Judge(StillHome(house), "Kitchen").call(off, {"domain": ["light"]}, "lights off")
     assert isinstance(verdict, PolicyDecision)
     assert verdict.arguments == {"domain": ["light"], "area": "Kitchen"}
 
@@ -215,7 +215,7 @@ def test_what_is_said_without_a_room_is_about_the_room_of_the_box(house: House) 
 async def test_what_a_script_touches_counts_while_the_picture_is_new(
     lit: House, connected: bool, rule: str
 ) -> None:
-    picture = Picture(lit)
+    picture = StillHome(lit)
     picture.connected = connected
     verdict = Judge(picture, "Kitchen").call(SCRIPT, {"brightness": 30}, "movie night")
     assert isinstance(verdict, PolicyDecision)
@@ -226,7 +226,7 @@ async def test_what_a_script_touches_counts_while_the_picture_is_new(
 def test_an_old_picture_may_lack_a_door_of_the_room_that_is_opened(
     house: House, connected: bool
 ) -> None:
-    picture = Picture(house)
+    picture = StillHome(house)
     picture.connected = connected
     said = SentenceMatch(
         "turn on the kitchen lights", "en", "builtin", "HassTurnOn", {"area": "Kitchen"}, ()
@@ -275,7 +275,7 @@ async def test_an_argument_goes_under_the_name_that_the_server_has_for_it(lit: H
 def test_a_sentence_is_judged_by_what_was_heard_and_the_settings(
     house: House, heard: str, area: str, secure: str, slots: dict[str, Any], allowed: bool
 ) -> None:
-    judge = Judge(Picture(house), area, Rulings(secure=secure))
+    judge = Judge(StillHome(house), area, Rulings(secure=secure))
     said = SentenceMatch("do it", "en", "builtin", "HassTurnOff", slots, ())
     assert (judge.sentence(said, heard).decision is Decision.ALLOWED) is allowed
 
@@ -286,7 +286,7 @@ def test_a_sentence_without_a_room_runs_where_all_of_it_is_in_the_room_of_the_bo
 ) -> None:
     lamps = ("light.lamp_bed", "fan.bed")
     said = SentenceMatch("off", "en", "builtin", "HassTurnOff", {"device_class": "x"}, lamps)
-    seen = Judge(Picture(house), area).sentence(said, said.text)
+    seen = Judge(StillHome(house), area).sentence(said, said.text)
     assert (seen.decision is Decision.ALLOWED) is allowed
 
 
@@ -297,4 +297,6 @@ def test_degrees_that_are_no_number_are_for_the_home_to_read(house: House, degre
     known = {**house.entities, heater.entity_id: replace(heater, attributes=limits)}
     slots = {"name": "Thermostat", "temperature": degrees}
     said = SentenceMatch("set it", "en", "builtin", "HassClimateSetTemperature", slots, ())
-    assert Judge(Picture(replace(house, entities=known))).sentence(said, "set it").rule == "comfort"
+    assert (
+        Judge(StillHome(replace(house, entities=known))).sentence(said, "set it").rule == "comfort"
+    )

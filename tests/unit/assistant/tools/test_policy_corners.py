@@ -22,7 +22,7 @@ from assistant.tools.policy.rules import STRICT, Caller, PolicyDecision, Ruling,
 from assistant.tools.policy.scope import cut_to, meant
 from assistant.tools.policy.words import is_said, read, wants_open
 from integrations.home_assistant.house import Area, Entity, House
-from tests.unit.assistant.tools.doubles import Picture
+from tests.fakes.home import StillHome
 from tests.unit.assistant.tools.test_policy import LIGHTS, OFF, ON, SET, entry
 
 ALL = {
@@ -255,7 +255,7 @@ def test_a_tool_that_tells_no_classes_takes_them_all() -> None:
 
 
 def test_degrees_of_a_thermostat_without_bounds_are_its_own_business(house: House) -> None:
-    judging = Judge(Picture(house))
+    judging = Judge(StillHome(house))
     tool = entry("HassClimateSetTemperature")
     tool = replace(tool, tool=replace(tool.tool, input_schema=DEGREES))
     verdict = judging.call(tool, {"name": "Thermostat", "temperature": 21}, "set it to 21")

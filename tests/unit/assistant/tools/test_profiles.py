@@ -6,11 +6,13 @@ from typing import Any
 import pytest
 
 from assistant.config.schema import Settings
+from assistant.speech.output import SpeechOutput
 from assistant.speech.synthesis import Voices
+from assistant.tools.execution.toolbox import Toolbox
 from assistant.tools.policy.choices import Profiles, widens
 
 
-class Mouth:
+class Mouth(SpeechOutput):
     """Remembers with which voices it is to speak."""
 
     def __init__(self) -> None:
@@ -20,7 +22,7 @@ class Mouth:
         self.voices = voices
 
 
-class Tools:
+class Tools(Toolbox):
     """Remembers what it was told of each turn."""
 
     def __init__(self) -> None:

@@ -24,8 +24,9 @@ from assistant.tools.builtin.protocol import (
 from assistant.tools.catalog.approvals import Consents
 from assistant.tools.execution.guards import CallGuards, Guards
 from assistant.tools.policy.rules import STRICT, OwnerRule, Ruling, Rulings
+from tests.fakes.journal import FakeJournal
+from tests.fakes.small_values import FakeValues
 from tests.unit.assistant.tools.embedded import House, living
-from tests.unit.assistant.tools.test_toolbox_asking import Shelf
 
 ASK = CallContext(can_ask=True)
 ON, OFF = "HassTurnOn", "HassTurnOff"
@@ -103,7 +104,7 @@ class TestWhatPeopleHaveFreed:
 
     async def test_nor_by_an_always(self) -> None:
         clock = VirtualClock()
-        watched = CallGuards(consents=Consents(Shelf(), clock))
+        watched = CallGuards(consents=Consents(FakeValues(), clock))
         async with living("Hall", clock=clock, governance=watched) as house:
             asked = await house.do(VACUUM, ROBOT, situation=ASK)
             question = house.box.question("turn", asked.id)
@@ -209,7 +210,7 @@ class TestTalk:
             assert alone.rule != "tainted"
 
     async def test_an_always_of_a_persons_is_not_meant(self) -> None:
-        watched = CallGuards(consents=Consents(Shelf(), VirtualClock()))
+        watched = CallGuards(consents=Consents(FakeValues(), VirtualClock()))
         async with living("Hall", clock=VirtualClock(), governance=watched) as house:
             asked = await house.do(VACUUM, ROBOT, situation=ASK)
             question = house.box.question("turn", asked.id)
@@ -251,7 +252,7 @@ class TestTalk:
             assert len(house.demo.calls) == 1
 
     async def test_the_audit_names_whose_talk_it_was(self) -> None:
-        shelf = Shelf()
+        shelf = FakeJournal()
         watched = CallGuards(audit=shelf, satellite="Hall")
         async with living("Hall", governance=watched) as house:
             await house.do(ON, LAMP, situation=LED)
@@ -310,7 +311,7 @@ class TestWhoseTurn:
         assert (await house.box.call(call, "turning", "light")).status is Status.DONE
 
     async def test_the_audit_names_it(self) -> None:
-        shelf = Shelf()
+        shelf = FakeJournal()
         watched = CallGuards(audit=shelf, satellite="Hall")
         async with living("Hall", governance=watched) as house:
             await do(house, ON, LAMP)

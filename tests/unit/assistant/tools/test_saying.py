@@ -19,10 +19,12 @@ from assistant.tools.house.intents import PROCESS
 from assistant.tools.policy.rules import Rulings
 from integrations.errors import IntegrationError, Refused, Unavailable
 from integrations.gemini.events import FunctionCall, FunctionCalls
-from integrations.home_assistant.assist import EngineReply
+from integrations.home_assistant.assist import Conversation, EngineReply
 from integrations.home_assistant.house import Entity, House
 from integrations.home_assistant.reasons import CommandRefused, Unanswered
-from tests.unit.assistant.tools.doubles import Hub, Journal, Picture, tool
+from tests.fakes.home import StillHome
+from tests.fakes.journal import FakeJournal
+from tests.unit.assistant.tools.doubles import Hub, tool
 
 ON = SentenceMatch("turn on the fan", "en", "builtin", "HassTurnOn", {"name": "Fan"}, ("fan.bed",))
 UNLOCK = SentenceMatch(
@@ -45,7 +47,7 @@ PARTY = SentenceMatch("activate party mode", "en", "trigger")
 DONE = EngineReply("Turned on the fan", "action_done", succeeded=("fan.bed",))
 
 
-class Engine:
+class Engine(Conversation):
     """Says what it is told to; every sentence is kept, one too many fails."""
 
     def __init__(self, *answers: EngineReply | IntegrationError) -> None:
@@ -64,7 +66,7 @@ class Engine:
         return answer
 
 
-class LivingPicture(Picture):
+class LivingPicture(StillHome):
     """A house that a test changes."""
 
     def change(self, entity_id: str, state: str) -> None:
@@ -81,7 +83,7 @@ class Stage:
         rulings: Rulings | None = None,
         check: CheckAnswer | None = None,
     ) -> None:
-        self.engine, self.journal = Engine(*answers), Journal()
+        self.engine, self.journal = Engine(*answers), FakeJournal()
         self.picture = LivingPicture(house)
         self.hub = Hub(tool("change"))
         self.tools = Toolbox(
@@ -119,7 +121,7 @@ async def test_what_is_done_is_observed_and_kept(house: House) -> None:
     (started,) = stage.journal.started
     assert (started.server, started.name) == ("home_assistant", PROCESS)
     assert started.arguments == {"text": ON.text, "language": "en", "intent": "HassTurnOn"}
-    assert [turn for turn, _ in stage.journal.finished] == ["t"]
+    assert stage.journal.turns == ["t"]
     assert [one.call_id for one in stage.tools.mutations("t")] == ["s"]
 
 
@@ -295,7 +297,7 @@ async def test_a_model_cannot_reach_the_engine(house: House) -> None:
 
 
 async def test_without_an_engine_nothing_is_said(house: House) -> None:
-    tools = Toolbox(Hub(), Picture(house), Journal(), Catalogue(), SystemClock())
+    tools = Toolbox(Hub(), StillHome(house), FakeJournal(), Catalogue(), SystemClock())
     outcome = await tools.call(ToolCall("s", PROCESS, {}, ON), "t", ON.text)
     assert (outcome.status, outcome.decision) == (Status.NOT_RUN, Decision.DENIED)
 

@@ -12,7 +12,6 @@ from assistant.domain.call_context import CallContext
 from assistant.domain.clock import VirtualClock
 from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
 from assistant.domain.question import Question, Settlement, Verdict
-from assistant.domain.records import AuditRecord
 from assistant.tools.builtin.protocol import (
     NO_ARGUMENTS,
     AskFirst,
@@ -25,6 +24,7 @@ from assistant.tools.execution.guards import CallGuards
 from assistant.tools.execution.requests import EXPIRES_S
 from assistant.tools.policy.rules import Rulings
 from integrations.home_assistant.house import House as LiveHouse
+from tests.fakes.journal import FakeJournal
 from tests.fakes.small_values import FakeValues
 from tests.unit.assistant.tools.embedded import House, living
 
@@ -33,17 +33,6 @@ OFF, ON, DOOR = "HassTurnOff", "HassTurnOn", {"name": "Front door"}
 GARAGE = {"name": "Garage door"}
 VACUUM, ROBOT = "HassVacuumStart", {"name": "Robbie"}
 YES = Settlement("yes", "voice")
-
-
-class Shelf(FakeValues):
-    """Keeps values and rows in memory."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.rows: list[AuditRecord] = []
-
-    async def audit(self, record: AuditRecord) -> None:
-        self.rows.append(record)
 
 
 class Room:
@@ -482,7 +471,7 @@ class TestNothingSounds:
         assert outcome.decision is Decision.ALLOWED
 
     async def test_not_even_what_was_said_yes_to_for_today(self) -> None:
-        clock, shelf = VirtualClock(), Shelf()
+        clock, shelf = VirtualClock(), FakeValues()
         rules = CallGuards(consents=Consents(shelf, clock))
         async with living("Hall", clock=clock, governance=rules) as house:
             question = await asked(house, VACUUM, ROBOT)
@@ -501,7 +490,7 @@ class TestNothingSounds:
 
 class TestAlways:
     async def test_it_is_not_asked_again_until_midnight(self) -> None:
-        clock, shelf = VirtualClock(), Shelf()
+        clock, shelf = VirtualClock(), FakeValues()
         rules = CallGuards(consents=Consents(shelf, clock))
         async with living("Hall", clock=clock, governance=rules) as house:
             question = await asked(house, VACUUM, ROBOT)
@@ -515,7 +504,7 @@ class TestAlways:
             assert (await ask(house, VACUUM, ROBOT)) is not None
 
     async def test_never_for_a_lock(self) -> None:
-        clock, shelf = VirtualClock(), Shelf()
+        clock, shelf = VirtualClock(), FakeValues()
         rules = CallGuards(consents=Consents(shelf, clock))
         async with living("Hall", clock=clock, governance=rules) as house:
             question = await asked(house)
@@ -525,7 +514,7 @@ class TestAlways:
             assert (await ask(house)) is not None
 
     async def test_only_for_the_exact_call(self) -> None:
-        clock, shelf = VirtualClock(), Shelf()
+        clock, shelf = VirtualClock(), FakeValues()
         rules = CallGuards(consents=Consents(shelf, clock))
         async with living("Hall", clock=clock, governance=rules) as house:
             question = await asked(house, VACUUM, ROBOT)
@@ -541,7 +530,7 @@ async def test_pin_and_phone_by_the_settings() -> None:
 
 
 async def test_every_step_is_in_the_audit() -> None:
-    shelf = Shelf()
+    shelf = FakeJournal()
     async with living("Hall", governance=CallGuards(audit=shelf, satellite="Hall")) as house:
         question = await asked(house, heard="unlock the front door")
         await house.box.settle(question, YES)

@@ -18,7 +18,8 @@ from assistant.tools.execution.outcomes import MAX_DATA
 from assistant.tools.execution.toolbox import Toolbox
 from integrations.mcp import session
 from integrations.mcp.hub import McpHub
-from tests.unit.assistant.tools.doubles import Journal, Picture
+from tests.fakes.home import StillHome
+from tests.fakes.journal import FakeJournal
 from tests.unit.integrations.mcp.rogues import all_gone, rogue
 
 LIMIT_S = 20.0  # of one test, on a busy machine
@@ -38,7 +39,7 @@ async def tools_of(mode: str, folder: Path) -> AsyncIterator[Toolbox]:
     async with asyncio.timeout(LIMIT_S):
         async with McpHub([bad, good]) as hub:
             await hub.tools(wait_s=LIMIT_S)
-            box = Toolbox(hub, Picture(), Journal(), Catalogue(), SystemClock())
+            box = Toolbox(hub, StillHome(), FakeJournal(), Catalogue(), SystemClock())
             await box.menu()
             yield box
     assert await all_gone(folder / "bad")

@@ -13,14 +13,8 @@ from assistant.domain.outcome import Decision, Status, Tier
 from assistant.tools.builtin.protocol import BuiltInRequest, BuiltInResult
 from assistant.tools.execution.toolbox import Toolbox
 from integrations.errors import Unavailable
-from tests.unit.assistant.tools.doubles import (
-    Hub,
-    Journal,
-    nothing,
-    own_tool,
-    tool,
-    toolbox,
-)
+from tests.fakes.journal import FakeJournal
+from tests.unit.assistant.tools.doubles import Hub, nothing, own_tool, tool, toolbox
 
 
 @pytest.fixture
@@ -34,12 +28,12 @@ def clock() -> VirtualClock:
 
 
 @pytest.fixture
-def journal() -> Journal:
-    return Journal()
+def journal() -> FakeJournal:
+    return FakeJournal()
 
 
 @pytest.fixture
-def box(hub: Hub, clock: VirtualClock, journal: Journal) -> Toolbox:
+def box(hub: Hub, clock: VirtualClock, journal: FakeJournal) -> Toolbox:
     return toolbox(hub, clock, journal)
 
 
@@ -62,7 +56,7 @@ async def test_they_run_without_any_server(clock: VirtualClock) -> None:
 
 
 async def test_they_are_judged_fitted_and_journaled_like_any_other(
-    box: Toolbox, journal: Journal
+    box: Toolbox, journal: FakeJournal
 ) -> None:
     asked: list[tuple[Mapping[str, Any], BuiltInRequest]] = []
 
@@ -78,7 +72,7 @@ async def test_they_are_judged_fitted_and_journaled_like_any_other(
     assert (outcome.sentence, outcome.data) == ("It is so.", "42")
     assert (outcome.decision, outcome.tier) == (Decision.ALLOWED, Tier.COMFORT)
     assert [row.server for row in journal.started] == ["hearth"]
-    assert journal.finished == [("t", outcome)]
+    assert (journal.turns, journal.finished) == (["t"], [outcome])
     explained = await box.explain("ponder", {})
     assert explained is not None
     assert explained[1].rule == "built-in"
@@ -142,7 +136,7 @@ async def test_a_cancelled_mutation_stays_known(box: Toolbox, hub: Hub) -> None:
 
 
 async def test_a_call_that_is_cancelled_before_it_was_sent_did_not_run(
-    box: Toolbox, hub: Hub, journal: Journal, monkeypatch: pytest.MonkeyPatch
+    box: Toolbox, hub: Hub, journal: FakeJournal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def tools() -> list[Any]:
         await asyncio.Event().wait()
@@ -155,14 +149,16 @@ async def test_a_call_that_is_cancelled_before_it_was_sent_did_not_run(
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    [(turn_id, kept)] = journal.finished
+    [turn_id], [kept] = journal.turns, journal.finished
     assert (turn_id, kept.name, kept.arguments) == ("t", "change", {"query": "x"})
     assert kept.status is Status.NOT_RUN
     assert await box.call(call, "t") == kept
     assert box.mutations("t") == ()
 
 
-async def test_two_brains_may_give_the_same_id(box: Toolbox, hub: Hub, journal: Journal) -> None:
+async def test_two_brains_may_give_the_same_id(
+    box: Toolbox, hub: Hub, journal: FakeJournal
+) -> None:
     async with asyncio.TaskGroup() as group:
         await box.menu()
         first = group.create_task(box.call(ToolCall("call-1", "change", {}), "t"))
@@ -175,7 +171,7 @@ async def test_two_brains_may_give_the_same_id(box: Toolbox, hub: Hub, journal: 
     assert [task.result().id for task in (first, second)] == ["call-1", "call-1"]
     assert again.result() is second.result()
     assert [row.id for row in journal.started] == ["call-1", "call-1~2"]
-    assert [row.id for _, row in journal.finished] == ["call-1", "call-1~2"]
+    assert [row.id for row in journal.finished] == ["call-1", "call-1~2"]
 
 
 async def test_a_withdrawn_call_is_never_sent(

@@ -28,10 +28,11 @@ from integrations.home_assistant.client import HomeAssistant
 from integrations.home_assistant.house import Entity, House
 from integrations.mcp.hub import McpHub
 from integrations.mcp.servers import home_assistant_server
+from tests.fakes.home import StillHome
+from tests.fakes.small_values import FakeValues
 from tests.unit.assistant.tools.embedded import House as EmbeddedHouse
 from tests.unit.assistant.tools.embedded import living
 from tests.unit.assistant.tools.test_policy import ON, entry
-from tests.unit.assistant.tools.test_toolbox_asking import Shelf
 
 SCRIPT, SCENE, AUTOMATION = "script.cosy", "scene.away", "automation.party"
 LAMP = frozenset({"light.lamp"})
@@ -231,17 +232,13 @@ def test_a_field_may_name_a_label() -> None:
     assert named_in({"target": {"label_id": ["mood"]}}, KNOWN) == ["light.lamp"]
 
 
-class Telling:
+class Telling(StillHome):
     """A house that is told bit by bit: each wait brings the next picture."""
 
     def __init__(self, *houses: House, connected: bool = True) -> None:
+        super().__init__(houses[0], connected=connected)
         self._houses = list(houses)
-        self.connected = connected
         self.waits: list[frozenset[str]] = []
-
-    @property
-    def house(self) -> House:
-        return self._houses[0]
 
     async def wait_for(
         self, entity_ids: Collection[str], predicate: Callable[[House], bool], timeout_s: float
@@ -253,6 +250,7 @@ class Telling:
             await asyncio.sleep(timeout_s)
             return False
         del self._houses[0]
+        self.house = self._houses[0]
         return predicate(self.house)
 
 
@@ -432,7 +430,7 @@ async def no_administrator(**more: Any) -> AsyncIterator[EmbeddedHouse]:
 async def test_text_from_outside_asks_before_what_nobody_knows() -> None:
     """In a turn that has searched the web; "always" is not meant by it either."""
     clock = VirtualClock()
-    watched = CallGuards(consents=Consents(Shelf(), clock))
+    watched = CallGuards(consents=Consents(FakeValues(), clock))
     outside = replace(ASK, searched=True)
     freed = allow(domain="script")
     async with no_administrator(clock=clock, governance=watched, rulings=freed) as house:

@@ -9,14 +9,14 @@ import pytest
 
 from assistant.tools.execution.verification import verify
 from integrations.home_assistant.house import Entity, House
+from tests.fakes.home import StillHome
 
 
-class Picture:
+class Picture(StillHome):
     """A live picture that changes as the test says."""
 
     def __init__(self, house: House, connected: bool = True) -> None:
-        self.house = house
-        self.connected = connected
+        super().__init__(house, connected=connected)
         self.waits: list[float] = []
         self._changed = asyncio.Event()
 

@@ -13,16 +13,16 @@ from assistant.speech.catalogue import Catalogue
 from assistant.tools.execution.outcomes import MAX_WATCHED, MovementWatch
 from assistant.tools.execution.verification import verify
 from integrations.home_assistant.house import Entity, House
+from tests.fakes.home import StillHome
 
 DOOR = "cover.garage"
 
 
-class Picture:
+class Picture(StillHome):
     """A live picture in which a wait ends at a change or when the test lets its time run out."""
 
     def __init__(self) -> None:
-        self.house = House(entities={DOOR: Entity(DOOR, "Garage Door", "closing")})
-        self.connected = True
+        super().__init__(House(entities={DOOR: Entity(DOOR, "Garage Door", "closing")}))
         self.waiting = 0
         self._changed = asyncio.Condition()
         self._late = False
@@ -156,13 +156,8 @@ class LateStage(Stage):
         return [text for text, _ in self.said]
 
 
-class Still:
+class Still(StillHome):
     """A picture that shows nothing more."""
-
-    connected = True
-
-    def __init__(self, house: House) -> None:
-        self.house = house
 
     async def wait_for(self, *given: Any) -> bool:
         return False

@@ -8,8 +8,8 @@ from assistant.domain.clock import VirtualClock
 from assistant.interfaces.device.inbox import MARK, Commander, command_of, old_command_of
 from integrations.home_assistant.mobile_app import Push
 from integrations.web.box import NotKept, NotPossible
+from tests.fakes.small_values import FakeValues
 from tests.unit.assistant.interfaces.device.box import Heard, Pressed
-from tests.unit.assistant.tools.test_toolbox_asking import Shelf
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def heard() -> Heard:
 async def obey(box: Pressed, heard: Heard, what: Any, **data: Any) -> None:
     command = command_of(Push("1", "whatever", data={MARK: what, **data}))
     assert command is not None
-    await Commander(box, heard.happenings, Shelf(), VirtualClock()).obey(command)
+    await Commander(box, heard.happenings, FakeValues(), VirtualClock()).obey(command)
 
 
 @pytest.mark.parametrize(

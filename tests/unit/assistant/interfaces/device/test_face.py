@@ -18,10 +18,10 @@ from assistant.interfaces.device.registration import HouseDevice
 from assistant.speech.catalogue import Catalogue
 from integrations.home_assistant.client import HomeAssistant
 from integrations.web.requests import QuestionAnswer
+from tests.fakes.small_values import FakeValues
 from tests.unit.assistant.interfaces.device.box import Pressed, Says
 from tests.unit.assistant.interfaces.device.doubles import Json, TakesDevices
 from tests.unit.assistant.interfaces.device.sources import NOON, SECRET, Life
-from tests.unit.assistant.tools.test_toolbox_asking import Shelf
 
 
 class Sees(TakesDevices):
@@ -80,7 +80,14 @@ async def at_work(tmp_path: Path, *, guests: bool = False, **settings: Any) -> A
             **settings,
         }
     )
-    acts_on: Any = (stage.box, stage.says, stage.says, Catalogue(), Shelf(), stage.home.register)
+    acts_on: Any = (
+        stage.box,
+        stage.says,
+        stage.says,
+        Catalogue(),
+        FakeValues(),
+        stage.home.register,
+    )
     device = HouseDevice(known, clock)
     home = cast(HomeAssistant, stage.home)
     async with DeviceInterface(

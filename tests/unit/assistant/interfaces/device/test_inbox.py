@@ -15,8 +15,8 @@ from assistant.speech.catalogue import Catalogue
 from integrations.home_assistant.mobile_app import Push
 from integrations.web.box import NotAnnounced, NotKept, NotPossible
 from integrations.web.requests import QuestionAnswer
+from tests.fakes.small_values import FakeValues
 from tests.unit.assistant.interfaces.device.box import Fired, Heard, Pressed, Says
-from tests.unit.assistant.tools.test_toolbox_asking import Shelf
 
 YES_NO = [{"action": "YES", "title": "Yes"}, {"action": "NO", "title": "No"}]
 
@@ -26,7 +26,7 @@ class Room:
 
     def __init__(self) -> None:
         self.box, self.says, self.fired, self.heard = Pressed(), Says(), Fired(), Heard()
-        self.clock, self.shelf = VirtualClock(), Shelf()
+        self.clock, self.shelf = VirtualClock(), FakeValues()
         commander = Commander(self.box, self.heard.happenings, self.shelf, self.clock)
         says, events = cast(Any, self.says), cast(DeviceEvents, self.fired)
         self.inbox = Inbox(

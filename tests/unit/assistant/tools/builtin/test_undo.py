@@ -26,7 +26,7 @@ from integrations.home_assistant.house import House
 from integrations.home_assistant.services import Services, Snapshots, is_snapshot
 from integrations.mcp.hub import McpHub
 from integrations.mcp.servers import home_assistant_server
-from tests.unit.assistant.tools.embedded import Journal
+from tests.fakes.journal import FakeJournal
 
 CATALOGUE = Catalogue()
 REQUEST = BuiltInRequest("turn-1", "turn", "undo that", "en")
@@ -155,7 +155,12 @@ async def living() -> AsyncIterator[Room]:
         stack = UndoStack(home, Snapshots(home), Services(home), clock, alone=True)
         async with stack:
             tools = Toolbox(
-                hub, home, Journal(), CATALOGUE, SystemClock(), governance=CallGuards(undo=stack)
+                hub,
+                home,
+                FakeJournal(),
+                CATALOGUE,
+                SystemClock(),
+                governance=CallGuards(undo=stack),
             )
             undoing = Undoing(
                 stack, through(tools), lambda: tools.current_menu, lambda: home.house, CATALOGUE

@@ -9,6 +9,7 @@ from assistant.domain.outcome import Decision, Observed, Status, Tier, ToolOutco
 from integrations.errors import Refused, Unavailable
 from integrations.home_assistant.house import Area, Entity, House
 from integrations.home_assistant.services import Found, is_snapshot, snapshot_id
+from tests.fakes.home import StillHome
 
 PLAYER = 1 | 4 | 8 | 128 | 256 | 2048 | 4096 | 16384 | 65536
 
@@ -57,13 +58,12 @@ def outcome(
     )
 
 
-class FakeHome:
+class FakeHome(StillHome):
     """Live picture, snapshots and actions in one. An action of which nothing is told fails."""
 
     def __init__(self, *entities: Entity) -> None:
         areas = {"kitchen": Area("kitchen", "Kitchen"), "bedroom": Area("bedroom", "Bedroom")}
-        self.house = House({}, areas, {entity.entity_id: entity for entity in entities})
-        self.connected = True
+        super().__init__(House({}, areas, {entity.entity_id: entity for entity in entities}))
         self.scenes: dict[str, dict[str, Entity]] = {}
         self.done: list[str] = []  # every request, in order
         self.away = False  # every request fails

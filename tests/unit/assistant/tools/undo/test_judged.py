@@ -26,8 +26,9 @@ from assistant.tools.undo.stack import UndoStack
 from assistant.tools.undo.step import UndoneReport
 from assistant.tools.undo.tools import Undoing, through
 from integrations.home_assistant.house import Entity
+from tests.fakes.journal import FakeJournal
 from tests.fakes.small_values import FakeValues
-from tests.unit.assistant.tools.doubles import Hub, Journal
+from tests.unit.assistant.tools.doubles import Hub
 from tests.unit.assistant.tools.undo.doubles import PLAYER, FakeHome, light, outcome, thing
 
 CATALOGUE = Catalogue()
@@ -112,7 +113,7 @@ async def _room(
         tools = Toolbox(
             Hub(),
             home,
-            Journal(),
+            FakeJournal(),
             CATALOGUE,
             clock,
             rulings=rulings,

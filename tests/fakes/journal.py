@@ -1,0 +1,25 @@
+"""The journal of tool calls, in memory."""
+
+from assistant.domain.outcome import ToolOutcome
+from assistant.domain.records import AuditRecord, CallRecord
+from assistant.journal.audit import Discreet
+
+
+class FakeJournal(Discreet):
+    """Keeps what it is told, in order."""
+
+    def __init__(self) -> None:
+        self.started: list[CallRecord] = []
+        self.finished: list[ToolOutcome] = []
+        self.turns: list[str] = []  # of what has finished
+        self.rows: list[AuditRecord] = []
+
+    async def start_call(self, call: CallRecord) -> None:
+        self.started.append(call)
+
+    async def finish_call(self, turn_id: str, outcome: ToolOutcome) -> None:
+        self.turns.append(turn_id)
+        self.finished.append(outcome)
+
+    async def audit(self, record: AuditRecord) -> None:
+        self.rows.append(record)
