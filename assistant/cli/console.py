@@ -123,9 +123,6 @@ def _respelled(text: Text, pieces: Sequence[str]) -> tuple[Text, list[int]]:
     return found, starts
 
 
-# A person at the terminal, who is asked before a gated call.
-
-
 ANSWER_S = 60.0  # typing takes longer than saying yes
 _LINE_BYTES = 4096  # the longest line that a terminal gives (termios(3), canonical mode)
 

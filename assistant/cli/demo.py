@@ -23,8 +23,6 @@ from integrations.demo_home.rest import DemoHome
 from integrations.demo_home.scenes import in_words
 from integrations.home_assistant.services import is_snapshot
 
-# What a person sees of a scene: at most twelve lines.
-
 
 def show_scene(
     console: Terminal,

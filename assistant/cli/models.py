@@ -39,9 +39,6 @@ from assistant.sound.devices import models_folder
 from integrations.downloads import downloading_into, fetch_together, megabytes, web_client
 from integrations.errors import IntegrationError
 
-# `hearth models download`: fetches what is named, or what the settings lack.
-
-
 _MD5_ONLY = "it is checked by md5 only, which shows damage but no malice"
 _SUGGESTED = 3  # voices for a language that has none
 

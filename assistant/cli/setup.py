@@ -41,9 +41,6 @@ from assistant.setup.conversation import SetupDialog
 from assistant.setup.document import begun, draft
 from integrations.errors import IntegrationError
 
-# The flags of `hearth setup`: one for everything that is asked, and what they answer.
-
-
 HOME = "http://homeassistant.local:8123"
 
 

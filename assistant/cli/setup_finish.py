@@ -45,8 +45,6 @@ from integrations.home_assistant.websocket import Commands
 from integrations.web.box import Scope
 from integrations.web.pages import is_loopback
 
-# The part of `hearth setup --forget` that takes the box's entities away from the broker.
-
 
 async def forget_entities(mqtt: Mqtt, identifier: str) -> str:
     """What a person still has to do, "" for nothing."""

@@ -46,9 +46,6 @@ def setup_services(
     return SetupServices(fetch, verify_tls=verify_tls, ca_file=ca_file)
 
 
-# Answers that came by flags alone: tried before anything is written.
-
-
 async def settle_given(answers: Answers, present: Settings, console: Terminal) -> Answers:
     """The answers, with voices for new languages. Raises IntegrationError, ConfigError, Failed."""
     settings = draft(present, answers)
@@ -105,9 +102,6 @@ async def _try_key(settings: Settings, means: SetupServices, console: Terminal) 
     else:
         told = "[green]Google takes the key[/]; {model} is there."
         console.tell(told, model=settings.gemini.model, fold=True)
-
-
-# The person at the terminal whom `hearth setup` asks; over ssh too.
 
 
 _METER = 24  # characters of the level
@@ -175,9 +169,6 @@ async def confirm(person: TerminalPerson, question: str) -> bool:
     except Gone:
         return False
     return said.casefold() in ("y", "yes")
-
-
-# The list at the end of `hearth setup`: these may open something.
 
 
 SHOWN = 30  # things in the list; the rest is told by `hearth tools rate`

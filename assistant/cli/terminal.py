@@ -44,9 +44,6 @@ class Parser(argparse.ArgumentParser):
         super().error(escaped(message))
 
 
-# What each command of the program is made of.
-
-
 @dataclass(frozen=True, slots=True)
 class CliCommand:
     """One word after `hearth`."""

@@ -31,9 +31,6 @@ from assistant.journal.trace import (
 )
 from assistant.sound.recordings import listed
 
-# A turn for a person at a terminal: its waterfall in colours, its calls, what it cost.
-
-
 _WIDEST = 110  # columns: beyond that a bar is no easier to read
 _COLOURS = {
     "speech": "cyan",
@@ -150,9 +147,6 @@ def _tail(turn: TurnRecord) -> list[tuple[str, Text]]:
 
 def _words(text: str | None) -> Text:
     return Text(text) if text else Text("(nothing, or erased)", style="dim")
-
-
-# `hearth trace --list` and `--faults`: the last turns, how they went, and what did not work.
 
 
 WEEK = timedelta(days=7)

@@ -104,9 +104,6 @@ def _with_data_folder(settings: Settings, environ: Mapping[str, str]) -> Setting
     return settings.model_copy(update={"assistant": place})
 
 
-# Settings from the environment: HEARTH_SECTION__KEY stands above the file.
-
-
 PREFIX = "HEARTH_"
 
 
@@ -162,9 +159,6 @@ def _unknown(name: str) -> str:
     near = nearest(name.removeprefix(PREFIX), bare)
     hint = f"; did you mean {bare[near]}?" if near else "; unset it"
     return f"The environment variable {name} is no setting{hint}"
-
-
-# Secrets come from the environment, a systemd credential, KEY_file or the plain key.
 
 
 _LONGEST = 64 * 1024  # characters; a secret file is never longer, /dev/zero is

@@ -12,8 +12,6 @@ from audio.frames import SAMPLE_RATE
 from audio.player import WavPlayer
 from audio.sound_files import read_wav, write_wav
 
-# A player that writes each answer of the demonstration into a file of its own.
-
 
 class Gramophone:
     """Plays into the file of the present scene; `begin` starts the next one."""

@@ -115,9 +115,6 @@ def judge_messages(old: Mapping[str, old_orders.OldOrder]) -> Found:
     )
 
 
-# The disk under the data folder: how full, whether it can be written, and how worn it is.
-
-
 _MB = 2**20
 _FULL_MB, _TIGHT_MB = 50, 500  # free
 _FEW_FILES = 500  # that can still be made
@@ -230,9 +227,6 @@ def _read(file: Path) -> str:
         return file.read_text(encoding="utf-8", errors="replace").strip()
     except OSError:
         return ""
-
-
-# Checks of the machine: its memory, how hot it is and whether it slows itself down, its clock.
 
 
 _LITTLE_MEMORY_MB, _TIGHT_MEMORY_MB = 40, 120  # available; Hearth needs some 200 in all

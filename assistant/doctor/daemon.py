@@ -272,9 +272,6 @@ async def _by_link(client: httpx.AsyncClient, folder: Path) -> bool:
     return (await client.post(_SESSION, json={"code": code})).status_code == 204
 
 
-# What every check of the box looks at, and what it may do there beside looking.
-
-
 @dataclass(frozen=True, slots=True)
 class May:
     """What the doctor may do that others notice. Nothing, unless somebody sits there."""

@@ -287,9 +287,6 @@ CHECKS: tuple[Check[HouseScene], ...] = (
 )
 
 
-# The check of the MQTT broker, where one is set.
-
-
 _MEND = "mend that, and Home Assistant has Hearth's MQTT entities again"
 
 

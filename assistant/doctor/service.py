@@ -149,9 +149,6 @@ SERVICE_CHECKS: tuple[Check[Scene], ...] = (
 )
 
 
-# Checks of the interface for programs and people: who can reach it, and how one signs in.
-
-
 def judge_exposure(http: Http) -> Found:
     """By the settings: who can reach it, and whether others can read along."""
     where = f"{http.host or 'every address'}, port {http.port}"
@@ -194,9 +191,6 @@ INTERFACE_CHECKS: tuple[Check[Scene], ...] = (
     Check("http", _exposure),
     Check("console", _console),
 )
-
-
-# Secrets that a person's command lacks: the service may have them as systemd credentials.
 
 
 _HOUSE = ("home assistant", "token", "tools", "live picture", "device", "area")

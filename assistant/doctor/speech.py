@@ -68,9 +68,6 @@ def _pace(voices: Voices, language: str) -> tuple[TunedVoice, str]:
     return voice, "" if voice.factor is None else f"{voice.factor:.2f} of real time"
 
 
-# Checks of the ear: the wake word's models on spoken clips, the voice detector, the stop words.
-
-
 _CAME_NEAR = 0.5  # of 1: a model that reacts so to a clip works
 _SPEECH = 0.5  # what the pipeline takes for speech
 

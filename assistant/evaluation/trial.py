@@ -22,9 +22,6 @@ from integrations.demo_home.house import DemoHouse, Snapshot
 from integrations.home_assistant.house import House
 from integrations.home_assistant.services import is_snapshot
 
-# The embedded house as a stage: put back before each sentence, looked at after it.
-
-
 _SETTLE_S = 2.0  # longest journey of a cover or a lock, and of its news
 _ON_ITS_WAY = frozenset({"opening", "closing", "locking", "unlocking", "returning"})
 _NOT_RUN = (Decision.DENIED, Decision.NEEDS_CONFIRMATION)
@@ -242,9 +239,6 @@ async def run_trials(
         trial = await trials.say(sentence, recording)
         spent += trial.cost_usd
         told(trial)
-
-
-# The figures of `hearth eval`: for programs, and as a table to share. Pure.
 
 
 @dataclass(frozen=True, slots=True)

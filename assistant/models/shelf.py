@@ -20,9 +20,6 @@ from integrations.downloads import Download, is_right
 from integrations.errors import Refused
 from integrations.tls import address_allowed
 
-# `models/manifest.toml`: voices and wake words with their source, licence, sizes and hashes.
-
-
 Kind = Literal["voice", "micro", "open"]  # Piper, microWakeWord, openWakeWord
 SUFFIXES: dict[Kind, tuple[str, ...]] = {  # the one that makes it count as there comes first
     "voice": (".onnx", ".onnx.json"),

@@ -197,9 +197,6 @@ def _signals(stop: Callable[[], None], reload: Callable[[], None]) -> Iterator[N
 # the event loop, so that this goes on is shown by the asking.
 
 
-# How Hearth stands, in one line for `systemctl status`.
-
-
 def status_of(app: "App", sound: "SoundState", trouble: str = "") -> str:
     """What it listens for, or why it hears nobody, and what else is wrong.
 
@@ -219,9 +216,6 @@ def _hears(app: "App", sound: "SoundState") -> str:
         return "Has no microphone, and answers programs."
     words = ", ".join(word.model for word in app.settings.wake.words)
     return f"Listens for {words}."
-
-
-# Feeds systemd's watchdog for as long as everything goes on, and tells it how we stand.
 
 
 LOOK_S = 2.0  # the longest time between two looks

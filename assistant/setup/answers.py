@@ -12,9 +12,6 @@ from assistant.config.kinds import HomeAddress, Language
 from assistant.setup.sound_check import Reading
 from assistant.tools.house.names import nearest
 
-# What a person meant by a line that they typed. Pure; each answer is a value or a complaint.
-
-
 _YES = frozenset({"y", "yes", "s", "si", "sí", "sim", "j", "ja", "o", "oui", "co", "có"})
 _NO = frozenset({"n", "no", "não", "nao", "nein", "non", "không", "khong"})
 _ADDRESS: TypeAdapter[str] = TypeAdapter(HomeAddress)
@@ -135,9 +132,6 @@ def sound_wish(line: str, microphones: int, speakers: int) -> SoundWish:
     return SoundWish(microphone=chosen.get("m"), speaker=chosen.get("s"), again=True)
 
 
-# How setup goes about it, by what is there and what was said. Pure.
-
-
 class Way(Enum):
     """One of four."""
 
@@ -175,9 +169,6 @@ class Person(Protocol):
 
 class Gone(Exception):
     """The terminal is closed, or the person ended its input."""
-
-
-# Asks a person, one question after the other, and counts what was asked.
 
 
 MOST = 8  # questions of one walk

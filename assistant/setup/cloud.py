@@ -13,9 +13,6 @@ from integrations.gemini.events import TokensUsed
 from integrations.gemini.key import doubtful, impossible
 from integrations.gemini.models import cost_usd, model_row
 
-# What a person says yes to before the first byte goes to Google. Four lines, all of it counted.
-
-
 COMMANDS_A_DAY = 50
 TERMS = "https://ai.google.dev/gemini-api/terms"
 

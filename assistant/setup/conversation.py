@@ -231,9 +231,6 @@ def _word(yes: bool) -> str:
     return "yes" if yes else "no"
 
 
-# Question 5: Hearth speaks, the person says the wake word, and both are seen and heard.
-
-
 _MOST = 9  # devices of a kind that are listed; a name in the settings does for the others
 
 

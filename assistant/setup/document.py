@@ -245,9 +245,6 @@ def _check(document: tomlkit.TOMLDocument, target: Path) -> None:
         raise one_sentence(complaints(error, Origins(str(target)))) from None
 
 
-# The settings as they would be with what was answered so far: for trying it out. Pure.
-
-
 def draft(present: Settings, answers: Answers) -> Settings:
     """`present` with the answers over it. Raises ConfigError for what the schema refuses."""
     raw = present.model_dump(by_alias=True)

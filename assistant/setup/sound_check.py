@@ -19,9 +19,6 @@ from audio.frames import FRAME_MS, SAMPLE_RATE, Frame
 from audio.microphone import Microphone
 from audio.wake import Detection, WakeEngine
 
-# How loud a microphone is while somebody tries it: from samples to a sentence. Pure.
-
-
 _WINDOW = 100 // FRAME_MS  # frames of the level that is shown: short enough to follow a syllable
 _FLOOR_PART = 0.1  # the quietest part of all windows tells the room
 _FULL = 32_700  # from here on a sample counts as clipped
@@ -91,9 +88,6 @@ def bar(dbfs: float, width: int) -> str:
     """A level as a bar: empty at -60 dBFS, full at 0."""
     filled = round(width * min(1.0, max(0.0, 1 + dbfs / 60)))
     return "█" * filled + "░" * (width - filled)
-
-
-# Which voice a language gets that has none. Pure.
 
 
 _QUALITIES = ("medium", "high", "low", "x_low")  # the best for a small box comes first
