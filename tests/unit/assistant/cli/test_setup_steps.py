@@ -1,6 +1,8 @@
 """The list of what may open something, at the end of `hearth setup`."""
 
-from collections.abc import AsyncIterator, Callable
+import hashlib
+import io
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
 
@@ -8,19 +10,25 @@ import pytest
 
 from assistant.cli import setup_steps as setup_openers
 from assistant.cli.console import Terminal
-from assistant.cli.setup_steps import rate_openers
+from assistant.cli.setup_steps import TerminalPerson, rate_openers, setup_services
 from assistant.config.schema import Settings
 from assistant.domain.clock import SystemClock
 from assistant.domain.outcome import Tier
 from assistant.journal.store import Store
+from assistant.models.shelf import parse_manifest
+from assistant.setup import services
 from assistant.setup.answers import Gone
+from assistant.setup.services import SetupServices
 from assistant.setup.sound_check import Reading
 from assistant.tools.policy.choices import Ratings
 from integrations.demo_home.catalogue import THINGS
 from integrations.demo_home.house import Thing
 from integrations.demo_home.rest import DemoHome
+from tests.unit.integrations.file_server import FileServer, file_server
 
 GATE, ALARM, COVER = "switch.gate", "switch.alarm", "cover.left"
+
+
 MORE = (
     Thing(GATE, "Front gate", "off"),
     Thing(ALARM, "Burglar alarm", "off"),
@@ -144,3 +152,76 @@ async def test_a_store_that_cannot_be_opened_is_told(settings: Settings, console
     settings.database.mkdir(parents=True)
     assert await rate_openers(settings, Typing("1"), console) == 0
     assert "Nothing was rated:" in console.export_text()
+
+
+def test_a_name_from_outside_gives_the_terminal_no_orders() -> None:
+    written = io.StringIO()
+    person = TerminalPerson(Terminal(file=written, force_terminal=True, color_system=None))
+    person.tell("   m1 * [red]USB\x1b]0;gone\x07\x1b[2J\x9b2J Mic\n   next")
+    assert written.getvalue() == (
+        "   m1 * [red]USB\\x1b]0;gone\\x07\\x1b[2J\\x9b2J Mic\\n   next\n"
+    )
+
+
+BODY = {"/a": b"a voice", "/a.json": b"{}"}
+
+
+NAME = "en_US-a-low"
+
+
+@pytest.fixture
+def server() -> Iterator[FileServer]:
+    with file_server(BODY) as served:
+        yield served
+
+
+@pytest.fixture
+def lacking(tmp_path: Path, server: FileServer, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    for name in ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    files = ", ".join(
+        f'{{url = "{server.url(path)}", size = {len(data)}, '
+        f'sha256 = "{hashlib.sha256(data).hexdigest()}"}}'
+        for path, data in BODY.items()
+    )
+    known = parse_manifest(
+        f'version = 1\n[[model]]\nname = "{NAME}"\nkind = "voice"\nlanguage = "en_US"\n'
+        f'licence = "CC0"\nsource = "https://models.example"\nread = "a test"\nfiles = [{files}]\n',
+        "a test",
+    )
+    monkeypatch.setattr(services, "read_manifest", lambda: known)
+    return Settings.model_validate(
+        {"assistant": {"data": str(tmp_path)}, "voice": {"models": {"en": NAME}}}
+    )
+
+
+def means() -> tuple[SetupServices, io.StringIO]:
+    shown = io.StringIO()
+    return setup_services(Terminal(file=shown, width=100)), shown
+
+
+async def test_a_voice_that_lacks_is_fetched_once(lacking: Settings) -> None:
+    fetching, shown = means()
+    assert await fetching.fetch_voices(lacking) == ""
+    assert (lacking.data_folder / "models" / f"{NAME}.onnx").read_bytes() == BODY["/a"]
+    assert f"{NAME}: 0.0 MB, licence: CC0" in shown.getvalue()
+    again, shown = means()
+    assert await again.fetch_voices(lacking) == ""
+    assert shown.getvalue() == ""
+
+
+async def test_a_voice_that_does_not_come_is_a_sentence(
+    lacking: Settings, server: FileServer
+) -> None:
+    server.statuses.append(404)
+    fetching, _ = means()
+    assert "not to be had" in await fetching.fetch_voices(lacking)
+
+
+async def test_what_the_manifest_does_not_know_is_left(lacking: Settings) -> None:
+    own = Settings.model_validate(
+        {"assistant": {"data": str(lacking.data_folder)}, "voice": {"models": {"en": "own.onnx"}}}
+    )
+    fetching, shown = means()
+    assert await fetching.fetch_voices(own) == ""
+    assert shown.getvalue() == ""

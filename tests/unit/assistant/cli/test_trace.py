@@ -1,6 +1,7 @@
 """`hearth trace`: the last turns, a week's shares, marks and faults; `hearth costs`."""
 
 import asyncio
+import io
 import json
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -9,16 +10,27 @@ from typing import Any
 
 import pytest
 
+from assistant.cli.console import Terminal
 from assistant.cli.main import main
+from assistant.cli.trace import show
 from assistant.domain.brain import Usage
-from assistant.domain.clock import SystemClock
-from assistant.domain.records import ErrorRecord, TurnRecord
+from assistant.domain.clock import SystemClock, VirtualClock
+from assistant.domain.outcome import Status
+from assistant.domain.records import CallRecord, ErrorRecord, TurnRecord
 from assistant.journal.store import Store
-from tests.unit.assistant.journal.samples import an_outcome
+from assistant.sound.recordings import FOLDER, Recording, write
+from audio.sound_files import read_wav
+from tests.unit.assistant.journal.samples import a_call, a_turn, an_audit, an_outcome
 
 NOW = datetime(2026, 5, 4, 12, tzinfo=UTC)
+
+
 TIMELINE = {"speech_end": 100.0, "end_of_turn": 400.0, "first_audio_out": 2900.0}
+
+
 LIGHT = TurnRecord("t1", NOW, "voice", "en", brain="offline", heard="turn on the light")
+
+
 DOOR = replace(
     LIGHT,
     turn_id="t2",
@@ -188,3 +200,184 @@ def test_an_empty_journal(
 ) -> None:
     assert hearth(config, *words) == 0
     assert sentence in capsys.readouterr().out
+
+
+TURN = replace(
+    a_turn(VirtualClock()),
+    started_at=datetime(2026, 1, 1, 12, tzinfo=UTC),
+    caller="",
+    model="gemini-3.8-live",
+    usage=Usage(812, 96),
+    cost_usd=0.0021,
+    mark="wrong",
+    timeline={
+        "wake": 500.0,
+        "speech_start": 800.0,
+        "speech_end": 2000.0,
+        "end_of_turn": 2300.0,
+        "heard": 2400.0,
+        "first_tool_call": 3900.0,
+        "last_tool_result": 4000.0,
+        "first_audio_out": 4100.0,
+        "answer_done": 5000.0,
+    },
+)
+
+
+def shown(turn: TurnRecord, calls: list[CallRecord], width: int, colours: bool = False) -> str:
+    clock, out = VirtualClock(), io.StringIO()
+    console = Terminal(file=out, width=width, force_terminal=colours)
+    show(console, turn, calls, [an_audit(clock)])
+    return out.getvalue()
+
+
+@pytest.mark.parametrize("width", [60, 80, 110, 200])
+def test_it_fits_any_terminal(width: int) -> None:
+    out = shown(TURN, [replace(a_call(VirtualClock()), status=Status.DONE)], width)
+    assert max(map(len, out.splitlines())) <= width
+    (longest,) = [line for line in out.splitlines() if "longest wait" in line]
+    assert longest.startswith("thinking")
+    assert "1500 ms" in longest
+    assert out.count("◆") == 1  # the wake word, a moment
+
+
+def test_all_of_it_is_told() -> None:
+    out = shown(TURN, [replace(a_call(VirtualClock()), status=Status.DONE)], 100)
+    for told in (
+        "enciende la luz",
+        "HassTurnOn(name=Küche) done",
+        "confirmed by voice",
+        "Unlock Front Door? yes",
+        "La luz está encendida.",
+        "timeout: The house did not answer.",
+        "marked       wrong",
+        "first sound  2100 ms after the last word",
+        "$0.0021, 812 tokens in and 96 out, gemini-3.8-live",
+    ):
+        assert told in out
+
+
+def test_words_of_others_are_no_markup() -> None:
+    turn = replace(TURN, heard="[red]turn[/] it [bold]on", answer="[/nothing]")
+    out = shown(turn, [], 80)
+    assert "[red]turn[/] it [bold]on" in out
+    assert "[/nothing]" in out
+
+
+def test_a_turn_without_anything() -> None:
+    out = shown(TurnRecord("t1", TURN.started_at, "text", "en"), [], 80)
+    assert out.count("(nothing, or erased)") == 2
+    assert "no brain" in out
+
+
+def test_there_are_colours_where_people_look() -> None:
+    assert "\x1b[" in shown(TURN, [], 80, colours=True)
+
+
+THEN = datetime.now(UTC)
+
+
+SOUND = bytes([0, 32]) * 40_000  # 2.5 s
+
+
+RECORDED = Recording(
+    "20260101T120003.000000Z-turn-okay_nabu-0.97",
+    "turn",
+    THEN,
+    "okay_nabu",
+    0.9712,
+    2.5,
+    "t1",
+)
+
+
+NEAR = Recording(
+    "20260101T120001.500000Z-near-okay_nabu-0.40",
+    "near",
+    THEN,
+    "okay_nabu",
+    0.4,
+    0.5,
+    closeness=0.6,
+)
+
+
+@pytest.fixture
+def recorded(tmp_path: Path) -> Path:
+    """A journal with three turns, of which one has its sound."""
+    file = tmp_path / "hearth.toml"
+    file.write_text(
+        f'[assistant]\ndata = "{tmp_path}"\n[audio]\noutput = "file:{tmp_path}/out.wav"\n'
+    )
+
+    async def fill() -> None:
+        async with Store(tmp_path / "hearth.db", SystemClock()) as store:
+            await store.record_turn(TurnRecord("t1", THEN, "voice", "en"))
+            await store.record_turn(TurnRecord("t2", THEN, "voice", "en"))
+            await store.record_turn(TurnRecord("t3", THEN, "text", "en"))
+
+    asyncio.run(fill())
+    write(tmp_path / FOLDER, RECORDED, SOUND)
+    write(tmp_path / FOLDER, NEAR, SOUND[:16_000])
+    return file
+
+
+def trace(recorded: Path, *words: str) -> int:
+    return main(["trace", *words, "--config", str(recorded)])
+
+
+def test_a_turn_is_shown_and_played(
+    recorded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert trace(recorded, "t1", "--play") == 0
+    assert "t1" in capsys.readouterr().out
+    assert read_wav(tmp_path / "out.wav") == SOUND
+
+
+def test_a_recording_is_played_by_its_name(
+    recorded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert trace(recorded, NEAR.name, "--play") == 0
+    assert read_wav(tmp_path / "out.wav") == SOUND[:16_000]
+
+
+@pytest.mark.parametrize(
+    ("turn", "keep", "sentence"),
+    [
+        ("t2", "", "No sound of the turn t2 was kept; set recordings.keep"),
+        ("t2", "[recordings]\nkeep = 5\n", "No sound of the turn t2 is kept"),
+        ("t3", "", "The turn t3 was not spoken"),
+        ("t9", "", "There is no turn t9"),
+    ],
+)
+def test_where_there_is_no_sound(
+    recorded: Path, capsys: pytest.CaptureFixture[str], turn: str, keep: str, sentence: str
+) -> None:
+    recorded.write_text(recorded.read_text() + keep)
+    assert trace(recorded, turn, "--play") == 1
+    said = capsys.readouterr().err
+    assert sentence in said
+    assert said.count("\n") == 1
+
+
+def test_all_that_is_kept(recorded: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert trace(recorded, "--recordings") == 0
+    near, turn = capsys.readouterr().out.splitlines()
+    assert "near" in near
+    assert "0.40" in near
+    assert "0.97" in turn
+    assert turn.endswith(RECORDED.name)
+    assert trace(recorded, "--recordings", "--json") == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert [row["name"] for row in rows] == [NEAR.name, RECORDED.name]
+    assert rows[1]["turn_id"] == "t1"
+    assert Path(rows[1]["file"]).is_file()
+
+
+def test_nothing_is_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "hearth.toml"
+    file.write_text(f'[assistant]\ndata = "{tmp_path}/none"\n')
+    assert trace(file, "--recordings") == 0
+    assert "recordings.keep" in capsys.readouterr().out
+    assert trace(file, "--recordings", "--json") == 0
+    assert json.loads(capsys.readouterr().out) == []

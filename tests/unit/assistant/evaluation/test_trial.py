@@ -2,12 +2,16 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from assistant.conversation.record import FinishedTurn
 from assistant.domain.brain import Usage
+from assistant.domain.records import ErrorRecord
 from assistant.evaluation.commands import Outcome, Sentence, parse_wish
-from assistant.evaluation.trial import Circumstances, Trial, as_json, as_markdown
+from assistant.evaluation.trial import Circumstances, Stage, Trial, as_json, as_markdown
+from tests.pipeline.rig import offline_settings, pipeline
 
 ABOUT = Circumstances(
     "0.1.0", "gemini-live", "gemini-3.8-live", "piper", "", "aarch64", "2026-11-23", True, 60, 0.5
@@ -82,3 +86,26 @@ def test_in_a_hurry_no_latency_is_told() -> None:
 def test_nothing_was_said() -> None:
     assert as_json([], ABOUT)["cost_usd"] == 0
     assert "| together | 0 | 0 (-) |" in as_markdown([], ABOUT)
+
+
+async def test_what_turns_did_and_how_the_house_is_put_back(tmp_path: Path) -> None:
+    async with pipeline(offline_settings(tmp_path)) as app:
+        stage = Stage(app)
+        await stage.reset({"light.hall": "on"})
+        assert stage.now()["light.hall"] == "on"
+        await app.runner.ask("turn on the kitchen light")
+        await app.runner.ask("unlock the front door")
+        seen = await stage.look_at(app.log.turns)
+        assert seen.changed == {"light.kitchen"}
+        assert seen.did == ("intent__HassTurnOn",)
+        [denied] = seen.denied
+        assert "Front door" in denied
+        assert (seen.woken, seen.failed, seen.understood) == (True, False, True)
+        await stage.reset({})
+        assert (await stage.look(None)).changed == frozenset()
+        assert stage.now()["light.hall"] == "off"
+        last = app.log.turns[-1]
+        slow = replace(last.record, error=ErrorRecord("timeout", None), clauses=("Too long.",))
+        assert (await stage.look(FinishedTurn(slow, ()))).failed
+        mute = replace(slow, clauses=())
+        assert not (await stage.look(FinishedTurn(mute, ()))).failed
