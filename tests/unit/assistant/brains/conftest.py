@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from tests.unit.assistant.brains.ladder_stage import Stage
+from tests.unit.assistant.brains.scripted import Stage
 
 
 @pytest.fixture

@@ -12,7 +12,6 @@ from assistant.brains.gemini_once import ROUNDS, GeminiOnceBrain, ThinkResult
 from assistant.domain.brain import (
     BrainEvent,
     BrainFault,
-    FaultKind,
     Heard,
     NotMeant,
     Reached,
@@ -29,9 +28,6 @@ from integrations.errors import (
     Blocked,
     Exhausted,
     IntegrationError,
-    Refused,
-    Retired,
-    SignInAgain,
     Unavailable,
 )
 from integrations.gemini.declarations import Declaration
@@ -230,67 +226,39 @@ async def test_no_call_of_an_answer_that_breaks_off_is_run(service: Play, house:
     assert house.deeds == []
 
 
-@pytest.mark.parametrize(
-    ("error", "kind", "retryable"),
-    [
-        (Unavailable("x"), "unreachable", True),
-        (Exhausted("x"), "quota", False),
-        (SignInAgain("x"), "sign_in", False),
-        (Retired("x"), "retired", False),
-        (Refused("x"), "refused", False),
-        (Blocked("x"), "blocked", False),
-    ],
-)
-async def test_each_error_is_a_fault_of_its_kind(
-    service: Play, error: IntegrationError, kind: FaultKind, retryable: bool
-) -> None:
-    assert (await run(service([error])))[-1] == BrainFault(kind, "x", retryable)
-
-
 async def test_what_took_too_long_is_told_as_that(service: Play) -> None:
     error = Unavailable("It took too long.")
     error.__cause__ = TimeoutError()
     assert (await run(service([error])))[-1] == BrainFault("timeout", "It took too long.", True)
 
 
-@pytest.mark.parametrize("round_", [[STOP], [OnceText(" \n"), STOP]], ids=["nothing", "blank"])
-async def test_an_empty_answer_is_a_fault(service: Play, round_: Round) -> None:
-    assert (await run(service(round_)))[2:] == [
-        BrainFault("empty", "Gemini gave an empty answer (STOP).", retryable=True)
-    ]
+def empty(reason: str) -> BrainFault:
+    return BrainFault("empty", f"Gemini gave an empty answer ({reason}).", retryable=True)
 
 
-@pytest.mark.parametrize("reason", [None, "STOP"])
-async def test_after_a_call_it_may_have_nothing_to_add(
-    service: Play, house: House, reason: str | None
+@pytest.mark.parametrize(
+    ("rounds", "end"),
+    [
+        ([[STOP]], [Reached("first_upload"), empty("STOP")]),
+        ([[OnceText(" \n"), STOP]], [Reached("first_upload"), empty("STOP")]),
+        ([[OnceText("One moment."), calls("light"), STOP], [OnceEnd(None)]], [TurnDone()]),
+        ([[OnceText("One moment."), calls("light"), STOP], [STOP]], [TurnDone()]),
+        ([[calls("light"), STOP], [OnceEnd("MAX_TOKENS")]], [empty("MAX_TOKENS")]),
+        ([[calls("light"), STOP], [calls(STAY_SILENT), STOP]], [NotMeant()]),
+        ([[OnceText("Well, "), calls(STAY_SILENT), STOP]], [empty("STOP")]),
+    ],
+    ids=["nothing", "blank", "calls", "calls, stop", "cut off", "silent", "silent after words"],
+)
+async def test_how_an_answer_ends(
+    service: Play, house: House, rounds: list[Round], end: list[BrainEvent]
 ) -> None:
-    made = service([OnceText("One moment."), calls("light"), STOP], [OnceEnd(reason)])
-    assert (await run(made, house))[-1] == TurnDone()
-
-
-async def test_an_answer_that_is_cut_off_after_a_call_is_none(service: Play, house: House) -> None:
-    made = service([calls("light"), STOP], [OnceEnd("MAX_TOKENS")])
-    assert (await run(made, house))[-1] == BrainFault(
-        "empty", "Gemini gave an empty answer (MAX_TOKENS).", retryable=True
-    )
+    assert (await run(service(*rounds), house))[-len(end) :] == end
 
 
 async def test_speech_that_was_not_meant_ends_without_words(service: Play, house: House) -> None:
     made = service([calls("light", STAY_SILENT), STOP])
     assert (await run(made, house))[2:] == [NotMeant()]
     assert house.deeds == []
-
-
-async def test_it_may_be_silent_after_a_call(service: Play, house: House) -> None:
-    made = service([calls("light"), STOP], [calls(STAY_SILENT), STOP])
-    assert (await run(made, house))[-1] == NotMeant()
-
-
-async def test_silence_after_words_is_no_answer(service: Play, house: House) -> None:
-    made = service([OnceText("Well, "), calls(STAY_SILENT), STOP])
-    last = (await run(made, house))[-1]
-    assert isinstance(last, BrainFault)
-    assert last.kind == "empty"
 
 
 async def test_the_last_request_of_a_turn_is_without_calls(service: Play, house: House) -> None:

@@ -4,16 +4,21 @@ import asyncio
 import logging
 import subprocess
 import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
+from aiohttp import web
 
-from integrations.errors import Misconfigured, SignInAgain
+from integrations.errors import Misconfigured, Retired, SignInAgain, Unavailable
 from integrations.gemini.access import Access, LazyClient, make_client
 from integrations.gemini.events import InputText, LiveEvent
+from integrations.gemini.key import doubtful, impossible, try_key
 from integrations.gemini.live import LiveClient
 from integrations.gemini.models import model_row
 from integrations.gemini.setup import LiveSetup
+from tests.ports import closed_port
 from tests.unit.integrations.gemini.loopback import KEY, Peer, Service
 
 SETUP = LiveSetup(model_row("gemini-3.8-live")[0], "", ())
@@ -121,3 +126,88 @@ def test_the_module_does_not_import_the_sdk() -> None:
     """It takes 0.6 s, and most commands never need it."""
     program = "import sys, integrations.gemini.live; sys.exit('google.genai' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+
+
+# --- A key by its form, and by what a service says of it; the service is ours.
+
+WELL_FORMED = "AIza" + "k" * 35
+MODEL = "gemini-3.8-live"
+REFUSED = {
+    "error": {
+        "code": 400,
+        "message": "API key not valid. Please pass a valid API key.",
+        "status": "INVALID_ARGUMENT",
+    }
+}
+GONE = {
+    "error": {
+        "code": 404,
+        "message": "models/gemini-3.8-live is not found for API version v1beta",
+        "status": "NOT_FOUND",
+    }
+}
+
+
+@asynccontextmanager
+async def service(asked: list[web.Request], *, gone: bool = False) -> AsyncIterator[str]:
+    async def describe(request: web.Request) -> web.Response:
+        asked.append(request)
+        assert await request.read() == b""
+        if request.headers.get("x-goog-api-key") != WELL_FORMED:
+            return web.json_response(REFUSED, status=400)
+        if gone:
+            return web.json_response(GONE, status=404)
+        return web.json_response({"name": f"models/{MODEL}", "displayName": "Live"})
+
+    application = web.Application()
+    application.router.add_get("/v1beta/models/{name}", describe)
+    runner = web.AppRunner(application)
+    await runner.setup()
+    site = web.TCPSite(runner, "127.0.0.1", 0)
+    await site.start()
+    try:
+        yield f"http://127.0.0.1:{runner.addresses[0][1]}"
+    finally:
+        await runner.cleanup()
+
+
+async def test_a_key_that_is_taken() -> None:
+    asked: list[web.Request] = []
+    async with service(asked) as url:
+        await try_key(Access(WELL_FORMED, url), MODEL)
+    [request] = asked
+    assert request.path == f"/v1beta/models/{MODEL}"
+    assert WELL_FORMED not in request.path_qs
+
+
+async def test_a_key_that_is_refused() -> None:
+    async with service([]) as url:
+        with pytest.raises(SignInAgain, match=r"does not accept gemini\.api_key") as caught:
+            await try_key(Access("AIza" + "w" * 35, url), MODEL)
+    assert "wwww" not in str(caught.value)
+
+
+async def test_a_model_that_is_not_there() -> None:
+    async with service([], gone=True) as url:
+        with pytest.raises(Retired, match=r"gemini\.model"):
+            await try_key(Access(WELL_FORMED, url), MODEL)
+
+
+async def test_a_service_that_is_away() -> None:
+    with closed_port() as port, pytest.raises(Unavailable, match="check the network"):
+        await try_key(Access(WELL_FORMED, f"http://127.0.0.1:{port}"), MODEL)
+
+
+@pytest.mark.parametrize("key", ["", "short", "two words of twenty letters", "ключ" * 8, "x" * 300])
+def test_what_can_be_no_key(key: str) -> None:
+    assert "Copy it again" in impossible(key)
+
+
+@pytest.mark.parametrize("key", [WELL_FORMED, "AQ." + "a" * 50])
+def test_keys_as_google_makes_them(key: str) -> None:
+    assert impossible(key) == doubtful(key) == ""
+
+
+def test_another_form_is_doubted_and_not_refused() -> None:
+    assert impossible("x" * 39) == ""
+    assert "AIza" in doubtful("x" * 39)

@@ -1,13 +1,19 @@
 """Where a declaration ends what it takes over, and what two parts of a schema leave together."""
 
+import json
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from integrations.gemini.declarations import convert
+from assistant.tools.catalog.arguments import fit
+from integrations.gemini.declarations import Translator, convert
+from integrations.gemini.merge import legal_name
+from integrations.gemini.subset import fault
+from tests.shared_data import shared
 from tests.unit.integrations.gemini.declared import accepted, argument
 
-TEXT = {"type": "STRING"}
+TEXT: dict[str, Any] = {"type": "STRING"}
 INTEGER = {"type": "INTEGER"}
 INNER = {"a": {"type": "integer"}}
 OPEN = "x: further entries, whose names are free"
@@ -140,3 +146,163 @@ def test_forty_losses_are_told(count: int, more: list[str]) -> None:
     arguments: dict[str, Any] = {f"a{n}": {} for n in range(count)}
     declaration = accepted(convert("t", "", {"properties": arguments}))
     assert list(declaration.losses) == [*(f"a{n}: {ANY}" for n in range(40)), *more]
+
+
+# --- Names that Gemini does not take are changed, and lead back.
+
+
+@pytest.mark.parametrize(
+    ("name", "legal"),
+    [
+        ("HassTurnOn", "HassTurnOn"),
+        ("a.b:c-d_e", "a.b:c-d_e"),
+        ("1bad", "_1bad"),
+        ("-a", "_-a"),
+        ("a b", "a_b"),
+        ("ñandú", "_and_"),
+        ("", "_"),
+        ("x" * 300, "x" * 128),
+        ("1" * 128, "_" + "1" * 127),
+    ],
+)
+def test_tools(name: str, legal: str) -> None:
+    assert accepted(convert(name, "", {})).name == legal == legal_name(name)
+
+
+@pytest.mark.parametrize(
+    ("names", "declared"),
+    [
+        (["a", "_b", "C3"], ["a", "_b", "C3"]),
+        (["a b"], ["a_b"]),
+        (["a b", "a_b"], ["a_b_2", "a_b"]),
+        (["a_b", "a b", "a.b"], ["a_b", "a_b_2", "a_b_3"]),
+        (["größe", "1st", ""], ["gr__e", "_1st", "_"]),
+        (["日本", "中国"], ["__", "___2"]),
+        (["x" * 64, "x" * 65, "x" * 66], ["x" * 64, "x" * 56, "x" * 56 + "_2"]),
+        ([1, "1"], ["_1"]),
+    ],
+)
+def test_arguments(names: list[Any], declared: list[str]) -> None:
+    schema = {"properties": {name: {"type": "integer"} for name in names}, "required": names}
+    declaration = accepted(convert("t", "", schema))
+    assert declaration.parameters is not None
+    assert list(declaration.parameters["properties"]) == declared
+    written = {name: number for number, name in enumerate(declared)}
+    texts = dict.fromkeys(str(name) for name in names)
+    given = fit(schema, written, declaration.renamed)
+    assert given.arguments == {name: number for number, name in enumerate(texts)}
+
+
+@pytest.mark.parametrize("order", [("outer", "inner"), ("inner", "outer")])
+def test_one_level_does_not_take_the_names_of_another(order: tuple[str, str]) -> None:
+    kinds: dict[str, Any] = {
+        "outer": {"a b": {"type": "integer"}},
+        "inner": {"in": {"type": "object", "properties": {"a_b": {"type": "integer"}}}},
+    }
+    schema = {"properties": {**kinds[order[0]], **kinds[order[1]]}}
+    declaration = accepted(convert("t", "", schema))
+    assert declaration.parameters is not None
+    properties = declaration.parameters["properties"]
+    (inner,) = properties["in"]["properties"]
+    (outer,) = properties.keys() - {"in"}
+    fitted = fit(schema, {outer: 1, "in": {inner: 2}}, declaration.renamed)
+    assert fitted.arguments == {"a b": 1, "in": {"a_b": 2}}
+
+
+# --- The last look at a declaration, whatever the translation may have made of it.
+
+WRONG: list[tuple[Any, str]] = [
+    (None, "no schema"),
+    ({}, "fields of None"),
+    ({"type": "NULL"}, "fields of NULL"),
+    ({"type": "string"}, "fields of string"),
+    ({**TEXT, "title": "t"}, "fields of STRING"),
+    ({**TEXT, "minimum": 1}, "fields of STRING"),
+    ({**TEXT, "description": "\ud800"}, "description"),
+    ({**TEXT, "enum": []}, "enum"),
+    ({**TEXT, "enum": [1]}, "enum"),
+    ({**TEXT, "enum": [""]}, "enum"),
+    ({**TEXT, "enum": ["a", "a"]}, "enum"),
+    ({**TEXT, "enum": ["\ud800"]}, "enum"),
+    ({**TEXT, "minLength": 2, "maxLength": 1}, "minLength"),
+    ({"type": "NUMBER", "minimum": "1"}, "minimum"),
+    ({"type": "NUMBER", "maximum": float("inf")}, "minimum"),
+    ({"type": "ARRAY"}, "no schema"),
+    ({"type": "ARRAY", "items": {"type": "ARRAY"}}, "no schema"),
+    (
+        {"type": "ARRAY", "items": TEXT, "minItems": 2, "maxItems": 1},
+        "minItems",
+    ),
+    ({"type": "OBJECT", "properties": {}}, "properties"),
+    ({"type": "OBJECT", "properties": {"a b": TEXT}}, "a property's name"),
+    ({"type": "OBJECT", "properties": {"a": {}}}, "fields of None"),
+    (
+        {"type": "OBJECT", "properties": {"a": TEXT}, "required": ["b"]},
+        "required",
+    ),
+    ({"anyOf": [TEXT]}, "anyOf"),
+    ({"anyOf": [TEXT, TEXT], "description": "d"}, "anyOf"),
+    ({"anyOf": [TEXT, {}]}, "fields of None"),
+]
+
+
+@pytest.mark.parametrize(("schema", "wrong"), WRONG, ids=str)
+def test_what_the_service_refuses_is_named(schema: Any, wrong: str) -> None:
+    assert fault(schema) == wrong
+
+
+@pytest.mark.parametrize(("schema", "wrong"), [one for one in WRONG if one[0]], ids=str)
+def test_a_wrong_translation_is_not_declared(
+    schema: Any, wrong: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Translator, "top", lambda _: schema)
+    declaration = convert("t", "", {"properties": {"a": {}}})
+    assert (declaration.parameters, declaration.renamed) == (None, {})
+    assert declaration.losses == (f"all arguments: the schema cannot be read ({wrong})",)
+
+
+def test_an_error_of_ours_costs_the_arguments_of_one_tool(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_: Translator) -> None:
+        raise RecursionError
+
+    monkeypatch.setattr(Translator, "top", fail)
+    declaration = convert("t", "d", {"properties": {"a": {}}})
+    assert declaration.parameters is None
+    assert declaration.losses == ("all arguments: the schema cannot be read (RecursionError)",)
+
+
+# --- The menus that real Home Assistants answered: all of it is told but for one odd argument.
+
+# Home Assistant says of it no more than what it is for.
+UNTYPED = ("is_volume_muted: any value, but no object can be given",)
+
+
+def tools(*parts: str) -> Iterator[dict[str, Any]]:
+    """The tools of one recorded reply."""
+    content = json.loads(shared(*parts).read_text())
+    found = content["result"]["tools"] if isinstance(content, dict) else content
+    assert found
+    yield from found
+
+
+@pytest.mark.parametrize(
+    ("parts", "count"),
+    [
+        (("data", "ha-mcp-tools-list.json"), 16),
+        (("home-assistant", "tools-list-assist.json"), 32),
+        (("home-assistant", "tools-timers.json"), 8),
+    ],
+)
+def test_every_tool_is_declared(parts: tuple[str, ...], count: int) -> None:
+    listed = list(tools(*parts))
+    assert len(listed) == count
+    for tool in listed:
+        declaration = accepted(convert(tool["name"], tool["description"], tool["inputSchema"]))
+        assert declaration.name == tool["name"]
+        arguments = tool["inputSchema"]["properties"]
+        declared = (declaration.parameters or {}).get("properties", {})
+        assert list(declared) == list(arguments)
+        assert declaration.losses == (UNTYPED if "is_volume_muted" in arguments else ())
+        assert declaration.renamed == {}
+        required = tool["inputSchema"].get("required", [])
+        assert (declaration.parameters or {}).get("required", []) == required

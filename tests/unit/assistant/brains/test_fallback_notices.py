@@ -23,7 +23,7 @@ from assistant.domain.brain import (
     Usage,
 )
 from assistant.speech.catalogue import Catalogue
-from tests.unit.assistant.brains.ladder_stage import (
+from tests.unit.assistant.brains.scripted import (
     AWAY,
     BACK,
     DONE,
@@ -31,16 +31,14 @@ from tests.unit.assistant.brains.ladder_stage import (
     OFFLINE,
     ONCE,
     REQUEST,
-    Stage,
-    fault,
-    said,
-    served,
-)
-from tests.unit.assistant.brains.scripted import (
     Passes,
     ScriptedBrain,
+    Stage,
     Step,
+    fault,
     play,
+    said,
+    served,
 )
 
 # --- what is down

@@ -5,7 +5,14 @@ from contextlib import aclosing
 
 import pytest
 
-from assistant.brains.home_assistant import DryRun, HomeAssistantBrain, Said
+from assistant.brains.home_assistant import (
+    DryRun,
+    HomeAssistantBrain,
+    Said,
+    answer,
+    call_for,
+    without_wake,
+)
 from assistant.domain.brain import (
     BrainEvent,
     BrainFault,
@@ -19,6 +26,7 @@ from assistant.domain.call import SentenceMatch, ToolCall
 from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
 from assistant.domain.turn_audio import TurnAudio
 from assistant.speech.catalogue import Catalogue
+from assistant.tools.house.intents import PROCESS
 from audio.errors import AudioError, DeviceLost, TookTooLong
 from integrations.errors import IntegrationError, Unavailable
 from integrations.home_assistant.assist import Recognized
@@ -165,3 +173,134 @@ async def test_an_ear_that_takes_too_long_is_said_and_no_other_rung_hears_the_sa
     events = await play(ear=TookTooLong("too long"), spoken=True, last=last)
     said = "I could not make that out in time; please say it again, in few words."
     assert events == [ReplyText(said, language="en"), TurnDone(understood=False)]
+
+
+# --- In which words and languages a sentence is tried.
+
+
+class DryRunEngine:
+    """Knows some sentences of some languages."""
+
+    def __init__(self, **known: str) -> None:
+        self._known = known
+        self.asked: list[tuple[str, tuple[str, ...]]] = []
+
+    async def __call__(self, texts: Sequence[str], language: str) -> Recognized | None:
+        self.asked.append((language, tuple(texts)))
+        text = next((text for text in texts if self._known.get(language) == text), None)
+        slots = {"name": "Lamp"}
+        return Recognized(text, "builtin", "HassTurnOn", slots, ("light.lamp",)) if text else None
+
+
+async def test_a_match_says_all_that_the_policy_needs() -> None:
+    found = await DryRun(DryRunEngine(en="lamp on")).match("lamp on", "en")
+    slots = {"name": "Lamp"}
+    assert found == SentenceMatch("lamp on", "en", "builtin", "HassTurnOn", slots, ("light.lamp",))
+
+
+async def test_without_the_wake_word_in_the_same_request() -> None:
+    engine = DryRunEngine(en="lamp on")
+    found = await DryRun(engine, ["en"], ["okay nabu"]).match("Nabu, lamp on", "en")
+    assert found is not None
+    assert found.text == "lamp on"
+    assert engine.asked == [("en", ("Nabu, lamp on", "lamp on"))]
+
+
+async def test_the_persons_other_languages_follow() -> None:
+    engine = DryRunEngine(es="enciende la luz")
+    found = await DryRun(engine, ["en", "es"]).match("enciende la luz", "en")
+    assert found is not None
+    assert found.language == "es"
+    assert [language for language, _ in engine.asked] == ["en", "es"]
+
+
+async def test_nothing_is_nothing() -> None:
+    engine = DryRunEngine(en="lamp on")
+    dry_run = DryRun(engine, ["en"], ["okay nabu"])
+    assert await dry_run.match("tell me a joke", "en") is None
+    assert await dry_run.match("  ", "en") is None
+    assert len(engine.asked) == 1
+
+
+# --- A sentence as a call: mostly it is said, several things for a list are written one by one.
+
+LIST = "HassListAddItem"
+
+
+def adding(item: str, text: str) -> SentenceMatch:
+    slots = {"item": item, "name": "Chores"}
+    return SentenceMatch(text, "en", "builtin", LIST, slots, ("todo.chores",))
+
+
+def test_several_things_for_a_list_go_to_the_homes_tool() -> None:
+    match = adding("milk eggs and bread", "Add milk, eggs and bread to chores.")
+    arguments = {"item": "milk, eggs and bread", "name": "Chores"}
+    assert call_for(match, "t") == ToolCall("t-sentence", LIST, arguments)
+
+
+@pytest.mark.parametrize(
+    "match",
+    [
+        adding("milk", "add milk to chores"),
+        adding("salt and pepper", "add salt and pepper to chores"),
+        SentenceMatch("one, two and three", "en", "trigger"),
+        SentenceMatch("a, b", "en", "custom", "TellAll", {"item": "a b"}),
+    ],
+)
+def test_everything_else_is_said(match: SentenceMatch) -> None:
+    assert call_for(match, "t") == ToolCall("t-sentence", PROCESS, {"text": match.text}, match)
+
+
+@pytest.mark.parametrize(
+    ("name", "status", "words"),
+    [
+        (PROCESS, Status.DONE, "Added milk"),
+        (PROCESS, Status.NOT_OBSERVED, "Ours."),
+        ("todo__HassListAddItem", Status.DONE, "Ours."),
+    ],
+)
+def test_only_the_engine_speaks_for_the_home(name: str, status: Status, words: str) -> None:
+    outcome = ToolOutcome(
+        id="t-sentence",
+        server="home_assistant",
+        name=name,
+        arguments={},
+        decision=Decision.ALLOWED,
+        tier=Tier.COMFORT,
+        status=status,
+        observed=(),
+        ms=1.0,
+        sentence="Ours.",
+        data="Added milk",
+    )
+    told = answer(outcome, "en")
+    assert told == ReplyText(words, language="en" if words == "Ours." else None)
+
+
+# --- What a transcript has of the wake word is taken off, and nothing else.
+
+PHRASES = ("okay nabu", "hey jarvis")
+
+
+@pytest.mark.parametrize(
+    ("heard", "command"),
+    [
+        ("Nabu, turn on the light.", "turn on the light."),
+        ("okay nabu turn on the light", "turn on the light"),
+        ("OK, Naboo! Turn on the light", "Turn on the light"),
+        ("bu turn on the light", "turn on the light"),
+        ("turn on the light", "turn on the light"),
+        ("don't turn on the light", "don't turn on the light"),
+        ("a light", "a light"),
+        ("Nabu", ""),
+        ("", ""),
+        ("turn on nabu", "turn on nabu"),
+        ("is the light on", "is the light on"),
+    ],
+)
+def test_the_wake_word_in_front(heard: str, command: str) -> None:
+    assert without_wake(heard, PHRASES) == command
+
+
+def test_without_wake_words_nothing_is_taken_off() -> None:
+    assert without_wake("Nabu, turn on the light", ()) == "Nabu, turn on the light"

@@ -20,22 +20,20 @@ from assistant.domain.brain import (
     TurnDone,
 )
 from assistant.domain.call import ToolCall
-from tests.unit.assistant.brains.ladder_stage import (
+from tests.unit.assistant.brains.scripted import (
     DONE,
     LIVE,
     ONCE,
     REQUEST,
-    Stage,
-    call,
-    fault,
-    said,
-    served,
-)
-from tests.unit.assistant.brains.scripted import (
     Answered,
     Hold,
+    Stage,
     Step,
+    call,
+    fault,
     outcome_of,
+    said,
+    served,
 )
 
 # --- from one attempt to the next

@@ -1,15 +1,45 @@
 """Who acts on a sentence: the whole rule as a table. Times in seconds."""
 
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+
 import pytest
 
-from assistant.brains.prefer_local import HOLD_S, QUIET_S, SETTLE_S, LocalChoice, Side
+from assistant.brains.fallback import FallbackBrain
+from assistant.brains.home_assistant import DryRun
+from assistant.brains.prefer_local import (
+    HOLD_S,
+    QUIET_S,
+    SETTLE_S,
+    LocalChoice,
+    PreferLocalBrain,
+    Side,
+)
+from assistant.domain.brain import BrainEvent, Heard, Reached, Spent, TurnRequest, Usage
+from assistant.speech.catalogue import Catalogue
+from integrations.home_assistant.assist import Recognized
+from integrations.owner import OwnedTasks
+from tests.unit.assistant.brains.scripted import (
+    DONE,
+    LIVE,
+    OFFLINE,
+    REQUEST,
+    Stage,
+    Step,
+    fault,
+    play,
+    said,
+    served,
+)
 
 # What happens, in order: (when, what, ...), then who acts at the last moment given.
-Step = tuple[float, str] | tuple[float, str, str]
+Happening = tuple[float, str] | tuple[float, str, str]
 SENTENCE = "activate party mode"
 
 
-def played(steps: list[Step], until: float) -> tuple[Side, float]:
+def played(steps: list[Happening], until: float) -> tuple[Side, float]:
     """Who acts in the end, and since when. The choice is looked at where it says that it is due."""
     choice, now = LocalChoice(), 0.0
     side = Side.OPEN
@@ -46,7 +76,7 @@ def played(steps: list[Step], until: float) -> tuple[Side, float]:
     return (choice.side(until), until) if decided is None else (choice.side(decided), decided)
 
 
-TABLE: dict[str, tuple[list[Step], Side, float]] = {
+TABLE: dict[str, tuple[list[Happening], Side, float]] = {
     "a match, and the model is silent": (
         [(0, "over"), (0.3, "heard"), (0.31, "match")],
         Side.HOME,
@@ -153,7 +183,7 @@ TABLE: dict[str, tuple[list[Step], Side, float]] = {
 
 
 @pytest.mark.parametrize(("steps", "side", "at"), TABLE.values(), ids=TABLE.keys())
-def test_who_acts(steps: list[Step], side: Side, at: float) -> None:
+def test_who_acts(steps: list[Happening], side: Side, at: float) -> None:
     acted, since = played(steps, 9.0)
     assert acted is side
     assert since == pytest.approx(at)
@@ -167,3 +197,76 @@ def test_a_decision_is_never_taken_back() -> None:
     choice.tried(SENTENCE, True, HOLD_S)
     assert choice.side(1.0) is Side.MODEL
     assert choice.due() is None
+
+
+# --- The home's sentences within the ladder: what one side has begun, nobody else begins.
+SPOKEN = replace(REQUEST, source="voice", text=None)
+TYPED = replace(REQUEST, text=SENTENCE)
+BROKEN: list[Step] = [
+    Reached("upload_done"),
+    Heard(SENTENCE, "en"),
+    Spent(Usage(9, 1), 0.25),
+    fault(retryable=True),
+]
+
+
+class Engine:
+    """Knows the one sentence."""
+
+    async def recognize(self, texts: Sequence[str], language: str) -> Recognized | None:
+        return Recognized(SENTENCE, "trigger") if SENTENCE in texts else None
+
+
+@asynccontextmanager
+async def ladder(stage: Stage, *, allowed: bool = True) -> AsyncIterator[FallbackBrain]:
+    """Gemini with the home in front of it, then the device's own brain."""
+    async with OwnedTasks() as tasks:
+        brain = PreferLocalBrain(
+            stage.live,
+            DryRun(Engine().recognize),
+            lambda match, heard: allowed,
+            "sentences",
+            Catalogue(),
+            stage.clock,
+            tasks,
+        )
+        yield stage.of(brain, stage.offline)  # type: ignore[arg-type]
+
+
+async def run(stage: Stage, rungs: FallbackBrain, request: TurnRequest) -> list[BrainEvent]:
+    turn = asyncio.ensure_future(play(rungs.begin(request), stage.house))
+    await stage.clock.run(10.0)
+    return await turn
+
+
+async def test_a_model_that_fails_is_nothing_to_a_sentence_that_has_begun() -> None:
+    stage = Stage()
+    stage.live.add(BROKEN)
+    async with ladder(stage) as rungs:
+        events = await run(stage, rungs, SPOKEN)
+    assert served(events) == [LIVE, "home-assistant"]
+    assert [deed.call.name for deed in stage.house.deeds] == ["conversation.process"]
+    assert said(events)
+    assert stage.budget.known_usd == 0.25
+    stage.assert_consumed()
+
+
+async def test_before_it_has_begun_the_next_brain_is_asked() -> None:
+    stage = Stage()
+    stage.live.add(BROKEN, BROKEN)
+    stage.offline.add(DONE)
+    async with ladder(stage, allowed=False) as rungs:
+        events = await run(stage, rungs, SPOKEN)
+    assert served(events) == [LIVE, LIVE, OFFLINE]
+    assert not stage.house.deeds
+    stage.assert_consumed()
+
+
+async def test_a_typed_sentence_asks_no_model_at_all() -> None:
+    stage = Stage()
+    stage.live.add(DONE)
+    async with ladder(stage) as rungs:
+        events = await run(stage, rungs, TYPED)
+    assert served(events) == [LIVE, "home-assistant"]
+    assert len(stage.house.deeds) == 1
+    assert "Fine." not in said(events)

@@ -36,10 +36,12 @@ from integrations.gemini.events import (
     TurnComplete,
 )
 from integrations.gemini.models import model_row
-from tests.unit.assistant.brains.gemini.doubles import ROW, Sent, outcome_of
-from tests.unit.assistant.brains.gemini.stage import (
+from tests.unit.assistant.brains.gemini.doubles import (
+    ROW,
     SOUND,
     YES,
+    Sent,
+    outcome_of,
     sentence,
     session,
     spoken,
