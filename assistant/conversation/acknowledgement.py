@@ -5,13 +5,16 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from assistant.conversation.spoken_reply import SpokenReply
 from assistant.domain.outcome import Decision, Observed, Status, Tier, ToolOutcome
 from assistant.tools.execution.verification import UNDER_WAY
 from assistant.tools.house.targets import find_area
 from integrations.home_assistant.house import House
+
+if TYPE_CHECKING:
+    from assistant.conversation.turn import Turn
 
 Habit = Literal["auto", "sound", "words"]  # as `voice.acknowledge`
 # An answer that is longer tells more than that it is done. Characters for each call.
@@ -103,19 +106,9 @@ class _Stage(Enum):
 class Toning:
     """One turn's decision between a tone and words, as its calls and its words come in."""
 
-    def __init__(
-        self,
-        rule: Acknowledging,
-        reply: Callable[[], SpokenReply],
-        heard: Callable[[], str | None],
-        tone: Callable[[], None],
-    ) -> None:
-        """`reply`: the stretch that is being made. `heard`: the person's words, as far as they are
-        known. `tone` is called once, when it is to sound."""
+    def __init__(self, rule: Acknowledging, turn: "Turn") -> None:
         self._rule = rule
-        self._reply = reply
-        self._heard = heard
-        self._tone = tone
+        self._turn = turn
         self._calls = 0  # that have begun
         self._stage = _Stage.OVER if rule.habit == "words" else _Stage.OPEN
         self._due: asyncio.TimerHandle | None = None
@@ -126,11 +119,11 @@ class Toning:
         self._calls += 1
         if self._stage is not _Stage.OPEN:
             return
-        if self._reply().given:
+        if self._reply.given:
             self._stage = _Stage.OVER
             return
         self._stage = _Stage.HOLDING
-        self._reply().hold()
+        self._reply.hold()
 
     def call_ends(self, outcomes: Sequence[ToolOutcome], under_way: int) -> None:
         """A call has come back. `outcomes`: of all that have; `under_way`: how many have not."""
@@ -144,7 +137,7 @@ class Toning:
 
     def words_come(self, answer: str) -> None:
         """A further piece of the answer, which may tell more than a tone can."""
-        if self._holds and (self._tells_more(answer) or self._reply().held_ms > HELD_MS):
+        if self._holds and (self._tells_more(answer) or self._reply.held_ms > HELD_MS):
             self.give_way()
 
     def words_end(self, answer: str, outcomes: Sequence[ToolOutcome]) -> None:
@@ -162,7 +155,7 @@ class Toning:
         """It takes words: those that wait are said, and all that come."""
         self._stay()
         if self._holds:
-            self._reply().release()
+            self._reply.release()
         self._stage = _Stage.OVER
 
     def close(self) -> None:
@@ -171,11 +164,16 @@ class Toning:
         self._stage = _Stage.OVER
 
     @property
+    def _reply(self) -> SpokenReply:
+        """The stretch that is being made."""
+        return self._turn.speech.reply
+
+    @property
     def _holds(self) -> bool:
         return self._stage in (_Stage.HOLDING, _Stage.TOLD)
 
     def _tells_more(self, answer: str) -> bool:
-        return tells_more(answer, self._heard(), max(1, self._calls))
+        return tells_more(answer, self._turn.heard, max(1, self._calls))
 
     def _sound_or_speak(self) -> None:
         """A transcript may come late: whoever has asked a question gets words."""
@@ -187,7 +185,7 @@ class Toning:
     def _sound(self) -> None:
         self._stay()
         self._stage = _Stage.TOLD
-        self._tone()
+        self._turn.acknowledge()
 
     def _stay(self) -> None:
         if self._due is not None:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any
 
 from assistant.conversation.confirmation_dialog import UNDERSTAND_S
-from assistant.conversation.confirming import FollowOnTurn
 from assistant.conversation.hearing import Hearing
 from assistant.conversation.rules.effects import (
     AwaitAnswer,
@@ -24,9 +23,8 @@ from assistant.conversation.rules.events import (
     PlaybackEnded,
     Weighed,
 )
-from assistant.conversation.speculative_turn import SpeculativeTurn, transcript_of
+from assistant.conversation.speculative_turn import FollowOnTurn, SpeculativeTurn, transcript_of
 from assistant.conversation.turn_services import TurnServices
-from assistant.domain.brain import TurnRequest
 from assistant.domain.deferred import Deferred
 from assistant.domain.turn_audio import TurnAudio
 
@@ -135,11 +133,8 @@ class AskedQuestion:
 
     def _hear(self, audio: TurnAudio, turn_id: str) -> None:
         """Somebody answers. `turn_id`: of the turn that it will be, if it is a command."""
-        turn = self._turn
-        turn.audio = audio
-        request = TurnRequest(turn_id, turn.language, "voice", None, audio, turn.profile)
-        held = SpeculativeTurn(self._services.get().brain.begin(request), self._spawn)
-        self.promoted = FollowOnTurn(held, audio, turn_id)
+        brain = self._services.get().brain
+        self.promoted = FollowOnTurn.begin(self._turn, audio, turn_id, brain, self._spawn)
 
     async def _weigh(self) -> Weighed:
         """By a service's words first; where those will not do, by what this device hears too."""
@@ -152,7 +147,7 @@ class AskedQuestion:
             if own:
                 told.append(own)
                 weighed = await self._inquiry.weigh(told)
-        self._turn.heard = told[0] if told else None
+        self._turn.note_answer(told[0] if told else None)
         return weighed
 
     async def _is_command(self) -> bool:

@@ -53,7 +53,7 @@ class ConfirmationDialog:
         self.call = call
         self.heard: str | None = None
         self.settlement: asyncio.Future[Settlement] = asyncio.get_running_loop().create_future()
-        self.held: SpeculativeTurn | None = None  # the brain's turn about the answer
+        self._held: SpeculativeTurn | None = None  # the brain's turn about the answer
         self.typed_text: str | None = None  # the line, where the answer came from a keyboard
         self.nobody = False  # there was nobody who could have answered
         self._means = means
@@ -146,8 +146,9 @@ class ConfirmationDialog:
         self.heard = tapped
         self.settle(Settlement(tapped, f"phone {phone.name}" if tapped == "yes" else ""))
 
-    async def by_ear(self, audio: TurnAudio) -> None:
-        """Weigh what is being said, once it is complete."""
+    async def by_ear(self, audio: TurnAudio, held: SpeculativeTurn | None) -> None:
+        """Weigh what is being said, once it is complete. `held`: the brain's turn about it."""
+        self._held = held
         pcm = await audio.complete()
         witness, question = self._means.witness, self.question
         if self.private:
@@ -181,13 +182,13 @@ class ConfirmationDialog:
 
     async def _transcript(self) -> str | None:
         checked = self.question.tier is Tier.SECURE and self._is_heard_here
-        return await transcript_of(self.held, checked=checked)
+        return await transcript_of(self._held, checked=checked)
 
     async def _is_command(self) -> bool:
-        if self.held is None:
+        if self._held is None:
             return False
         try:
             async with asyncio.timeout(UNDERSTAND_S):
-                return await self.held.understood()
+                return await self._held.understood()
         except TimeoutError:
             return False

@@ -17,9 +17,9 @@ from assistant.conversation.rules.events import (
     Event,
     PlaybackEnded,
 )
-from assistant.conversation.speculative_turn import SpeculativeTurn
+from assistant.conversation.speculative_turn import FollowOnTurn, SpeculativeTurn
 from assistant.conversation.turn_services import TurnServices
-from assistant.domain.brain import Spent, TurnRequest
+from assistant.domain.brain import Spent
 from assistant.domain.call import ToolCall
 from assistant.domain.call_context import CallContext
 from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
@@ -32,7 +32,7 @@ from assistant.tools.execution.requests import lost
 from integrations.errors import IntegrationError
 from integrations.mcp.servers import HOME_ASSISTANT
 
-if TYPE_CHECKING:  # it imports this module
+if TYPE_CHECKING:
     from assistant.conversation.turn import Turn
 
 _log = logging.getLogger(__name__)
@@ -49,15 +49,6 @@ def gives_data(outcome: ToolOutcome) -> bool:
     """True of a call that was made for what it gives: a reading, or another server's answer."""
     gave = outcome.status is Status.DONE and bool(outcome.data)
     return gave and (outcome.tier is Tier.READ or outcome.server not in _SWITCHES)
-
-
-@dataclass(frozen=True, slots=True)
-class FollowOnTurn:
-    """What was said in place of a yes or no, with the brain that is at it: a turn to be."""
-
-    turn: SpeculativeTurn
-    audio: TurnAudio
-    turn_id: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +80,7 @@ class Confirming:
         self.promoted: FollowOnTurn | None = None  # what answers, as a turn to be
         self._turn = turn
         self._number = turn.opening.turn  # in the machine
-        self._brain = services.brain
+        self._services = services
         self._tools = services.tools
         self._catalogue = catalogue
         self._means = means
@@ -147,14 +138,18 @@ class Confirming:
 
         A PIN goes to no brain.
         """
-        turn, exchange = self._turn, self.exchange
-        turn.audio = audio
-        if not exchange.private:
-            turn.leave_brain()
-            request = TurnRequest(turn_id, turn.language, "voice", None, audio, turn.profile)
-            exchange.held = SpeculativeTurn(self._brain.begin(request), self._spawn)
-            self.promoted = FollowOnTurn(exchange.held, audio, turn_id)
-        self._listening = self._group.create_task(exchange.by_ear(audio))
+        if self.exchange.private:
+            self._turn.hear_answer(audio)
+        else:
+            self._turn.leave_brain()
+            self.promoted = FollowOnTurn.begin(
+                self._turn, audio, turn_id, self._services.brain, self._spawn
+            )
+        self._listening = self._group.create_task(self.exchange.by_ear(audio, self._held))
+
+    @property
+    def _held(self) -> SpeculativeTurn | None:
+        return None if self.promoted is None else self.promoted.turn
 
     async def _ask_phone(self) -> None:
         try:
@@ -183,8 +178,8 @@ class Confirming:
                     await self._tell(settlement)
                 return
         except BaseException:
-            if exchange.held is not None:
-                exchange.held.drop()
+            if self._held is not None:
+                self._held.drop()
             raise
         self._dispatch(
             ConfirmationSettled(self._number, new_command=True, text=exchange.typed_text)
@@ -203,7 +198,7 @@ class Confirming:
             if not isinstance(following, ToolOutcome):
                 return following
             self._note(following)
-            self._turn.called(following)
+            self._turn.follower.called(self._turn, following)
 
     async def _hand_over(self, following: Question, settlement: Settlement) -> None:
         """Ask the next question of the same sentence."""
@@ -236,8 +231,8 @@ class Confirming:
 
     async def _drop_held(self) -> None:
         """The one conversation with a model must be free for what follows."""
-        if self.exchange.held is not None:
-            await self.exchange.held.close()
+        if self._held is not None:
+            await self._held.close()
             self.promoted = None
 
     def _line(self) -> str:
@@ -252,7 +247,7 @@ class Confirming:
     async def _tell(self, settlement: Settlement) -> None:
         """Say what came of it; meanwhile what the brain makes of the answer is seen to."""
         self._tell_brain(settlement)
-        held = self.exchange.held
+        held = self._held
         draining = self._group.create_task(self._drain(held)) if held is not None else None
         speaking = self._turn.speak_again(self._told(settlement))
         self._dispatch(ConfirmationSettled(self._number))
@@ -276,7 +271,7 @@ class Confirming:
         if outcome is not None:
             self._outcome = outcome
             self._note(outcome)
-            self._turn.called(outcome)
+            self._turn.follower.called(self._turn, outcome)
         return True
 
     def _note(self, outcome: ToolOutcome) -> None:
@@ -363,5 +358,5 @@ class Confirming:
             outcome = await self._tools.call(call, turn.turn_id, heard, turn.language, _ANSWERING)
             if outcome.decision is not Decision.DENIED:
                 turn.outcomes.append(outcome)
-                turn.called(outcome)
+                turn.follower.called(turn, outcome)
         return outcome

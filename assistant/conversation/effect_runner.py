@@ -233,7 +233,7 @@ class EffectRunner:
                 line = self._catalogue.line(key, language)
                 self._dispatch(Announced(line.text, line.language))
             case FinishSpeech() if self.turn is not None:
-                self.turn.finish_speech()
+                self.turn.speech.reply.finish()
             case CancelTurn(_, reason):
                 self._cancel(reason)
             case CloseTurn():
@@ -281,13 +281,11 @@ class EffectRunner:
         if self.turn is None:
             return
         self._tell_cut(self.turn)  # before the next turn begins
-        self.turn.cut = reason
+        self.turn.cut_short(reason)
         # Behind the calls that were asked for just now: what is not begun yet cannot be left.
         if (services := self._services.value) is not None:
             leave = services.tools.leave
             asyncio.get_running_loop().call_soon(leave, self.turn.turn_id)
-        if self.turn.audio is not None:
-            self.turn.audio.abandon()  # its end would pass for the end of a sentence
 
     def _tell_cut(self, turn: Turn) -> None:
         heard = turn.sounded.take_cut()
@@ -300,7 +298,7 @@ class EffectRunner:
         except Exception:
             # The edge of a turn: whatever broke in it, the next turn must work.
             _log.exception("turn %s broke", turn.turn_id)
-            turn.broke = ("broken", "The turn stopped with an internal error.")
+            turn.break_off()
             if self.turn is turn:
                 self._dispatch(StopAsked())
                 if not turn.opening.silent:
@@ -327,16 +325,13 @@ class EffectRunner:
     async def _write_down(self, turn: Turn, task: asyncio.Task[None], closing: CloseTurn) -> None:
         await asyncio.wait([task])  # the end of a cancelled turn is part of it
         self._tell_cut(turn)
-        turn.closing = closing
-        turn.tell_words()
-        if turn.asking is not None:
-            turn.asking.give_up(turn.cut)
+        turn.close(closing)
         if turn.opening.source == "announcement":
             self._end_announcement(turn)
         try:
             await self._on_turn(turn, closing)
         finally:
-            turn.written = True
+            turn.written.set()
             self.closed += _is_asked_for(turn)
             self.unfinished -= 1
             self._written()

@@ -38,19 +38,49 @@ _BEHIND_MS = 2000  # of sound not yet decoded: this machine is too slow, the tur
 
 @dataclass(slots=True)
 class _Sentence:
-    """One turn's, shared with the decoder's thread: each field is written by one side only."""
+    """The sentence of one turn, shared with the decoder's thread.
 
-    after: int  # sample from which speech counts
-    asked: tuple[int, int] = (-1, -1)  # the ear's: the pause (its last voiced sample), looks at it
+    Each field is written by one side only.
+    """
+
+    looked: tuple[int, int] = (-1, -1)  # the ear's: a pause (its last voiced sample), looks at it
     sent: int = 0  # the ear's: samples given to the decoder
     started: bool = False  # the ear's
+    lost: bool = False  # the ear's: the turn goes on without the decoder
     first: int = 0  # the decoder's: sample at which the sound it was given begins
     decoded: int = 0  # the decoder's: samples
-    judged: tuple[int, PauseVerdict] = (
-        -1,
-        PauseVerdict.UNKNOWN,
-    )  # the decoder's: a pause, what it is
-    lost: bool = False  # the turn goes on without the decoder
+    judged: tuple[int, PauseVerdict] = (-1, PauseVerdict.UNKNOWN)  # the decoder's: of which pause
+
+    def look(self, pause: int, due: int) -> bool:
+        """Note the look that is due at a pause. False: it was noted before."""
+        new, self.looked = self.looked != (pause, due), (pause, due)
+        return new
+
+    def start(self, samples: int, *, enough: bool) -> None:
+        """Begin with so much of the sound before; without enough of it the decoder is left out."""
+        self.started, self.sent, self.lost = True, samples, not enough
+
+    def send(self, samples: int) -> bool:
+        """Note a further piece. False: the decoder is too far behind, and is left out."""
+        self.sent += samples
+        self.lost = self.sent - self.decoded > (_BEHIND_MS + _LEVEL_MS) * SAMPLES_PER_MS
+        return not self.lost
+
+    def open(self, first: int, samples: int) -> None:
+        """Note where the decoder's sound begins, and that so much of it is decoded."""
+        self.first, self.decoded = first, samples
+
+    def decode(self, samples: int) -> None:
+        """Note that a further piece is decoded."""
+        self.decoded += samples
+
+    def judge(self, pause: int, verdict: PauseVerdict) -> None:
+        """Keep what a pause is. While nobody speaks, half a command does not become a whole one:
+        the word that makes it whole is noise."""
+        at, earlier = self.judged
+        unfinished = at == pause and earlier is PauseVerdict.UNFINISHED
+        if not (unfinished and verdict is PauseVerdict.COMPLETE):
+            self.judged = (pause, verdict)
 
 
 class GrammarEndpointer:
@@ -87,7 +117,7 @@ class GrammarEndpointer:
     def begin(self, after: int) -> None:
         """A new sentence; the sound that follows may begin before `after`."""
         self.end()
-        self._sentence = _Sentence(after)
+        self._sentence = _Sentence()
 
     def hear(self, pcm: bytes, end: int) -> None:
         """Keep the frame, or give it to the decoder with its piece."""
@@ -137,28 +167,24 @@ class GrammarEndpointer:
         since = now - self._speech_at
         if not sentence.started and (due or since >= (_LEVEL_MS - _BEFORE_MS) * SAMPLES_PER_MS):
             self._start(sentence)
-        if due and sentence.started and sentence.asked != (last_voiced, due):
-            sentence.asked = (last_voiced, due)
+        if due and sentence.started and not sentence.lost and sentence.look(last_voiced, due):
             self._send(sentence)
             self._worker.submit(self._look, sentence, last_voiced)
 
     def _start(self, sentence: _Sentence) -> None:
-        sentence.started = True
         heard = bytes(self._kept)
         self._kept.clear()
-        if len(heard) < 2 * LEAST_SAMPLES:
-            sentence.lost = True
-            return
         before = self._kept_end - self._speech_at + _BEFORE_MS * SAMPLES_PER_MS
-        sentence.sent = min(before, len(heard) // 2)
-        self._worker.submit(self._open, sentence, heard, self._kept_end, sentence.sent)
+        samples = min(before, len(heard) // 2)
+        enough = len(heard) >= 2 * LEAST_SAMPLES
+        sentence.start(samples, enough=enough)
+        if enough:
+            self._worker.submit(self._open, sentence, heard, self._kept_end, samples)
 
     def _send(self, sentence: _Sentence) -> None:
         piece = bytes(self._piece)
         self._piece.clear()
-        sentence.sent += len(piece) // 2
-        if sentence.sent - sentence.decoded > (_BEHIND_MS + _LEVEL_MS) * SAMPLES_PER_MS:
-            sentence.lost = True
+        if not sentence.send(len(piece) // 2):
             _log.info("The recogniser is too slow to tell the end of this turn")
         elif piece:
             self._worker.submit(self._feed, sentence, piece)
@@ -185,14 +211,13 @@ class GrammarEndpointer:
         cleaned = self._noise.clean(heard)
         late = (len(heard) - len(cleaned)) // 2  # what the filter has not given yet
         given = cleaned[-2 * samples :]
-        sentence.first = end - late - len(given) // 2
         self._recognizer.start(given)
-        sentence.decoded = samples
+        sentence.open(end - late - len(given) // 2, samples)
 
     def _feed(self, sentence: _Sentence, piece: bytes) -> None:
         if self._noise is not None and not sentence.lost:
             self._recognizer.hear(self._noise.clean(piece))
-            sentence.decoded += len(piece) // 2
+            sentence.decode(len(piece) // 2)
 
     def _look(self, sentence: _Sentence, last_voiced: int) -> None:
         if sentence.lost:
@@ -201,15 +226,7 @@ class GrammarEndpointer:
         words = self._said(last_voiced - sentence.first)
         if is_talk(" ".join(words)):  # "why did you": much other speech is taken for that
             words = []
-        verdict = judge_path(words, self._is_command)
-        at, earlier = sentence.judged
-        if (
-            at == last_voiced
-            and earlier is PauseVerdict.UNFINISHED
-            and verdict is PauseVerdict.COMPLETE
-        ):
-            verdict = earlier  # nobody has spoken since: the word that makes it whole is noise
-        sentence.judged = (last_voiced, verdict)
+        sentence.judge(last_voiced, judge_path(words, self._is_command))
 
     def _said(self, last_voiced: int) -> list[str]:
         """The command's words; `last_voiced` as a sample of the decoder's sound."""

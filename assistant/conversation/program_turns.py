@@ -30,17 +30,6 @@ if TYPE_CHECKING:
 PATIENCE_S = 30.0  # that a program's sentence waits for the conversation to rest
 
 
-@dataclass(slots=True)
-class _Sentence:
-    """What a program wants served."""
-
-    text: str
-    rights: Rights
-    caller: str
-    owner: ConversationOwner
-    begun: bool = False
-
-
 class ProgramTurns:
     """On the loop's thread, beside the runner."""
 
@@ -102,20 +91,22 @@ class ProgramTurns:
         if self._conversation.ending:
             raise Busy("The assistant is about to end.")
         owner = owner or ConversationOwner(caller, recalls=rights.recalls)
-        sentence = _Sentence(text, rights, caller, owner)
-        serving = self._effects.group.create_task(self._serve(sentence, limits))
+        typed, begun = Typed(text, caller, owner), asyncio.Event()
+        serving = self._effects.group.create_task(self._serve(typed, rights, limits, begun))
         try:
             served = await asyncio.shield(serving)
         except asyncio.CancelledError:
-            if not sentence.begun:
+            if not begun.is_set():
                 serving.cancel()
             raise
         if isinstance(served, Busy):
             raise served
         return served
 
-    async def _serve(self, sentence: _Sentence, limits: "Toolbox") -> FinishedTurn | Busy:
-        """A task of the runner's: it must not raise."""
+    async def _serve(
+        self, typed: Typed, rights: Rights, limits: "Toolbox", begun: asyncio.Event
+    ) -> FinishedTurn | Busy:
+        """Wait for its turn and have it served. A task of the loop's: it must not raise."""
         until_s = self._clock.monotonic() + PATIENCE_S
         try:
             async with self._line.place(PATIENCE_S):
@@ -126,19 +117,21 @@ class ProgramTurns:
                         return Busy("Somebody is talking with the assistant.")
                 if self._conversation.ending:
                     return Busy("The assistant is about to end.")
-                return await self._one_turn(sentence, limits)
+                return await self._one_turn(typed, rights, limits, begun)
         except Busy as busy:
             return busy
 
-    async def _one_turn(self, sentence: _Sentence, limits: "Toolbox") -> FinishedTurn:
-        self._conversation.dispatch(Typed(sentence.text, sentence.caller, sentence.owner))
+    async def _one_turn(
+        self, typed: Typed, rights: Rights, limits: "Toolbox", begun: asyncio.Event
+    ) -> FinishedTurn:
+        self._conversation.dispatch(typed)
         turn = self._effects.turn
         assert turn is not None  # the conversation rested: it has begun
-        sentence.begun = True
-        limits.restrict(turn.turn_id, sentence.rights, sentence.caller)  # before its first step
+        begun.set()
+        limits.restrict(turn.turn_id, rights, typed.caller)  # before its first step
         try:
-            await self._conversation.until(lambda: turn.written)
-            await turn.calls_over()
+            await turn.written.wait()
+            await turn.calls.over()
         finally:
             limits.release(turn.turn_id)
         assert turn.closing is not None  # it is written down

@@ -4,8 +4,8 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import aclosing
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Self
 
 from assistant.domain.brain import (
     Brain,
@@ -23,7 +23,11 @@ from assistant.domain.brain import (
 )
 from assistant.domain.call import ToolCall
 from assistant.domain.outcome import Status, ToolOutcome
+from assistant.domain.turn_audio import TurnAudio
 from assistant.tools.execution.requests import lost
+
+if TYPE_CHECKING:
+    from assistant.conversation.turn import Turn
 
 _log = logging.getLogger(__name__)
 _LEFT = "It was not run, because the turn went on without it."  # for the model
@@ -233,3 +237,21 @@ async def transcript_of(held: SpeculativeTurn | None, *, checked: bool) -> str |
         return ""  # it has no end: nobody says yes like that
     # What the device heard itself is no second witness.
     return None if held.serving == "offline" else held.heard
+
+
+@dataclass(frozen=True, slots=True)
+class FollowOnTurn:
+    """What was said in place of a yes or no, with the brain that is at it: a turn to be."""
+
+    turn: SpeculativeTurn
+    audio: TurnAudio
+    turn_id: str
+
+    @classmethod
+    def begin(
+        cls, before: "Turn", audio: TurnAudio, turn_id: str, brain: Brain, spawn: Spawn
+    ) -> Self:
+        """Have the brain begin on the sound of an answer to a question of that turn."""
+        before.hear_answer(audio)
+        request = TurnRequest(turn_id, before.language, "voice", None, audio, before.profile)
+        return cls(SpeculativeTurn(brain.begin(request), spawn), audio, turn_id)

@@ -247,7 +247,7 @@ class Sounded:
     def only_toned(self) -> bool:
         """Once it is over: it has sounded, and nothing but the tone before it was heard."""
         turn, spoken = self._turn, self._turn.spoken
-        heard = spoken.clauses or (turn.sound is not None and spoken.audio_ms > turn.tone_ms)
+        heard = spoken.clauses or (turn.sound is not None and spoken.audio_ms > turn.speech.tone_ms)
         return "first_audio_out" in turn.timeline.as_dict() and not heard
 
     @property

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 from assistant.conversation.acknowledgement import Toning
 from assistant.conversation.rules.events import Announced, ForTalk
-from assistant.conversation.spoken_reply import Speech
-from assistant.conversation.tool_calls import OWN_BRAINS, ToolCalls, call_name
+from assistant.conversation.tool_calls import OWN_BRAINS, call_name
 from assistant.conversation.turn_services import TurnServices
 from assistant.domain.brain import (
     BrainEvent,
@@ -99,8 +98,6 @@ class TurnThinking:
         turn: "Turn",
         mouth: SpeechOutput,
         services: Deferred[TurnServices],
-        speech: Speech,
-        calls: ToolCalls,
         patience: Patience,
         toning: Toning,
     ) -> None:
@@ -108,8 +105,8 @@ class TurnThinking:
         self._mouth = mouth
         self._services = services
         self._is_early = services.value is None  # the turn begins before there are any
-        self._speech = speech
-        self._calls = calls
+        self._speech = turn.speech
+        self._calls = turn.calls
         self._patience = patience
         self._toning = toning
         self._early: list[ReplyText | ReplyAudio] = []  # said while calls ran: it may be a claim
@@ -190,7 +187,7 @@ class TurnThinking:
                 if words:
                     self._patience.excuse("its own words")  # the mouth may be far behind
                 if self._turn.brain is None and not isinstance(event, Serving | BrainFault):
-                    self._turn.brain = self._brain_name  # alone, it need not say who it is
+                    self._turn.note(Serving(self._brain_name))  # alone, it need not say who it is
                 match event:
                     case BrainFault() | NotMeant():
                         ending = event
@@ -258,20 +255,18 @@ class TurnThinking:
                 self._speech.reply.settle()
             case Restarted():
                 self._speech.reply.withdraw()
-            case Serving(brain):
-                self._turn.brain = brain
-                self._calls.talk = None  # whoever serves now tells of its own
+            case Serving():
+                self._turn.note(event)
+                self._calls.note(event)
             case InTalk():
-                self._calls.talk = event
+                self._calls.note(event)
             case Searched():
-                self._calls.searched = True
+                self._calls.note(event)
                 self._toning.give_way()  # what was looked up is told
             case Reached(moment):
                 self._turn.timeline.mark(moment)
-            case Spent():
-                self._turn.bill.add(event)
-            case TurnDone():
-                self._turn.understood = event.understood
+            case Spent() | TurnDone():
+                self._turn.note(event)
 
     def _expect_tone(self) -> None:
         """A call begins, after which a tone may do; never in the midst of the person's sentence."""

@@ -7,9 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from assistant.conversation.rules.events import Announced, ForTalk
-from assistant.conversation.timeline import Timeline
 from assistant.conversation.turn_services import TurnServices
-from assistant.domain.brain import BrainTurn, InTalk
+from assistant.domain.brain import BrainFault, BrainTurn, InTalk, Searched, Serving
 from assistant.domain.call import ToolCall
 from assistant.domain.call_context import CallContext
 from assistant.domain.deferred import Deferred
@@ -21,8 +20,10 @@ from assistant.tools.policy.engine import wants_words
 from integrations.mcp.servers import HOME_ASSISTANT
 
 if TYPE_CHECKING:
+    from assistant.conversation.acknowledgement import Toning
     from assistant.conversation.thinking import Patience
     from assistant.conversation.turn import Turn
+    from assistant.speech.catalogue import Catalogue
 
 
 _log = logging.getLogger(__name__)
@@ -45,8 +46,9 @@ class ToolCalls:
         self,
         turn: "Turn",
         services: Deferred[TurnServices],
+        own_words: "OwnWords",
+        toning: "Toning",
         patience: "Patience",
-        timeline: Timeline,
         spawn: Callable[[ToolRun], asyncio.Task[bool]],
     ) -> None:
         """`spawn` starts what outlives the turn."""
@@ -59,8 +61,10 @@ class ToolCalls:
         self._known: list[tuple[ToolCall, ToolOutcome]] = []  # calls that a yes has settled
         self._turn = turn
         self._services = services
+        self._own_words = own_words
+        self._toning = toning
         self._patience = patience
-        self._timeline = timeline
+        self._timeline = turn.timeline
         self._spawn = spawn
         self._running: set[asyncio.Task[bool]] = set()
         self._under_way = 0
@@ -88,26 +92,20 @@ class ToolCalls:
         """A brain that goes on after a yes is given this for an equal call: it was made."""
         self._known.append((call, outcome))
 
-    async def settle(self) -> None:
-        """Wait a little for the others under way."""
-        under_way = self._running - {asyncio.current_task()}
-        if under_way:
-            await asyncio.wait(under_way, timeout=SETTLE_S)
-
     async def over(self) -> None:
         """Return when none runs any more: they outlive their turn."""
         while self._running:
             await asyncio.wait(set(self._running))
 
-    def deeds(self) -> list[str]:
-        """What was done, the newest last; of what was switched twice, how it is now."""
-        told: dict[tuple[str, ...], str] = {}
-        for one in self.outcomes:
-            if one.tier is not Tier.READ and one.status is not Status.NOT_RUN:
-                things = one.entities or (one.id,)
-                told.pop(things, None)
-                told[things] = one.sentence
-        return [*told.values()]
+    def note(self, event: Serving | InTalk | Searched) -> None:
+        """Keep what the brain tells of the sources of its answer."""
+        match event:
+            case Serving():
+                self.talk = None  # whoever serves now tells of its own
+            case InTalk():
+                self.talk = event
+            case Searched():
+                self.searched = True
 
     async def _await(self, call: ToolCall, running: asyncio.Task[bool]) -> None:
         if not await asyncio.shield(running):
@@ -119,7 +117,7 @@ class ToolCalls:
 
         `warned`: the brain knew of a limit when it asked.
         """
-        moment = asyncio.get_running_loop().call_later(MOMENT_S, self._turn.say_moment)
+        moment = asyncio.get_running_loop().call_later(MOMENT_S, self._own_words.say_moment)
         try:
             if self._turn.may_be_echo:
                 await self._hears()
@@ -131,14 +129,14 @@ class ToolCalls:
             await brain_turn.answer(outcome)
             if warned and limited and not self._stopped:
                 self._stopped = True
-                await self._turn.stop_calling()
+                await self._stop_brain()
         except Exception:
             _log.exception("the call %s broke", call.name)
             return False
         finally:
             moment.cancel()
             self._under_way -= 1
-            self._turn.call_ended(self._under_way)
+            self._toning.call_ends(self.outcomes, self._under_way)
         return True
 
     async def _outcome(self, brain_turn: BrainTurn, call: ToolCall) -> ToolOutcome:
@@ -157,18 +155,31 @@ class ToolCalls:
             await brain_turn.answer(lost(call))
             raise
         self.outcomes.append(outcome)
-        self._turn.called(outcome)
+        turn.follower.called(turn, outcome)
         self._timeline.mark("last_tool_result")
         if outcome.decision is Decision.NEEDS_CONFIRMATION:
             self.gated[call.id] = call
             await turn.ask(call)
         elif outcome.decision is Decision.DENIED and outcome.tier is Tier.SECURE:
-            turn.refuse_aloud(outcome.sentence)
+            self._own_words.refuse(outcome.sentence)
         elif is_in_doubt(outcome):
-            turn.distrust()
+            self._own_words.distrust()
         if outcome.stale:
-            turn.say_age(outcome.sentence)
+            self._own_words.say_age(outcome.sentence)
         return outcome
+
+    async def _stop_brain(self) -> None:
+        """Leave a brain that goes on calling although it was told that it is too much."""
+        turn = self._turn
+        if turn.failed:
+            return
+        _log.warning("the brain %s does not stop calling", turn.brain)
+        if turn.confirming is None:
+            under_way = self._running - {asyncio.current_task()}
+            if under_way:
+                await asyncio.wait(under_way, timeout=SETTLE_S)
+        turn.fail(self._own_words.fault_of_endless_calls(self.outcomes))
+        turn.leave_brain()
 
     def _situation(self) -> CallContext:
         opening = self._turn.opening
@@ -209,6 +220,82 @@ _OPEN_ENDS = frozenset({Status.NOT_OBSERVED, Status.TIMEOUT, Status.UNKNOWN})
 _OURS_IN_THE_HOUSE = frozenset({"correct_last", "do_later", "undo"})
 # A model meets these when it does not stop calling; they are no wish of the person's.
 _FOR_MODELS = LIMITS | {"too_fast"}
+
+
+class OwnWords:
+    """Says of a turn's calls what no model is trusted with. From then on the model is mute."""
+
+    def __init__(self, turn: "Turn", toning: "Toning", catalogue: "Catalogue") -> None:
+        self.mute_brain = False  # nothing more of what the brain says in this turn is said
+        self._turn = turn
+        self._speech = turn.speech
+        self._toning = toning
+        self._catalogue = catalogue
+        self._owed = False  # what became of the calls is still to be told
+
+    def silence_brain(self) -> None:
+        """Leave out whatever else the brain says in this turn."""
+        self.mute_brain = True
+
+    def say_moment(self) -> None:
+        """Ask for patience: a call takes its time, and nobody has said anything yet."""
+        turn = self._turn
+        alone = turn.under_way and turn.confirming is None and not turn.failed
+        if not alone or turn.opening.source == "text":
+            return
+        self._toning.give_way()
+        if not turn.answer:
+            line = self._catalogue.line("tools.moment", turn.language)
+            turn.say(line.text, line.language)
+
+    def refuse(self, sentence: str) -> None:
+        """Say that a door stays shut: a model may claim what it likes."""
+        if self._is_new(sentence):
+            self._withdraw_brain()
+            self._say(sentence)
+
+    def say_age(self, sentence: str) -> None:
+        """Say, once, how old what follows is: a model may leave it out."""
+        if self._is_new(sentence):
+            self._say(sentence)
+
+    def distrust(self) -> None:
+        """Tell the rest of the answer ourselves, once the calls are over: the end of one is not
+        known, and the model could claim it. Brains on this device speak by our catalogue."""
+        if self._turn.confirming is None and self._turn.brain not in OWN_BRAINS:
+            self._owed = True
+            self._toning.give_way()
+            self._withdraw_brain()
+
+    def own_up(self) -> None:
+        """Say what became of the calls where the model's own words cannot be believed."""
+        turn = self._turn
+        if turn.opening.silent and turn.brain not in OWN_BRAINS and undone(turn.outcomes):
+            self._owed = True
+            self._withdraw_brain()
+        if self._owed:
+            self._owed = False
+            for sentence in told(turn.outcomes):
+                if sentence not in self._speech.reply.text:
+                    self._say(sentence)
+
+    def fault_of_endless_calls(self, outcomes: Sequence[ToolOutcome]) -> BrainFault:
+        """Tell what was done, the newest last, before a brain that does not stop calling failed."""
+        done = (one for one in outcomes if one.status is not Status.NOT_RUN)
+        deeds = _newest(one for one in done if one.tier is not Tier.READ)
+        line = self._catalogue.say("fault.endless", self._turn.language)
+        message = "The model did not stop calling tools."
+        return BrainFault("endless", message, retryable=False, spoken=" ".join([*deeds, line]))
+
+    def _is_new(self, sentence: str) -> bool:
+        return self._turn.confirming is None and sentence not in self._speech.reply.text
+
+    def _withdraw_brain(self) -> None:
+        self.silence_brain()
+        self._speech.reply.withdraw()
+
+    def _say(self, sentence: str) -> None:
+        self._turn.say(sentence, self._catalogue.own(self._turn.language))
 
 
 def is_in_doubt(outcome: ToolOutcome) -> bool:
