@@ -32,7 +32,6 @@ from audio.frames import SAMPLES_PER_MS
 from integrations.errors import IntegrationError, Refused, Unavailable
 from integrations.home_assistant.assist import (
     Recognized,
-    Streams,
     fitting,
     list_pipelines,
     transcribe,
@@ -41,6 +40,7 @@ from integrations.home_assistant.reasons import CommandRefused
 
 if TYPE_CHECKING:
     from assistant.brains.offline.listen import Listener
+    from integrations.home_assistant.client import HomeAssistant
 
 _log = logging.getLogger(__name__)
 _BEFORE_DETECTION = 200 * SAMPLES_PER_MS  # the command may begin that long before it
@@ -59,7 +59,7 @@ class Ear:
 
     def __init__(
         self,
-        home: Streams,
+        home: "HomeAssistant",
         own: "Callable[[], Awaitable[Listener]]",
         languages: Sequence[str],
         device_id: Callable[[], str | None] = lambda: None,

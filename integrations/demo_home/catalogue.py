@@ -1,4 +1,4 @@
-"""What stands in the simulated house: floors, areas and entities with their first states."""
+"""Contents of the simulated house: floors, areas and entities with their first states."""
 
 from collections.abc import Mapping
 from typing import Any

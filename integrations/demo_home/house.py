@@ -56,7 +56,7 @@ class Thing:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What it is called: its name, if that counts, and every alias."""
+        """Its name, if that counts, and every alias."""
         return (self.name, *self.aliases) if self.own_name else self.aliases
 
     @property
@@ -90,7 +90,7 @@ class StateChange:
 
     @property
     def entity_id(self) -> str:
-        """Whose state it is."""
+        """The entity that has changed."""
         known = self.new or self.old
         assert known is not None
         return known.entity_id
@@ -316,7 +316,7 @@ def _new_context() -> str:
 
 @dataclass(slots=True)
 class Labels:
-    """What the label registry knows. The labels of an entity are in `Thing.labels`."""
+    """The label registry. The labels of an entity are in `Thing.labels`."""
 
     names: dict[str, str] = field(default_factory=dict)  # by label id
     borne: dict[str, tuple[str, ...]] = field(default_factory=dict)  # ids, by area or device id

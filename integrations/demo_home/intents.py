@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from integrations.demo_home import arguments, services
-from integrations.demo_home.arguments import Schema
+from integrations.demo_home.arguments import TEXT, Schema, described
 from integrations.demo_home.house import CallerPlace, DemoHouse, Snapshot, TodoItem
 from integrations.demo_home.matching import Match, Target, domain_of, match, same_name
+from integrations.demo_home.scenes import SCRIPTS, run_script
 
 Values = Mapping[str, Any]
 
@@ -213,7 +214,7 @@ Run = Callable[[DemoHouse, Mapping[str, Any], CallerPlace], dict[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class Hints:
-    """What the server says of a tool's effect. Home Assistant's are true only for reading tools."""
+    """Hints of the server at a tool's effect. Home Assistant's are true only for reading tools."""
 
     destructive: bool = True
     idempotent: bool = False
@@ -279,3 +280,116 @@ def action_tool(
         action,
         domain,
     )
+
+
+def script_tools(house: DemoHouse) -> list[Tool]:
+    """A tool for each exposed script; its fields are described, but not enforced."""
+    return [
+        Tool(
+            f"script__{thing.entity_id.partition('.')[2]}",
+            thing.name,
+            f"{SCRIPTS[thing.entity_id].description} Aliases: {sorted(thing.names)}",
+            arguments.input_schema(*_fields(thing.entity_id)),
+            Hints(open_world=True),
+            arguments.Slots(dict.fromkeys(SCRIPTS[thing.entity_id].fields, arguments.anything)),
+            _script_runner(thing.entity_id),
+            "script",
+        )
+        for thing in house.exposed()
+        if thing.domain == "script"
+    ]
+
+
+def _fields(entity_id: str) -> tuple[Schema, tuple[str, ...]]:
+    """The schema of a script's fields, and which of them it says are required."""
+    fields = SCRIPTS[entity_id].fields
+    return (
+        {name: described(field.schema, field.description) for name, field in fields.items()},
+        tuple(name for name, field in fields.items() if field.required),
+    )
+
+
+def _script_runner(entity_id: str) -> Run:
+    def run(house: DemoHouse, values: Values, place: CallerPlace) -> dict[str, Any]:
+        return {"result": run_script(house, entity_id, values, services.call) or {}}
+
+    return run
+
+
+_STATUSES = ("needs_action", "completed", "all")
+_ITEM = arguments.input_schema({"item": TEXT, "name": TEXT}, ("item", "name"))
+_ITEM_SLOTS = arguments.Slots({"item": arguments.text, "name": arguments.text}, ("item", "name"))
+
+
+_ITEM_TOOLS = tuple(
+    Tool(f"todo__{name}", title, does, _ITEM, hints, _ITEM_SLOTS, run, "todo")
+    for name, title, does, hints, run in (
+        ("HassListAddItem", "Add to-do list item", "Puts an item on a to-do list", ADD, add_item),
+        (
+            "HassListCompleteItem",
+            "Complete to-do list item",
+            "Ticks an item off a to-do list",
+            ONCE,
+            complete_item,
+        ),
+        (
+            "HassListRemoveItem",
+            "Remove to-do list item",
+            "Takes an item off a to-do list",
+            ONCE,
+            remove_item,
+        ),
+    )
+)
+
+
+def todo_tools(house: DemoHouse) -> list[Tool]:
+    """The tools of the exposed to-do lists, whose names stand in the schema."""
+    lists = {thing.name: thing.entity_id for thing in house.exposed() if thing.domain == "todo"}
+    properties = {
+        "todo_list": arguments.choice(*lists),
+        "status": described(
+            {**arguments.choice(*_STATUSES), "default": "needs_action"},
+            "Which items: open, completed or all",
+        ),
+    }
+    get_items = Tool(
+        "todo__get_items",
+        "Get to-do list items",
+        "Tells what is on a to-do list, by default what is still open.",
+        arguments.input_schema(properties, ("todo_list",)),
+        READ_LIST,
+        arguments.Fields(
+            {"todo_list": arguments.one_of(tuple(lists)), "status": arguments.one_of(_STATUSES)},
+            ("todo_list",),
+        ),
+        _items_reader(lists),
+        "todo",
+    )
+    return [get_items, *_ITEM_TOOLS]
+
+
+def _items_reader(lists: dict[str, str]) -> Run:
+    def get_items(house: DemoHouse, values: Values, place: CallerPlace) -> dict[str, Any]:
+        status = values.get("status", "needs_action")
+        items = [item.row() for item in house.todo[lists[values["todo_list"]]]]
+        return {"items": [item for item in items if status in ("all", item["status"])]}
+
+    return get_items
+
+
+def _cancel_all(house: DemoHouse, values: Values, place: CallerPlace) -> dict[str, Any]:
+    area = {"area": values["area"]} if "area" in values else {}
+    return done([], []) | {"speech_slots": {"canceled": 0, **area}}
+
+
+# Home Assistant offers it to everyone, and no device of this house keeps timers.
+CANCEL_ALL_TIMERS = Tool(
+    "intent__HassCancelAllTimers",
+    "Cancel all timers",
+    "Ends every timer, or those of one area",
+    arguments.input_schema({"area": TEXT}),
+    AGAIN,
+    arguments.Slots({"area": arguments.text}),
+    _cancel_all,
+)

@@ -1,4 +1,4 @@
-"""Which entities a call means: names, areas and floors as Home Assistant 2026.11 matches them.
+"""Entities that a call means: names, areas and floors as Home Assistant 2026.11 matches them.
 
 The filters run in Home Assistant's order, because the first one that leaves nothing gives the
 reason: domain, state, name, feature, device class, floor, area, exposure, then duplicate names.
@@ -31,7 +31,7 @@ class Reason(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What a call asks for. None and empty mean no constraint."""
+    """Target of a call. None and empty mean no constraint."""
 
     name: str | None = None
     area: str | None = None

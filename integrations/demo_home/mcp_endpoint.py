@@ -126,7 +126,7 @@ class McpEndpoint:
         return types.JSONRPCResponse(jsonrpc="2.0", id=message.id, result=result)
 
     def _place(self, ctx: ServerRequestContext[Any, Any]) -> CallerPlace:
-        """Where the device stands that the caller names; an unknown id is ignored."""
+        """Place of the device that the caller names; an unknown id is ignored."""
         device_id = (ctx.meta or {}).get(DEVICE_KEY)
         if device_id is not None and not isinstance(device_id, str):
             raise TypeError("device_id must be a string")

@@ -204,7 +204,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """What is known of a script without running it."""
+    """A script as it is described without running it."""
 
     description: str
     touches: tuple[str, ...]  # entity ids

@@ -31,7 +31,7 @@ def state(snapshot: Snapshot) -> Json:
 
 
 def context(context_id: str, user_id: str | None = None) -> Json:
-    """Who caused a state or asked for an action."""
+    """Cause of a state, or of an action."""
     return {"id": context_id, "parent_id": None, "user_id": user_id}
 
 
@@ -99,7 +99,7 @@ def compressed_change(change: StateChange) -> Json:
 
 
 def _difference(old: Snapshot, new: Snapshot) -> Json:
-    """What is new ("+") and which attributes are gone ("-")."""
+    """New values ("+") and attributes that are gone ("-")."""
     added: Json = {"c": new.context_id}
     if new.state != old.state:
         added["s"] = new.state

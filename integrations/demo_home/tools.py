@@ -17,6 +17,7 @@ from integrations.demo_home.house import NOWHERE, CallerPlace, DemoHouse
 from integrations.demo_home.intents import (
     ADD,
     AGAIN,
+    CANCEL_ALL_TIMERS,
     ONCE,
     READ,
     Hints,
@@ -24,10 +25,11 @@ from integrations.demo_home.intents import (
     ServiceTool,
     Tool,
     action_tool,
+    script_tools,
+    todo_tools,
 )
 from integrations.demo_home.matching import MatchError
 from integrations.demo_home.services import ServiceError
-from integrations.demo_home.tools_software import CANCEL_ALL_TIMERS, script_tools, todo_tools
 
 
 class ToolError(Exception):

@@ -211,7 +211,7 @@ class CommandError(Exception):
 
 
 class Commands:
-    """What one signed-in person may ask."""
+    """Commands of one signed-in person."""
 
     def __init__(self, house: DemoHouse, person: Person, since: datetime) -> None:
         self._house = house
@@ -392,7 +392,7 @@ def _named(message: Mapping[str, Any]) -> Json:
 
 
 def needed(message: Mapping[str, Any], key: str) -> Any:
-    """What stands under that key. Raises CommandError where it is missing."""
+    """Return the value of that key. Raises CommandError where it is missing."""
     if key not in message:
         raise CommandError("invalid_format", f"required key not provided at '{key}'. Got None")
     return message[key]

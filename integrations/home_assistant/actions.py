@@ -1,4 +1,4 @@
-"""What a script or an automation does, read from its configuration. Pure.
+"""Effects of a script or an automation, read from its configuration. Pure.
 
 The configuration is as `script/config` and `automation/config` give it (2026.11): blueprints are
 filled in, templates are not rendered. All branches count, whatever their conditions say. What is
@@ -56,7 +56,7 @@ def read_automation(config: Any, places: Places) -> Effects:
 
 
 def is_template(text: str) -> bool:
-    """Whether Home Assistant renders this text before it uses it."""
+    """True of a text that Home Assistant renders before it uses it."""
     return "{{" in text or "{%" in text or "{#" in text
 
 
@@ -217,7 +217,7 @@ class _Reader:
         return self._doubt("it acts on a device")
 
     def _pass_on(self, given: Mapping[str, Any]) -> None:
-        """What another script is given: it may act on all that this names."""
+        """Touch all that is named in what another script is given."""
         for text in _all_texts(given):
             if is_template(text):
                 self._doubt("it passes a template on to a script")
@@ -248,7 +248,7 @@ def _datas(step: Mapping[str, Any]) -> list[Any]:
 
 
 def _data(step: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What the action is given; a template in place of all of it counts as one value."""
+    """Data of the action; a template in place of all of it counts as one value."""
     given: dict[str, Any] = {}
     for data in _datas(step):
         given |= {"": data} if isinstance(data, str) else mapping(data)

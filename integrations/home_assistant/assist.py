@@ -7,15 +7,17 @@ Seen of Home Assistant 2026.11.0; the commands have been there since 2023.
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal
 
 from integrations.errors import IntegrationError, Refused, Unavailable, first_of
 from integrations.home_assistant.house import mapping, rows
 from integrations.home_assistant.reasons import CommandRefused
-from integrations.home_assistant.websocket import Commands, LiveLink, Stream
+from integrations.home_assistant.websocket import Commands, Connection, LiveLink, Stream
 from integrations.owner import OwnedTasks
+
+if TYPE_CHECKING:
+    from integrations.home_assistant.client import HomeAssistant
 
 AGENT = "conversation.home_assistant"
 PEOPLE = ""  # the owner of the conversation of those who live with the box
@@ -30,7 +32,7 @@ _SAY = "conversation/process"
 
 @dataclass(frozen=True, slots=True)
 class Recognized:
-    """What a sentence would do; nothing has been done."""
+    """A sentence that the engine knows, and its effect; nothing has been done."""
 
     text: str  # as it was given
     source: Source  # "custom": a sentence of the home's own; "trigger": an automation waits for it
@@ -41,7 +43,7 @@ class Recognized:
 
 @dataclass(frozen=True, slots=True)
 class EngineReply:
-    """What Home Assistant answered to a sentence. All text is data, never instructions."""
+    """Home Assistant's answer to a sentence. All text is data, never instructions."""
 
     speech: str
     kind: str  # "action_done", "query_answer" or "error"
@@ -72,7 +74,7 @@ class Conversation:
         self._kept: dict[str, tuple[str, float]] = {}
 
     async def offered(self) -> bool | None:
-        """Whether this home can be asked what a sentence would do; None: it is away just now."""
+        """True where this home can tell what a sentence would do; None while it is away."""
         if not self._home.connected:
             return None
         try:
@@ -117,7 +119,7 @@ class Conversation:
         return _reply(reply.get("response"))
 
     def forget(self) -> None:
-        """What people say next begins a new conversation."""
+        """Begin a new conversation with what people say next."""
         self._kept.pop(PEOPLE, None)
 
     def _id_of(self, owner: str) -> str | None:
@@ -145,7 +147,7 @@ class Conversation:
         return {"device_id": device} if self._takes_device else {}
 
     async def _is_taken(self, device: str) -> bool:
-        """Whether a sentence may come with a device: asked without a sentence, so nothing is done.
+        """Ask without a sentence, so that nothing is done, whether one may come with a device.
 
         Home Assistant 2026.2 has no such field, and its refusal names it.
         """
@@ -207,14 +209,6 @@ TRANSCRIPT_S = 10.0  # from the end of the sound to its text
 _NOTHING_SAID = "stt-no-text-recognized"
 
 
-class Streams(LiveLink, Protocol):
-    """A connection that carries sound too (`integrations.home_assistant.client.HomeAssistant`)."""
-
-    def stream(self, kind: str, **fields: Any) -> AbstractAsyncContextManager[Stream]:
-        """A command that takes bytes. Raises IntegrationError."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class Pipeline:
     """One of the home's pipelines that has a recogniser."""
@@ -224,7 +218,7 @@ class Pipeline:
 
 
 async def list_pipelines(home: Commands) -> tuple[Pipeline, ...]:
-    """Those with a recogniser, the preferred one first; none without the integration.
+    """List the pipelines with a recogniser, the preferred one first; none without the integration.
 
     Raises Unavailable.
     """
@@ -247,8 +241,8 @@ async def list_pipelines(home: Commands) -> tuple[Pipeline, ...]:
 def fitting(
     pipelines: Sequence[Pipeline], language: str, languages: Sequence[str]
 ) -> tuple[Pipeline, ...]:
-    """Those that hear `language`, the nearest first; else the preferred one, if it hears one of
-    `languages`. A recogniser of another language would write down what nobody said."""
+    """Pick the pipelines that hear `language`, the nearest first; else the preferred one, if it
+    hears one of `languages`. One of another language would write down what nobody said."""
     exact = [one for one in pipelines if _plain(one.language) == _plain(language)]
     near = [one for one in pipelines if _base(one.language) == _base(language)]
     known = {_base(code) for code in languages}
@@ -257,7 +251,7 @@ def fitting(
 
 
 async def transcribe(
-    home: Streams,
+    home: "Connection | HomeAssistant",
     pipeline: Pipeline,
     sound: AsyncIterator[bytes],
     device_id: str | None = None,

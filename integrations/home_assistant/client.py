@@ -126,7 +126,7 @@ class HomeAssistant:
 
     @property
     def connected(self) -> bool:
-        """Whether the picture is being kept up to date."""
+        """True while the picture is kept up to date."""
         return self._connection is not None
 
     @property
@@ -183,7 +183,7 @@ class HomeAssistant:
         return end
 
     def learn_exposure(self, shown: Sequence[Shown]) -> None:
-        """What the home server's own text lists as exposed (`read_context`); () for no list.
+        """Take the list of exposed things in the home server's own text; () for no list.
 
         Counts for entities of which their registry entry does not say it, until the next list.
         Cheap where the list is the last one. Without it they all count as seen.
@@ -382,6 +382,6 @@ class HomeAssistant:
 
 
 async def _is_running(connection: Connection) -> bool:
-    """Whether Home Assistant has started. Raises Refused or Unavailable."""
+    """True once Home Assistant has started. Raises Refused or Unavailable."""
     config = await connection.command("get_config")
     return not isinstance(config, dict) or config.get("state", RUNNING) == RUNNING

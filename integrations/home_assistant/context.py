@@ -102,7 +102,7 @@ def exposed_by(
     areas: Mapping[str, Area],
     said: Mapping[str, bool],
 ) -> dict[str, bool]:
-    """Which of `entities` the list means, by id; those that it cannot tell have no row.
+    """Tell which of `entities` the list means, by id; no row where that cannot be told.
 
     `said`: what is known for certain, by id. Several entities may look the same: where the list has
     fewer rows than there are such entities, nobody knows which of them are meant.
@@ -151,7 +151,7 @@ def _by_yaml(row: str) -> Mapping[str, Any]:
 
 
 def area_key(area: Area | None) -> frozenset[str]:
-    """What the `areas` of a row in this area hold, whatever their order."""
+    """Parts of the `areas` of a row in this area, whatever their order."""
     return frozenset(_all_parts((area.name, *area.aliases))) if area else frozenset()
 
 
@@ -168,5 +168,5 @@ def _all_parts(texts: Iterable[str]) -> Iterator[str]:
 
 
 def _parts(text: str) -> tuple[str, ...]:
-    """What stands between the commas, without line breaks and double spaces."""
+    """Split at the commas, without line breaks and double spaces."""
     return tuple(part for part in _PARTS.split(" ".join(text.split())) if part)

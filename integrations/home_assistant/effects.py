@@ -131,7 +131,7 @@ _RENAMED: Mapping[str, str] = {
 
 
 def way_on_device(domain: str, kind: str) -> Way | None:
-    """Which way a device action of that domain and type goes; None for one that is not known."""
+    """Way of a device action of that domain and type; None for one that is not known."""
     action = f"{domain}.{kind}"
     return WAYS.get(_RENAMED.get(action, action))
 
@@ -235,7 +235,7 @@ def read_related(
     registries: Registries,
     entities: Mapping[str, Entity],
 ) -> Effects:
-    """What `search/related` answers for the item, as its effects."""
+    """Read the answer of `search/related` for the item as its effects."""
     touched = touched_by(item_id, answer, registries, entities)
     # A scene sets states and does nothing else; one of a device's own names no entity.
     whole = item_id.startswith("scene.") and bool(touched)
@@ -327,7 +327,7 @@ def read_scene(config: Any, entity: Entity) -> Effects | None:
 
 
 def _way(entity_id: str, wanted: Any) -> Way:
-    """Which way the thing goes into that state, which comes alone or with attributes."""
+    """Way in which the thing goes into that state, which comes alone or with attributes."""
     state = wanted.get("state") if isinstance(wanted, Mapping) else wanted
     if isinstance(state, bool):  # YAML reads a plain `on` so
         state = "on" if state else "off"
@@ -357,7 +357,7 @@ _SIGNS = re.compile(r"[^\w\s]|_")
 
 
 def may_answer(template: str, text: str) -> bool:
-    """Whether an automation that waits for the template may be set off by the text."""
+    """True where an automation that waits for the template may be set off by the text."""
     return _pattern(template).fullmatch(_plain(text)) is not None
 
 

@@ -91,7 +91,7 @@ class HomeSounds:
         return parts._replace(scheme="", netloc="", fragment="").geturl()
 
     async def _is_home(self, parts: SplitResult) -> bool:
-        """Whether this is how Home Assistant is reached: as we do it, or as it says itself."""
+        """True of the address by which we reach Home Assistant, and of those that it names."""
         if _origin(parts) == _origin(urlsplit(self._url)):
             return True
         config = await self._home.command("get_config")

@@ -50,7 +50,7 @@ _NOBODY = "Home Assistant does not know this device any more."
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where Home Assistant answers, for the few requests that are not websocket commands."""
+    """Address of Home Assistant for the few requests that are not websocket commands."""
 
     url: str
     token: str
@@ -63,7 +63,7 @@ class Address:
 
 @dataclass(frozen=True, slots=True)
 class Appearance:
-    """How the device shows in Home Assistant."""
+    """Name and make of the device as Home Assistant shows them."""
 
     name: str
     version: str  # of Hearth
@@ -75,7 +75,7 @@ class Appearance:
 
 @dataclass(frozen=True, slots=True)
 class Registered:
-    """What a living registration says of itself."""
+    """A living registration."""
 
     device_id: str  # in the device registry; may change when registered again
     instance_id: str  # of this Home Assistant; "" from one that does not tell
@@ -266,7 +266,7 @@ async def remove_entry(address: Address, entry_id: str) -> None:
 
 
 def _told(appearance: Appearance) -> dict[str, Any]:
-    """What is said both at first and in each update."""
+    """Fields of a registration and of each update."""
     return {
         "app_version": appearance.version,
         "device_name": appearance.name,

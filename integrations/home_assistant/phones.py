@@ -11,17 +11,19 @@ import re
 import secrets
 import unicodedata
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
-from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal
 
 from integrations.errors import IntegrationError, Misconfigured, Unavailable
 from integrations.home_assistant.house import House, mapping, rows, text, texts
 from integrations.home_assistant.mobile_app import DOMAIN, MANUFACTURER
 from integrations.home_assistant.reasons import CommandRefused
 from integrations.home_assistant.services import Services
-from integrations.home_assistant.websocket import Commands
+
+if TYPE_CHECKING:
+    from integrations.home_assistant.client import HomeAssistant
 
 ANSWERED = "mobile_app_notification_action"  # the event of a button that somebody pressed
 CLEAR = "clear_notification"  # as a message: the notification of that tag is taken away
@@ -44,26 +46,13 @@ _log = logging.getLogger(__name__)
 
 
 class AnswersHidden(Misconfigured):
-    """What is pressed on a phone is told to administrators only (`auth/permissions/events.py`)."""
+    """Only administrators are told what is pressed on a phone (`auth/permissions/events.py`)."""
 
     def __init__(self) -> None:
         super().__init__(
             "Home Assistant tells what is pressed on a phone to administrators only: give Hearth "
             'an administrator\'s token, or choose "confirm" or "pin" instead of "phone" in policy.'
         )
-
-
-class Home(Commands, Protocol):
-    """What is needed of `client.HomeAssistant`."""
-
-    @property
-    def house(self) -> House:
-        """The newest picture."""
-        ...
-
-    def stream(self, kind: str, **fields: Any) -> AbstractAsyncContextManager[Events]:
-        """A command that answers with events. Raises Refused or Unavailable."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +65,7 @@ class Phone:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What it may be called by."""
+        """Its name, and those of the people who carry it."""
         return (self.name, *self.people)
 
 
@@ -93,7 +82,7 @@ class _Device:
 class Phones:
     """Finds the phones anew at each asking: people buy new ones while Hearth runs."""
 
-    def __init__(self, home: Home, device_id: Callable[[], str] = lambda: "") -> None:
+    def __init__(self, home: "HomeAssistant", device_id: Callable[[], str] = lambda: "") -> None:
         """`device_id`: this box's own in the device registry, "" while it has none."""
         self._home = home
         self._services = Services(home)
@@ -165,7 +154,7 @@ class Phones:
                 return None
 
     async def _answers(self, stack: AsyncExitStack) -> Events:
-        """What is pressed on any phone from now on."""
+        """Events of buttons that are pressed on any phone from now on."""
         try:
             stream = self._home.stream("subscribe_events", event_type=ANSWERED)
             return await stack.enter_async_context(stream)
@@ -209,7 +198,7 @@ def slug(name: str) -> str:
 
 
 def _devices(answer: Any) -> list[_Device]:
-    """Those that registered themselves, from `config/device_registry/list`."""
+    """Read the devices that registered themselves from `config/device_registry/list`."""
     found = []
     for row in rows(answer):
         identifiers = row.get("identifiers")

@@ -153,7 +153,7 @@ class Picture:
         return entity_id
 
     def learn(self, shown: Sequence[Shown]) -> bool:
-        """What the server's own text lists as exposed, for those of whom the registry is silent.
+        """Take the server's own list of exposed things, for those of whom the registry is silent.
 
         An entity that comes later counts as seen until the next list. True: the house has changed.
         """
@@ -164,7 +164,7 @@ class Picture:
         return not self._pending and self._learn()
 
     def doubt_effects(self) -> None:
-        """What scripts, automations and scenes do may have changed: read all of them anew."""
+        """Read anew what scripts, automations and scenes do, as it may have changed."""
         self.unsearched = {
             entity.entity_id
             for entity in self._entities.values()
@@ -187,7 +187,7 @@ class Picture:
         return chosen
 
     def learn_effects(self, found: Mapping[str, Effects]) -> None:
-        """What some scripts, automations and scenes do; those that are gone are forgotten.
+        """Take what some scripts, automations and scenes do; forget those that are gone.
 
         One that was edited since it was asked about is asked about again: its answer is void.
         """
@@ -202,7 +202,7 @@ class Picture:
         self._asked.clear()
 
     def _tell(self) -> House:
-        """What is known of scripts, automations and scenes, as a house without anything else."""
+        """Make a house of what is known of scripts, automations and scenes alone."""
         touches: dict[str, frozenset[str]] = {}
         partly: dict[str, frozenset[str]] = {}
         for name in self._effects.keys() | self._seen.keys():
@@ -225,11 +225,11 @@ class Picture:
 
     @property
     def switches(self) -> Switches:
-        """What switches were seen to open."""
+        """Memory of what switches were seen to open."""
         return self._switches
 
     def recall(self, known: Mapping[str, frozenset[str]]) -> None:
-        """What switches were seen to open before this process began."""
+        """Take what switches were seen to open before this process began."""
         self._switches.recall(known)
         self._house = None
 
@@ -258,12 +258,12 @@ def _updated(state: Mapping[str, Any]) -> str:
 
 
 def _has_ways(effects: Effects) -> bool:
-    """Whether a scene's states were read, and tell which way something goes."""
+    """True where a scene's states were read, and tell which way something goes."""
     return any(way != "either" for way in effects.touched.values())
 
 
 def _members(entity: Entity) -> Any:
-    """What the entity itself says it holds, as scenes mostly do."""
+    """Ids that the entity itself says it holds, as scenes mostly do."""
     return entity.attributes.get("entity_id")
 
 
@@ -322,7 +322,6 @@ class Search:
         self._picture.learn_effects(dict(zip(wanted, answers, strict=True)))
 
     async def _effects(self, item_id: str, places: Places) -> Effects:
-        """What is told of one item."""
         read = await self._read(item_id, places)
         if read is not None and read.complete:
             return read
@@ -333,7 +332,7 @@ class Search:
         return Effects({**related.touched, **read.touched}, read.reasons, read.sentences)
 
     async def _read(self, item_id: str, places: Places) -> Effects | None:
-        """What its configuration says; None where there is none that this user may read."""
+        """Read its configuration; None where there is none that this user may read."""
         domain = item_id.partition(".")[0]
         if domain in self._unread or not self._picture.registries.admin:
             return None
@@ -362,12 +361,12 @@ class Search:
             return None
 
     def _is_held(self, item_id: str) -> bool:
-        """Whether it is a scene that says itself what it holds."""
+        """True of a scene that says itself what it holds."""
         scene = self._picture.house.entities.get(item_id)
         return scene is not None and scene.domain == "scene" and "entity_id" in scene.attributes
 
     async def _related(self, item_id: str) -> Effects | None:
-        """What `search/related` tells; None where it does not."""
+        """Ask `search/related`; None where it does not tell."""
         if self._tells is False:
             return None
         domain = item_id.partition(".")[0]
@@ -387,5 +386,5 @@ class Search:
 
 
 def _is_final(error: CommandRefused) -> bool:
-    """Whether asking again over this connection is of no use."""
+    """True where asking again over this connection is of no use."""
     return error.unknown or error.code == "unauthorized"

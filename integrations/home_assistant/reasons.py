@@ -66,7 +66,7 @@ def unsendable_token() -> SignInAgain:
 
 
 def no_address(url: str) -> Misconfigured:
-    """What is set as the URL is none."""
+    """The URL that is set is none."""
     return Misconfigured(
         f"home_assistant.url = {shown(url)!r} is no address; "
         "it looks like http://homeassistant.local:8123."
@@ -74,7 +74,7 @@ def no_address(url: str) -> Misconfigured:
 
 
 def by_status(url: str, status: int, text: str = "", location: str = "") -> IntegrationError:
-    """What a status other than the expected one means where every user is let in."""
+    """Reason behind a status other than the expected one where every user is let in."""
     if status == 401:
         return wrong_token()
     if status == 403:

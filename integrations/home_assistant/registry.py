@@ -18,7 +18,7 @@ Json = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class DeviceRow:
-    """What the picture needs of one device."""
+    """A device, as far as the picture needs it."""
 
     area_id: str | None  # its own, else that of the device it is a part of
     labels: frozenset[str] = frozenset()
@@ -27,7 +27,7 @@ class DeviceRow:
 
 @dataclass(frozen=True, slots=True)
 class Registries:
-    """What the registries say; states come and go on top of it."""
+    """Contents of the registries; states come and go on top of them."""
 
     floors: Mapping[str, Floor] = field(default_factory=dict)
     areas: Mapping[str, Area] = field(default_factory=dict)
@@ -164,7 +164,7 @@ def with_registries(entity: Entity, registries: Registries) -> Entity:
 
 
 def said_exposed(entity_id: str, registries: Registries) -> bool | None:
-    """What the entity's registry entry says of the `conversation` assistant; None: nothing.
+    """Exposure to the `conversation` assistant by the entity's registry entry; None: it is silent.
 
     Home Assistant writes it there as soon as it has looked once (`async_should_expose`).
     """
@@ -234,7 +234,7 @@ MAX_NAMED = 500  # entities asked for by name; beyond, all are read anew
 
 @dataclass(slots=True)
 class Stale:
-    """What is known to have changed in the registries since they were read."""
+    """Changes of the registries since they were read."""
 
     entity_ids: set[str] = field(default_factory=set)
     places: bool = False  # areas, floors, devices or labels
@@ -258,7 +258,7 @@ class Stale:
         self.came.set()
 
     def take(self) -> "Stale":
-        """What has come so far; from now on it is collected anew."""
+        """Return the changes so far; from now on they are collected anew."""
         taken = replace(self, entity_ids=set(self.entity_ids))
         self.entity_ids.clear()
         self.places = self.everything = False
@@ -316,7 +316,7 @@ async def _places(connection: Connection, known: Registries) -> Registries:
 
 
 async def _label_names(connection: Connection) -> dict[str, str]:
-    """What labels are called; an older Home Assistant has none."""
+    """Names of labels; an older Home Assistant has none."""
     try:
         return read_label_names(await connection.command("config/label_registry/list"))
     except (Refused, TypeError) as error:
@@ -339,7 +339,7 @@ async def _extended(
 
 
 async def _is_admin(connection: Connection) -> bool:
-    """Whether this user is an administrator.
+    """True of an administrator's token.
 
     Others do not ask for what only administrators may read: Home Assistant (2026.11) logs every
     refusal as an error.

@@ -1,4 +1,4 @@
-"""What is asked of Home Assistant over REST, where a plain HTTP status tells most."""
+"""Requests to Home Assistant over REST, where a plain HTTP status tells most."""
 
 import asyncio
 import re
@@ -137,7 +137,7 @@ def _not_up(url: str, instance: Instance) -> IntegrationError | None:
 async def _endpoints(
     client: httpx.AsyncClient, url: str, instance: Instance
 ) -> IntegrationError | None:
-    """What Home Assistant says at its MCP endpoints; the next one counts only after a 404."""
+    """Reason that the MCP endpoints give; the next one counts only after a 404."""
     for path in MCP_PATHS:
         answer = await client.post(path, json=_PING, headers={"Accept": "application/json"})
         if answer.status_code == 401:

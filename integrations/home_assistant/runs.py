@@ -1,4 +1,4 @@
-"""What scripts and switches are seen to do.
+"""Effects of scripts and switches, as far as they are seen.
 
 `search/related` does not tell all of it (`related`). But Home Assistant gives a run and all that it
 does one context, which state changes carry; what an automation does that the run has set off has it
@@ -68,7 +68,7 @@ class Runs:
 
 @dataclass(slots=True)
 class _Happening:
-    """What was seen in one context."""
+    """Events of one context."""
 
     parent: str = ""
     carried: bool = False  # by a script, an automation or a scene
@@ -77,7 +77,7 @@ class _Happening:
 
 
 class Switches:
-    """What switches, lamps and buttons were seen to open, unlock or disarm."""
+    """Memory of what switches, lamps and buttons were seen to open, unlock or disarm."""
 
     def __init__(self) -> None:
         self._known: dict[str, frozenset[str]] = {}
@@ -88,16 +88,16 @@ class Switches:
 
     @property
     def known(self) -> Mapping[str, frozenset[str]]:
-        """What each was seen to open, ever."""
+        """Things that each was seen to open, ever."""
         return self._known
 
     def recall(self, known: Mapping[str, frozenset[str]]) -> None:
-        """What was seen before this process began."""
+        """Take what was seen before this process began."""
         for entity_id, opened in known.items():
             self._known[entity_id] = self._known.get(entity_id, frozenset()) | opened
 
     def take_fresh(self) -> Mapping[str, frozenset[str]]:
-        """What is known since the last call of this."""
+        """Return what was seen since the last call of this."""
         fresh, self._fresh = self._fresh, {}
         return fresh
 
@@ -128,8 +128,8 @@ class Switches:
             self._learn(self._suspects(happening, by_itself, _at(state)), (entity_id,))
 
     def _suspects(self, happening: _Happening, by_itself: bool, at: float) -> list[str]:
-        """What was switched before, in this context or one above; else, where it moved by itself,
-        just now."""
+        """Things that were switched before, in this context or one above; else, where it moved by
+        itself, just now."""
         found = [] if happening.carried else list(happening.switched)
         above = happening.parent
         for _ in range(_DEEP):
@@ -167,7 +167,7 @@ def _is_switched(domain: str, before: str, now: str, *, by_itself: bool) -> bool
 
 
 def _stood_open(domain: str, before: str, *, by_itself: bool) -> bool:
-    """Whether it was open before, or nobody knows."""
+    """True where it was open before, or nobody knows."""
     away = _AWAY if by_itself else {"unavailable"}
     return before in away or before in _OPEN[domain]
 

@@ -53,7 +53,7 @@ _KINDS = ((1, "daily"), (4, "twice_daily"), (2, "hourly"))
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """What is expected of one day, half day or hour; None where the home's service is silent."""
+    """Weather of one day, half day or hour; None where the home's service is silent."""
 
     when: datetime  # its start, with time zone
     condition: str | None  # Home Assistant's word: "sunny", "partlycloudy"
@@ -128,7 +128,7 @@ class Found:
 
 
 def is_snapshot(entity_id: str) -> bool:
-    """Whether this is a scene of Hearth's own, to be shown to nobody."""
+    """True of a scene of Hearth's own, to be shown to nobody."""
     return entity_id.startswith(f"{_DOMAIN}.{NAME}")
 
 

@@ -239,7 +239,7 @@ class _Connect(connect):
     """Follows no redirect: whoever is named there would be sent the token."""
 
     def process_redirect(self, exc: Exception) -> Exception | str:
-        """What a failed handshake is reported as."""
+        """Report a failed handshake as it is."""
         return exc
 
 
@@ -320,7 +320,7 @@ async def _sign_in(socket: ClientConnection, url: str, token: str) -> None:
 
 @dataclass(eq=False, slots=True)
 class Followed:
-    """What somebody wants to hear of at every connection."""
+    """A subscription that is begun again at every connection."""
 
     handler: EventHandler
     kind: str

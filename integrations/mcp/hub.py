@@ -66,7 +66,7 @@ class McpHub:
         return [session.state for session in self._sessions.values()]
 
     def openings(self) -> dict[str, int]:
-        """How many sessions were opened with each server since the start."""
+        """Number of sessions that were opened with each server since the start."""
         return {name: session.openings for name, session in self._sessions.items()}
 
     async def tools(self, wait_s: float = LISTING_S) -> list[McpTool]:
@@ -89,7 +89,7 @@ class McpHub:
         return [tool for name in there for tool in self._tools.get(name, ())]
 
     def answered(self, name: str) -> bool:
-        """Whether this server answered when its tools were asked for last, with whatever."""
+        """True where this server answered when its tools were asked for last, with whatever."""
         task = self._listings.get(name)
         return task is not None and task.done() and name not in self._unheard
 

@@ -1,4 +1,4 @@
-"""What is kept of the tools that a server lists: each name once, and nothing without measure."""
+"""Tools of a server as they are kept: each name once, and nothing without measure."""
 
 import json
 import logging
@@ -141,7 +141,7 @@ class Listing:
             self._kept[tool.name] = _tool(self._spec, tool)
 
     def tools(self) -> list[McpTool]:
-        """What is kept of all pages."""
+        """The tools of all pages that are kept."""
         if self._left_out:
             _log.info(
                 "%d tools of %s are left out, such as %r: doubled, too many or too large",

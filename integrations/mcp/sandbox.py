@@ -30,7 +30,7 @@ _CHUNK = 64 * 1024  # bytes that wait in a pipe's reader before the program is m
 
 @dataclass(frozen=True, slots=True)
 class ProgramCommand:
-    """What is started."""
+    """A program to start."""
 
     words: tuple[str, ...]
     env: dict[str, str]
@@ -81,7 +81,7 @@ async def start(made: ProgramCommand) -> Running:
 
 
 def _found(spec: ServerSpec, path: str | None) -> str | None:
-    """Where the program is: a path counts from its folder, a bare name is searched for."""
+    """Find the program: a path counts from its folder, a bare name is searched for."""
     if os.sep in spec.command:
         found = shutil.which(Path(spec.cwd or ".") / spec.command)
         return str(Path(found).absolute()) if found else None
@@ -193,7 +193,7 @@ def _scratch(name: str) -> str:
 
 
 def _installation(folder: Path) -> list[Path]:
-    """What belongs to the programs of a folder `bin`, and to the Python that they start with."""
+    """Paths of the programs of a folder `bin`, and of the Python that they start with."""
     found = [folder, *(folder.parent / name for name in _INSTALLED)]
     python = _real(folder / "python3")
     if python.parent != folder and python.is_file():
@@ -246,7 +246,7 @@ def _folder_of(path: Path, home: Path) -> list[Path]:
 
 
 def _opened(paths: Sequence[Path], closed: Sequence[Path]) -> tuple[str, ...]:
-    """Those that are there, without what must stay closed, and none that lies in another."""
+    """Paths that exist, without what must stay closed, and none that lies in another."""
     found: set[Path] = set()
     for path in paths:
         found.update(_but(_real(path), closed, _MAX_DEPTH))

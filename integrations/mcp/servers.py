@@ -13,7 +13,7 @@ HOME_ASSISTANT = "home_assistant"  # the name of the home's own server; no other
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Where a server may answer, and how it is spoken to there."""
+    """Path at which a server may answer, and the transport there."""
 
     path: str  # after the server's `url`
     transport: Literal["http", "sse"]
@@ -102,7 +102,7 @@ def home_assistant_server(
 
 @dataclass(frozen=True, slots=True)
 class HomeAside:
-    """What is known of the home beside its server, and serves that server alone."""
+    """Knowledge of the home beside its server, which serves that server alone."""
 
     # Goes into `_meta` of each request that depends on who asks: the device that Hearth is. Asked
     # anew each time; None while Hearth is no device.
@@ -128,7 +128,7 @@ class McpTool:
 
 @dataclass(frozen=True, slots=True)
 class McpResult:
-    """What a call answered. Text is data from outside, never instructions."""
+    """Answer to a call. Text is data from outside, never instructions."""
 
     text: str
     is_error: bool
@@ -136,7 +136,7 @@ class McpResult:
 
 @dataclass(frozen=True, slots=True)
 class ServerState:
-    """Whether a server can be used now, and why not."""
+    """State of a server, and why it cannot be used."""
 
     name: str
     ok: bool

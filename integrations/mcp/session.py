@@ -237,7 +237,7 @@ class McpSession:
         return as_text((await client.read_resource(uri, meta=self._meta())).contents)
 
     def _meta(self) -> Any:
-        """Who asks, of the home's own server; the SDK adds to what it is given."""
+        """`_meta` of a request to the home's own server; the SDK adds to what it is given."""
         known = self._aside.meta() if self._aside is not None else None
         return dict(known) if known else None
 
@@ -324,7 +324,7 @@ class McpSession:
 
     @property
     def _open_s(self) -> float:
-        """How long an opening may take; a program may have much to load."""
+        """Time that an opening may take; a program may have much to load."""
         return max(OPEN_S, self.spec.timeout_s) if self.spec.transport == "stdio" else OPEN_S
 
     async def _probe(self, client: Client) -> None:

@@ -73,7 +73,7 @@ class Chatter:
 
 
 def secrets_of(spec: ServerSpec) -> tuple[str, ...]:
-    """What must not be shown of this server, the longest first."""
+    """Secrets of this server, the longest first."""
     arguments = [argument.rpartition("=")[2] for argument in spec.args]
     found = {*spec.env.values(), *spec.headers.values(), *spec.args, *arguments}
     return tuple(sorted((one for one in found if len(one) >= _SHORTEST_SECRET), key=len)[::-1])
@@ -247,7 +247,7 @@ class _Pipes:
             self._gone = True
 
     async def _gone_within(self, limit_s: float) -> bool:
-        """Whether all of the group end in time."""
+        """Wait for the end of the whole group; False: not in time."""
         return await _within(limit_s, self._all_gone)
 
     def _all_gone(self) -> bool:
@@ -256,7 +256,7 @@ class _Pipes:
 
 
 async def _within(limit_s: float, true: Callable[[], bool]) -> bool:
-    """Whether it becomes true in time. Not `Process.wait`, which waits for the pipes too."""
+    """Wait until it is true; False: not in time. `Process.wait` would wait for the pipes too."""
     deadline = time.monotonic() + limit_s
     while not true():
         if time.monotonic() >= deadline:

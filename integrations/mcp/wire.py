@@ -1,4 +1,4 @@
-"""What the SDK hides of HTTP: the status or the network error behind each request.
+"""Facts of HTTP that the SDK hides: the status or the network error behind each request.
 
 The SDK reports a refused token, a missing page and a dead host with the same generic error, and one
 failed POST ends its whole session. Each request here leaves its fate in a `Trace` that the caller
@@ -53,7 +53,7 @@ class Flow:
     _messages: Allowance = field(default_factory=lambda: Allowance(*MESSAGES))
 
     def take(self, part: bytes, now_s: float) -> bool:
-        """Whether this much more is bearable; a line is a message."""
+        """Take this much more; False: it is too much. A line is a message."""
         return self._bytes.take(len(part), now_s) and self._messages.take(part.count(b"\n"), now_s)
 
 
@@ -151,7 +151,7 @@ class Undelivered(Exception):
 
 
 def was_cancelled() -> bool:
-    """Whether the running task was told to end, though what it ran raised something else: a task
+    """True where the running task was told to end, though what it ran raised something else: a task
     group whose tasks fail while it is being cancelled raises their errors and loses that."""
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0
@@ -236,7 +236,7 @@ class _Watched(httpx2.AsyncByteStream):
 
 
 def _asks(request: httpx2.Request) -> bool:
-    """Whether it wants an answer."""
+    """True of a request that wants an answer."""
     if request.method != "POST":
         return False
     message = json.loads(request.content)
@@ -244,7 +244,7 @@ def _asks(request: httpx2.Request) -> bool:
 
 
 def _patience_s(request: httpx2.Request, asks: bool) -> float | None:
-    """How long the server may be silent. Calls have their own time-out, event streams none."""
+    """Time that the server may be silent. Calls have their own time-out, event streams none."""
     return None if asks or request.method == "GET" else FAREWELL_S
 
 
@@ -301,7 +301,7 @@ def explain(spec: ServerSpec, trace: Trace, error: BaseException) -> Integration
 
 
 def leaves_open(trace: Trace) -> bool:
-    """Whether somebody else should be asked for the reason: the server answered, but not as MCP.
+    """True where somebody else should be asked for the reason: the server answered, but not as MCP.
 
     A refused token is clear, and Home Assistant notes each use of it; of a broken network nobody
     knows more.
@@ -342,7 +342,7 @@ def _by_status(spec: ServerSpec, status: int) -> IntegrationError:
 
 
 def _of_home(spec: ServerSpec, status: int) -> IntegrationError:
-    """What the status alone says of Home Assistant; asked over REST it may tell more."""
+    """Reason that the status alone gives of Home Assistant; asked over REST it may tell more."""
     if status == 401:
         return reasons.wrong_token()
     if status == 403:

@@ -1,7 +1,6 @@
 """Whose recogniser hears a turn, and which part of its sound."""
 
 from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager
 from typing import Any
 
 import pytest
@@ -11,18 +10,19 @@ from assistant.brains.home_assistant import Ear, Said
 from assistant.brains.offline.listen import Listener
 from assistant.domain.turn_audio import TurnAudio
 from integrations.errors import Refused, Unavailable
-from integrations.home_assistant.assist import Pipeline, Streams
-from integrations.home_assistant.websocket import Stream
+from integrations.home_assistant.assist import Pipeline
+from integrations.home_assistant.client import HomeAssistant
+from integrations.home_assistant.websocket import Connection
+from tests.fakes.home_assistant import FakeHomeAssistant
 
 MS = 32  # bytes
 
 
-class Home:
+class Home(FakeHomeAssistant):
     """Lists pipelines; what a run gives is the test's `transcribe`."""
 
-    connected = True
-
     def __init__(self, *pipelines: tuple[str, str]) -> None:
+        super().__init__()
         self.rows = [
             {"id": name, "language": language, "stt_engine": "stt.one", "stt_language": None}
             for name, language in pipelines
@@ -34,9 +34,6 @@ class Home:
         if self.away:
             raise Unavailable("The home is away.")
         return {"pipelines": self.rows, "preferred_pipeline": "first"}
-
-    def stream(self, kind: str, **fields: Any) -> AbstractAsyncContextManager[Stream]:
-        raise AssertionError("the pipeline's run is the test's")
 
 
 class Own(Listener):
@@ -63,7 +60,7 @@ class Runs:
 
     async def __call__(
         self,
-        home: Streams,
+        home: Connection | HomeAssistant,
         pipeline: Pipeline,
         sound: AsyncIterator[bytes],
         device_id: str | None = None,

@@ -12,6 +12,7 @@ from integrations.errors import Refused, Unavailable
 from integrations.home_assistant.client import HomeAssistant
 from integrations.home_assistant.house import Entity, House
 from integrations.home_assistant.phones import AnswersHidden, Phone, Phones, slug
+from tests.fakes.home_assistant import FakeHomeAssistant
 from tests.simulators.phone_home import PhoneHome
 from tests.simulators.phones import DemoPhone as Registered
 from tests.simulators.phones import add_phone, press, register
@@ -167,12 +168,12 @@ async def test_without_an_administrators_token_nothing_is_asked() -> None:
         assert registered(demo, "Pixel 12").sent == []
 
 
-class Told:
+class Told(FakeHomeAssistant):
     """A home that answers with these rows."""
 
     def __init__(self, services: Any, devices: Any, *entities: Entity) -> None:
         self._answers = {"get_services": services, "config/device_registry/list": devices}
-        self.house = House(entities={one.entity_id: one for one in entities})
+        super().__init__(House(entities={one.entity_id: one for one in entities}))
         self.sent: list[str] = []
         self.hangs_at = ""  # this message is taken and never answered
 

@@ -83,21 +83,8 @@ class Server:
 Script = Callable[[Server], Awaitable[None]]
 
 
-class Home:
-    """A live connection, as `HomeAssistant` has one."""
-
-    connected = True
-
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
-        self.stream = connection.stream
-
-    async def command(self, kind: str, **fields: Any) -> Any:
-        return await self._connection.command(kind, **fields)
-
-
 @asynccontextmanager
-async def home(script: Script) -> AsyncIterator[tuple[Home, list[Server]]]:
+async def home(script: Script) -> AsyncIterator[tuple[Connection, list[Server]]]:
     """A connection to a server that does `script`; what breaks there fails the test."""
     servers: list[Server] = []
     broke: list[Exception] = []
@@ -116,7 +103,7 @@ async def home(script: Script) -> AsyncIterator[tuple[Home, list[Server]]]:
         port = next(iter(listening.sockets)).getsockname()[1]
         async with open_connection(f"http://127.0.0.1:{port}", "token", None) as connection:
             reading = asyncio.ensure_future(connection.read())
-            yield Home(connection), servers
+            yield connection, servers
             reading.cancel()
             await asyncio.wait([reading])
             if not reading.cancelled():
