@@ -1,4 +1,4 @@
-"""What understands a sentence: Gemini, Home Assistant's engine, and Hearth's own grammar.
+"""The understanding of a sentence: by Gemini, Home Assistant's engine, and Hearth's own grammar.
 
 Begin with `fallback` (which brain is asked, and what happens when one fails; `slots` holds each
 brain's place) and the interface in `domain.brain`. `gemini` keeps a live session, `gemini_once`

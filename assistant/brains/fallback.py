@@ -72,14 +72,14 @@ class FallbackBrain:
         """`brains`: in the order of `brain.order`, at least one; `language_of`: which configured
         language a text is in that its brain gives a code, or none; `orders`: profile -> the brains
         that its turns go to; `next_profile`: that of the next turn."""
-        self.rungs = tuple(BrainSlot(brain, Breaker(clock), Breaker(clock)) for brain in brains)
+        self.slots = tuple(BrainSlot(brain, Breaker(clock), Breaker(clock)) for brain in brains)
         self.toolbox = toolbox
         self.budget = budget
         self.catalogue = catalogue
         self.clock = clock
         self.language_of = language_of
-        self.standing = FallbackNotices(catalogue)
-        self._standing_of_programs = FallbackNotices(catalogue)
+        self.notices = FallbackNotices(catalogue)
+        self._notices_of_programs = FallbackNotices(catalogue)
         self._orders = orders or {}
         self._next_profile = next_profile
 
@@ -89,36 +89,36 @@ class FallbackBrain:
         return "ladder"
 
     def anticipate(self) -> None:
-        """Tell the rung that will be asked first."""
+        """Tell the slot that will be asked first."""
         spent = self.budget.known_reached
-        for rung in self.rungs_of(self._next_profile()):
-            if rung.breaker.fault is None and not (rung.cloud and spent):
-                rung.brain.anticipate()
+        for slot in self.slots_of(self._next_profile()):
+            if slot.breaker.fault is None and not (slot.cloud and spent):
+                slot.brain.anticipate()
                 return
 
-    def rungs_of(self, profile: str) -> Sequence[BrainSlot]:
-        """Those that a turn with this profile goes to, in its order; none where none is there."""
+    def slots_of(self, profile: str) -> Sequence[BrainSlot]:
+        """Return the slots that a turn with this profile goes to, in its order."""
         order = self._orders.get(profile)
         if not order:
-            return self.rungs
-        known = {rung.name: rung for rung in self.rungs}
+            return self.slots
+        known = {slot.name: slot for slot in self.slots}
         return [known[name] for name in order if name in known]
 
     def begin(self, request: TurnRequest) -> "FallbackTurn":
         return FallbackTurn(self, request)
 
-    def standing_of(self, owner: ConversationOwner) -> FallbackNotices:
-        """What that owner has been told. What a program was, people are told all the same."""
-        return self.standing if owner.is_people else self._standing_of_programs
+    def notices_of(self, owner: ConversationOwner) -> FallbackNotices:
+        """Return what that owner has been told. People are told what a program was, too."""
+        return self.notices if owner.is_people else self._notices_of_programs
 
     async def barred(self, owner: ConversationOwner = PEOPLE) -> dict[str, BrainFault]:
         """The brains that are not to be asked now in a turn of that owner's, and why."""
-        barred = {rung.name: rung.fault(owner) for rung in self.rungs}
-        if any(rung.cloud for rung in self.rungs) and await self.budget.reached():
+        barred = {slot.name: slot.fault(owner) for slot in self.slots}
+        if any(slot.cloud for slot in self.slots) and await self.budget.reached():
             limit = f"{self.budget.limit_usd:g} USD"
             message = f"Today's budget of {limit} is spent: it is set by limits.daily_cost_usd."
             fault = BrainFault("budget", message, retryable=False)
-            barred |= {rung.name: fault for rung in self.rungs if rung.cloud}
+            barred |= {slot.name: fault for slot in self.slots if slot.cloud}
         # What a brain wanted said was in the language of its own turn.
         return {name: replace(fault, spoken=None) for name, fault in barred.items() if fault}
 
@@ -130,7 +130,7 @@ class FallbackTurn:
         self._ladder = ladder
         self._request = request  # with what was heard so far
         self._owner = request.owner
-        self._standing = ladder.standing_of(request.owner)
+        self._notices = ladder.notices_of(request.owner)
         self._language = request.language
         self._faults: dict[str, BrainFault] = {}  # by brain, in the order of their failing
         self._attempts = 0
@@ -161,18 +161,18 @@ class FallbackTurn:
         await turn.answer(replace(outcome, id=call.id))
 
     async def events(self) -> AsyncGenerator[BrainEvent]:
-        """Those of one brain after the other, each attempt announced by Serving, up to the first
+        """Yield those of one brain after the other, each attempt announced by Serving, to the first
         that ends the turn; BrainFault where none does, or where none may be asked any more."""
         barred = await self._ladder.barred(self._owner)
-        rungs = self._ladder.rungs_of(self._request.profile)
-        self._faults |= {rung.name: barred[rung.name] for rung in rungs if rung.name in barred}
-        for rung in self._to_ask(barred):
+        slots = self._ladder.slots_of(self._request.profile)
+        self._faults |= {slot.name: barred[slot.name] for slot in slots if slot.name in barred}
+        for slot in self._to_ask(barred):
             for again in (False, True):
-                yield Serving(rung.name)
-                async with aclosing(self._attempt(rung)) as events:
+                yield Serving(slot.name)
+                async with aclosing(self._attempt(slot)) as events:
                     async for event in events:
                         yield event
-                fault = self._faults.get(rung.name)
+                fault = self._faults.get(slot.name)
                 if fault is None:
                     return
                 if self._gave:
@@ -184,58 +184,58 @@ class FallbackTurn:
                 if deeds:
                     yield account(fault, deeds, self._ladder.catalogue, self._language)
                     return
-                if again or not self._worth_another(rung, fault):
+                if again or not self._worth_another(slot, fault):
                     break
         fault = most_telling(list(self._faults.values()))
         yield replace(fault or _NOBODY, retryable=False)
 
     def _to_ask(self, barred: dict[str, BrainFault]) -> list[BrainSlot]:
-        """The rungs in their order. If none is left, the first that may be back by now: a person
+        """The slots in their order. If none is left, the first that may be back by now: a person
         who would get no answer anyway can as well wait for one."""
-        rungs = self._ladder.rungs_of(self._request.profile)
+        slots = self._ladder.slots_of(self._request.profile)
         passing = [
-            rung for rung in rungs if rung.name in barred and barred[rung.name].kind in PASSING
+            slot for slot in slots if slot.name in barred and barred[slot.name].kind in PASSING
         ]
-        return [rung for rung in rungs if rung.name not in barred] or passing[:1]
+        return [slot for slot in slots if slot.name not in barred] or passing[:1]
 
-    def _worth_another(self, rung: BrainSlot, fault: BrainFault) -> bool:
-        """Whether the same brain may be asked once more. One that kept the person waiting is not:
+    def _worth_another(self, slot: BrainSlot, fault: BrainFault) -> bool:
+        """True if the same brain may be asked once more. One that kept the person waiting is not:
         twice its patience is longer than anybody waits."""
         silent_s = self._failed_at - self._sign_at
-        asked = rung.fault(self._owner) is None
+        asked = slot.fault(self._owner) is None
         return fault.retryable and asked and silent_s < REPEAT_WITHIN_S
 
-    async def _attempt(self, rung: BrainSlot) -> AsyncGenerator[BrainEvent]:
+    async def _attempt(self, slot: BrainSlot) -> AsyncGenerator[BrainEvent]:
         """One brain's events without its fault, which is left in `_faults`."""
         self._attempts += 1
         self._gave = self._worded = self._prefaced = False
-        self._serving = rung.name
+        self._serving = slot.name
         self._sign_at = self._ladder.clock.monotonic()
-        self._faults.pop(rung.name, None)
-        knew = self._standing.known
-        fault = BrainFault("broken", f"{rung.name} ended without an answer.", retryable=True)
+        self._faults.pop(slot.name, None)
+        knew = self._notices.known
+        fault = BrainFault("broken", f"{slot.name} ended without an answer.", retryable=True)
         try:
-            turn = rung.brain.begin(self._request)
+            turn = slot.brain.begin(self._request)
             async with aclosing(turn.events()) as events:
                 async for event in events:
                     if isinstance(event, BrainFault):
                         fault = event
                         break
                     if isinstance(event, TurnDone | NotMeant):
-                        if words := await self._owed(rung, event):
+                        if words := await self._owed(slot, event):
                             if self._prefaced:
                                 yield self._preface
                             yield self._words(words)
                             event = TurnDone()
                         elif isinstance(event, TurnDone) and not (self._worded or self._asks):
-                            fault = BrainFault("empty", _SILENT.format(rung.name), retryable=True)
+                            fault = BrainFault("empty", _SILENT.format(slot.name), retryable=True)
                             break
-                        if self._serving == rung.name:
-                            rung.succeeded()
+                        if self._serving == slot.name:
+                            slot.succeeded()
                         yield event
                         return
                     if isinstance(event, ReplyText | ReplyAudio):
-                        if not self._gave and (line := self._line(rung)):
+                        if not self._gave and (line := self._line(slot)):
                             yield self._preface
                             yield self._words(f"{line} ")
                         self._gave = True
@@ -247,24 +247,24 @@ class FallbackTurn:
                     self._sign_at = self._ladder.clock.monotonic()
         except Exception:
             # The edge towards a brain: whatever it raises, there may be another one.
-            _log.exception("the brain %s broke", rung.name)
-            fault = BrainFault("broken", f"{rung.name} stopped with an internal error.", False)
-        _log.warning("%s: %s (%s)", rung.name, fault.message, fault.kind)
+            _log.exception("the brain %s broke", slot.name)
+            fault = BrainFault("broken", f"{slot.name} stopped with an internal error.", False)
+        _log.warning("%s: %s (%s)", slot.name, fault.message, fault.kind)
         waits = self._asks and fault.kind in ("empty", "timeout")  # for the person, as we do
         if not waits:
-            rung.failed(self._owner, fault)
-        self._faults[rung.name] = fault
+            slot.failed(self._owner, fault)
+        self._faults[slot.name] = fault
         self._failed_at = self._ladder.clock.monotonic()
         self._vain_s += self._failed_at - self._sign_at
-        self._share(rung, fault)
-        self._standing.known = knew  # what it may have said of it is void
+        self._share(slot, fault)
+        self._notices.restore(knew)  # what it may have said of it is void
 
-    def _share(self, rung: BrainSlot, fault: BrainFault) -> None:
+    def _share(self, slot: BrainSlot, fault: BrainFault) -> None:
         """Gemini's brains go by one line: where one was silent or away for a while and the next is
         away too, it is cut. Neither needs a second failure, for which somebody would wait again."""
-        if not rung.cloud or fault.kind != "unreachable" or self._vain_s < REPEAT_WITHIN_S:
+        if not slot.cloud or fault.kind != "unreachable" or self._vain_s < REPEAT_WITHIN_S:
             return
-        faults = ((one, self._faults.get(one.name)) for one in self._ladder.rungs if one.cloud)
+        faults = ((one, self._faults.get(one.name)) for one in self._ladder.slots if one.cloud)
         lost = [(one, why) for one, why in faults if why is not None and why.kind in LOST]
         if len(lost) < 2:
             return
@@ -273,18 +273,18 @@ class FallbackTurn:
                 one.failed(self._owner, why)
 
     def _words(self, text: str) -> ReplyText:
-        """What the ladder says by itself."""
+        """Make a sentence of the ladder's own."""
         return ReplyText(text, language=self._ladder.catalogue.own(self._language))
 
-    async def _owed(self, rung: BrainSlot, end: TurnDone | NotMeant) -> str:
-        """What is said for a brain that did something and ends without a word about it; "" where
+    async def _owed(self, slot: BrainSlot, end: TurnDone | NotMeant) -> str:
+        """Return what is said for a brain that did something and ends without a word; "" where
         there is nothing to tell."""
         if isinstance(end, TurnDone) and self._worded:
             return ""
         deeds = await self._deeds()
         if not deeds:
             return ""
-        line = "" if self._gave else self._line(rung)
+        line = "" if self._gave else self._line(slot)
         words = f"{line} {outcomes(deeds, self._ladder.catalogue, self._language)}"
         return words if self._gave else words.lstrip()  # it follows what was said before the call
 
@@ -309,7 +309,7 @@ class FallbackTurn:
         return event
 
     async def _asks_again(self, turn: BrainTurn, event: BrainEvent) -> bool:
-        """Whether a brain that took a call back makes the very same call once more.
+        """True if a brain that took a call back makes the very same call once more.
 
         The first one may have run, or runs on: it is not made twice, its result goes to the new id.
         """
@@ -332,27 +332,27 @@ class FallbackTurn:
         a call that has run would be answered with what it did."""
         return call_id if self._attempts == 1 else f"{call_id}~{self._attempts}"
 
-    def _line(self, rung: BrainSlot) -> str:
-        """What must be said of the rung in front of its answer; an answer that is not its own tells
+    def _line(self, slot: BrainSlot) -> str:
+        """Return what must be said of the slot before its answer; one that is not its own tells
         nothing of it."""
-        if self._serving != rung.name:
+        if self._serving != slot.name:
             return ""
         above: list[BrainFault] = []
-        for other in self._ladder.rungs_of(self._request.profile):
-            if other.name == rung.name:
+        for other in self._ladder.slots_of(self._request.profile):
+            if other.name == slot.name:
                 break
             if other.cloud and other.name in self._faults:
                 above.append(self._faults[other.name])
-        line = self._standing.line(rung.name, above, self._language)
+        line = self._notices.line(slot.name, above, self._language)
         self._prefaced = bool(line)
         return line
 
     @property
     def _preface(self) -> Preface:
-        return Preface(alone=self._standing.known.alone)
+        return Preface(alone=self._notices.known.alone)
 
     async def _deeds(self) -> Sequence[Mutation]:
-        """What was done in this turn, once the calls under way have come back, or have had time to.
+        """Return what was done in this turn, once the calls under way have had time to come back.
 
         A call that is on its way to the house when its brain fails is either stopped before it is
         sent or counted: it can never run beside another brain's.

@@ -47,7 +47,7 @@ ROUNDS = 8  # requests of one turn; in the last one the model must answer in wor
 
 @dataclass(frozen=True, slots=True)
 class ThinkResult:
-    """What came of thinking about a question."""
+    """Result of thinking about a question."""
 
     text: str  # "" where the model said nothing
     fault: BrainFault | None = None  # why there is no text, or why it is not whole

@@ -48,7 +48,7 @@ _BEFORE_DETECTION = 200 * SAMPLES_PER_MS  # the command may begin that long befo
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What was heard."""
+    """A sentence as it was heard."""
 
     text: str  # "" for nothing
     language: str  # that it was listened for
@@ -148,7 +148,7 @@ def _is_wake(word: str, wake: set[str]) -> bool:
 
 
 def call_id(turn_id: str) -> str:
-    """That of the one call of a turn."""
+    """Return the id of the one call of a turn."""
     return f"{turn_id}-sentence"
 
 
@@ -196,7 +196,7 @@ class DryRun:
         self._wake_phrases = tuple(wake_phrases)
 
     async def match(self, text: str, language: str) -> SentenceMatch | None:
-        """What it would do, in `language` or else in another of the person's; None: nothing.
+        """Find what it would do, in `language` or else in another of the person's.
 
         Raises CommandRefused (`unknown`: this release has no dry run) and Unavailable.
         """
@@ -280,7 +280,7 @@ class HomeAssistantTurn:
         return await self._brain.ear.hear(request.audio, request.language)
 
     async def _match(self, said: Said | None) -> SentenceMatch | BrainFault | str:
-        """What the sentence would do, the fault that keeps us from asking, or why it is not
+        """Find what the sentence would do, the fault that keeps us from asking, or why it is not
         understood: a key of the catalogue."""
         if said is None:
             return "offline.no_ear"
@@ -296,7 +296,7 @@ class HomeAssistantTurn:
         return "offline.cannot" if self._request.audio is None else "offline.not_caught"
 
     def _ending(self, reason: BrainFault | str) -> list[BrainEvent]:
-        """How a turn ends in which nothing was said to the engine."""
+        """End a turn in which nothing was said to the engine."""
         if isinstance(reason, BrainFault):
             return [reason]
         if not self._brain.last:

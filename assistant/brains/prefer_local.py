@@ -65,7 +65,7 @@ class Side(Enum):
 
 
 class LocalChoice:
-    """Who acts on a spoken sentence: the home by itself, or the model. Pure: times come in."""
+    """The choice who acts on a spoken sentence, the home or the model. Pure: times come in."""
 
     def __init__(self) -> None:
         self._over_at: float | None = None  # the person has ended
@@ -76,7 +76,7 @@ class LocalChoice:
         self._side = Side.OPEN
 
     def side(self, now: float) -> Side:
-        """Who acts, as far as is known at `now`; never taken back."""
+        """Return who acts, as far as is known at `now`; never taken back."""
         if self._side is Side.OPEN:
             self._side = self._decide(now)
         return self._side
@@ -199,7 +199,7 @@ class PreferLocalBrain:
     async def try_sentence(
         self, text: str, code: str | None, language: str
     ) -> SentenceMatch | None:
-        """What the home would and may do with it. Whatever goes wrong, the model is there."""
+        """Find what the home would and may do with it. Whatever goes wrong, the model is there."""
         try:
             match = await self._dry_run.match(text, self._language_of(text, code) or language)
         except IntegrationError as error:
@@ -350,7 +350,7 @@ class PreferLocalTurn:
         yield TurnDone()
 
     def _keep(self, item: _Item | None) -> list[BrainEvent]:
-        """What passes of the model's while the home acts: costs and moments, no deeds or words."""
+        """Pass on the model's costs and moments while the home acts, but no deeds or words."""
         if isinstance(item, (*_ACTS, *_ENDS)):
             self._held.append(item)
             return []
@@ -388,7 +388,7 @@ class PreferLocalTurn:
         await self._inbox.put(over)
 
     async def _next(self, until: float | None) -> _Item | None:
-        """What happens next; None: nothing did before `until` (monotonic clock, s)."""
+        """Wait for what happens next; None: nothing did before `until` (monotonic clock, s)."""
         if not self._inbox.empty() or until is None:
             return await self._inbox.get()
         left_s = max(0.0, until - self._brain.clock.monotonic())

@@ -1,4 +1,4 @@
-"""What the ladder says by itself: which rung answers and why, and what was done before it broke."""
+"""Slots of the fallback chain: circuit breakers, the day's budget, what the person is told."""
 
 import asyncio
 import logging
@@ -20,7 +20,7 @@ from assistant.domain.records import StoreError
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.execution.requests import Mutation
 
-# Remembers what is down: a rung that failed is not asked again until a while has passed.
+# Remembers what is down: a slot that failed is not asked again until a while has passed.
 
 
 FAILURES_TO_OPEN = 2  # in a row, of a kind that may pass by itself or be one sentence's
@@ -35,9 +35,9 @@ _SETTING: frozenset[FaultKind] = frozenset({"no_consent", "sign_in", "retired"})
 
 
 class Breaker:
-    """One rung's. Closed, the rung is asked; open, it is skipped and costs no time.
+    """One slot's. Closed, the slot is asked; open, it is skipped and costs no time.
 
-    When the pause is over the rung is asked once more: a success closes the breaker, a further
+    When the pause is over the slot is asked once more: a success closes the breaker, a further
     failure opens it at once, for twice as long.
     """
 
@@ -50,19 +50,19 @@ class Breaker:
 
     @property
     def fault(self) -> BrainFault | None:
-        """What keeps the rung from being asked now; None: ask it."""
+        """Fault that keeps the slot from being asked now; None: ask it."""
         if self._fault is not None and self._clock.monotonic() < self._until_s:
             return self._fault
         return None
 
     def succeeded(self) -> None:
-        """The rung has served a turn."""
+        """The slot has served a turn."""
         self._failures = 0
         self._pause_s = FIRST_PAUSE_S
         self._fault = None
 
     def failed(self, fault: BrainFault) -> None:
-        """The rung has failed once. Faults of one sentence or of the house change nothing; nor does
+        """The slot has failed once. Faults of one sentence or of the house change nothing; nor does
         the budget, which has its own end (`assistant.brains.slots`)."""
         if fault.kind in PASSING or fault.kind == "refused":
             self._failures += 1
@@ -112,7 +112,7 @@ class Budget:
 
     @property
     def limit_usd(self) -> float:
-        """What a day may cost."""
+        """Limit of a day's spending."""
         return self._limit_usd
 
     @property
@@ -123,11 +123,11 @@ class Budget:
 
     @property
     def known_reached(self) -> bool:
-        """Whether the limit is reached, as far as it is known without asking the journal."""
+        """True if the limit is reached, as far as it is known without asking the journal."""
         return self.known_usd >= self._limit_usd
 
     async def reached(self) -> bool:
-        """Whether nothing more may be spent today. Once it is so it stays so until midnight."""
+        """Return whether nothing more may be spent today. Once true it stays so until midnight."""
         if self.known_reached:
             return True
         try:
@@ -209,7 +209,7 @@ class BrainSlot:
         return self.name in CLOUD
 
     def fault(self, owner: ConversationOwner) -> BrainFault | None:
-        """What keeps it from being asked now, in a turn of that owner's."""
+        """Return the fault that keeps it from being asked now, in a turn of that owner's."""
         of_program = None if owner.is_people else self.programs.fault
         return self.breaker.fault or of_program
 
@@ -241,7 +241,7 @@ def account(
 
 
 def outcomes(deeds: Sequence[Mutation], catalogue: Catalogue, language: str) -> str:
-    """What came of a turn's deeds, each told once: two calls may have ended in the same words."""
+    """Tell what came of a turn's deeds, each once: two calls may have ended in the same words."""
     unknown = catalogue.say("ladder.under_way", language)
     return " ".join(
         dict.fromkeys(deed.outcome.sentence if deed.outcome else unknown for deed in deeds)
@@ -250,7 +250,7 @@ def outcomes(deeds: Sequence[Mutation], catalogue: Catalogue, language: str) -> 
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What the person has been told, and nothing has changed since."""
+    """The state that the person has been told of."""
 
     alone: bool = False  # Gemini is away
     instead: FaultKind | None = None  # why one model of Gemini's answers for another
@@ -291,14 +291,18 @@ class AbsentTurn:
 
 
 class FallbackNotices:
-    """What the person believes to be talking to, and the line that puts it right, once."""
+    """The person's belief about who answers, and the line that puts it right, once."""
 
     def __init__(self, catalogue: Catalogue) -> None:
         self._catalogue = catalogue
         self.known = Known()
 
+    def restore(self, known: Known) -> None:
+        """Take back what was said since `known`: nobody heard it to its end."""
+        self.known = known
+
     def line(self, brain: str, faults: Sequence[BrainFault], language: str) -> str:
-        """What is to be said in front of this brain's answer; "": nothing has changed.
+        """Return what is to be said in front of this brain's answer; "": nothing has changed.
 
         `faults`: why those of Gemini's above it do not serve this turn. To say it makes it known.
         """

@@ -1,4 +1,4 @@
-"""How Gemini is reached: the key, the address, and one client that is set explicitly in everything.
+"""Access to Gemini: the key, the address, and one client that is set explicitly in everything.
 
 What google-genai would take from its own environment variables (another key, Vertex, an address, an
 API version) is given here, so that only Hearth's settings count.
@@ -38,7 +38,7 @@ _socket_log.setLevel(logging.INFO)
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """What is needed to reach Gemini."""
+    """Settings with which Gemini is reached."""
 
     api_key: str = field(repr=False)
     base_url: str = ""  # "": Google's; else https://host[:port]

@@ -111,7 +111,7 @@ class Translator:
         return self._names.renamed
 
     def losses(self) -> tuple[str, ...]:
-        """What the model is not told, as "argument: what"."""
+        """Return what the model is not told, as "argument: what"."""
         told = tuple(self._losses)
         over = len(told) - _MAX_LOSSES
         return told if over <= 0 else (*told[:_MAX_LOSSES], f"and {over} more")
@@ -371,7 +371,7 @@ class Translator:
 
 
 def _is_open(node: Node) -> bool:
-    """Whether arguments beyond the named ones are spoken of."""
+    """True if arguments beyond the named ones are spoken of."""
     return node.get("additionalProperties") not in (None, False)
 
 

@@ -1,4 +1,4 @@
-"""What a Live session tells: Gemini's frames as small events, in the order of their arrival.
+"""Events of a Live session: Gemini's frames in small parts, in the order of their arrival.
 
 One frame may hold several things; it becomes several events. Transcripts have no alignment with
 the sound or with each other (SDK documentation): they are streams of their own.

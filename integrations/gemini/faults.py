@@ -80,7 +80,7 @@ _BY_CODE = {  # close codes (RFC 6455) and statuses of HTTP
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """What the service said: a close code or HTTP status, and its text."""
+    """The service's own word: a close code or HTTP status, and its text."""
 
     code: int
     text: str
@@ -114,7 +114,7 @@ def fault_of(
 
 
 def _told(error: BaseException) -> _Told | None:
-    """What the service itself said, or None: it said nothing."""
+    """Return what the service itself said, None where it said nothing."""
     from google.genai.errors import APIError
     from websockets.exceptions import ConnectionClosed, InvalidStatus
 
@@ -144,7 +144,7 @@ def _meaning(told: _Told) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Names:
-    """What a sentence may name."""
+    """Names that a sentence may contain."""
 
     model: str
     setting: str

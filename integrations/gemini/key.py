@@ -1,4 +1,4 @@
-"""Whether a key is one: by its form, and by asking Google for a model's description.
+"""Checks of a key: by its form, and by asking Google for a model's description.
 
 That request carries the key and the model's name, nothing of the house.
 """

@@ -64,7 +64,7 @@ class LiveSession:
 
     @property
     def closed(self) -> bool:
-        """Whether the connection is over or ending."""
+        """True if the connection is over or ending."""
         return self._over is not None
 
     async def begin_activity(self) -> None:

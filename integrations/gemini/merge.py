@@ -76,7 +76,7 @@ def required(node: Node) -> list[str]:
 
 
 def properties(node: Node, flat: Flat, lose: Lose) -> dict[str, Any]:
-    """What may be given, by name, also what a condition adds; where it is too much, what must be
+    """Return what may be given, by name, also what a condition adds; of too much, what must be
     given goes before the rest. What admits nothing is no argument."""
     found = {str(name): sub for name, sub in mapping(node, "properties").items()}
     for part in (node.get("then"), node.get("else"), *mapping(node, "dependentSchemas").values()):
@@ -160,7 +160,7 @@ class References:
 
 
 def resolve_pointer(document: Any, pointer: str) -> Any:
-    """What `/a/b` points to (RFC 6901, percent-encoded as in a URL), or None."""
+    """Return what `/a/b` points to (RFC 6901, percent-encoded as in a URL), or None."""
     node = document
     for part in unquote(pointer).split("/")[1:]:
         key = part.replace("~1", "/").replace("~0", "~")

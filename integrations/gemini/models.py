@@ -1,4 +1,4 @@
-"""What each Gemini model takes and costs: one row per model, each with its source.
+"""Capabilities and prices of each Gemini model: one row per model, each with its source.
 
 A field that a model does not know closes the socket (1007), so the set-up is built from the row and
 nothing else asks for a model's name. Figures and capabilities were read in November 2026.
@@ -17,7 +17,7 @@ Behavior = Literal["BLOCKING", "NON_BLOCKING"]
 
 
 class Status(Enum):
-    """How long a model is there to stay, by Google's model pages."""
+    """A model's life, by Google's model pages."""
 
     STABLE = "stable"
     PREVIEW = "preview"
@@ -27,7 +27,7 @@ class Status(Enum):
 
 
 class ThinkingSetting(Enum):
-    """Which thinking setting a model takes; the wrong one is refused with 1007."""
+    """The thinking setting that a model takes; the wrong one is refused with 1007."""
 
     NONE = "none"  # any setting is refused
     LEVEL = "level"  # thinking_level
@@ -233,7 +233,7 @@ def model_row(name: str, kind: Kind = "live") -> tuple[ModelRow, bool]:
 
 
 def cost_usd(row: ModelRow, used: TokensUsed, on: date | None = None) -> float:
-    """What these tokens cost at the prices of the day `on` (default: today in UTC).
+    """Compute what these tokens cost at the prices of the day `on` (default: today in UTC).
 
     By modality where the service tells it. The details do not add up to the totals (Google's
     developer forum, 188765): what is left of a total costs the text price.

@@ -36,7 +36,7 @@ _DECLINED = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """What the model is shown."""
+    """An image that the model is shown."""
 
     data: bytes = field(repr=False)
     mime_type: str  # "image/jpeg", "image/png", "image/webp", "image/heic" or "image/heif"
@@ -44,7 +44,7 @@ class Picture:
 
 @dataclass(frozen=True, slots=True)
 class OnceSetup:
-    """What every request of a conversation carries."""
+    """Parts that every request of a conversation carries."""
 
     row: ModelRow
     instruction: str
@@ -61,7 +61,7 @@ class OnceText:
 
 @dataclass(frozen=True, slots=True)
 class OnceCalls:
-    """What the model wants run before it goes on; every id is to be answered once."""
+    """Calls that the model wants run before it goes on; every id is to be answered once."""
 
     calls: tuple[FunctionCall, ...]
 
@@ -108,7 +108,7 @@ class OnceClient:
 
 
 class OnceConversation:
-    """What was said so far, and the requests that go on with it.
+    """A conversation so far, and the requests that go on with it.
 
     Add to it, then iterate `stream`; after OnceCalls give the answers and iterate a new one.
     """
@@ -135,7 +135,7 @@ class OnceConversation:
         self._add_user({"inline_data": blob}, {"text": text})
 
     def answer(self, answers: Sequence[FunctionAnswer]) -> None:
-        """What became of the calls: all of the last OnceCalls, in one go."""
+        """Add the results of the calls: all of the last OnceCalls, in one go."""
         parts: list[types.PartDict] = [
             {
                 "function_response": {

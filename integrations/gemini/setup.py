@@ -31,7 +31,7 @@ _BUDGETS = {"LOW": 1_024, "MEDIUM": 8_192, "HIGH": 24_576}
 
 @dataclass(frozen=True, slots=True)
 class LiveSetup:
-    """What a session is opened with. Equal set-ups make equal sessions."""
+    """The set-up that a session is opened with. Equal set-ups make equal sessions."""
 
     row: ModelRow
     instruction: str

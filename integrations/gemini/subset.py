@@ -83,12 +83,12 @@ def types_of(node: Mapping[str, Any]) -> list[str]:
 
 
 def all_text(values: Sequence[Any]) -> bool:
-    """Whether all of a list's values are strings."""
+    """True if all of a list's values are strings."""
     return {*map(type, values)} <= _TEXT
 
 
 def is_legal_name(name: str) -> bool:
-    """Whether an argument may be called so: letters, digits and `_`, no digit first."""
+    """True if an argument may be called so: letters, digits and `_`, no digit first."""
     return name.isascii() and name.isidentifier() and len(name) <= _MAX_NAME
 
 
@@ -114,7 +114,7 @@ def as_json(value: Any) -> str:
 
 
 def fault(schema: Any) -> str:
-    """What the API would refuse in a schema; "" where nothing. One bad schema ends a session."""
+    """Name what the API would refuse in a schema, or "". One bad schema ends a session."""
     if not isinstance(schema, dict):
         return "no schema"
     members = schema.get("anyOf")
@@ -287,12 +287,12 @@ _MAX_NAMES = 10
 
 
 def is_noted(node: Mapping[str, Any]) -> bool:
-    """Whether `notes` has anything to do."""
+    """True if `notes` has anything to do."""
     return not _NOTED.isdisjoint(node)
 
 
 def notes(node: Mapping[str, Any], lose: Lose) -> list[str]:
-    """What is to be said of a node; what only a sentence tells is a loss too, except for defaults
+    """Tell of a node in sentences. What only a sentence tells is a loss too, except for defaults
     and examples, which bind nobody."""
     said = []
     for key, text in _SPOKEN.items():

@@ -1,1 +1,1 @@
-"""What a cloud model is told before a turn: who it is, what it may do, what house this is."""
+"""The briefing of a cloud model before a turn: who it is, what it may do, what house this is."""

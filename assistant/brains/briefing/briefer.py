@@ -96,7 +96,7 @@ MemoriesFor = Callable[[str, bool], Awaitable[tuple[str, ...]]]
 
 @dataclass(frozen=True, slots=True)
 class Briefing:
-    """What one session is set up with. Equal: a session that has the one needs no other."""
+    """The set-up of one session. A session that has an equal one needs no other."""
 
     instruction: str
     declarations: tuple[Declaration, ...]
@@ -241,5 +241,5 @@ class Briefer:
 
 
 def _named(suffix: str, offered: Sequence[MenuEntry]) -> str:
-    """What the tool is called in the menu; "" where it is not offered."""
+    """Return the tool's name in the menu, "" where it is not offered."""
     return next((entry.declaration.name for entry in offered if entry.suffix == suffix), "")

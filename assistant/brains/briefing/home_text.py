@@ -40,7 +40,7 @@ _ASK_WHERE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Around:
-    """Where this box stands, as the rows of the server's list name it (`area_key`)."""
+    """The place of this box, as the rows of the server's list name it (`area_key`)."""
 
     here: frozenset[str] = frozenset()  # empty: nobody knows
     floor: frozenset[frozenset[str]] = frozenset()  # the other areas of the same floor

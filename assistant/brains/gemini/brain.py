@@ -171,7 +171,7 @@ class GeminiLiveBrain:
 
     @property
     def openings(self) -> int:
-        """How many sessions were opened or resumed since the start."""
+        """Number of sessions opened or resumed since the start."""
         return self._sessions.openings
 
     def begin(self, request: TurnRequest) -> GeminiLiveTurn:

@@ -1,4 +1,4 @@
-"""What passes between Gemini and Hearth besides words: calls, their results, costs and faults."""
+"""Calls of the model, their results, what they cost, and faults in the brain's terms."""
 
 import asyncio
 import json
@@ -77,7 +77,7 @@ def silent_response() -> dict[str, Any]:
 
 
 def note_about(outcome: ToolOutcome) -> str | None:
-    """What the model must be told of a call whose result it never got; None: nothing was done.
+    """Tell the model of a call whose result it never got; None where nothing was done.
 
     It goes in the person's role, so what a server wrote is quoted: it cannot pass for their words.
     """
@@ -90,7 +90,7 @@ def note_about(outcome: ToolOutcome) -> str | None:
 
 
 def note_of_cut(heard: str) -> str:
-    """What the model must be told of an answer of which no more was heard."""
+    """Tell the model how much of its answer was heard."""
     if not heard:
         return (
             "(For your information: your answer to the last request was cut off before any of it "
@@ -170,7 +170,7 @@ class OpenCalls:
                 ready = [answer for answer in batch.ready if answer.id != id]
                 if batch.open.pop(id, None) is None and len(ready) == len(batch.ready):
                     continue
-                batch.ready = ready
+                batch.ready[:] = ready
                 gone.append(id)
                 to_send += self._complete(batch)
                 break
@@ -234,7 +234,7 @@ class UsageMeter:
 
 
 def _less(whole: TokensUsed, part: TokensUsed) -> TokensUsed:
-    """What is left; never below nothing, whatever the service counts."""
+    """Subtract token counts; never below zero, whatever the service counts."""
     return TokensUsed(
         max(0, whole.input_tokens - part.input_tokens),
         max(0, whole.output_tokens - part.output_tokens),

@@ -48,7 +48,7 @@ Listener = Callable[[LiveEvent | Answered], None]
 
 @dataclass(frozen=True, slots=True)
 class LiveServices:
-    """What every session of the brain works with."""
+    """Collaborators that every session of the brain shares."""
 
     client: LiveClient
     briefer: Briefer
@@ -94,7 +94,7 @@ class LiveConnection:
 
     @property
     def handle(self) -> str | None:
-        """What resumes this session."""
+        """Handle that resumes this session."""
         return None if self._session is None else self._session.handle
 
     # The turn that uses the link.
@@ -256,7 +256,7 @@ class LiveConnection:
         self._note_results()
 
     def _note_results(self) -> None:
-        """Those that no answer has followed: what they tell may have gone with the session."""
+        """Note results that no answer has followed: they may have gone with the session."""
         for outcome in (*self._given, *self._unsent.values()):
             self._note(outcome)
         self._given.clear()

@@ -1,4 +1,4 @@
-"""What a session's events are: whose, and what they mean to a turn. No clock and no I/O in here.
+"""A session's events: whose they are, and what they mean to a turn. No clock and no I/O in here.
 
 Events carry no name of the turn they belong to. What is known: with manual activity the model
 answers nothing before the sentence is over, and a reply that a new sentence cuts off still ends
@@ -33,7 +33,7 @@ from integrations.gemini import events as live
 
 
 class Phase(Enum):
-    """Where the turn stands that uses the session."""
+    """Progress of the turn that uses the session."""
 
     FREE = auto()  # there is none
     LISTENING = auto()  # its sentence is not over
@@ -80,7 +80,7 @@ class TurnAttribution:
             self.debt = True
 
     def judge(self, event: live.LiveEvent) -> bool:
-        """Whether `event` is of the turn that uses the session."""
+        """Return whether `event` is of the turn that uses the session."""
         if self.debt:
             self._pay(event)
             return False
@@ -150,7 +150,7 @@ class EventReader:
         self._sounded = False
 
     def patience_s(self, now: float) -> float | None:
-        """How long to wait for the next item; None: for ever, because nobody keeps us waiting."""
+        """Seconds to wait for the next item; None: for ever, because nobody keeps us waiting."""
         if self._ended_at is not None:
             return max(0.0, self._late_until - now)
         return None if self._open else self._patience_s
@@ -298,14 +298,14 @@ class SilenceFilter:
         self._held = ""  # may turn out to be the token's beginning
 
     def push(self, piece: str) -> str:
-        """What of the text so far is certain and has not been given yet."""
+        """Return the text that is certain and has not been given yet."""
         text = _without_silence(self._held + piece)
         start = _start_of_token(text)
         self._held = text[start:]
         return text[:start]
 
     def flush(self) -> str:
-        """What was held back, once no more text comes."""
+        """Return what was held back, once no more text comes."""
         held, self._held = self._held, ""
         return held
 
@@ -315,7 +315,7 @@ def _without_silence(text: str) -> str:
 
 
 def _start_of_token(text: str) -> int:
-    """Where the longest end of `text` begins that is a beginning of the token."""
+    """Find where the longest end of `text` begins that is a beginning of the token."""
     for length in range(min(len(_SILENCE) - 1, len(text)), 0, -1):
         if _SILENCE.startswith(text[-length:].casefold()):
             return len(text) - length
@@ -362,13 +362,13 @@ class EchoFilter:
         return held + piece if _continues(piece) else piece
 
     def flush(self) -> str:
-        """What was held back, if it was said after all."""
+        """Return what was held back, if it was said after all."""
         held, self._held = self._held, ""
         return held if self._sounded else ""
 
 
 def _continues(piece: str) -> bool:
-    """Whether a piece goes on with the sentence before it: transcripts come with their spaces."""
+    """True if a piece goes on with the sentence before it: transcripts come with their spaces."""
     return not (piece[0].isupper() or piece[0] in "¿¡")
 
 

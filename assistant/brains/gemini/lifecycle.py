@@ -59,7 +59,7 @@ async def _ring(clock: Clock, seconds: float, limit: asyncio.Timeout) -> None:
 
 
 class Step(Enum):
-    """What is due."""
+    """Step that is due."""
 
     NOTHING = auto()
     CONNECT = auto()  # on suspicion: the last attempt failed
@@ -138,7 +138,7 @@ class SessionLifecycle:
     # What to do.
 
     def is_quiet(self, now: float) -> bool:
-        """Whether the last turn lies so far back that the talk is over."""
+        """True if the last turn lies so far back that the talk is over."""
         return (
             not self._in_turn
             and self._last_used is not None
@@ -151,7 +151,7 @@ class SessionLifecycle:
         self._last_used = None
 
     def take_handle(self, now: float) -> str | None:
-        """What resumes the talk, None where it has to begin afresh. A handle is tried once only."""
+        """Take the handle that resumes the talk, None to begin afresh. It is tried only once."""
         handle, self._handle = self._handle, None
         return handle if now < self._handle_until else None
 
@@ -165,7 +165,7 @@ class SessionLifecycle:
         return min((at for at in moments if at is not None), default=None)
 
     def step(self, now: float) -> Step:
-        """What is due now. CONNECT and a ROTATE count as the connect on suspicion."""
+        """Return what is due now. CONNECT and a ROTATE count as the connect on suspicion."""
         if self.is_quiet(now):
             return Step.FORGET
         if self._open and self._in_turn:
@@ -182,7 +182,7 @@ class SessionLifecycle:
 
     @property
     def must_leave(self) -> bool:
-        """Whether the service has asked us to leave the open session."""
+        """True if the service has asked us to leave the open session."""
         return self._leave_by is not None
 
     def _rotate(self, now: float) -> Step:

@@ -92,12 +92,12 @@ class LiveSessionManager:
 
     @property
     def in_use(self) -> bool:
-        """Whether a turn has or wants the session."""
+        """True while a turn has or wants the session."""
         return self._user is not None
 
     @property
     def is_open(self) -> bool:
-        """Whether there is a session now."""
+        """True while there is a session."""
         return self._link is not None
 
     async def rest(self) -> bool:
@@ -196,7 +196,7 @@ class LiveSessionManager:
 
     @contextmanager
     def notes(self) -> Iterator[str]:
-        """What the model has missed so far, "" for nothing: told in this block, unless it fails."""
+        """Yield what the model has missed; told once the block ends without an error."""
         notes, cut = tuple(self._notes), tuple(self._cut_notes)
         self._notes.clear()
         self._cut_notes.clear()

@@ -79,14 +79,14 @@ class Upload:
         self._post(Reached("upload_done"))
 
     def _with_note(self, briefing: Briefing, row: ModelRow) -> Briefing:
-        """Where the model takes no text beside speech, its instruction tells it for this turn."""
+        """Add the note to the instruction where the model takes no text beside speech."""
         if not self._request.note or self._text is not None or row.client_content:
             return briefing
         told = f"{briefing.instruction}\n\n{self._request.note}"
         return replace(briefing, instruction=told)
 
     async def _tell_notes(self, link: LiveConnection) -> None:
-        """Where the model takes no text beside speech, they wait for a typed turn."""
+        """Tell notes where the model takes text beside speech; else a typed turn tells them."""
         if link.setup.row.client_content:
             with self._session.notes() as notes:
                 told = "\n".join(part for part in (notes, self._request.note) if part)
@@ -115,7 +115,7 @@ _MAX_WAITING = 4_000  # items that nobody has taken yet; beyond, sound is droppe
 
 @dataclass(frozen=True, slots=True)
 class TurnMeans:
-    """What every turn of the brain works with."""
+    """Collaborators that every turn of the brain shares."""
 
     services: LiveServices
     take_owed: Callable[[], Sequence[TokensUsed]]  # costs of conversations that are gone

@@ -80,7 +80,7 @@ def answer_problem(problem: Problem, say: Catalogue, language: str) -> str:
 
 
 def target_words(command: ParsedCommand, house: House, say: Catalogue, language: str) -> str:
-    """What was acted on, in the person's own words where they named it."""
+    """Name what was acted on, in the person's own words where they named it."""
     if command.called:
         return command.called
     domain = command.slots.get("domain")

@@ -183,7 +183,7 @@ class OfflineTurn:
         yield TurnDone()
 
     async def _age(self, understood: Understood) -> float | None:
-        """How old the picture is, where a state is asked for; None: there is none."""
+        """Age of the picture where a state is asked for; None where there is no picture."""
         if any(command.intent in ABOUT_STATES for command in understood.commands):
             return await self._brain.look()
         return 0.0

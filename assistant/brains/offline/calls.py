@@ -42,7 +42,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """What the toolbox is to run."""
+    """A call that the toolbox is to run."""
 
     tool: str
     arguments: dict[str, Any]
@@ -83,7 +83,7 @@ def settle_target(command: ParsedCommand, house: House, here: str) -> ParsedComm
 
 
 def _says_a_kind(command: ParsedCommand) -> bool:
-    """Whether the name that was said is the plain word for lamps, and not one lamp's own name."""
+    """True if the name that was said is the plain word for lamps, not one lamp's own name."""
     if command.slots.get("domain") != "light" or command.intent not in _OF_LIGHTS:
         return False
     return fold(command.name) in _lamp_words()
@@ -91,7 +91,7 @@ def _says_a_kind(command: ParsedCommand) -> bool:
 
 @cache
 def _lamp_words() -> frozenset[str]:
-    """Those for several: of two words with one stem the longer one ("lights", "luces")."""
+    """Words for several lamps: of two with one stem the longer one ("lights", "luces")."""
     return frozenset(
         fold(word)
         for words in (entries("lights", code) for code in LANGUAGES)

@@ -43,7 +43,7 @@ _WAKE_TAIL = 200 * SAMPLES_PER_MS  # the word may go on this long after the dete
 
 @dataclass(frozen=True, slots=True)
 class Understood:
-    """What was made of a sentence."""
+    """A sentence and the commands found in it."""
 
     text: str  # what was said, as well as it is known; "" for nothing
     language: str  # of the text
@@ -64,7 +64,7 @@ class Listener:
 
     @property
     def languages(self) -> tuple[str, ...]:
-        """What can be heard."""
+        """Codes of the languages that can be heard."""
         return self._recognizer.languages
 
     async def prepare(self, house: House, area_id: str = "") -> None:
@@ -97,7 +97,7 @@ class Listener:
         self._thread.shutdown(wait=False, cancel_futures=True)
 
     async def _in_time(self, work: Callable[..., _Result], *arguments: object) -> _Result:
-        """What hears a sound, while somebody waits for it."""
+        """Run what hears a sound, while somebody waits for it."""
         try:
             async with asyncio.timeout(HEARING_S):
                 return await self._run(self._punctual, work, *arguments)

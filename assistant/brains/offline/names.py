@@ -65,7 +65,7 @@ class Names:
     doors: tuple[Name, ...] = ()  # each by the names of its parts, without words such as "lock"
 
     def of(self, *domains: str) -> list[str]:
-        """What entities of these domains are called, each once."""
+        """Return names of entities of these domains, each once."""
         return list(dict.fromkeys(n.text for n in self.entities if n.domain in domains))
 
 
@@ -133,7 +133,7 @@ def _told_apart(
 
 
 def _rooms(entity: Entity, house: House) -> list[str]:
-    """What the room is called in which it stands."""
+    """Return names of the room in which it stands."""
     area = house.areas.get(entity.area_id or "")
     names = (area.name, *area.aliases) if area is not None else ()
     return [room for name in names if (room := spoken(name))]

@@ -176,17 +176,14 @@ def _intents(language: str) -> Intents | None:
     return None
 
 
-# Other words for a sentence that no template fits as it stands: "plug number two" is "plug 2", and
-# the main light in the study may be called "Office main light". Pure.
-
-
 _NUMBER = re.compile(r"(?<=\w )(?:number|número|no\.|nº) (?=\S)")
 _IN = re.compile(r"(?P<what>.+) (?:in|of) (?:the )?(?P<room>\S.*)")
 _MOST = 8  # sentences
 
 
 def reworded(text: str, areas: Iterable[Name]) -> list[str]:
-    """What it may be said as, in lower case; empty where there is nothing to say otherwise."""
+    """Return other wordings of a sentence, in lower case: "plug number two" is "plug 2", and the
+    main light in the study may be called "Office main light"."""
     said = _NUMBER.sub("", text)
     others = [said] if said != text else []
     return [*others, *_by_room(said, areas)][:_MOST]

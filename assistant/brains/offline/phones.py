@@ -56,7 +56,7 @@ _KIND = {phone: number for number, kind in enumerate(_KINDS) for phone in kind.s
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """How well a command agrees with the sound. Lower is better."""
+    """Agreement of a command with the sound. Lower is better."""
 
     distance: float  # 0 to 1: phones of the command against those of free decoding
     misfit: float  # natural log: what the worst word lacks to a usual fit

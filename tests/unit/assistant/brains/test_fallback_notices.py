@@ -281,7 +281,7 @@ async def test_a_line_whose_answer_was_void_is_said_again(stage: Stage) -> None:
 
 
 async def test_a_line_stands_in_front_of_an_own_voice(stage: Stage) -> None:
-    stage.ladder.standing.known = Known(alone=True)
+    stage.ladder.notices.known = Known(alone=True)
     sound = ReplyAudio(b"\0\0", 24_000)
     stage.expect(live=[[sound, TurnDone()]])
     assert await stage.run() == [
@@ -373,7 +373,7 @@ async def test_two_lost_lines_found_by_a_program_keep_no_person_from_trying(stag
 async def test_people_are_told_of_it_though_a_program_was(stage: Stage) -> None:
     stage.expect([[fault()]], [[fault()]], [DONE])
     assert said(await run(stage, PROGRAM)).startswith(AWAY)
-    assert not stage.ladder.standing.known.alone
+    assert not stage.ladder.notices.known.alone
     stage.expect([[fault()]], [[fault()]], [DONE])
     assert said(await stage.run()).startswith(AWAY)
     stage.clock.advance(700)

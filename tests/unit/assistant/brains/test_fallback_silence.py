@@ -54,7 +54,7 @@ async def test_after_a_deed_the_ladder_says_what_came_of_it(stage: Stage, end: S
         ReplyText("The light is on.", language="en"),
         TurnDone(),
     ]
-    assert stage.ladder.rungs[0].breaker.fault is None
+    assert stage.ladder.slots[0].breaker.fault is None
 
 
 async def test_what_it_announced_before_the_call_is_not_what_came_of_it(stage: Stage) -> None:
@@ -78,7 +78,7 @@ async def test_without_a_deed_it_is_no_answer(stage: Stage, script: list[Step]) 
     events = await stage.run()
     assert served(events) == [LIVE, LIVE, ONCE]
     assert events[-1] == TurnDone()
-    assert stage.ladder.rungs[0].breaker.fault is not None
+    assert stage.ladder.slots[0].breaker.fault is not None
 
 
 async def test_silence_on_purpose_after_a_reading_stays_silence(stage: Stage) -> None:
@@ -118,7 +118,7 @@ async def test_the_silence_of_a_brain_whose_call_waits_for_a_yes_is_no_failure(
     stage.expect(live=[[call("c1", "door"), Answered("c1"), end]] * 3)
     for _ in range(3):
         await stage.run()
-    assert stage.ladder.rungs[0].breaker.fault is None
+    assert stage.ladder.slots[0].breaker.fault is None
 
 
 # --- after long silence
