@@ -1,6 +1,10 @@
 """The sentences that the recogniser listens for, made from the house's own names."""
 
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
 
 from assistant.brains.offline.names import Name, Names, number_words, without_words
 from assistant.brains.offline.phones import pronounce, wake_tails
@@ -27,146 +31,11 @@ _ALONE = (
 )
 SAID = frozenset((*_SWITCHABLE, *_TOLD, *_OPENABLE, *_ALONE))  # domains that sentences are about
 
-# What must exist, then sentences about it; left out where the house has none of it. None begins
-# with a name: "lights on in the office" is also the end of "who left the lights on in the office".
-_SENTENCES: tuple[tuple[tuple[str, ...], str], ...] = (
-    (("thing",), "<turn> <onoff> [<the>] <thing> | <turn> [<the>] <thing> <onoff>"),
-    (
-        ("area", "light"),
-        "<turn> <onoff> [all] [<the>] <area> (light | lights)"
-        " | <turn> <onoff> [all] [<the>] lights in [<the>] <area>"
-        " | <turn> [all] [<the>] <area> (light | lights) <onoff>"
-        " | <turn> <onoff> [<the>] <area>"
-        " | <turn> [all] [<the>] lights in [<the>] <area> <onoff>",
-    ),
-    (("light",), "<turn> off all [<the>] lights | <turn> all [<the>] lights off"),
-    (
-        ("floor", "light"),
-        "<turn> <onoff> [all] [<the>] (lights <floor> | <floor> lights)",
-    ),
-    (
-        ("light",),
-        "(set | dim | brighten) [<the>] <light> to <percent>"
-        " | set [the] brightness of [<the>] <light> to <percent>"
-        " | set [<the>] <light> brightness to <percent>"
-        " | set [<the>] <light> to (full | maximum) brightness"
-        " | (set | turn | change) [<the>] <light> [to] <colour>"
-        " | make [<the>] <light> <colour>",
-    ),
-    (
-        ("area", "light"),
-        "set [<the>] <area> (lights | brightness) to <percent>"
-        " | dim [<the>] <area> lights to <percent>"
-        " | set [the] brightness in [<the>] <area> to <percent>"
-        " | (set | turn | change) [<the>] <area> lights [to] <colour>"
-        " | make [<the>] <area> lights <colour>",
-    ),
-    (
-        ("climate",),
-        "(set | change) [<the>] <climate> [temperature] to <degrees>"
-        " | turn (<updown> [<the>] <climate> | [<the>] <climate> <updown>) to <degrees>",
-    ),
-    (
-        ("area", "climate"),
-        "(set | change) [the] temperature in [<the>] <area> to <degrees>"
-        " | set [<the>] <area> [temperature] to <degrees>"
-        " | change [<the>] <area> temperature to <degrees>"
-        " | make [<the>] <area> <number> degrees"
-        " | <whatis> the temperature in [<the>] <area> | <whatis> the <area> temperature"
-        " | how (warm | cold | hot) is [it in] [<the>] <area>",
-    ),
-    (("cover",), "<move> [<the>] <cover> | set [<the>] <cover> to <percent>"),
-    (
-        ("area", "cover"),
-        "<move> [<the>] (blinds | blind | shades | shade | curtains | shutters) in [<the>] <area>",
-    ),
-    (
-        ("lock",),
-        "(lock | unlock) [<the>] <lock>"
-        " | lock (all [<the>] doors | <the> doors | every door | everything | up | <the> house)",
-    ),
-    (
-        ("media_player",),
-        "set [<the>] <media_player> volume to <percent>"
-        " | set the volume (of | on) [<the>] <media_player> to <percent>"
-        " | turn [<the>] <media_player> [volume] <updown> to <percent>"
-        " | (pause | stop | resume | mute | unmute) [<the>] <media_player>"
-        " | (next | previous) track on [<the>] <media_player>"
-        " | turn <updown> [<the>] <media_player> volume",
-    ),
-    (
-        ("area", "media_player"),
-        "(pause | stop | resume) [the] music in [<the>] <area>"
-        " | turn <updown> [the] volume in [<the>] <area>"
-        " | turn [the] volume <updown> in [<the>] <area>",
-    ),
-    (("fan",), "set [<the>] <fan> [speed] to <percent>"),
-    (("area", "fan"), "<turn> <onoff> [<the>] fan in [<the>] <area>"),
-    (
-        ("vacuum",),
-        "start [<the>] <vacuum> | return [<the>] <vacuum> to base"
-        " | send [<the>] <vacuum> (home | [back] to (its | the) (dock | base))",
-    ),
-    (("script",), "(run | start | activate) [<the>] <script>"),
-    (("scene",), "(activate | turn on) [<the>] <scene>"),
-    (("lock",), "is [<the>] <lock> (locked | unlocked)"),
-    (("openable",), "(is | are) [<the>] <openable> (open | closed)"),
-    (
-        ("door",),
-        "is [<the>] <door> (open | closed) | is (any door | any window | anything) open"
-        " | are all (doors | windows) closed | (is everything | is the house) closed"
-        " | which (doors | windows) are open",
-    ),
-    (
-        ("door", "lock"),
-        "is [<the>] <door> (locked | unlocked) | (is everything | is the house) locked",
-    ),
-    (("told",), "is [<the>] <told> (on | off)"),
-    (("sensor",), "<whatis> [<the>] <sensor>"),
-    ((), "what time is it | <whatis> the time | <whatis> the date [today]"),
-    ((), "never mind"),
-    (
-        (),
-        "(set | start) a timer for (<span> | an hour | half an hour)"
-        " | (set | start) a <count> (minute | second | hour) timer"
-        " | (set | start) a <timer> timer for <span>"
-        " | (cancel | stop | pause | resume) [the | my] timer"
-        " | (cancel | stop) the <timer> timer | cancel all [my] timers"
-        " | add <span> to [the | my] timer | take <span> off [the | my] timer"
-        " | how (long | much time) is left on ([the | my] timer | the <timer> timer)",
-    ),
-    (
-        (),
-        "(set an alarm for | wake me [up] at) <clock> [tomorrow | on weekdays | every day]"
-        " | (cancel | stop) the alarm | snooze",
-    ),
-    ((), "undo (that | it | the last one)"),
-    (("thing",), "no <the> <thing> | i meant [<the>] <thing>"),
-    (("area",), "i meant <the> (<area> | one in [<the>] <area>)"),
-    # It hears no free words, so what there is to remember is typed.
-    ((), "what do you remember | forget everything you remember"),
-)
 
-_RULES = {
-    "the": "the | my",
-    "turn": "turn | switch",
-    "onoff": "on | off",
-    "updown": "up | down",
-    "move": "open | close | shut | raise | lower",
-    "whatis": "what is | what's",
-    "asked": "(can | could | would) you [please]",
-    "colour": "white | red | orange | yellow | green | blue | purple | pink | turquoise",
-    "percent": "<number> percent",
-    "degrees": "<number> [degrees]",
-    "hour": " | ".join(number_words(hour) for hour in range(1, 13)),
-    "clock": "<hour> [o'clock | fifteen | thirty | forty five]"
-    " | half past <hour> | quarter (past | to) <hour>",
-    "span": "<count> (minute | minutes | second | seconds | hour | hours)"
-    " | one hour and <count> minutes",
-    # A recogniser with a grammar hears no other names; typed ones may be any.
-    "timer": "bread | cake | chicken | coffee | egg | laundry | oven | pasta | pizza | potato"
-    " | rice | tea",
-}
+@cache
+def _written() -> dict[str, Any]:
+    path = Path(__file__).parent / "sentences" / "recogniser-en.toml"
+    return tomllib.loads(path.read_text(encoding="utf-8"))
 
 
 def jsgf(names: Names) -> str:
@@ -176,9 +45,11 @@ def jsgf(names: Names) -> str:
     """
     lists = _name_lists(names)
     sentences = [
-        sentence for needs, sentence in _SENTENCES if all(lists.get(need) for need in needs)
+        " | ".join(one["said"])
+        for one in _written()["sentences"]
+        if all(lists.get(need) for need in one["needs"])
     ]
-    rules = _RULES | {"notasked": " | ".join(NOT_ASKED)}
+    rules: dict[str, str] = _written()["rules"] | {"notasked": " | ".join(NOT_ASKED)}
     rules |= {"number": _number(0), "count": _number(1)}
     rules |= {rule: " | ".join(texts) for rule, texts in lists.items() if texts}
     lines = ["#JSGF V1.0;", "grammar house;"]

@@ -9,6 +9,8 @@ Each `sentences/LANGUAGE.toml` beside this file has, in hassil's template form,
   asked about without a name ("is the garage door open"), and so may the whole house;
 - `parts`: what words such as `{SPAN}` in a template stand for;
 - `lists`: values by what is said.
+
+`recogniser-en.toml` is what `grammar.py` makes a recogniser listen for.
 """
 
 import tomllib
