@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Literal
@@ -191,7 +191,7 @@ class _Maker:
         from assistant.brains.gemini_once import GeminiOnceBrain
         from integrations.gemini.once import OnceClient
 
-        client = await self._stack.enter_async_context(OnceClient(access))
+        client = await self._stack.enter_async_context(aclosing(OnceClient(access)))
         row = self._row("once")
         self.thinker = GeminiOnceBrain(client, self._briefer, row)
         return self.thinker

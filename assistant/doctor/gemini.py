@@ -200,7 +200,7 @@ async def _say(access: Access, model: str) -> _Said:
     """Have it say its word. Raises IntegrationError."""
     row, _ = model_row(model, "once")
     words, used = "", TokensUsed(0, 0)
-    async with OnceClient(access) as client:
+    async with aclosing(OnceClient(access)) as client:
         conversation = client.converse(OnceSetup(row, ""))
         conversation.read(_ASKED)
         async with aclosing(conversation.stream()) as events:

@@ -58,16 +58,11 @@ class ModelRow:
     levels: tuple[str, ...] = ()  # of thinking, ascending
     level_always: bool = False  # without one it is refused, or thinks longer than a command needs
     behaviors: tuple[Behavior, ...] = ()  # of a function; empty: the field must be omitted
-    scheduling: bool = False  # a function response may say when it is spoken
     context_update: bool = False  # instruction and tools may change in the session
     client_content: bool = False  # context may be added in the session, turn_complete=False
-    proactivity: bool = False  # may be set on v1beta
-    affective: bool = False  # affective dialogue may be set on v1beta
     custom_vocabulary: bool = False  # of the input transcription
     language_codes: bool = False  # of the transcription
     search: bool = False  # Google Search beside functions
-    context_tokens: int = 131_072
-    output_tokens: int = 8_192  # both limits: the smallest of the family where none is documented
     successor: str | None = None  # the model to set instead
 
 
@@ -97,19 +92,16 @@ _ROWS = (
         ),
         prices=(_LIVE_PRICES,),
         behaviors=("BLOCKING", "NON_BLOCKING"),
-        scheduling=True,
         context_update=True,
         client_content=True,
         custom_vocabulary=True,
         language_codes=True,
         search=True,
-        output_tokens=65_536,
     ),
     ModelRow(
         name="gemini-3.8-live-extended-thinking",
         kind="live",
         status=Status.STABLE,
-        # Scheduling is refused by one report and taken by another, so it counts as refused.
         source=(
             "Google's model page, September 2026; thinking: vercel/ai #20787; scheduling: "
             "openclaw/openclaw #152413 against AidenAI-IO/aiden-firmware #708; prices as "
@@ -144,7 +136,6 @@ _ROWS = (
         name="gemini-2.5-flash-native-audio-preview-12-2025",
         kind="live",
         status=Status.DEPRECATED,
-        # Proactive audio and affective dialogue exist here, but on v1alpha only.
         source=(
             "Google's model page, September 2026; prices: Google's page as quoted in "
             "BerriAI/litellm #32113"
@@ -152,7 +143,6 @@ _ROWS = (
         prices=(_NATIVE_25_PRICES,),
         thinking=ThinkingSetting.BUDGET,
         behaviors=("BLOCKING", "NON_BLOCKING"),
-        scheduling=True,
         search=True,
         successor=_BEST_LIVE,
     ),
@@ -185,8 +175,6 @@ _ROWS = (
         levels=_LEVELS,
         level_always=True,  # by itself it thinks at MEDIUM
         search=True,
-        context_tokens=1_048_576,
-        output_tokens=65_536,
     ),
     ModelRow(
         name="gemini-3.7-flash",
@@ -201,8 +189,6 @@ _ROWS = (
         levels=_LEVELS,
         level_always=True,  # by itself it thinks at MEDIUM
         search=True,
-        context_tokens=1_048_576,
-        output_tokens=65_536,
         successor=_BEST_ONCE,
     ),
 )

@@ -10,8 +10,7 @@ import wave
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from integrations.errors import Blocked, IntegrationError
 from integrations.gemini.access import Access, LazyClient
@@ -77,7 +76,7 @@ OnceEvent = OnceText | OnceCalls | TokensUsed | OnceEnd
 
 
 class OnceClient:
-    """Makes conversations, which share one pool of connections. Use it as a context manager."""
+    """Makes conversations, which share one pool of connections. Close it by `aclose`."""
 
     def __init__(self, access: Access, patience_s: float = PATIENCE_S) -> None:
         """`patience_s`: real seconds for the first piece of an answer, and between two pieces."""
@@ -85,16 +84,7 @@ class OnceClient:
         self._patience_s = patience_s
         self._sdk = LazyClient(access)
 
-    async def __aenter__(self) -> Self:
-        """Nothing is opened before the first request."""
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def aclose(self) -> None:
         """Close the connections."""
         await self._sdk.close()
 

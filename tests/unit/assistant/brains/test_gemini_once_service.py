@@ -1,6 +1,6 @@
 """Whole turns of gemini-once through the real client, against the simulated service."""
 
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, aclosing
 
 import pytest
 
@@ -60,7 +60,7 @@ async def run(*turns: OnceTurn, house: House | None = None) -> list[list[BrainEv
     async with AsyncExitStack() as stack:
         service = await stack.enter_async_context(GeminiSimulator(once=list(turns)))
         access = Access(KEY, service.url, str(service.ca_file))
-        client = await stack.enter_async_context(OnceClient(access))
+        client = await stack.enter_async_context(aclosing(OnceClient(access)))
         brain = GeminiOnceBrain(client, ScriptedBriefer(BRIEFING), ROW)
         return [await play(brain.begin(spoken()), house or House()) for _ in turns]
 

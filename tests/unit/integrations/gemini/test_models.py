@@ -25,7 +25,6 @@ def test_a_row_is_consistent(row: ModelRow) -> None:
     assert row.source
     assert bool(row.levels) is (row.thinking is ThinkingSetting.LEVEL)
     assert not row.level_always or row.levels
-    assert not row.scheduling or "NON_BLOCKING" in row.behaviors
     assert [price.since for price in row.prices] == sorted(price.since for price in row.prices)
     assert row.prices[0].since == date.min
 
@@ -58,8 +57,8 @@ def test_an_unknown_name_keeps_itself_and_gets_nothing_else(kind: str, successor
     assert row.status is Status.UNKNOWN
     assert row.thinking is ThinkingSetting.NONE
     assert row.behaviors == ()
-    allowed = (row.scheduling, row.context_update, row.client_content, row.proactivity)
-    assert not any((*allowed, row.affective, row.custom_vocabulary, row.language_codes, row.search))
+    allowed = (row.context_update, row.client_content, row.custom_vocabulary)
+    assert not any((*allowed, row.language_codes, row.search))
 
 
 def test_an_unknown_model_is_assumed_as_dear_as_the_dearest() -> None:

@@ -76,7 +76,7 @@ async def rest(certificate: Certificate) -> AsyncIterator[Service]:
 
 @pytest.fixture
 async def client(rest: Service) -> AsyncIterator[OnceClient]:
-    async with OnceClient(rest.access) as client:
+    async with aclosing(OnceClient(rest.access)) as client:
         yield client
 
 
@@ -256,13 +256,13 @@ async def test_every_failure_by_its_way_of_recovery(
 
 async def test_nobody_there(certificate: Certificate) -> None:
     access = Access(KEY, "https://127.0.0.1:9", str(certificate.ca_file))
-    async with OnceClient(access) as client:
+    async with aclosing(OnceClient(access)) as client:
         with pytest.raises(Unavailable):
             await take(talk(client))
 
 
 async def test_without_a_key_it_says_where_to_get_one() -> None:
-    async with OnceClient(Access("")) as client:
+    async with aclosing(OnceClient(Access(""))) as client:
         with pytest.raises(SignInAgain, match="aistudio"):
             await take(talk(client))
 
@@ -270,7 +270,7 @@ async def test_without_a_key_it_says_where_to_get_one() -> None:
 @pytest.mark.parametrize("before", [[], [text("Half a")]])
 async def test_silence_is_not_waited_out(rest: Service, before: list[Json]) -> None:
     rest.reply(*before, Stall())
-    async with OnceClient(rest.access, patience_s=1.0) as client:
+    async with aclosing(OnceClient(rest.access, patience_s=1.0)) as client:
         with pytest.raises(Unavailable) as raised:
             await take(talk(client))
     assert isinstance(raised.value.__cause__, TimeoutError)
@@ -291,7 +291,10 @@ async def test_a_connection_that_does_not_come_about_is_given_up_first(
 
     server = await asyncio.start_server(silent, "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
-    async with server, OnceClient(Access(KEY, f"https://127.0.0.1:{port}"), 60.0) as client:
+    async with (
+        server,
+        aclosing(OnceClient(Access(KEY, f"https://127.0.0.1:{port}"), 60.0)) as client,
+    ):
         with pytest.raises(Unavailable, match="did not answer in time") as raised:
             await take(talk(client))
         await gone.wait()
