@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.shared_data import shared
+from tests.shared_data import SPEECH, shared, skipped_for_recordings
 
 
 @pytest.hookimpl(optionalhook=True)  # there are runs without xdist
@@ -16,16 +16,18 @@ def pytest_xdist_auto_num_workers() -> int:
     return (os.cpu_count() or 1) * 3 // 2
 
 
-@pytest.fixture(scope="session")
-def shared_data() -> Path:
-    """The shared folder (with `data` and `home-assistant` in it); skips when missing."""
-    return shared()
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say in a line how many tests were skipped for want of recordings."""
+    skipped = terminalreporter.stats.get("skipped", [])
+    reasons = (one.longrepr[2] for one in skipped if isinstance(one.longrepr, tuple))
+    for line in skipped_for_recordings(reasons):
+        terminalreporter.write_line(line)
 
 
 @pytest.fixture(scope="session")
-def speech(shared_data: Path) -> Path:
+def speech() -> Path:
     """Recorded speech; skips when missing."""
-    return shared("data", "speech")
+    return shared(*SPEECH)
 
 
 @pytest.fixture(autouse=True)

@@ -1,11 +1,17 @@
-"""Finds recordings that are tested with but are not part of this repository."""
+"""Finds recordings that are tested with but are not part of this repository.
+
+`docs/testing.md` says which they are and how to get them.
+"""
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
 REPOSITORY = Path(__file__).resolve().parent.parent
+NOT_PRESENT = "recordings not present"
+SPEECH = ("data", "speech")
 
 
 def shared_folder() -> Path:
@@ -17,5 +23,20 @@ def shared(*parts: str) -> Path:
     """What lies there, e.g. `shared("data", "speech")`; skips the test when it is missing."""
     path = shared_folder().joinpath(*parts)
     if not path.exists():
-        pytest.skip(f"{path} is missing; set HEARTH_SHARED to the folder of shared test data")
+        kind = "real speech" if parts == SPEECH else "recorded answers"
+        pytest.skip(f"{kind}: {NOT_PRESENT} ({path})")
     return path
+
+
+def skipped_for_recordings(reasons: Iterable[str]) -> list[str]:
+    """A line for each kind of recording that tests were skipped for, from pytest's reasons."""
+    kinds = [
+        reason.removeprefix("Skipped: ").partition(":")[0]
+        for reason in reasons
+        if NOT_PRESENT in reason
+    ]
+    return [
+        f"{kinds.count(kind)} {'test' if kinds.count(kind) == 1 else 'tests'} of {kind} skipped: "
+        f"{NOT_PRESENT} (see docs/testing.md)"
+        for kind in dict.fromkeys(kinds)
+    ]
