@@ -74,8 +74,8 @@ class Presence:
         self._name = name
         self._look = look
         self._clock = clock
-        self._status = SpeakerStatus.READY
-        self._sentence = ""
+        self.status = SpeakerStatus.READY  # how it stands
+        self.sentence = ""  # why it is missing, "" where it is not
         self._since = clock.monotonic()
         self._there = asyncio.Event()
         self._there.set()
@@ -84,16 +84,6 @@ class Presence:
         self._doubt_until = 0.0  # seconds of the clock
         self._looking: asyncio.Task[None] | None = None
         self._forget: Callable[[], None] = lambda: None
-
-    @property
-    def status(self) -> SpeakerStatus:
-        """How it stands."""
-        return self._status
-
-    @property
-    def sentence(self) -> str:
-        """Why it is missing, "" where it is not."""
-        return self._sentence
 
     @property
     def since_s(self) -> float:
@@ -150,7 +140,7 @@ class Presence:
 
     async def _keep_looking(self) -> None:
         """As long as there are news, or it is missing."""
-        while self._news or self._status is SpeakerStatus.MISSING:
+        while self._news or self.status is SpeakerStatus.MISSING:
             await self._alarm.wait(self._clock.monotonic() + (0.0 if self._news else AGAIN_S))
             if self._news:
                 await self._clock.sleep(SETTLE_S)
@@ -170,10 +160,10 @@ class Presence:
 
     def _become(self, status: SpeakerStatus, sentence: str) -> bool:
         """Whether that is a change."""
-        self._sentence = sentence
-        if status is self._status:
+        self.sentence = sentence
+        if status is self.status:
             return False
-        self._status = status
+        self.status = status
         self._since = self._clock.monotonic()
         if status is SpeakerStatus.READY:
             self._there.set()

@@ -44,12 +44,7 @@ class Framer:
     def __init__(self, start: int = 0) -> None:
         """`start`: the position of the first frame, in samples."""
         self._rest = bytearray()
-        self._start = start
-
-    @property
-    def start(self) -> int:
-        """Position of the next frame."""
-        return self._start
+        self.start = start  # position of the next frame
 
     def push(self, pcm: bytes) -> Iterator[Frame]:
         """Take a block of 16 kHz mono int16, give every whole frame that it completes."""
@@ -65,8 +60,8 @@ class Framer:
             self._rest.clear()
 
     def _cut(self, pcm: bytes) -> Frame:
-        frame = Frame(pcm, self._start)
-        self._start += FRAME_SAMPLES
+        frame = Frame(pcm, self.start)
+        self.start += FRAME_SAMPLES
         return frame
 
 
@@ -78,24 +73,19 @@ class Ring:
 
     def __init__(self, seconds: float = 3.0) -> None:
         self._frames: deque[Frame] = deque(maxlen=max(1, round(seconds * 1000 / FRAME_MS)))
-        self._end = 0
+        self.end = 0  # position behind the newest sample
 
     def push(self, frame: Frame) -> None:
         """Add the next frame. One that does not follow on the last begins the ring anew."""
-        if frame.start != self._end:
+        if frame.start != self.end:
             self._frames.clear()
         self._frames.append(frame)
-        self._end = frame.end
+        self.end = frame.end
 
     @property
     def start(self) -> int:
         """Position of the oldest sample kept; equals `end` when the ring is empty."""
-        return self._frames[0].start if self._frames else self._end
-
-    @property
-    def end(self) -> int:
-        """Position behind the newest sample."""
-        return self._end
+        return self._frames[0].start if self._frames else self.end
 
     def since(self, sample: int) -> bytes:
         """Mono int16 from that position, or from the oldest kept, up to now."""

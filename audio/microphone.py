@@ -53,7 +53,7 @@ class Blocks:
         self._news = news
         self._lock = threading.Lock()
         self._queue: deque[Block] = deque(maxlen=size)
-        self._ended = False
+        self.ended = False  # whether no block will follow those that wait
         self._changed = asyncio.Event()
 
     def put(self, pcm: bytes, lost: bool, may_wait: bool = False) -> None:
@@ -70,7 +70,7 @@ class Blocks:
 
     def end(self) -> None:
         """No block will follow. Any thread."""
-        self._ended = True
+        self.ended = True
         self._tell()
 
     def take(self) -> Block | None:
@@ -78,18 +78,13 @@ class Blocks:
         with self._lock:
             return self._queue.popleft() if self._queue else None
 
-    @property
-    def ended(self) -> bool:
-        """Whether no block will follow those that wait."""
-        return self._ended
-
     async def get(self) -> Block | None:
         """The next block, None after the last."""
         while True:
             self._changed.clear()
             if (block := self.take()) is not None:
                 return block
-            if self._ended:
+            if self.ended:
                 return None
             await self._changed.wait()
 

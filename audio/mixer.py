@@ -45,8 +45,8 @@ class Track:
         self.underruns = 0  # times that it ran dry and went on afterwards
         self._lock = threading.Lock()
         self._pieces: deque[Samples] = deque()
-        self._waiting = 0
-        self._handed = 0
+        self.waiting = 0  # samples not yet handed over
+        self.handed = 0  # samples handed over since the beginning
         self._past: deque[_Handed] = deque(maxlen=_PAST_BLOCKS)
         self._told = 0  # the position as it was told last
         self._dry = False  # it ran dry, and more was to come
@@ -58,29 +58,19 @@ class Track:
         self._spread = len(_SMOOTH)  # samples of that which are over
 
     @property
-    def waiting(self) -> int:
-        """Samples not yet handed over."""
-        return self._waiting
-
-    @property
-    def handed(self) -> int:
-        """Samples handed over since the beginning."""
-        return self._handed
-
-    @property
     def quiet(self) -> bool:
         """Nothing waits and nothing fades."""
-        return not self._waiting and not self._fades
+        return not self.waiting and not self._fades
 
     def put(self, sound: Samples) -> None:
         """Queue mono samples at RATE. Raises OverflowError beyond CAPACITY."""
         if not len(sound):
             return
         with self._lock:
-            if self._waiting + len(sound) > CAPACITY:
+            if self.waiting + len(sound) > CAPACITY:
                 raise OverflowError(f"a stream holds {CAPACITY} samples at most")
             self._pieces.append(sound)
-            self._waiting += len(sound)
+            self.waiting += len(sound)
             self.underruns += self._dry
             self._dry = self._ended = False
 
@@ -93,7 +83,7 @@ class Track:
         """Drop what waits. What the device holds already counts as played: it will be heard."""
         with self._lock:
             self._pieces.clear()
-            self._waiting = 0
+            self.waiting = 0
             self._past.clear()
             self._joined = False
             self._ended, self._dry = True, False
@@ -113,8 +103,8 @@ class Track:
                     break
                 unheard = block.sound[max(0, heard - block.begin) :]
                 self._pieces.appendleft(unheard)
-                self._waiting += len(unheard)
-            self._handed = heard
+                self.waiting += len(unheard)
+            self.handed = heard
             self._past.clear()
             self._sounds, self._last, self._spread = False, 0.0, len(_SMOOTH)
 
@@ -122,8 +112,8 @@ class Track:
         """Up to so many samples, None for none, and whether they go on where the last ones were."""
         with self._lock:
             joined, self._joined = self._joined, True
-            self._dry = self._waiting < samples and not self._ended
-            if not self._waiting:
+            self._dry = self.waiting < samples and not self._ended
+            if not self.waiting:
                 return None, joined
             parts, room = [], samples
             while self._pieces and room:
@@ -133,9 +123,9 @@ class Track:
                     self._pieces.appendleft(piece[room:])
                 room -= len(parts[-1])
             sound = parts[0] if len(parts) == 1 else np.concatenate(parts)
-            self._past.append(_Handed(self._handed, sounds_at, sound))
-            self._handed += len(sound)
-            self._waiting -= len(sound)
+            self._past.append(_Handed(self.handed, sounds_at, sound))
+            self.handed += len(sound)
+            self.waiting -= len(sound)
             return sound, joined
 
     def smooth(self, sound: Samples | None, samples: int, *, joined: bool) -> Wave | None:
@@ -175,7 +165,7 @@ class Track:
         self._last = float(block[-1])
 
     def _heard(self, now: float) -> int:
-        heard = self._handed
+        heard = self.handed
         for block in reversed(self._past):
             into = math.floor((now - block.sounds_at) * RATE)
             if into >= len(block.sound):

@@ -62,8 +62,8 @@ class SteadyMicrophone:
         self.on_change: Callable[[MicrophoneChange], None] = lambda change: None
         # Asked before `make_way` is followed: whether nobody is listened to.
         self.at_rest: Callable[[], bool] = lambda: True
-        self._status = MicrophoneStatus.OPENING
-        self._sentence = ""
+        self.status = MicrophoneStatus.OPENING  # how it stands
+        self.sentence = ""  # what a person should know of it now, "" where all is well
         self._alarm = Alarm(self._clock)
         self._opening: Opening | None = None
         self._positions = Positions()
@@ -79,16 +79,6 @@ class SteadyMicrophone:
         self._patience_s = FIRST_BLOCK_S
         self._frame_at = self._beat_at = self._clock.monotonic()
         self._openings = self._dropped = 0
-
-    @property
-    def status(self) -> MicrophoneStatus:
-        """How it stands."""
-        return self._status
-
-    @property
-    def sentence(self) -> str:
-        """What a person should know of it now, "" where all is well."""
-        return self._sentence
 
     @property
     def last_frame_age_s(self) -> float:
@@ -177,10 +167,10 @@ class SteadyMicrophone:
             await self._lose(f"{self._it} has gone: plug it in again.")
         elif (now := self._clock.monotonic()) >= opening.deadline:
             await self._stopped(opening)
-        elif self._status is MicrophoneStatus.ELSEWHERE and now >= self._look_at:
+        elif self.status is MicrophoneStatus.ELSEWHERE and now >= self._look_at:
             self._look = True
         else:
-            elsewhere = self._status is MicrophoneStatus.ELSEWHERE
+            elsewhere = self.status is MicrophoneStatus.ELSEWHERE
             latest = self._look_at if elsewhere else now + _BEAT_S
             await self._alarm.wait(min(opening.deadline, latest))
         return []
@@ -193,7 +183,7 @@ class SteadyMicrophone:
         if lost := opening.newly_dropped():
             self._dropped += lost
             self._positions.skip(lost * seconds)
-        if self._status is MicrophoneStatus.ELSEWHERE:
+        if self.status is MicrophoneStatus.ELSEWHERE:
             self._positions.gap()
             return []
         self._failed = False
@@ -210,7 +200,7 @@ class SteadyMicrophone:
     async def _make_way(self, opening: Opening) -> list[Frame]:
         """Give what waits, and open it again with a new list of the devices."""
         self._way_wanted = False
-        hears = self._status in (MicrophoneStatus.LISTENING, MicrophoneStatus.SILENT)
+        hears = self.status in (MicrophoneStatus.LISTENING, MicrophoneStatus.SILENT)
         settled = hears and self._clock.monotonic() - opening.since >= _SETTLED_S
         helps = self._list.is_old(_UNTOLD_S) and not self._calls.stuck
         if not (settled and helps and self.at_rest()):
@@ -237,7 +227,7 @@ class SteadyMicrophone:
         elif not opening.late:
             opening.be_late(self._clock.monotonic())
             self._positions.gap()
-            if self._status is not MicrophoneStatus.ELSEWHERE:
+            if self.status is not MicrophoneStatus.ELSEWHERE:
                 self._miss(sentence)
             return
         await self._lose(sentence)
@@ -247,7 +237,7 @@ class SteadyMicrophone:
         place = await self._watch.place() if self._watch else None
         if place is not None and place.monitor and place.name != self._input.name:
             await self._be_elsewhere(place)
-        elif self._status is MicrophoneStatus.ELSEWHERE:
+        elif self.status is MicrophoneStatus.ELSEWHERE:
             # What waits may still be of there.
             while (block := opening.blocks.take()) is not None:
                 opening.note(block)
@@ -324,7 +314,7 @@ class SteadyMicrophone:
 
     async def _lose(self, sentence: str) -> None:
         """The opening is over; it is looked for at once if it was in order until now."""
-        if self._status is not MicrophoneStatus.ELSEWHERE:
+        if self.status is not MicrophoneStatus.ELSEWHERE:
             self._become(MicrophoneStatus.MISSING, sentence)
         await self._let_go()
 
@@ -368,7 +358,7 @@ class SteadyMicrophone:
         self._list.changed()
         self._look = True
         now = self._clock.monotonic()
-        if self._opening is None and self._status is not MicrophoneStatus.ELSEWHERE:
+        if self._opening is None and self.status is not MicrophoneStatus.ELSEWHERE:
             self._back_off.news(now)
         elif self._opening is not None and self._opening.first_at is None:
             soon = max(now, self._opening.since) + _NEWS_PATIENCE_S
@@ -382,13 +372,13 @@ class SteadyMicrophone:
         return f'The microphone "{self._input.name}"'
 
     def _be_silent(self) -> None:
-        if self._status is not MicrophoneStatus.SILENT:
+        if self.status is not MicrophoneStatus.SILENT:
             sentence = f"{self._it} gives digital silence: unmute it, at the device itself."
             say = self._silence.is_news(self._clock.monotonic())
             self._become(MicrophoneStatus.SILENT, sentence, say)
 
     def _become(self, status: MicrophoneStatus, sentence: str, say: bool = True) -> None:
-        self._sentence = sentence
-        if status is not self._status:
-            self._status = status
+        self.sentence = sentence
+        if status is not self.status:
+            self.status = status
             self.on_change(MicrophoneChange(status, sentence if say else ""))

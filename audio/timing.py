@@ -132,14 +132,9 @@ class BoundedCalls:
 
     def __init__(self, longest_s: float = LONGEST_S) -> None:
         self._longest_s = longest_s
-        self._abandoned = 0
+        self.abandoned = 0  # calls that were left to themselves so far
         self._stuck: set[threading.Thread] = set()
         self._left: set[threading.Thread] = set()  # of calls that were cancelled
-
-    @property
-    def abandoned(self) -> int:
-        """Calls that were left to themselves so far."""
-        return self._abandoned
 
     @property
     def stuck(self) -> int:
@@ -169,7 +164,7 @@ class BoundedCalls:
             raise
         if job.done.done() or not job.leave():
             return await job.done
-        self._abandoned += 1
+        self.abandoned += 1
         self._stuck.add(job.thread)
         raise CallStuck
 

@@ -125,14 +125,9 @@ class Mute:
         self._sound = sound
         self._opening = opening
         self._pause: Callable[[bool], None] = lambda on: None
-        self._on = False
+        self.on = False  # nothing is listened to
         self._unkept = False  # the disk does not know what holds
         self._busy = asyncio.Lock()
-
-    @property
-    def on(self) -> bool:
-        """Nothing is listened to."""
-        return self._on
 
     async def load(self) -> None:
         """Take up what an earlier process has left. Where that cannot be read it is muted."""
@@ -147,7 +142,7 @@ class Mute:
     def attach(self, pause: Callable[[bool], None]) -> None:
         """Close the microphone by `pause` from now on, at once where it is muted."""
         self._pause = pause
-        pause(self._on)
+        pause(self.on)
 
     async def set(self, on: bool, *, aloud: bool = False) -> None:
         """Mute, or listen again; on the disk when this returns, and then acknowledged by a sound.
@@ -157,9 +152,9 @@ class Mute:
         so nothing opens before a tone was heard: raises NotPossible where it was not.
         """
         async with self._busy:
-            if on is self._on and not self._unkept:
+            if on is self.on and not self._unkept:
                 return
-            changes = on is not self._on
+            changes = on is not self.on
             if changes and aloud and not on:
                 await self._announce_opening()
             if on:
@@ -175,7 +170,7 @@ class Mute:
                 await self._acknowledge()
 
     def _apply(self, on: bool) -> None:
-        self._on = on
+        self.on = on
         self._pause(on)
         self._mute(on)
 
@@ -190,6 +185,6 @@ class Mute:
         if self._sound is None:
             return
         try:
-            await self._sound(MUTE if self._on else UNMUTE)
+            await self._sound(MUTE if self.on else UNMUTE)
         except AudioError as error:
             _log.warning("the sound of muting could not be played: %s", error)

@@ -60,12 +60,7 @@ class VoskRecognizer:
         except Exception as error:  # vosk raises bare Exception
             raise InputUnusable(f"The speech model {folder} cannot be loaded by vosk.") from error
         self._make = vosk.KaldiRecognizer
-        self._languages = languages
-
-    @property
-    def languages(self) -> tuple[str, ...]:
-        """Language codes that the model hears."""
-        return self._languages
+        self.languages = languages  # language codes that the model hears
 
     def transcribe(self, pcm: bytes) -> str:
         """Free text of 16 kHz mono int16; "" when nothing was understood."""
@@ -113,7 +108,7 @@ class SherpaRecognizer:
 
     def __init__(self, folder: Path, languages: tuple[str, ...]) -> None:
         """`languages` is what the model hears. Raises InputUnusable."""
-        self._languages = languages
+        self.languages = languages  # language codes that the model hears
         self._streaming = False
         sherpa = _sherpa_package()
         try:
@@ -123,11 +118,6 @@ class SherpaRecognizer:
             raise InputUnusable(
                 f"The speech model {folder} cannot be loaded by sherpa-onnx: {reason}"
             ) from error
-
-    @property
-    def languages(self) -> tuple[str, ...]:
-        """Language codes that the model hears."""
-        return self._languages
 
     def transcribe(self, pcm: bytes) -> str:
         """Free text of 16 kHz mono int16; "" when nothing was understood."""
@@ -156,7 +146,7 @@ class SherpaRecognizer:
             return kind.from_transducer(**parts, **common)
         del parts["joiner"]
         if all(parts.values()):
-            return offline.from_whisper(**parts, **common, language=self._languages[0])
+            return offline.from_whisper(**parts, **common, language=self.languages[0])
         moonshine = {
             "preprocessor": _file(folder, "preprocess"),
             "encoder": _file(folder, "encode"),
