@@ -168,7 +168,7 @@ class NullPlayer:
         self.stop()
 
 
-class WavPlayer:
+class WavPlayer(NullPlayer):
     """Plays into one mono 16-bit WAV file, which stands under its name when `close` has returned.
 
     The first piece fixes the file's rate; others are resampled. The file holds what was played:
@@ -177,8 +177,8 @@ class WavPlayer:
     """
 
     def __init__(self, path: Path, paced: bool, clock: Clock | None = None) -> None:
+        super().__init__(paced, clock)
         self._path = path
-        self._pace = Pace((clock or LoopClock()) if paced else None)
         self._rate = EMPTY_FILE_RATE  # Hz
         self._conversion: Conversion | None = None  # None: nothing was played yet
         self._samples = 0  # in the file
@@ -214,10 +214,6 @@ class WavPlayer:
         self._samples = min(self._samples, round(self._pace.played * self._rate))
         self._file.seek(HEADER_BYTES + 2 * self._samples)
         self._file.truncate()
-
-    @property
-    def played_ms(self) -> float:
-        return self._pace.played * 1000
 
     async def close(self) -> None:
         if self._file.closed:

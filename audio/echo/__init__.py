@@ -56,8 +56,8 @@ def choose(setting: Setting, *, extra: bool, cancelled_source: bool, path: PathK
     None when nothing was.
     """
     if setting == "off":
-        return Plan(
-            "none", True, "Echo cancellation is off: while I speak, only the wake word counts."
+        return _only_wake_word(
+            "Echo cancellation is off: while I speak, only the wake word counts."
         )
     if setting == "system":
         return _system(cancelled_source)
@@ -73,9 +73,7 @@ def choose_meanwhile(
     plan = choose(setting, extra=extra, cancelled_source=cancelled_source, path=path)
     if plan.kind != "own":
         return plan
-    return Plan(
-        "none",
-        True,
+    return _only_wake_word(
         "The echo of these devices is taken out from the next start on: until then, while I speak, "
         "only the wake word counts.",
     )
@@ -83,9 +81,7 @@ def choose_meanwhile(
 
 def _auto(extra: bool, cancelled_source: bool, path: PathKind | None) -> Plan:
     if path == "deaf":
-        return Plan(
-            "none",
-            True,
+        return _only_wake_word(
             "This microphone closes while the loudspeaker plays: I listen when I have finished.",
         )
     if cancelled_source:
@@ -99,19 +95,19 @@ def _auto(extra: bool, cancelled_source: bool, path: PathKind | None) -> Plan:
             "none", False, "The microphone does not hear the loudspeaker: there is no echo."
         )
     if not extra:
-        return Plan(
-            "none",
-            True,
+        return _only_wake_word(
             f"There is no echo cancellation: while I speak, only the wake word counts. `{EXTRA}`.",
         )
     if path is None:
-        return Plan(
-            "none",
-            True,
+        return _only_wake_word(
             "The echo of these devices has not been measured: while I speak, only the wake word "
             "counts. `hearth devices --measure` measures it.",
         )
     return _own("An echo was measured: it is taken out.")
+
+
+def _only_wake_word(reason: str) -> Plan:
+    return Plan("none", True, reason)
 
 
 def _own(reason: str) -> Plan:
@@ -121,9 +117,7 @@ def _own(reason: str) -> Plan:
 def _system(cancelled_source: bool) -> Plan:
     if cancelled_source:
         return Plan("system", False, "The sound server takes the echo out.")
-    return Plan(
-        "none",
-        True,
+    return _only_wake_word(
         "The sound server does not take the echo of these devices out: load its echo-cancel module "
         "and set audio.input and audio.output to what it makes, or set audio.echo_cancellation to "
         '"auto".',
@@ -131,9 +125,7 @@ def _system(cancelled_source: bool) -> Plan:
 
 
 def _without_extra() -> Plan:
-    return Plan(
-        "none",
-        True,
+    return _only_wake_word(
         f"Echo cancellation is on but not installed: `{EXTRA}`; until then only the wake word "
         "counts while I speak.",
     )

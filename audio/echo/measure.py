@@ -116,7 +116,7 @@ def analyse(played: NDArray[np.int16], recorded: NDArray[np.int16]) -> EchoPath:
     ends = len(sound) - round(_END_SECONDS * SAMPLE_RATE)
     noise = _rms(heard[:quiet])
     late = round(MOST_DELAY_SECONDS * SAMPLE_RATE)
-    during = _quietest(heard[quiet + begins : quiet + len(sound) + late])
+    during = min(_by_pieces(heard[quiet + begins : quiet + len(sound) + late]))
     after = _rms(heard[-round(_AFTER_SECONDS * SAMPLE_RATE) :])
     if max(noise, during) <= _DEAD < after:
         raise InputUnusable(_GAVE_NOTHING)  # it was switched on too late
@@ -134,7 +134,9 @@ def analyse(played: NDArray[np.int16], recorded: NDArray[np.int16]) -> EchoPath:
     if first is None and during <= _DEAD:
         raise InputUnusable(_GAVE_NOTHING)
     since = quiet + (0 if first is None else ends + round(first.delay_ms * SAMPLE_RATE / 1000))
-    disturbed = _loudest(heard[since : since + len(sound) + late]) > _DISTURBED * max(noise, _DEAD)
+    disturbed = max(_by_pieces(heard[since : since + len(sound) + late])) > _DISTURBED * max(
+        noise, _DEAD
+    )
     if disturbed or _least(heard, sound, slice(ends, len(sound))) > _UNHEARD:
         raise InputUnusable(_TOO_LOUD)
     if first is not None:
@@ -214,17 +216,8 @@ def _least(heard: Floats, sound: Floats, part: slice) -> float:
     return _FOUND * sigma / float(np.sum(piece**2))
 
 
-def _quietest(heard: Floats) -> float:
-    """The RMS of the quietest _END_SECONDS of it: nobody knows how late the device reacts."""
-    return min(_by_pieces(heard))
-
-
-def _loudest(heard: Floats) -> float:
-    """The RMS of the loudest _END_SECONDS of it."""
-    return max(_by_pieces(heard))
-
-
 def _by_pieces(heard: Floats) -> list[float]:
+    """The RMS of each _END_SECONDS of it: nobody knows how late the device reacts."""
     size, step = round(_END_SECONDS * SAMPLE_RATE), SAMPLE_RATE // 50
     last = max(0, len(heard) - size)
     return [_rms(heard[at : at + size]) for at in range(0, last + 1, step)]

@@ -71,6 +71,7 @@ _PHONES = "phones"
 _LEVEL = "level"  # decodes next to nothing: only measures the sound
 _DIGITS = "digits"
 
+_LEVEL_JSGF = "#JSGF V1.0; grammar level; public <level> = oh;"
 _DIGITS_JSGF = """#JSGF V1.0; grammar digits;
 public <digits> = (zero | oh | one | two | three | four | five | six | seven | eight | nine)+;"""
 # People pause between digits. With pocketsphinx's own values (0.005, 0.65) a pause became one of
@@ -115,7 +116,7 @@ class SphinxRecognizer:
         self._level = decoder.get_cmn()
         self._measured = (b"", self._level)
         decoder.add_allphone_file(_PHONES, None)
-        decoder.add_jsgf_string(_LEVEL, "#JSGF V1.0; grammar level; public <level> = oh;")
+        decoder.add_jsgf_string(_LEVEL, _LEVEL_JSGF)
         decoder.activate_search(_LEVEL)
         return decoder
 
@@ -243,9 +244,6 @@ def _judged(part: _Segment, loop: Sequence[float]) -> HeardWord:
 # English speech followed by grammar while it is spoken, with a way out for everything else.
 
 
-_LIVE_PIECE_BYTES = 3200  # 100 ms: decoding holds the interpreter's lock
-_FRAME = 160  # samples: the decoder's step
-_GRAMMAR, _LEVEL = "grammar", "level"
 _OTHER = "other_"  # + phone: a word of one phone, of which all other speech is made
 _LIVE_PHONES = (
     "AA AE AH AO AW AY B CH D DH EH ER EY F G HH IH IY JH K L M N NG OW OY P R S SH T TH UH UW V W"
@@ -274,7 +272,7 @@ class SphinxLive:
         )
         self._usual = self._decoder.get_cmn()
         self._decoder.add_word("oh", "OW", False)
-        self._decoder.add_jsgf_string(_LEVEL, "#JSGF V1.0; grammar level; public <level> = oh;")
+        self._decoder.add_jsgf_string(_LEVEL, _LEVEL_JSGF)
         self._decoder.activate_search(_LEVEL)
         self._ready = self._open = False
 
@@ -329,7 +327,7 @@ class SphinxLive:
         if not self._open or self._decoder.hyp() is None:
             return ()
         # Where a word ends is not known: the last one stretches over the silence behind it.
-        segments = (one for one in self._decoder.seg() if one.start_frame * _FRAME < before)
+        segments = (one for one in self._decoder.seg() if one.start_frame * _FRAME_SAMPLES < before)
         said = [one.word.partition("(")[0] for one in segments]
         if any(word.startswith(_OTHER) for word in said):
             return ()
@@ -342,5 +340,5 @@ class SphinxLive:
             self._open = False
 
     def _push(self, pcm: bytes) -> None:
-        for at in range(0, len(pcm), _LIVE_PIECE_BYTES):
-            self._decoder.process_raw(pcm[at : at + _LIVE_PIECE_BYTES], False, False)
+        for at in range(0, len(pcm), _PIECE_BYTES):
+            self._decoder.process_raw(pcm[at : at + _PIECE_BYTES], False, False)

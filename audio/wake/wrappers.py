@@ -18,7 +18,35 @@ _SILENCE = bytes(FRAME_BYTES)
 _BLOCK = 80 * SAMPLES_PER_MS  # what a microphone gives at a time, and the step of open
 
 
-class GatedWake:
+class _Wrapper:
+    """Tells what the engine inside tells."""
+
+    def __init__(self, engine: WakeEngine) -> None:
+        self._engine = engine
+
+    @property
+    def score(self) -> float:
+        return self._engine.score
+
+    @property
+    def scores(self) -> Mapping[str, float]:
+        return self._engine.scores
+
+    @property
+    def closeness(self) -> float:
+        return self._engine.closeness
+
+    def near_misses(self) -> list[NearMiss]:
+        return self._engine.near_misses()
+
+    def strict(self, on: bool) -> None:
+        self._engine.strict(on)
+
+    def close(self) -> None:
+        self._engine.close()
+
+
+class GatedWake(_Wrapper):
     """A WakeEngine before which a gate stands. When it opens, the engine hears what came before.
 
     What the engine has not heard is skipped: it was as silent as what it heard last. Positions are
@@ -28,7 +56,7 @@ class GatedWake:
     """
 
     def __init__(self, engine: WakeEngine) -> None:
-        self._engine = engine
+        super().__init__(engine)
         self._gate = EnergyGate()
         # Frames that the engine was not given, each with its end.
         self._unheard: deque[tuple[bytes, int]] = deque()
@@ -40,21 +68,6 @@ class GatedWake:
     def open(self) -> bool:
         """Whether the engine heard the last frame."""
         return self._gate.open
-
-    @property
-    def score(self) -> float:
-        """The highest score of any word in the last frame that the engine was given."""
-        return self._engine.score
-
-    @property
-    def scores(self) -> Mapping[str, float]:
-        """The score of each word in the last frame that the engine was given."""
-        return self._engine.scores
-
-    @property
-    def closeness(self) -> float:
-        """How near the nearest word is to firing."""
-        return self._engine.closeness
 
     def pass_by(self, pcm: bytes, end: int) -> bool:
         """Take the next frame if the engine need not hear it now, in microseconds.
@@ -81,14 +94,6 @@ class GatedWake:
             found = self._engine.hear(*self._unheard.popleft()) or found
         return found
 
-    def near_misses(self) -> list[NearMiss]:
-        """Those since the last call."""
-        return self._engine.near_misses()
-
-    def strict(self, on: bool) -> None:
-        """Ask for more certainty, or no longer."""
-        self._engine.strict(on)
-
     def exchange(
         self, engine: WakeEngine, past: Iterable[tuple[bytes, int]]
     ) -> tuple[WakeEngine, Detection | None]:
@@ -114,10 +119,6 @@ class GatedWake:
         self._gap = range(0)
         self._unjudged = b""
         self._engine.restart()
-
-    def close(self) -> None:
-        """Give up the engine's native resources."""
-        self._engine.close()
 
     def _judge(self) -> bool:
         """Whether the gate is open for the newest frame."""
@@ -148,7 +149,7 @@ _SILENCE_MS = 240
 REFUSED_BELOW = 0.05  # of its score: only what is nothing at all to it
 
 
-class VerifiedWake:
+class VerifiedWake(_Wrapper):
     """A WakeEngine whose detections another engine may refuse.
 
     That engine hears nothing but what it looks at; then it hears silence again, with the next frame
@@ -157,26 +158,11 @@ class VerifiedWake:
     """
 
     def __init__(self, engine: WakeEngine, other: WakeEngine) -> None:
-        self._engine = engine
+        super().__init__(engine)
         self._other = other
         self._heard: deque[tuple[bytes, int]] = deque(maxlen=LOOK_MS // FRAME_MS)
         self._refused: list[NearMiss] = []
         self._looked = False  # the other engine has not heard silence since
-
-    @property
-    def score(self) -> float:
-        """The highest score of any word."""
-        return self._engine.score
-
-    @property
-    def scores(self) -> Mapping[str, float]:
-        """The score of each word."""
-        return self._engine.scores
-
-    @property
-    def closeness(self) -> float:
-        """How near the nearest word is to firing."""
-        return self._engine.closeness
 
     def hear(self, pcm: bytes, end: int) -> Detection | None:
         """Take the next frame; one that makes the first engine fire takes up to 150 ms."""
@@ -196,11 +182,7 @@ class VerifiedWake:
     def near_misses(self) -> list[NearMiss]:
         """Those since the last call, refusals among them."""
         refused, self._refused = self._refused, []
-        return [*self._engine.near_misses(), *refused]
-
-    def strict(self, on: bool) -> None:
-        """Ask the first engine for more certainty, or no longer."""
-        self._engine.strict(on)
+        return [*super().near_misses(), *refused]
 
     def restart(self) -> None:
         """Another stream begins."""
@@ -211,7 +193,7 @@ class VerifiedWake:
 
     def close(self) -> None:
         """Give up both engines' native resources."""
-        self._engine.close()
+        super().close()
         self._other.close()
 
     def _look(self, word: str) -> float:
