@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from datetime import date
 
-from assistant.speech.language.table import LanguageTable, Unit
+from assistant.speech.language import LanguageTable, Unit
 from assistant.speech.short_forms import DASH, any_of, folded, full_stop
 
 # Times of day and durations.

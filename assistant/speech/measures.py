@@ -2,7 +2,7 @@
 
 import re
 
-from assistant.speech.language.table import LanguageTable, Numbers, Unit
+from assistant.speech.language import LanguageTable, Numbers, Unit
 from assistant.speech.short_forms import DASH, MINUS, any_of, full_stop
 
 # A number, with its sign and decimals, in words.

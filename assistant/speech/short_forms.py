@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping
 
-from assistant.speech.language.table import LanguageTable
+from assistant.speech.language import LanguageTable
 
 # Small parts of the readers' patterns.
 

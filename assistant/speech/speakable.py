@@ -10,7 +10,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from assistant.speech.dates import ClockReader, DateReader
-from assistant.speech.language.table import LanguageTable, spoken_language
+from assistant.speech.language import LanguageTable, spoken_language
 from assistant.speech.measures import Amounts, MeasureReader
 from assistant.speech.short_forms import DigitReader, ShortReader, SignReader
 from integrations.cleaning import one_line

@@ -138,8 +138,13 @@ def connection(limit_s: float = ANSWER_S) -> Iterator[Any]:
 def hang_up(pulse: Any) -> None:
     """Free a connection, whatever became of it."""
     # pulsectl does not disconnect what it holds for lost, and libpulse would keep its socket.
-    pulse.connected = True
+    _mark(pulse, connected=True)
     pulse.close()
+
+
+def _mark(pulse: Any, *, connected: bool) -> None:
+    """Have pulsectl take a connection for one that stands, or for lost."""
+    pulse.connected = connected
 
 
 class Patience:
@@ -157,7 +162,7 @@ class Patience:
         """What poll(2) is to libpulse. After the end the connection counts as lost."""
         left = self._until - time.monotonic()
         if left <= 0:
-            self._pulse.connected = False
+            _mark(self._pulse, connected=False)
             return 0
         return _wait_for(wanted, left if timeout_s < 0 else min(left, timeout_s))
 

@@ -49,7 +49,7 @@ class OpenWake(ModelWake):
 
         Raises InputUnusable for an unknown word or an unusable model.
         """
-        self._features = OpenWakeWordFeatures.from_builtin()
+        self._features = features = OpenWakeWordFeatures.from_builtin()
         models = {word: self._load(word, folder) for word in check_words(words)}
         chosen = sensitivities or {}
         thresholds = {word: _THRESHOLDS[chosen.get(word, sensitivity)] for word in models}
@@ -59,7 +59,7 @@ class OpenWake(ModelWake):
         self._infer(bytes(_WINDOW_BYTES - _CHUNK_BYTES))
         # The package's own start leaves four spectra over, and every embedding would be of 40 ms
         # before the newest sound. With this many, each chunk completes one with its last spectrum.
-        self._features.new_mels = _SPECTRA - _NEW_SPECTRA
+        features.new_mels = _SPECTRA - _NEW_SPECTRA
 
     def hear(self, pcm: bytes, end: int) -> Detection | None:
         """Take the next frame that ends at sample `end`."""

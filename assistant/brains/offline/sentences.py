@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from assistant.brains.offline.names import number_words
+from assistant.speech.language import Unit
 from assistant.speech.language.spanish import integer
-from assistant.speech.language.table import Unit
 from assistant.timers.recurrence import WEEKDAYS
 from assistant.timers.tools import (
     ADD,

@@ -1,6 +1,6 @@
 """English, as spoken."""
 
-from assistant.speech.language.table import Calendar, LanguageTable, Numbers, Unit
+from assistant.speech.language import Calendar, LanguageTable, Numbers, Unit
 
 _ONES = """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen
 fifteen sixteen seventeen eighteen nineteen""".split()

@@ -1,7 +1,7 @@
 """German, as spoken; its numbers are left to the voice."""
 
-from assistant.speech.language import table as digits
-from assistant.speech.language.table import Calendar, LanguageTable, Unit
+from assistant.speech import language as digits
+from assistant.speech.language import Calendar, LanguageTable, Unit
 
 _MONTHS = (
     "Januar Februar März April Mai Juni Juli August September Oktober November Dezember".split()

@@ -1,7 +1,7 @@
 """Portuguese, as spoken; its numbers are left to the voice."""
 
-from assistant.speech.language import table as digits
-from assistant.speech.language.table import Calendar, LanguageTable, Unit
+from assistant.speech import language as digits
+from assistant.speech.language import Calendar, LanguageTable, Unit
 
 _MONTHS = """janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro
 dezembro""".split()

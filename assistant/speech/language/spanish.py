@@ -1,6 +1,6 @@
 """Spanish, as spoken."""
 
-from assistant.speech.language.table import Calendar, LanguageTable, Numbers, Unit
+from assistant.speech.language import Calendar, LanguageTable, Numbers, Unit
 
 _ONES = """cero uno dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince
 dieciséis diecisiete dieciocho diecinueve veinte veintiuno veintidós veintitrés veinticuatro

@@ -1,7 +1,7 @@
 """Vietnamese, as spoken; its numbers are left to the voice."""
 
-from assistant.speech.language import table as digits
-from assistant.speech.language.table import Calendar, LanguageTable, Unit
+from assistant.speech import language as digits
+from assistant.speech.language import Calendar, LanguageTable, Unit
 
 
 def date(year: int | None, month: int, day: int | None, before: str = "") -> str:

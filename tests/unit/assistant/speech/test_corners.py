@@ -3,7 +3,7 @@
 import pytest
 
 from assistant.speech.clauses import ClauseCutter, asks
-from assistant.speech.language.table import spoken_language
+from assistant.speech.language import spoken_language
 from assistant.speech.speakable import plain, say_names, speakable
 
 DATES = [

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assistant.speech.language.table import LanguageTable, spoken_language
+from assistant.speech.language import LanguageTable, spoken_language
 from assistant.speech.speakable import speakable
 from tests.corpus.odd_texts import LANGUAGES, TEXTS, check_speech
 
