@@ -33,9 +33,6 @@ class MicrophoneChange:
     sentence: str  # for a person, in English; "" where there is nothing to say
 
 
-# How the loudspeaker stands, and who is told of it.
-
-
 SETTLE_S = 0.3  # after news of the devices, before one looks: they come in bursts
 AGAIN_S = 2.0  # between two looks for one that is missing, where no news come
 DOUBT_S = 30.0  # after it could not be used, one that only looks as if it were there does not count

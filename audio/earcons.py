@@ -14,9 +14,6 @@ import numpy as np
 from audio.errors import InputUnusable
 from audio.sound_files import write_wav
 
-# A waiter's alarm clock: cheap to set again and again, for a moment or for news before it.
-
-
 RATE = 22_050  # Hz
 EDGE_MS = 12.0  # attack and decay of every tone, so that it does not click
 

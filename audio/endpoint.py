@@ -135,7 +135,6 @@ class Endpointer:
         return SpeechEnded(at=at, decided_at=decided_at)
 
 
-#
 # Whose voice is it? The person's level beside that of those who talked before the person did.
 #
 # Where nobody did, everything voiced is the person's: how loud one person speaks varies as much as

@@ -65,9 +65,6 @@ class Framer:
         return frame
 
 
-# The last seconds of sound, for looking back.
-
-
 class Ring:
     """Keeps the newest frames and drops the oldest. Positions are samples of the stream."""
 

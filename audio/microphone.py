@@ -15,20 +15,23 @@ from typing import Any, Protocol
 import numpy as np
 
 from audio.devices import chosen, find_device, list_devices
-from audio.devices.portaudio import DeviceInfo, load_portaudio, refresh, register_stream
+from audio.devices.portaudio import (
+    DeviceInfo,
+    load_portaudio,
+    refresh,
+    register_stream,
+    wish_refused,
+)
 from audio.errors import DeviceLost, InputUnusable
 from audio.frames import SAMPLE_RATE, Frame, Framer
 from audio.gate import QuietRoom
 from audio.resampling import Resampler
 from audio.timing import LoopClock
 
-# One opening of a microphone: PortAudio's stream, and the queue from its thread to the loop.
-
-
 BLOCK_MS = 80  # bare capture costs 0.35 % of a core with it, 1.3 % with 20
 QUEUE_MS = 2000  # a listener that is further behind than this loses sound
-# PortAudio's paInvalidChannelCount and paInvalidSampleRate: the device is fine, the wish was not.
-_REFUSALS = (-9998, -9997)
+STOPPED_S = 1.0  # without a block for so long, a stream that gave some has stopped
+FIRST_BLOCK_S = 4.0  # PulseAudio was seen to take 2.0 s for the first one
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,16 +201,11 @@ def _negotiate(portaudio: Any, device: DeviceInfo, least: int) -> tuple[int, int
                 device=device.index, samplerate=rate, channels=channels, dtype="int16"
             )
         except portaudio.PortAudioError as error:
-            if _code(error) not in _REFUSALS:
+            if not wish_refused(error):
                 raise
         else:
             return rate, channels
     return wishes[-1]  # if it will not take its own, opening says why
-
-
-def _code(error: Exception) -> int | None:
-    """PortAudio's error code: the second argument, where sounddevice has one."""
-    return error.args[1] if len(error.args) > 1 else None
 
 
 def _reason(error: Exception) -> str:
@@ -216,7 +214,6 @@ def _reason(error: Exception) -> str:
 
 
 _SILENT_S = 1.0  # without a block for so long, the device is gone: a suspended one says nothing
-_FIRST_BLOCK_S = 4.0  # PulseAudio was seen to take 2.0 s for the first one
 
 
 class Microphone:
@@ -260,7 +257,7 @@ class Microphone:
             await loop.run_in_executor(thread, capture.open)
             resampler = Resampler(capture.rate, SAMPLE_RATE)
             framer = Framer()
-            patience = max(_FIRST_BLOCK_S, self._silent_s)
+            patience = max(FIRST_BLOCK_S, self._silent_s)
             while True:
                 block = await self._next(blocks, patience)
                 patience = self._silent_s
@@ -286,9 +283,6 @@ class Microphone:
         return block
 
 
-# Which blocks of a microphone may wait: in a quiet room nobody is in a hurry to hear them.
-
-
 class Cleaner(Protocol):
     """Cleans the microphone's frames, on the microphone's own way to the ear."""
 
@@ -299,10 +293,6 @@ class Cleaner(Protocol):
     def restart(self) -> None:
         """The microphone was opened anew."""
         ...
-
-
-STOPPED_S = 1.0  # without a block for so long, a stream that gave some has stopped
-FIRST_BLOCK_S = 4.0  # PulseAudio was seen to take 2.0 s for the first one
 
 
 class DeviceInput:

@@ -12,9 +12,6 @@ from numpy.typing import NDArray
 
 from audio.player import StreamName
 
-# One of the loudspeaker's streams: a bounded queue of samples, and how many of them were heard.
-
-
 RATE = 48_000  # Hz
 CAPACITY = 3 * RATE  # samples that one stream may hold
 SMOOTH_MS = 5  # over which a step in the sound is spread

@@ -6,7 +6,13 @@ from typing import Any, Protocol
 import numpy as np
 
 from audio.devices import chosen, find_device
-from audio.devices.portaudio import DeviceInfo, load_portaudio, refresh, register_stream
+from audio.devices.portaudio import (
+    DeviceInfo,
+    load_portaudio,
+    refresh,
+    register_stream,
+    wish_refused,
+)
 from audio.devices.server import has_server
 from audio.errors import AudioError, DeviceLost, InputUnusable, Unlisted
 from audio.mixer import RATE, Mixer
@@ -19,8 +25,6 @@ LATENCY_S = (
 )
 # After the mixer's own rate: what cards take. A sound server takes any and resamples by itself.
 _RATES = (RATE, 44_100, 24_000, 22_050, 16_000)  # Hz
-# PortAudio's paInvalidChannelCount and paInvalidSampleRate: the device is fine, the wish was not.
-_REFUSALS = (-9998, -9997)
 _STEP = RATE * BLOCK_MS // 1000  # samples that are mixed at a time for a device of another rate
 
 
@@ -196,7 +200,7 @@ class DevicePlayback:
                     begin(portaudio, device.index, rate, channels)
                 except portaudio.PortAudioError as error:
                     trouble = error
-                    if _code(error) not in _REFUSALS:
+                    if not wish_refused(error):
                         raise lost(self._device, "cannot be opened") from error
                 else:
                     return
@@ -266,11 +270,6 @@ def _check(portaudio: Any, index: int, rate: int, channels: int) -> dict[str, An
     form = {"device": index, "channels": channels, "dtype": "int16", "samplerate": rate}
     portaudio.check_output_settings(**form)
     return form
-
-
-def _code(error: Exception) -> int | None:
-    """PortAudio's error code: the second argument, where sounddevice has one."""
-    return error.args[1] if len(error.args) > 1 else None
 
 
 def lost(device: str, what: str) -> DeviceLost:

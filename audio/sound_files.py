@@ -20,7 +20,6 @@ from audio.resampling import Resampler, resample
 from audio.timing import Clock, LoopClock
 from audio.tts.tuned import level_whole
 
-#
 # Reads the header of a WAV file, and says in one sentence why a file is none.
 #
 # The standard library's `wave` refuses float samples, and before 3.12 extensible headers. Layout:
@@ -232,14 +231,10 @@ def _as_float(raw: bytes, header: WavHeader) -> NDArray[np.float64]:
     return np.frombuffer(raw, f"<i{header.width}").astype(np.float64) / 256.0 ** (header.width - 2)
 
 
-#
 # A short sound whole in memory: one out of a sound file, as loud as our own voice.
 #
 # libsndfile decodes it. It reads some thirty formats; only those are given to it that people have
 # their sounds in, told by their first bytes, whatever the file's name.
-
-
-# Changing the rate of mono int16 sound, a stream at a time or a buffer at a time, with libsoxr.
 
 
 LONGEST_S = 120.0

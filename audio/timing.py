@@ -111,9 +111,6 @@ class BackOff:
         self._pause_s = 0.0
 
 
-# Calls into a sound system that may never return, each in a thread of its own.
-
-
 Result = TypeVar("Result")
 
 LONGEST_S = 5.0

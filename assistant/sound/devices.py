@@ -67,9 +67,6 @@ async def open_microphone(
         yield microphone
 
 
-# Where the answers sound, by the settings or by a command's --out.
-
-
 @asynccontextmanager
 async def open_outputs(
     settings: Settings,
@@ -110,9 +107,6 @@ def _outputs(
     if output == "null":
         return OneOutput(NullPlayer(paced))
     return Speaker(output, settings.audio.lead_in_ms, reference)
-
-
-# Which voice speaks which language, by the settings.
 
 
 def voices_of(
@@ -193,9 +187,6 @@ def silent_voice(language: str) -> Voice:
     return _SilentVoice()
 
 
-# The wake engine that the settings and the models folder make.
-
-
 def models_folder(settings: Settings) -> Path:
     """Where a person puts models; it may not exist."""
     return settings.data_folder / "models"
@@ -233,9 +224,6 @@ def known_words(settings: Settings) -> tuple[str, ...]:
     configured = [word.model for word in settings.wake.words]
     added = [word for word in added_words(engine, models_folder(settings)) if word != STOP_WORD]
     return tuple(dict.fromkeys([*configured, *built_in_words(engine), *added]))
-
-
-# How the sound devices are, for programs: a word each, sentences, and what was counted.
 
 
 NONE = "none"  # a file or nothing, where a device could be

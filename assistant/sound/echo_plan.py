@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from audio.echo.livekit import LivekitCleaner
 
 
-#
 # What was measured of the echo, kept for each pair of microphone and loudspeaker.
 #
 # A pair is measured once, by a chirp, when it is first used. What tells nothing is not kept, so the

@@ -17,7 +17,6 @@ from audio.errors import AudioError
 from integrations.owner import OwnedTasks
 from integrations.web.box import NotPossible
 
-#
 # Tones for somebody who is in the middle of a conversation when the microphone goes.
 #
 # Nobody else is told aloud: a microphone that comes and goes at night wakes nobody.

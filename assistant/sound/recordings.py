@@ -257,9 +257,6 @@ def _told_by(name: str) -> tuple[datetime, str]:
     return datetime.strptime(found[1], _STAMP).replace(tzinfo=UTC), found[2]
 
 
-# Hands the recordings what the turns hear, at the moments at which it may be kept.
-
-
 class Recorder(TurnListener):
     """On the loop's thread; each call copies a few seconds of sound, and nothing where all is off.
 

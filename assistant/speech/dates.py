@@ -7,9 +7,6 @@ from datetime import date
 from assistant.speech.language import LanguageTable, Unit
 from assistant.speech.short_forms import DASH, any_of, folded, full_stop
 
-# Times of day and durations.
-
-
 _HALF = r"(?:\s?([ap])\.?\s?m\b\.?)"
 _HALF_AHEAD = _HALF.replace("([ap])", "[ap]")
 _ISO_DURATION = re.compile(

@@ -10,7 +10,6 @@ import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-#
 # The words by which a language gives itself away in a short sentence at home.
 #
 # Words of grammar, verbs of command, numbers and the usual answers: what people say in their own
@@ -224,9 +223,6 @@ _BARE = {
     base: frozenset(map(_bare, words)) if base != "vi" else frozenset[str]()
     for base, words in WORDS.items()
 }
-
-
-# Which of the configured languages a turn is in.
 
 
 def _cannot_tell(text: str, expected: str | None) -> str | None:

@@ -5,8 +5,6 @@ import re
 from assistant.speech.language import LanguageTable, Numbers, Unit
 from assistant.speech.short_forms import DASH, MINUS, any_of, full_stop
 
-# A number, with its sign and decimals, in words.
-
 
 class Amounts:
     """Reads numbers as one language writes them."""

@@ -212,9 +212,6 @@ class SpeechOutput:
         self._synthesis.close()
 
 
-# Our short sounds: those that are wanted, and none of them over words.
-
-
 OPEN = "open"  # the microphone opens
 SOFT = "thinking"  # it tells that nothing is to be heard: whatever sounds ends it
 OPENING_S = 5.0  # of real time for the tone of an opening: a speaker may have to wake first

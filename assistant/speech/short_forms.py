@@ -5,9 +5,6 @@ from collections.abc import Iterable, Mapping
 
 from assistant.speech.language import LanguageTable
 
-# Small parts of the readers' patterns.
-
-
 MINUS = "-−–"
 DASH = r"\s?[-–—]\s?"
 _TAKEN_FOR = str.maketrans("İıſ\N{KELVIN SIGN}", "iisk")  # by `re.IGNORECASE`
@@ -43,9 +40,6 @@ def as_written(words: str, found: re.Match[str]) -> str:
     before = found.string[: found.start()].rstrip()
     begins = not before or before[-1] in ".!?…"
     return words[0].upper() + words[1:] if begins and found[0][0].isupper() else words
-
-
-# Signs that stand for words.
 
 
 _ARROW = re.compile(r"[-=]+>")
@@ -158,9 +152,6 @@ def _cased(rows: Mapping[str, str]) -> dict[str, str]:
 
 def _short(rows: Mapping[str, str]) -> re.Pattern[str]:
     return re.compile(rf"(?<![\w.])(?:{any_of(rows)})(?!\w)")
-
-
-# What is said digit by digit or part by part: telephone numbers, versions, addresses, ordinals.
 
 
 _VERSION = re.compile(r"(?<![\w.])(v)?(\d+(?:\.\d+){2,})(?!\w)", re.IGNORECASE)

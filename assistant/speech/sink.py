@@ -124,9 +124,6 @@ class PlaybackProgress:
         return spoken
 
 
-# How something is said that nobody asked for just now.
-
-
 @dataclass(frozen=True, slots=True)
 class Manner:
     """What sets one announcement apart from another by ear."""

@@ -15,7 +15,6 @@ from assistant.speech.measures import Amounts, MeasureReader
 from assistant.speech.short_forms import DigitReader, ShortReader, SignReader
 from integrations.cleaning import one_line
 
-#
 # Numbers, dates, times, amounts and signs in words, by the rows of a language's table.
 #
 # Each reader knows one kind of thing and leaves everything else as it is. Their order matters: a
@@ -52,9 +51,6 @@ def _readers(spoken: LanguageTable) -> tuple[Reader, ...]:
         MeasureReader(spoken, amounts).read,
         signs.read,
     )
-
-
-# Takes the markup out of an answer: Markdown and HTML to plain sentences.
 
 
 SHORT_CODE = 80  # characters of a code block that are still worth hearing
@@ -153,9 +149,6 @@ def _line_break(before: str, after: Sequence[Token]) -> str:
 def _tag(tag: str) -> str:
     """A line break and the end of a block part words, other tags do not."""
     return " " if re.match(r"</?(br|p|div|li|tr|td|th|ul|ol|h\d)\b", tag, re.IGNORECASE) else ""
-
-
-# Names that were made for machines, as a person says them: entity ids, addresses, files.
 
 
 MAX_NAME = 60  # characters of a name in a question of ours

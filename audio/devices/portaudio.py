@@ -37,6 +37,7 @@ class DeviceInfo:
     target: str | None = None
 
 
+_REFUSALS = (-9998, -9997)  # paInvalidChannelCount, paInvalidSampleRate
 _guard = threading.RLock()  # of the two below; held while PortAudio starts anew
 _streams: set[object] = set()
 
@@ -55,6 +56,14 @@ def load_portaudio() -> Any:
             "install it with `sudo apt install libportaudio2`."
         ) from error
     return sounddevice
+
+
+def wish_refused(error: Exception) -> bool:
+    """The device is fine, and it does not have the rate or the number of channels wished for.
+
+    `error`: sounddevice's, whose second argument is PortAudio's code, where it has one.
+    """
+    return len(error.args) > 1 and error.args[1] in _REFUSALS
 
 
 def raw_devices() -> list[dict[str, Any]]:

@@ -18,9 +18,6 @@ from typing import Any
 
 from audio.devices.portaudio import Kind
 
-# The kernel's sound cards, and a name for each USB card that outlives its number.
-
-
 SYS = Path("/sys")
 
 _CARD = re.compile(r"card(\d+)$")

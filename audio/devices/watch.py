@@ -19,9 +19,6 @@ from audio.devices.server import (
     our_device,
 )
 
-# Tells when a sound device came or went, or when the sound server sees one otherwise.
-
-
 RETRY_S = (0.1, 0.2, 0.5, 1.0)  # pauses before the server is looked for again; the last one stays
 
 _LISTEN_S = 1.0  # so often the listening thread looks by itself whether it is to end

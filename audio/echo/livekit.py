@@ -220,7 +220,6 @@ def _power(pcm: bytes) -> float:
     return float(np.dot(samples, samples)) / len(samples)
 
 
-#
 # Whether what the echo canceller left of a frame is still our own voice.
 #
 # It takes the echo down by 20 dB and more in 99 of 100 frames once it has found the path (measured:

@@ -231,10 +231,6 @@ def _db(share: float) -> float:
     return max(_NONE_DB, 20 * float(np.log10(max(share, 1e-9))))
 
 
-# One microphone with one loudspeaker: who they are, and how they are measured together.
-
-
-#
 # Through which port (jack, built-in loudspeaker) a device of the sound server works just now.
 #
 # One sink may stand for two ways into the room: what is true of its loudspeaker is not of the

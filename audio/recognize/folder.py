@@ -42,9 +42,6 @@ def heard_by(name: str, languages: Sequence[str]) -> tuple[str, ...]:
     return tuple(base for base in bases if base in parts) or tuple(bases)[:1]
 
 
-# Recognition with a vosk model folder. The `vosk` package is the person's to install.
-
-
 _PIECE_BYTES = SAMPLE_RATE // 10 * 2  # 100 ms: the thread gives way in between
 
 
@@ -86,9 +83,6 @@ def _package() -> Any:
         raise InputUnusable(
             "The speech model needs the package vosk; install it with: pip install vosk"
         ) from None
-
-
-# Recognition with a sherpa-onnx model folder. The package is the person's to install.
 
 
 _THREADS = 2

@@ -14,7 +14,6 @@ from pathlib import Path
 
 import pocketsphinx
 
-#
 # How English words sound: CMUdict as it lies in pocketsphinx's wheel, read for few words only.
 #
 # A decoder that loads all of its 134,000 words holds 22 MB for them and takes 0.15 s. One that

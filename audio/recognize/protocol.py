@@ -102,9 +102,6 @@ class DigitRecognizer(Recognizer, Protocol):
         ...
 
 
-# Text of any recogniser in one form: lower case, single spaces, no sentence marks.
-
-
 _MARKS = re.compile(r"(?<!\d)[.,:]|[.,:](?!\d)|[;!?¿¡…\"“”«»()\[\]]")  # 21.5 and 7:30 keep theirs
 
 

@@ -15,8 +15,6 @@ from audio.frames import SAMPLE_RATE
 from audio.recognize.network import Network, network_of, readings
 from audio.recognize.protocol import Decoding, Grammar, HeardWord
 
-# A grammar for one of pocketsphinx's decoders, with the words that the decoder does not have.
-
 
 def add_network(
     decoder: Any, search: str, jsgf: str, pronunciations: Mapping[str, Sequence[str]]
@@ -239,9 +237,6 @@ def _plain(word: str) -> str:
 def _judged(part: _Segment, loop: Sequence[float]) -> HeardWord:
     fit = (part.score - sum(loop[part.start : part.end])) / (part.end - part.start) if loop else 0.0
     return HeardWord(_plain(part.word), part.start * _FRAME_SAMPLES, part.end * _FRAME_SAMPLES, fit)
-
-
-# English speech followed by grammar while it is spoken, with a way out for everything else.
 
 
 _OTHER = "other_"  # + phone: a word of one phone, of which all other speech is made

@@ -13,12 +13,6 @@ from numpy.typing import NDArray
 
 from audio.tts import Chunk, Speed, Voice, speed_now
 
-# One loudness for all voices, without taking the life out of what they say.
-
-
-# How fast a voice works on this machine, and what to take where it is too slow.
-
-
 Samples = NDArray[np.float64]  # 1.0 is full scale
 
 TARGET_DB = -18.0  # dBFS, the RMS of the speech itself, its pauses left out
@@ -168,9 +162,6 @@ def limit(samples: Samples, rate: int, before: float = 1.0) -> tuple[Samples, fl
 
 def _factor(decibel: float) -> float:
     return float(10.0 ** (decibel / 20))
-
-
-# Short phrases that were said before, ready to be said again.
 
 
 MOST_BYTES = 4 * 1024 * 1024  # about 95 s at 22 050 Hz

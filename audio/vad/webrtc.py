@@ -8,9 +8,6 @@ import webrtcvad
 from audio.frames import FRAME_SAMPLES, SAMPLE_RATE, SAMPLES_PER_MS
 from audio.vad import Voicing, level_of
 
-# Tells a tone from a voice: for a detector that takes both for speech.
-
-
 # No voice has its fundamental there, and all of our own short sounds do.
 LOWEST_HZ = 460.0
 # Of the energy of a frame, what may lie beside the tone and its octave. Measured on 57 s of close

@@ -25,7 +25,6 @@ from audio.wake import (
     unusable,
 )
 
-#
 # The score of one microWakeWord model, step by step.
 #
 # pymicro-wakeword has this too. It takes the mean as fractions and makes every buffer anew, which

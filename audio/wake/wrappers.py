@@ -7,9 +7,6 @@ from audio.frames import FRAME_BYTES, FRAME_MS, FRAME_SAMPLES, SAMPLES_PER_MS
 from audio.gate import EnergyGate
 from audio.wake import REFRACTORY, Detection, NearMiss, WakeEngine
 
-# Tells a silent room from one in which something sounds, for a few microseconds a frame.
-
-
 LOOK_BACK_MS = 1_000  # at least
 # What is skipped is a multiple of this, which is one of the engines' steps of 30 and 80 ms too, so
 # that those fall as if nothing had been.
@@ -137,9 +134,6 @@ class GatedWake(_Wrapper):
         if len(self._unheard) >= (LOOK_BACK_MS + _STEP_MS) // FRAME_MS:
             for _ in range(_STEP_MS // FRAME_MS):
                 self._unheard.popleft()
-
-
-# A second opinion: the other engine looks at what made the first one fire, and may refuse it.
 
 
 LOOK_MS = 2_000  # of sound that the other engine looks at, and then ...

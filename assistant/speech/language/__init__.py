@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 
-# What a language must tell so that numbers, times and units can be spoken in it.
-
 
 @dataclass(frozen=True, slots=True)
 class Unit:
@@ -86,9 +84,6 @@ class LanguageTable:
     version: str  # for "v2.3"
     slash: str  # between digits
     power: str  # "10^3"
-
-
-# For languages whose numbers the voice reads by itself: it is given digits as they write them.
 
 
 def integer(number: int, unit: Unit | None = None) -> str:
