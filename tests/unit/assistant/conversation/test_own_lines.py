@@ -29,7 +29,7 @@ from tests.unit.assistant.conversation.doubles import (
     done,
 )
 from tests.unit.assistant.conversation.stage import runner_with
-from tests.unit.assistant.speech.test_turn_language import Voices
+from tests.unit.assistant.speech.test_identify import Voices
 
 ALL = Catalogue()
 # What is configured, what the person speaks, and the language that we then speak by ourselves.

@@ -7,15 +7,29 @@ import wave
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
 from assistant.config.sound import Recordings as Keep
+from assistant.conversation.rules.effects import OpenTurn
+from assistant.conversation.rules.events import WakeHeard
 from assistant.conversation.rules.state import State
+from assistant.conversation.turn import Turn
 from assistant.domain.clock import VirtualClock
+from assistant.domain.turn_audio import TurnAudio
 from assistant.sound import recordings
-from assistant.sound.recordings import AFTER_ANSWER_S, FOLDER, WAITING, Recordings, listed, path_of
+from assistant.sound.recordings import (
+    AFTER_ANSWER_S,
+    FOLDER,
+    WAITING,
+    Recorder,
+    Recording,
+    Recordings,
+    listed,
+    path_of,
+)
 from audio.wake import NearMiss
 from tests.fakes.sound import standing
 
@@ -214,3 +228,70 @@ async def test_a_process_that_died_while_writing(tmp_path: Path, clock: VirtualC
     row = json.loads(path_of(tmp_path, whole).with_suffix(".json").read_text())
     assert row["word"] == "okay_nabu"
     assert path_of(tmp_path, whole).stat().st_size == 44 + len(SOUND)
+
+
+# What is kept of a turn, and from when.
+
+
+HEARD = WakeHeard("okay_nabu", 0.97, at_ms=2_000.0, mark_ms=1_700.0)
+BUTTON = WakeHeard("button", 1.0, at_ms=2_000.0, mark_ms=2_000.0, pressed=True)
+SENTENCE = bytes(640)
+
+
+def recent() -> bytes:
+    return SENTENCE * 3
+
+
+def turn(opening: OpenTurn, sound: bytes | None = SENTENCE) -> Turn:
+    audio = None if sound is None else TurnAudio()
+    if audio is not None and sound is not None:
+        audio.append(sound)
+    return cast(Turn, SimpleNamespace(opening=opening, audio=audio, turn_id="t1"))
+
+
+VOICE = OpenTurn(1, "voice", 1_700.0, HEARD)
+
+
+@pytest.mark.parametrize(
+    ("one", "kept"),
+    [
+        (
+            turn(VOICE),
+            [("wake", "okay_nabu", 0.97, 0.06, ""), ("turn", "okay_nabu", 0.97, 0.02, "t1")],
+        ),
+        (turn(OpenTurn(1, "voice", 2_000.0, BUTTON)), [("turn", "button", None, 0.02, "t1")]),
+        (turn(OpenTurn(1, "follow_up", 0.0, None)), [("turn", "follow_up", None, 0.02, "t1")]),
+        (turn(OpenTurn(1, "voice", 0.0, None, held=True)), []),  # what was said as an answer
+        (turn(OpenTurn(1, "text", 0.0, None), None), []),
+    ],
+)
+async def test_what_is_kept_of_a_turn(
+    tmp_path: Path, one: Turn, kept: list[tuple[str, str, float | None, float, str]]
+) -> None:
+    assert sorted(await recorded(tmp_path, one, keep=5)) == sorted(kept)
+
+
+async def test_where_nothing_is_kept(tmp_path: Path) -> None:
+    assert await recorded(tmp_path, turn(VOICE), keep=0) == []
+
+
+async def test_a_near_miss(tmp_path: Path) -> None:
+    async with Recordings(tmp_path, Keep(keep=5), VirtualClock()) as recordings:
+        Recorder(recordings, recent).missed(NearMiss("alexa", 0.4, 0.6, 32_000))
+    (only,) = listed(tmp_path)
+    assert (only.kind, only.word, only.score, only.closeness) == ("near", "alexa", 0.4, 0.6)
+    assert only.seconds == 0.06
+
+
+async def recorded(
+    folder: Path, one: Turn, keep: int
+) -> list[tuple[str, str, float | None, float, str]]:
+    async with Recordings(folder, Keep(keep=keep), VirtualClock()) as recordings:
+        recorder = Recorder(recordings, recent)
+        recorder.opened(one)
+        recorder.whole(one)
+    return [_told(row) for row in listed(folder)]
+
+
+def _told(row: Recording) -> tuple[str, str, float | None, float, str]:
+    return row.kind, row.word, row.score, row.seconds, row.turn_id

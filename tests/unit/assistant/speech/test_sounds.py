@@ -1,17 +1,22 @@
 """Which short sounds are played, and that none of them is over words."""
 
 import asyncio
+import math
+from collections.abc import AsyncIterator, Iterator
+from typing import get_args
 
+import numpy as np
 import pytest
 
 from assistant.config.sound import SoundChoice
 from assistant.domain.clock import VirtualClock
 from assistant.speech import output as sounds
 from assistant.speech.output import Sounds, SpeechOutput
-from assistant.speech.sink import AudioSink, Manner
+from assistant.speech.sink import PLAIN, AudioSink, Manner
 from audio.earcons import NAMES, earcon
 from audio.errors import DeviceLost
-from audio.player import NullPlayer
+from audio.player import NullPlayer, OneOutput, Outputs, Player, StreamName
+from audio.tts import Chunk
 from tests.unit.assistant.speech.test_mouth import Streams, Voices
 
 
@@ -146,3 +151,221 @@ async def test_one_that_nobody_can_hear_is_told_so(
     assert not await Stage().sounds.opening()  # it keeps what it was given
     reasons = [record.message.rpartition(": ")[2] for record in caplog.records]
     assert reasons == ["it has gone", "it came to no end in time"]
+
+
+# How loud words and tones are: their own volume, an announcement's, and that of quiet hours.
+
+
+RATE = 1_000  # Hz
+FULL = 10_000  # of every sample of the voice
+PIECE = 200  # samples that are handed to the player at once
+
+
+class Steady:
+    """A voice of one loudness; each word is one piece for the player."""
+
+    name = "steady"
+    rate = RATE
+
+    def speak(self, text: str) -> Iterator[Chunk]:
+        for _ in text.split():
+            yield Chunk(np.full(PIECE, FULL, np.int16).tobytes())
+
+
+class Pieces(NullPlayer):
+    """Keeps the peak of every piece that it is given."""
+
+    def __init__(self) -> None:
+        super().__init__(paced=False)
+        self.peaks: list[int] = []
+
+    async def play(self, pcm: bytes, rate: int) -> None:
+        await super().play(pcm, rate)
+        self.peaks.append(int(np.abs(np.frombuffer(pcm, np.int16)).max()))
+
+
+class Players:
+    """A loudspeaker with a player for each stream."""
+
+    def __init__(self) -> None:
+        self.players: dict[StreamName, Pieces] = {name: Pieces() for name in get_args(StreamName)}
+
+    def stream(self, name: StreamName) -> Player:
+        return self.players[name]
+
+    def duck(self, on: bool) -> None:
+        raise AssertionError("nobody talks over it")
+
+    async def close(self) -> None:
+        raise AssertionError("the outputs are not the mouth's to close")
+
+
+class Speaking:
+    """A mouth, what came out of it, and the limit of the hour."""
+
+    def __init__(self, outputs: Outputs | Player, volume: float = 0.8) -> None:
+        self.mouth = SpeechOutput(lambda language: Steady(), outputs, volume)
+        self.asked = 0
+        self.limits: list[float] = [math.inf]  # one for each asking; the last one stays
+        self.mouth.limit(self.limit)
+
+    def limit(self) -> float:
+        self.asked += 1
+        return self.limits.pop(0) if len(self.limits) > 1 else self.limits[0]
+
+    async def say(self, text: str, announced: Manner | None = None) -> None:
+        async with self.mouth.answer(announced=announced) as answer:
+            await answer.say(text, "en")
+            await answer.finish()
+
+
+@pytest.fixture
+def streams() -> Players:
+    return Players()
+
+
+@pytest.fixture
+async def stage(streams: Players) -> AsyncIterator[Speaking]:
+    stage = Speaking(streams)
+    yield stage
+    stage.mouth.close()
+
+
+@pytest.mark.parametrize(
+    ("manner", "limit", "heard"),
+    [
+        (PLAIN, math.inf, 0.8),
+        (Manner(volume=0.5), math.inf, 0.5),
+        (Manner(volume=1.0), math.inf, 1.0),
+        (Manner(volume=0.0), math.inf, 0.0),
+        (PLAIN, 0.3, 0.3),
+        (Manner(volume=1.0), 0.3, 0.3),
+        (Manner(volume=0.1), 0.3, 0.1),
+        (PLAIN, 0.0, 0.0),
+        (Manner(alarm=True), 0.3, 0.8),
+        (Manner(volume=1.0, alarm=True), 0.3, 1.0),
+    ],
+)
+async def test_an_announcement_has_its_own_volume_and_the_hour_its_limit(
+    stage: Speaking, streams: Players, manner: Manner, limit: float, heard: float
+) -> None:
+    stage.limits = [limit]
+    await stage.say("one two", manner)
+    assert streams.players["announcements"].peaks == [pytest.approx(heard * FULL)] * 2
+    assert streams.players["voice"].peaks == []
+
+
+async def test_after_it_everything_is_as_loud_as_before(stage: Speaking, streams: Players) -> None:
+    await stage.say("one", Manner(volume=0.2))
+    await stage.say("two", PLAIN)
+    await stage.say("three")
+    assert streams.players["announcements"].peaks == [0.2 * FULL, 0.8 * FULL]
+    assert streams.players["voice"].peaks == [0.8 * FULL]
+
+
+async def test_after_one_that_was_stopped_too(stage: Speaking, streams: Players) -> None:
+    async with stage.mouth.answer(announced=Manner(volume=0.2, alarm=True)) as answer:
+        await answer.say("one", "en")
+        while not streams.players["announcements"].peaks:
+            await asyncio.to_thread(int)  # the voice works on a thread
+        stage.mouth.stop()
+    stage.limits = [0.5]
+    await stage.say("two", PLAIN)
+    assert streams.players["announcements"].peaks == [0.2 * FULL, 0.5 * FULL]
+
+
+async def test_a_volume_that_is_changed_meanwhile_is_not_the_announcements(
+    stage: Speaking, streams: Players
+) -> None:
+    async with stage.mouth.answer(announced=Manner(volume=0.2)) as answer:
+        stage.mouth.volume = 0.6
+        await answer.say("one", "en")
+        await answer.finish()
+    await stage.say("two", PLAIN)
+    assert streams.players["announcements"].peaks == [0.2 * FULL, 0.6 * FULL]
+
+
+async def test_an_hour_that_begins_or_ends_in_the_middle_of_an_answer_counts_at_once(
+    stage: Speaking, streams: Players
+) -> None:
+    stage.limits = [math.inf, math.inf, 0.3, 0.3, math.inf]
+    await stage.say("one two three four five")
+    assert streams.players["voice"].peaks == [
+        pytest.approx(volume * FULL) for volume in (0.8, 0.8, 0.3, 0.3, 0.8)
+    ]
+    assert stage.asked == 5, "with each piece"
+
+
+async def test_tones_are_capped_and_what_rings_is_not(stage: Speaking, streams: Players) -> None:
+    stage.limits = [0.1]
+    await stage.mouth.sound("wake")
+    await stage.mouth.ring("timer")
+    wake, timer = (
+        int(np.abs(np.frombuffer(earcon(name)[0], np.int16)).max()) for name in ("wake", "timer")
+    )
+    assert streams.players["sounds"].peaks == [pytest.approx(0.1 * wake, abs=1)]
+    assert streams.players["ringing"].peaks == [pytest.approx(0.8 * timer, abs=1)]
+
+
+async def test_what_rings_is_as_loud_as_ever_where_one_player_takes_all() -> None:
+    player = Pieces()
+    stage = Speaking(OneOutput(player))
+    stage.limits = [0.1]
+    await stage.mouth.ring("timer")
+    await stage.say("one", PLAIN)
+    timer = int(np.abs(np.frombuffer(earcon("timer")[0], np.int16)).max())
+    assert player.peaks == [pytest.approx(0.8 * timer, abs=1), pytest.approx(0.1 * FULL)]
+    stage.mouth.close()
+
+
+async def test_a_tone_after_an_announcement_is_as_loud_as_before_on_that_player_too() -> None:
+    player = Pieces()
+    stage = Speaking(OneOutput(player))
+    await stage.say("one", Manner(volume=0.2, alarm=True))
+    await stage.mouth.sound("wake")
+    wake = int(np.abs(np.frombuffer(earcon("wake")[0], np.int16)).max())
+    assert player.peaks == [pytest.approx(0.2 * FULL), pytest.approx(0.8 * wake, abs=1)]
+    stage.mouth.close()
+
+
+async def test_without_a_limit_only_the_volume_counts(streams: Players) -> None:
+    mouth = SpeechOutput(lambda language: Steady(), streams, 0.8)
+    await mouth.speak("one", "en")
+    assert streams.players["voice"].peaks == [0.8 * FULL]
+    mouth.close()
+
+
+@pytest.mark.parametrize(("volume", "peak"), [(1.5, 15_000), (2.0, 20_000)])
+async def test_it_can_be_louder_than_its_own_loudness(
+    streams: Players, volume: float, peak: int
+) -> None:
+    stage = Speaking(streams, volume)
+    await stage.say("one")
+    assert streams.players["voice"].peaks == [peak]
+    stage.mouth.close()
+
+
+async def test_what_would_be_too_loud_is_bent_and_not_cut_off(streams: Players) -> None:
+    stage = Speaking(streams, 5.0)  # more than full scale
+    await stage.say("one")
+    assert 0.9 * 32_767 < streams.players["voice"].peaks[0] < 32_767
+    stage.mouth.close()
+
+
+@pytest.mark.parametrize(
+    ("volume", "limit", "heard"),
+    [(1.0, math.inf, 1.0), (0.1, math.inf, 0.25), (0.0, math.inf, 0.25), (1.0, 0.0, 0.25)],
+)
+async def test_no_volume_makes_an_opening_silent(
+    streams: Players, volume: float, limit: float, heard: float
+) -> None:
+    stage = Speaking(streams, volume)
+    stage.limits = [limit]
+    assert await stage.mouth.tell_opening()
+    await stage.mouth.sound("open")
+    peak = int(np.abs(np.frombuffer(earcon("open")[0], np.int16)).max())
+    assert streams.players["sounds"].peaks == [pytest.approx(heard * peak, abs=2)] * 2
+    await stage.mouth.sound("wake")
+    wake = int(np.abs(np.frombuffer(earcon("wake")[0], np.int16)).max())
+    assert streams.players["sounds"].peaks[2] == pytest.approx(min(volume, limit) * wake, abs=2)
+    stage.mouth.close()

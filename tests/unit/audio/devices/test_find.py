@@ -14,8 +14,8 @@ from audio.devices import chosen, find_device, list_devices, server_out_of_reach
 from audio.devices.portaudio import DeviceInfo, Kind
 from audio.devices.server import NoServer, ServerDevice, usb_names
 from audio.errors import InputUnusable
-from tests.unit.audio.devices.test_cards import JABRA as USB_JABRA
-from tests.unit.audio.devices.test_cards import plug
+from tests.unit.audio.devices.test_server import JABRA as USB_JABRA
+from tests.unit.audio.devices.test_server import plug
 
 NO_CARD = -1
 

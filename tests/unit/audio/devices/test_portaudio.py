@@ -1,12 +1,22 @@
 """PortAudio starts anew only where no stream would lose the ground under it."""
 
+import subprocess
 import sys
+from collections.abc import Callable
 from types import SimpleNamespace
 
 import pytest
 
+from assistant.domain.clock import VirtualClock
 from audio.devices import list_devices
-from audio.devices.portaudio import load_portaudio, refresh, register_stream
+from audio.devices.portaudio import (
+    DeviceList,
+    is_heavy,
+    load_portaudio,
+    refresh,
+    register_stream,
+    wanted,
+)
 from audio.errors import InputUnusable
 
 
@@ -69,3 +79,110 @@ def test_without_portaudio_the_package_is_named(monkeypatch: pytest.MonkeyPatch)
     for call in (list_devices, load_portaudio, refresh):
         with pytest.raises(InputUnusable, match="apt install libportaudio2"):
             call()
+
+
+# Which plugins of ALSA are left out.
+
+
+_LOADS = """\
+import sys
+from audio.devices import raw_devices
+raw_devices()
+sys.exit("libavcodec" in open("/proc/self/maps").read())
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "heavy"),
+    [
+        ("libasound_module_pcm_a52.so", True),
+        ("libasound_module_rate_lavrate_high.so", True),
+        ("libasound_module_pcm_pulse.so", False),
+        ("libasound_module_rate_speexrate.so", False),
+    ],
+)
+def test_what_brings_ffmpeg_is_heavy(name: str, heavy: bool) -> None:
+    assert is_heavy(name) is heavy
+
+
+def test_what_a_person_has_set_up_is_kept() -> None:
+    assert wanted(["", 'defaults.pcm.rate_converter "lavrate_high"'])
+    assert not wanted(["pcm.!default { type pulse }", ""])
+
+
+def test_the_list_of_devices_brings_no_ffmpeg() -> None:
+    done = subprocess.run([sys.executable, "-c", _LOADS], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+# When a new list of the devices is due, and what becomes of news meanwhile.
+
+
+async def at_once(work: Callable[[], bool]) -> bool:
+    return work()
+
+
+class PortAudio:
+    """Makes a list, or does not."""
+
+    def __init__(self) -> None:
+        self.makes: bool | InputUnusable = True
+        self.asked: list[str] = []
+        self.meanwhile: Callable[[], None] = lambda: None
+
+    async def before(self) -> None:
+        self.asked.append("before")
+
+    def refresh(self) -> bool:
+        self.asked.append("refresh")
+        self.meanwhile()
+        if isinstance(self.makes, InputUnusable):
+            raise self.makes
+        return self.makes
+
+
+def listed() -> tuple[DeviceList, PortAudio, VirtualClock]:
+    portaudio, clock = PortAudio(), VirtualClock()
+    return DeviceList(portaudio.refresh, portaudio.before, clock), portaudio, clock
+
+
+async def test_it_is_old_at_first_after_news_and_after_a_while() -> None:
+    made, portaudio, clock = listed()
+    assert made.is_old(10), "nobody knows what came before us"
+    assert await made.renew(at_once)
+    assert portaudio.asked == ["before", "refresh"]
+    assert not made.is_old(10)
+    made.changed()
+    assert made.is_old(10)
+    assert await made.renew(at_once)
+    clock.advance(9.9)
+    assert not made.is_old(10)
+    clock.advance(0.2)
+    assert made.is_old(10)
+
+
+@pytest.mark.parametrize("makes", [False, InputUnusable("PortAudio does not start again.")])
+@pytest.mark.parametrize("once", [False, True])
+async def test_one_that_was_not_made_is_still_due_unless_it_was_for_once(
+    makes: bool | InputUnusable, once: bool
+) -> None:
+    made, portaudio, clock = listed()
+    portaudio.makes = makes
+    if isinstance(makes, InputUnusable):
+        with pytest.raises(InputUnusable):
+            await made.renew(at_once, once=once)
+    else:
+        assert not await made.renew(at_once, once=once)
+    assert made.is_old(10) is not once
+    clock.advance(10)
+    assert made.is_old(10)
+
+
+@pytest.mark.parametrize("makes", [True, False])
+@pytest.mark.parametrize("once", [False, True])
+async def test_what_comes_meanwhile_is_news_for_the_next(makes: bool, once: bool) -> None:
+    made, portaudio, _ = listed()
+    portaudio.makes = makes
+    portaudio.meanwhile = made.changed
+    assert await made.renew(at_once, once=once) is makes
+    assert made.is_old(10)

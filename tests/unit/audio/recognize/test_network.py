@@ -7,7 +7,7 @@ import pytest
 
 from assistant.brains.offline.grammar import jsgf
 from assistant.brains.offline.names import house_names
-from audio.recognize.network import Arc, Network, network_of
+from audio.recognize.network import Arc, Network, network_of, readings
 from tests.corpus.house import corpus_house
 
 HEAD = "#JSGF V1.0; grammar g;\n"
@@ -169,3 +169,24 @@ def _sentences_through_each_arc(network: Network) -> list[str]:
         " ".join(f"{behind[arc.source]} {arc.word} {ahead[arc.target]}".split())
         for arc in network.arcs
     ]
+
+
+# Readings of a few words out of the dictionary of all.
+
+
+def test_every_reading_of_a_word_and_no_other_word() -> None:
+    assert readings(["oh", "read", "zorblax", "oh"]) == {
+        "oh": ("OW",),
+        "read": ("R EH D", "R IY D"),
+    }
+
+
+def test_words_with_signs() -> None:
+    assert readings(["o'clock", "what's"]) == {
+        "o'clock": ("AH K L AA K",),
+        "what's": ("W AH T S", "HH W AH T S"),
+    }
+
+
+def test_of_no_words_nothing() -> None:
+    assert readings([]) == {}

@@ -7,7 +7,8 @@ import onnx
 import pytest
 from onnx import TensorProto, helper
 
-from audio.tts.piper import durations_output
+from audio.tts import spelled
+from audio.tts.piper import durations_output, word_ends, word_positions
 from tests.tiny_voice import make_tiny_voice
 
 
@@ -65,3 +66,56 @@ def test_a_truncated_model_tells_nothing(tmp_path: Path) -> None:
     for size in range(len(whole) - graph, len(whole)):
         told = durations_output(whole[:size])
         assert told in (b"", durations_output(whole))
+
+
+# Which phonemes belong to which word.
+
+
+ALONE = {"of": "ʌv", "the": "ðə", "house": "haʊs", "12": "twɛlv", "21": "twɛnti wʌn", "-": ""}
+
+
+def spoken(word: str) -> list[str]:
+    return [ALONE[word.strip(".,")]] if word else []
+
+
+@pytest.mark.parametrize(
+    ("text", "sentences", "ends"),
+    [
+        ("the house", ["ðə haʊs"], [2, 7]),
+        ("the, house.", ["ðə, haʊs."], [2, 8]),  # marks belong to no word
+        ("the. house.", ["ðə.", "haʊs."], [2, 7]),
+        ("of the house", ["ʌvðə haʊs"], [2, 4, 9]),  # two read as one
+        ("21 house", ["twɛnti wʌn haʊs"], [10, 15]),  # one read as two
+        ("the - house", ["ðə haʊs"], [2, 2, 7]),  # one without sound
+        ("the", [], []),
+        ("-", ["."], []),
+    ],
+)
+def test_where_words_end(text: str, sentences: list[str], ends: list[int]) -> None:
+    assert word_positions(text.split(), sentences, spoken) == ends
+
+
+def test_ends_are_counted_from_the_chunk_in_which_they_are() -> None:
+    positions = [2, 3, 5, 8]
+    # A begin mark of 10 samples, phonemes of 100, an end mark of 7.
+    assert word_ends(positions, 0, [10, 100, 100, 100, 7]) == (210, 310)
+    assert word_ends(positions, 3, [10, 100, 100, 7]) == (210,)
+    assert word_ends(positions, 5, [10, 100, 100, 100, 7]) == (310,)
+
+
+# Text as engines are given it.
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "given"),
+    [
+        ("The H V A C is on", "en-us", "The H V eigh C is on"),
+        ("A Q I is 42", "en", "eigh Q I is 42"),
+        ("A lamp and plan A", "en", "A lamp and plan A"),
+        ("A four, C F", "en", "A four, C F"),
+        ("El H V A C", "es", "El H V A C"),
+    ],
+)
+def test_a_letter_is_no_article(text: str, language: str, given: str) -> None:
+    assert spelled(text, language) == given
+    assert len(given.split()) == len(text.split())  # words are counted as they are heard
