@@ -5,6 +5,7 @@ Exit codes: 0 done, 1 the turn failed, 2 usage or configuration.
 
 import argparse
 import asyncio
+import gc
 import importlib
 import logging
 import os
@@ -51,6 +52,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     command: CliCommand = arguments.command
     _log_to_stderr(arguments.debug)
     if argv is None:  # the program itself, not somebody who calls us
+        gc.freeze()  # looking for cycles in what was imported takes a quarter of a short command
         sys.excepthook = _log_fault
         threading.excepthook = lambda fault: _log_fault(
             fault.exc_type, fault.exc_value, fault.exc_traceback
@@ -81,7 +83,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _load(name: str) -> CliCommand:
     """One command. Its module is imported here, because some bring a second's worth of others."""
     module, _, attribute = COMMANDS[name].partition(":")
-    found = importlib.import_module(f"assistant.cli.{module}")
+    gc.disable()  # nearly all that is imported stays: see `main`
+    try:
+        found = importlib.import_module(f"assistant.cli.{module}")
+    finally:
+        gc.enable()
     command: CliCommand = getattr(found, attribute or "COMMAND")
     return command
 
