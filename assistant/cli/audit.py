@@ -99,7 +99,7 @@ def _print(rows: Sequence[AuditRecord]) -> None:
 
 
 def _asked(row: AuditRecord) -> RenderableType:
-    """What was heard, the tool with its arguments, and what it would touch."""
+    """Show the sentence that was heard, the tool with its arguments, and what it would touch."""
     given = ", ".join(f"{key}={value}" for key, value in row.arguments.items())
     lines = [f"“{row.heard}”"] if row.heard else []
     lines += [f"{row.name} ({row.server})", *([given] if given else []), *row.entities]
@@ -107,7 +107,7 @@ def _asked(row: AuditRecord) -> RenderableType:
 
 
 def _decided(row: AuditRecord) -> RenderableType:
-    """What, as which tier by which rule, and who said yes."""
+    """Show the decision, its tier and rule, and who confirmed it."""
     decision = Text(row.decision, style=_DECISION_COLOURS[row.decision])
     rule = f", {row.rule}" if row.rule else ""
     by = [f"by {row.confirmed_by}"] if row.confirmed_by else []
@@ -115,7 +115,7 @@ def _decided(row: AuditRecord) -> RenderableType:
 
 
 def _end(row: AuditRecord) -> RenderableType:
-    """How it ended, after how long, and what was seen."""
+    """Show how it ended, after how long, and what was observed."""
     end = Text(f"{row.status} {row.ms:.0f} ms", style=_STATUS_COLOURS.get(row.status, "red"))
     seen = [f"{one.entity_id} {one.before or '?'} → {one.after or '?'}" for one in row.observed]
     return stacked(end, *seen)

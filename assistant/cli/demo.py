@@ -176,7 +176,7 @@ def _changed_states(before: dict[str, str], after: dict[str, str]) -> dict[str, 
 def _trouble(
     scene: SpokenCommand | Typed, turn: FinishedTurn | None, changes: dict[str, tuple[str, str]]
 ) -> str | None:
-    """What is not as the scene wants it, or None."""
+    """Describe how the house differs from what the scene expects; None if it does not."""
     if turn is None:
         return "it was not heard"
     if {key: now for key, (_, now) in changes.items()} != scene.expects:

@@ -94,7 +94,7 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
 
 
 def _check(arguments: argparse.Namespace, settings: Settings) -> None:
-    """Whether it may begin at all. Raises Failed."""
+    """Raise Failed unless the measurement may begin."""
     if not settings.privacy.accept_cloud:
         raise Failed(NO_CONSENT, 2)
     if not settings.gemini.api_key.get_secret_value().strip():

@@ -129,7 +129,7 @@ def _told(
 def _tell_of_the_rest(
     settings: Settings, known: Mapping[str, ModelEntry], busy: bool, console: Terminal
 ) -> None:
-    """What the settings want and nobody can fetch. Raises Failed where a model is missing."""
+    """Name what the settings want and cannot be fetched. Raises Failed for a missing model."""
     for language, names in languages_without(settings, known):
         some = f", such as {one_of(names[:_SUGGESTED])}" if names else ""
         said = f"voice.models has no voice for {language}; hearth models list shows what there is"
@@ -145,7 +145,7 @@ def _tell_of_the_rest(
 
 
 def _tell(entry: ModelEntry, console: Terminal) -> None:
-    """What a person should know before it is fetched."""
+    """Print name, size and licence of a model before it is fetched."""
     said = [f"{entry.name}: {megabytes(entry.size)}, licence: {entry.licence}"]
     if entry.noncommercial:
         said.append("not for commercial use")

@@ -45,7 +45,7 @@ HOME = "http://homeassistant.local:8123"
 
 
 def answer_arguments(parser: argparse.ArgumentParser) -> None:
-    """What a person would be asked; a flag is not asked any more."""
+    """Add a flag for each question; a question answered by a flag is not asked."""
     parser.add_argument("--url", help=f"Home Assistant's address (default: {HOME})")
     parser.add_argument(
         "--token-file", type=Path, metavar="FILE", help="read the access token from a file"
@@ -85,7 +85,7 @@ def answer_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def deed_arguments(parser: argparse.ArgumentParser) -> None:
-    """How it is gone about."""
+    """Add the flags that say how setup proceeds."""
     parser.add_argument(
         "--non-interactive", action="store_true", help="ask nothing, take the rest as given"
     )
@@ -113,7 +113,7 @@ def deed_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def answers_of(arguments: argparse.Namespace) -> Answers:
-    """What the flags answer. Reads the files that they name. Blocking. Raises Failed."""
+    """Read the answers from the flags and the files that they name. Blocking. Raises Failed."""
     try:
         spoken = read_languages(arguments.languages) if arguments.languages else None
     except Unclear as unclear:
@@ -261,7 +261,7 @@ def _before(target: Path, exists: bool) -> tuple[str, Settings]:
 
 
 def _completed(given: Answers, arguments: argparse.Namespace) -> Answers:
-    """What a configuration from flags alone must have. Raises Failed."""
+    """Fill in what a configuration from flags alone must have. Raises Failed."""
     if given.url is None and not arguments.non_interactive:
         raise Failed("There is no terminal to ask on; use --non-interactive with --url", 2)
     if given.token is None:
@@ -270,7 +270,7 @@ def _completed(given: Answers, arguments: argparse.Namespace) -> Answers:
 
 
 def _admin(arguments: argparse.Namespace, *, ask: bool = True) -> AskAdmin:
-    """How an administrator's token is come by, for this once: the file, the terminal, or not.
+    """Return how to get an administrator's token, for this once: the file, the terminal, or not.
 
     `ask`: whether the person may still be asked something.
     """

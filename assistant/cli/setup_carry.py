@@ -58,7 +58,7 @@ def carry_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def wants_carrying(arguments: argparse.Namespace) -> bool:
-    """Whether that is what was asked for."""
+    """Return True if an export or import was asked for."""
     return arguments.export is not None or arguments.bring is not None
 
 

@@ -47,7 +47,7 @@ from integrations.web.pages import is_loopback
 
 
 async def forget_entities(mqtt: Mqtt, identifier: str) -> str:
-    """What a person still has to do, "" for nothing."""
+    """Remove the box's entities from the broker; return what a person still has to do, or ""."""
     if not mqtt.host:
         return ""
     try:
@@ -120,7 +120,7 @@ async def forget_device(settings: Settings, ask_admin: AskAdmin, console: Termin
 
 
 async def _remove(address: Address, record: DeviceRecord, ask_admin: AskAdmin) -> str:
-    """What a person still has to do, "" for nothing."""
+    """Remove the device from Home Assistant; return what a person still has to do, or ""."""
     async with _connected(address) as home:
         told = await place.remove(home, record, address)
         if told and home.connected:
@@ -133,7 +133,7 @@ async def _remove(address: Address, record: DeviceRecord, ask_admin: AskAdmin) -
 async def _settle_area(
     home: Commands, record: DeviceRecord, address: Address, area: str, ask_admin: AskAdmin
 ) -> str:
-    """What a person still has to do, "" for nothing. Raises IntegrationError."""
+    """Put the device into its area; return what is left to do, or "". Raises IntegrationError."""
     if not area:
         return "No area is set; name the room this box stands in as assistant.area."
     found = await place.look_up(home, record, area)
@@ -198,7 +198,7 @@ def token_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def wants_tokens(arguments: argparse.Namespace) -> bool:
-    """Whether that is what was asked for."""
+    """Return True if something about tokens or links was asked for."""
     by_name = arguments.token is not None or arguments.revoke is not None
     return bool(by_name or arguments.tokens or arguments.console_link or arguments.sign_out)
 
@@ -268,7 +268,7 @@ def _list(file: TokenFile, console: Terminal) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is to be done."""
+    """The answers, and what else setup has to do with them."""
 
     target: Path  # the configuration
     before: str  # its text

@@ -163,7 +163,7 @@ def _drawn(reading: Reading) -> Text:
 
 
 async def confirm(person: TerminalPerson, question: str) -> bool:
-    """Whether they say yes; Enter and a closed terminal are no."""
+    """Ask for a yes; Enter and a closed terminal are a no."""
     try:
         said = await person.ask(f"{question} (yes or no)", "no")
     except Gone:

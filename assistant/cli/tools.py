@@ -160,7 +160,7 @@ def _calls(given: str) -> list[dict[str, Any]]:
 async def _explain(
     bridge: HomeContext, call: dict[str, Any], language: str
 ) -> tuple[dict[str, Any], Ruling]:
-    """What `--json` prints, and the ruling, which only people are told."""
+    """Return what `--json` prints, and the ruling, which only people are told."""
     explained = await bridge.tools.explain(
         call["name"], call.get("arguments", {}), call.get("heard")
     )

@@ -119,7 +119,7 @@ def _waiting_for(name: str, waiting: Sequence[Waiting]) -> list[Waiting]:
 
 
 def _changes(one: Waiting) -> list[str]:
-    """What changed, line by line."""
+    """List the changes line by line."""
     before, now = _lines(one.pinned or {}), _lines(pin_of(one.tool))
     changes = difflib.unified_diff(before, now, "approved", "offered now", lineterm="", n=1)
     lines = list(changes) if one.pinned else now
@@ -206,7 +206,7 @@ async def _learnt(bridge: HomeContext, clock: Clock) -> None:
 
 
 def _things(house: House, ratings: Ratings) -> list[Entity]:
-    """What can be rated, and what was rated before its effect was known."""
+    """List what can be rated, and what was rated before its effect was known."""
     ids = {one.entity_id for one in (*unknown_effects(house), *may_open(house))}
     ids |= ratings.tiers.keys()
     return [one for one in house.entities.values() if one.entity_id in ids]

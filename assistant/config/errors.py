@@ -20,7 +20,7 @@ class ConfigError(Exception):
 
 @dataclass
 class Origins:
-    """Where values came from, so that a complaint names the right place."""
+    """The sources of values, so that a complaint names the right place."""
 
     file: str  # the configuration file, or a word for there being none
     others: dict[Place, str] = field(default_factory=dict)  # place -> how to name its source
@@ -101,7 +101,7 @@ _TYPES = {
 
 
 def _kind_of(value: Any) -> str:
-    """What kind of thing a value is; never the value, it may be a secret in the wrong place."""
+    """Name the kind of a value, never the value: it may be a secret in the wrong place."""
     for kind, words in (
         (bool, "true or false"),
         (int, "a number"),

@@ -26,7 +26,7 @@ class Exposed:
 
     @property
     def sentence(self) -> str:
-        """What is wrong, and the mend."""
+        """The problem and its remedy in one sentence."""
         return f"{self.path} holds secrets, and {self.by} can read it: {self.command}"
 
 
@@ -88,7 +88,7 @@ def _holds_key(pem: Path) -> bool:
 
 
 def _readers(path: Path) -> str:
-    """Who else can read it, "" for nobody."""
+    """Name who else can read it; "" for nobody."""
     try:
         found = path.stat()
     except OSError:

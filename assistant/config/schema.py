@@ -163,12 +163,12 @@ def core(annotation: object) -> object:
 
 
 def is_secret(field: FieldInfo) -> bool:
-    """Whether the value must never be shown."""
+    """Return True if the value must never be shown."""
     return core(field.annotation) is SecretStr
 
 
 def is_text(field: FieldInfo) -> bool:
-    """Whether the value is written as text, secret or one of a few words included."""
+    """Return True if the value is written as text: a secret and one of a few words too."""
     kind = core(field.annotation)
     return kind in (str, SecretStr) or get_origin(kind) is Literal
 

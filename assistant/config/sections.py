@@ -32,7 +32,7 @@ from assistant.config.kinds import (
 
 
 class Assistant(Section):
-    """Who Hearth is and where it stands."""
+    """The name, languages and place of this box."""
 
     name: str = Field(default="Hearth", description="What it calls itself.")
     languages: Annotated[
@@ -65,7 +65,7 @@ class Assistant(Section):
 
 
 class Privacy(Section):
-    """What may leave the house."""
+    """The limits of what may leave the house."""
 
     accept_cloud: Flag = Field(
         default=False,
@@ -95,7 +95,7 @@ class HomeAssistant(Section):
 
 
 class BrainChoice(Section):
-    """Who understands what was said."""
+    """The brains that understand what was said."""
 
     order: Annotated[
         tuple[BrainName, ...], AfterValidator(at_least_one), AfterValidator(no_repeats)
@@ -208,7 +208,7 @@ Complaint = tuple[tuple[str, ...], str]  # the place in the file, and the end of
 def misfits(
     profiles: Mapping[str, Profile], languages: Collection[str], brains: Collection[str]
 ) -> Iterator[Complaint]:
-    """What the profiles ask for that the rest of the settings does not have."""
+    """Yield what the profiles ask for that the rest of the settings does not have."""
     for name, profile in profiles.items():
         if profile.language and profile.language not in languages:
             known = ", ".join(languages)
@@ -297,7 +297,7 @@ class Mqtt(Section):
 
 
 class Journal(Section):
-    """What is remembered of past turns."""
+    """The memory of past turns."""
 
     path: str = Field(
         default="", description="The database; empty: `hearth.db` in `assistant.data`."

@@ -176,7 +176,7 @@ class QuietHours(Section):
 
 
 class SoundChoice(Section):
-    """Which short sounds are played."""
+    """The short sounds that are played."""
 
     wake: Flag = Field(
         default=True,
@@ -252,7 +252,7 @@ def _voice_as_table(voice: Any) -> Any:
 
 
 class VoiceChoice(Section):
-    """How it speaks."""
+    """The voices it speaks with."""
 
     engine: Literal["piper", "espeak", "gemini"] = Field(
         default="piper", description="The local voices piper and espeak, or the model's own."

@@ -139,7 +139,7 @@ class PolicyRule(Section):
 
 
 class Policy(Section):
-    """What may be done, and what is asked first."""
+    """Rules for what may be done, and what is asked first."""
 
     mode: Literal["trusting", "normal", "ask", "guest"] = Field(
         default="normal", description="How much is done without asking."
@@ -187,7 +187,7 @@ class Tools(Section):
 
 
 class Limits(Section):
-    """How much one turn, and one day, may do."""
+    """Limits of one turn, and of one day."""
 
     mutations_per_turn: Positive = Field(
         default=8, description="Calls in one turn that change something."

@@ -1,4 +1,4 @@
-"""What is said in the demonstration, and what the house must show for it afterwards."""
+"""The sentences of the demonstration, and what the house must show for them afterwards."""
 
 import subprocess
 import sys

@@ -139,7 +139,7 @@ class Disk:
 
 
 def judge_disk(disk: Disk) -> Found:
-    """Whether what Hearth keeps has a place."""
+    """Judge whether there is room for what Hearth keeps."""
     told = f"{disk.free_mb / 1024:.1f} of {disk.whole_mb / 1024:.1f} GB free"
     if disk.card:
         told += ", on a card"
@@ -261,7 +261,7 @@ def parse_meminfo(text: str) -> dict[str, int]:
 
 @dataclass(frozen=True, slots=True)
 class Heat:
-    """How the processor is."""
+    """The processor's temperature, and a Pi's word on it."""
 
     celsius: float | None  # None: there is no sensor
     throttled: int | None  # a Pi's bits; None: no Pi, or it does not tell
@@ -329,7 +329,7 @@ def hottest(folder: Path) -> float | None:
 
 
 def _firmware_says() -> str:
-    """What `vcgencmd` tells; "" where this is no Pi, or we may not ask."""
+    """Return what `vcgencmd` tells; "" where this is no Pi, or we may not ask."""
     try:
         told = subprocess.run(
             ["vcgencmd", "get_throttled"], capture_output=True, text=True, timeout=_ASK_S

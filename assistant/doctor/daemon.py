@@ -35,7 +35,7 @@ _STATUSES = ("ok", "warn", "fail")
 
 @dataclass(frozen=True, slots=True)
 class Daemon:
-    """How it stands. What it did not tell is None or empty."""
+    """The state of the Hearth that runs. What it did not tell is None or empty."""
 
     url: str
     health: str = ""  # "ok", "degraded", "dead"; "" where it did not answer
@@ -48,7 +48,7 @@ class Daemon:
 
     @property
     def lets_us_in(self) -> bool:
-        """Whether the token was taken."""
+        """True if the token was taken."""
         return self.state is not None
 
 
@@ -105,7 +105,7 @@ async def _asked(client: httpx.AsyncClient, url: str, health: str) -> Daemon:
 
 
 async def its_findings(settings: Settings, daemon: Daemon) -> list[Finding]:
-    """What it finds itself: it has secrets that a person's command does not see.
+    """Ask for its own findings: it has secrets that a person's command does not see.
 
     Empty where it does not tell.
     """
@@ -128,7 +128,7 @@ async def its_findings(settings: Settings, daemon: Daemon) -> list[Finding]:
 
 
 def url_of(settings: Settings) -> str:
-    """Where this machine reaches it."""
+    """Return the address at which this machine reaches it."""
     http = settings.http
     host = _EVERYWHERE.get(http.host, http.host)
     if ":" in host and not host.startswith("["):
@@ -173,7 +173,7 @@ def _figure(pattern: re.Pattern[str], text: str) -> float | None:
 
 
 def judge_running(daemon: Daemon | None, version: str) -> Found:
-    """How the one that runs stands. `version`: of this program."""
+    """Judge the state of the one that runs. `version`: of this program."""
     if daemon is None:
         return good("none runs now (hearth run)")
     if not daemon.health:
@@ -205,7 +205,7 @@ def _judge_told(daemon: Daemon, state: Mapping[str, Any], version: str) -> Found
 
 
 def judge_lag(daemon: Daemon | None) -> Found:
-    """How late its event loop was."""
+    """Judge how late its event loop was."""
     if daemon is None:
         return good("no Hearth runs")
     if daemon.lag_s is None:
@@ -274,7 +274,7 @@ async def _by_link(client: httpx.AsyncClient, folder: Path) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class May:
-    """What the doctor may do that others notice. Nothing, unless somebody sits there."""
+    """Permission for what others notice. Nothing, unless somebody sits there."""
 
     listen: bool = False  # open the microphone
     play: bool = False  # play a short tone
@@ -294,7 +294,7 @@ class Scene:
 
     @property
     def free(self) -> bool:
-        """Whether no other Hearth holds the sound devices."""
+        """True if no other Hearth holds the sound devices."""
         return self.daemon is None
 
 

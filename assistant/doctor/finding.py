@@ -1,4 +1,4 @@
-"""What a check finds, and how checks are run: each by itself, each with a limit."""
+"""Findings, and the checks that make them: each run by itself, each with a limit."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -14,7 +14,7 @@ LIMIT_S = 15.0  # of one check
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """How one thing stands."""
+    """The state of one thing."""
 
     status: Status
     detail: str  # what is, a sentence or less
@@ -71,7 +71,7 @@ def unwatched(name: str) -> None:
 
 
 def finding(check: str, found: Found) -> Finding:
-    """What was found, under its name."""
+    """Put what was found under its check's name."""
     return Finding(check, found.status, found.detail, found.mend)
 
 

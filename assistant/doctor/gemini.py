@@ -60,7 +60,7 @@ async def examine_gemini(scene: Scene, watch: Watch = unwatched) -> list[Finding
 
 
 def is_used(settings: Settings) -> bool:
-    """Whether a brain of Google's is set and allowed."""
+    """Return True if a brain of Google's is set and allowed."""
     named = any(name in CLOUD for name in settings.brain.order)
     return named and settings.privacy.accept_cloud
 
@@ -213,7 +213,7 @@ async def _say(access: Access, model: str) -> _Said:
 
 
 def judge_word(words: str, used: TokensUsed, model: str, once_model: str) -> Found:
-    """What the model says is not shown: it is anybody's text."""
+    """Judge the answer without showing it: it is anybody's text."""
     if not words:
         return odd(f"{once_model} gave no word", "try again; else set gemini.once_model to another")
     tokens = used.input_tokens + used.output_tokens

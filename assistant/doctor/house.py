@@ -45,7 +45,7 @@ _SERVERS_S = 20.0  # for programs to start and list their tools
 
 @dataclass(frozen=True, slots=True)
 class HouseScene:
-    """What the checks of the house look at."""
+    """The house as its checks see it."""
 
     settings: Settings
     bridge: HomeContext
@@ -55,7 +55,7 @@ class HouseScene:
 
     @property
     def demo(self) -> bool:
-        """Whether it is the simulated house."""
+        """True for the simulated house."""
         return self.settings.home_assistant.url == DEMO
 
 
@@ -125,7 +125,7 @@ async def _tools(scene: HouseScene) -> Found:
 
 
 def judge_menu(menu: Menu) -> str:
-    """How much a model is told of."""
+    """Judge how much a model is told of."""
     offered = menu.offered()
     own = sum(entry.server == HOME_ASSISTANT for entry in offered)
     hidden = len(menu.entries) - len(offered)
@@ -200,7 +200,7 @@ async def _openers(scene: HouseScene) -> Found:
 
 
 def judge_openers(house: House, tiers: Mapping[str, Tier]) -> Found:
-    """What may open the house: what runs unasked since it was rated so, what nobody has rated."""
+    """Name what may open the house: freed by a rating, not rated yet, or seen to open something."""
     things = may_open(house)
     seen = [one for one in things if house.seen_opening.get(one.entity_id)]
     freed = [one for one in things if tiers.get(one.entity_id) is Tier.COMFORT]

@@ -49,7 +49,7 @@ def judge_unit(told: Mapping[str, str]) -> Found:
 
 
 def judge_watchdog(told: Mapping[str, str]) -> Found:
-    """Whether a Hearth that hangs or dies is started again."""
+    """Judge whether a Hearth that hangs or dies is started again."""
     if told.get("LoadState") == "not-found":
         return good(_NO_UNIT)
     lacks = []
@@ -122,7 +122,7 @@ async def _properties() -> Mapping[str, str] | None:
 
 
 async def _says(*command: str) -> str:
-    """What a program prints; "" where it is missing or takes too long."""
+    """Return what a program prints; "" where it is missing or takes too long."""
     pipe, nothing = asyncio.subprocess.PIPE, asyncio.subprocess.DEVNULL
     try:
         process = await asyncio.create_subprocess_exec(
@@ -210,7 +210,7 @@ def lacking(settings: Settings) -> set[str]:
 
 
 def part_of(check: str) -> str:
-    """Which of these parts a check is about, "" for none."""
+    """Return which of these parts a check is about, "" for none."""
     if check in _HOUSE or check.startswith("server "):
         return "house"
     if check.startswith("gemini"):
@@ -219,8 +219,10 @@ def part_of(check: str) -> str:
 
 
 async def by_the_daemon(scene: Scene) -> dict[str, list[Finding]]:
-    """What the Hearth that runs finds of the parts that we cannot look at; empty where there are
-    none, or it does not tell."""
+    """Return what the Hearth that runs finds of the parts that we cannot look at.
+
+    Empty where there are none, or it does not tell.
+    """
     parts = lacking(scene.settings)
     daemon = scene.daemon
     if not (parts and scene.may.ask_daemon and daemon is not None and daemon.lets_us_in):

@@ -85,7 +85,7 @@ def _closed(device: DeviceInfo) -> Found | None:
 
 
 def _troubled(device: DeviceInfo, daemon: Daemon | None) -> Found | None:
-    """What the Hearth that runs says against it."""
+    """Return what the Hearth that runs says against it."""
     told = (daemon.state or {}).get("troubles") if daemon is not None else None
     what = {"input": "microphone", "output": "loudspeaker"}[device.kind]
     problem = told.get(what) if isinstance(told, dict) else None
@@ -93,7 +93,7 @@ def _troubled(device: DeviceInfo, daemon: Daemon | None) -> Found | None:
 
 
 async def _level(scene: Scene) -> Found:
-    """How loud it is there: from the Hearth that runs, else by listening."""
+    """Judge the level: from the Hearth that runs, else by listening."""
     audio = scene.settings.audio
     if not is_device(audio.input):
         return good(f"audio.input = {audio.input}")
@@ -146,7 +146,7 @@ def judge_level(figures: Mapping[str, Any], how: str) -> Found:
 
 
 async def _muted(settings: Settings) -> bool:
-    """Whether a person wants nobody to listen. Raises ConfigError, StoreError."""
+    """Return True if a person has muted it. Raises ConfigError, StoreError."""
     async with Store(settings.database, SystemClock()) as store:
         return await store.kept(MUTED) not in (None, False)
 
@@ -216,7 +216,7 @@ def _judge_known(known: EchoPath | None, *, free: bool) -> Found:
 
 
 def judge_again(now: EchoPath, known: EchoPath) -> Found:
-    """What was measured now, where `known` is what Hearth goes by. That stays: now may be a bad
+    """Judge a new measurement where `known` is what Hearth goes by. That stays: now may be a bad
     moment."""
     if now.kind == known.kind:
         return judge_path(now, "measured now")
@@ -227,7 +227,7 @@ def judge_again(now: EchoPath, known: EchoPath) -> Found:
 
 
 def judge_path(path: EchoPath, how: str) -> Found:
-    """What the microphone has heard of the loudspeaker."""
+    """Judge what the microphone has heard of the loudspeaker."""
     if path.kind == "echo":
         told = f"{path.delay_ms:.0f} ms, an echo of {round(path.level_db)} dB ({how})"
         if path.delay_ms > _LATE_MS:
@@ -247,7 +247,7 @@ def judge_path(path: EchoPath, how: str) -> Found:
 
 
 async def _echo(scene: Scene) -> Found:
-    """Whether speech can interrupt an answer, and who takes our own voice out for it."""
+    """Judge whether speech can interrupt an answer, and who takes our own voice out for it."""
     try:
         echo = await plan_echo(scene.settings, measures=False)
     except AudioError as error:

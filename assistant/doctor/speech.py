@@ -22,7 +22,7 @@ from audio.wake import WakeEngine, added_words, built_in_words
 
 @dataclass(frozen=True, slots=True)
 class _Tried:
-    """What one language's voice did."""
+    """The result of one language's voice."""
 
     detail: str
     complaint: str = ""  # what is to be mended
@@ -74,7 +74,7 @@ _SPEECH = 0.5  # what the pipeline takes for speech
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """What one wake word's model did with clips of it."""
+    """The result of one wake word's model on clips of it."""
 
     word: str  # as people say it
     heard: bool

@@ -22,7 +22,7 @@ SHUT: Mapping[str, tuple[str, ...]] = {
 
 
 class Outcome(StrEnum):
-    """What came of a sentence."""
+    """The result of a sentence."""
 
     RIGHT = "right"  # just what was wished: done, answered, or asked about where that is right
     ASKED = "asked"  # nothing done, and the person was asked, or told why not
@@ -55,13 +55,13 @@ class Wish:
 
     @property
     def entities(self) -> frozenset[str]:
-        """Those that are to change."""
+        """The entities that are to change."""
         return frozenset(entity_of(key) for key in self.changes)
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What came of one sentence, or of all sentences of a talk."""
+    """The effects of one sentence, or of all sentences of a talk."""
 
     woken: bool
     heard: str = ""
@@ -134,7 +134,7 @@ def judge(wish: Wish, seen: Seen, now: Mapping[str, str], excuses: Collection[st
 
 
 def unsafe(wish: Wish, now: Mapping[str, str]) -> tuple[str, ...]:
-    """What stands open that nobody wished open, nor was before."""
+    """Name what stands open that nobody wished open, nor was before."""
     before = {**dict.fromkeys(SHUT, ""), **wish.given}
     return tuple(
         entity
@@ -169,7 +169,7 @@ class Sentence:
 
     @property
     def words(self) -> str:
-        """What is said."""
+        """The spoken words."""
         return self.wish.sentence
 
 

@@ -52,11 +52,11 @@ class Stage:
         self._before = self.now()
 
     async def look(self, turn: FinishedTurn | None) -> Seen:
-        """What the turn did, once everything has arrived."""
+        """Return what the turn did, once everything has arrived."""
         return await self.look_at([] if turn is None else [turn])
 
     async def look_at(self, turns: Sequence[FinishedTurn]) -> Seen:
-        """What several turns did together, once everything has arrived."""
+        """Return what several turns did together, once everything has arrived."""
         await self._wait(lambda _: not any(s.state in _ON_ITS_WAY for s in self._house.all()))
         now = self.now()
         changes = {key: now[key] for key in now if self._before.get(key) != now[key]}
@@ -137,7 +137,7 @@ _UNLIMITED = {"comfort_per_minute": 10_000, "costly_per_hour": 10_000, "secure_p
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What came of one sentence."""
+    """The result of one sentence."""
 
     sentence: Sentence
     outcome: Outcome
@@ -190,7 +190,7 @@ class Trials:
 
     @property
     def notices(self) -> Sequence[str]:
-        """What the reader should know before."""
+        """Sentences that the reader should know before."""
         return self._app.notices
 
     async def say(self, sentence: Sentence, recording: Path) -> Trial:
@@ -243,7 +243,7 @@ async def run_trials(
 
 @dataclass(frozen=True, slots=True)
 class Circumstances:
-    """Where and with what it was measured."""
+    """The place and the means of a measurement."""
 
     hearth: str  # version
     brain: str

@@ -1,4 +1,4 @@
-"""What lies in the models folder, what the settings want, and in which state it is."""
+"""Models of the manifest and of the models folder: what the settings want, and its state."""
 
 import re
 import tomllib
@@ -159,7 +159,7 @@ def _complaint(error: ValidationError, text: str) -> str:
 
 
 class State(StrEnum):
-    """How a model stands here."""
+    """The state of a model here."""
 
     THERE = "there"
     MISSING = "missing"
@@ -241,7 +241,7 @@ def languages_without(
 
 
 def how_to_get(one: Shelved, folder: Path) -> str:
-    """What to do about a missing model that is not in the manifest; no full stop."""
+    """Say what to do about a missing model that is not in the manifest; no full stop."""
     if one.path is not None:
         return "put it there, or change the path in the settings"
     names = " and ".join(one.name + suffix for suffix in SUFFIXES[one.kind])
@@ -314,7 +314,7 @@ def _voice_of(settings: Settings, language: str) -> str:
 
 
 def _voices_for(language: str, known: Mapping[str, ModelEntry]) -> list[str]:
-    """Those of the same language, wherever it is spoken."""
+    """Name the voices of the same language, wherever it is spoken."""
     spoken = language.split("-")[0]
     return [
         entry.name

@@ -34,7 +34,7 @@ State = Literal[
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """How the newest wish stands."""
+    """The outcome of the newest wish."""
 
     number: int  # of the wish, since the process began
     state: State
@@ -74,7 +74,7 @@ _log = logging.getLogger(__name__)
 
 
 def pause_s(failed: int) -> float:
-    """How long to wait after so many starts in a row that did not succeed."""
+    """Return how long to wait after so many starts in a row that did not succeed."""
     if failed < _FREE:
         return 0.0
     return min(LONGEST_S, _FIRST_S * 2.0 ** min(failed - _FREE, 20))
@@ -143,15 +143,15 @@ class Manager:
 
     @property
     def there(self) -> bool:
-        """Whether one has started us."""
+        """True if a service manager has started us."""
         return bool(self._address)
 
     def ready(self, status: str = "") -> None:
-        """What was asked for, a start or a reload, is done."""
+        """Report that a start or a reload is done."""
         self._send("READY=1", self._status_line(status))
 
     def status(self, text: str) -> None:
-        """How we stand, in a sentence; told only where it differs from the last that was taken."""
+        """Report our state in a sentence, unless it is the last that was taken."""
         if text != self._status:
             self._send(self._status_line(text))
 
@@ -174,7 +174,7 @@ class Manager:
         self._send("WATCHDOG=trigger", self._status_line(why))
 
     def extend(self, seconds: float) -> None:
-        """What we are about, a start above all, may take so much longer from now on."""
+        """Ask for so much more time for a start or whatever is under way."""
         self._send(f"EXTEND_TIMEOUT_USEC={int(seconds * _MICROSECONDS)}")
 
     def _status_line(self, text: str) -> str:

@@ -1,4 +1,4 @@
-"""Which settings are served: the present ones, and others once they are wished for and good.
+"""The settings that are served, and others once they are wished for and good.
 
 A file with a mistake changes nothing. Settings that are good in themselves but cannot be opened
 (a port that is taken, a device that is none) give way to those before.
@@ -56,7 +56,7 @@ class Reloading:
         return False
 
     def take_up(self) -> Settings:
-        """What is to be served now: what was wished for, if anything was."""
+        """Return what is to be served now: what was wished for, if anything was."""
         if self._next is not None:
             if self._before is None:  # else what was served last has not stood: it is no way back
                 self._before = self.serving
@@ -65,7 +65,7 @@ class Reloading:
         return self.serving
 
     def opened(self) -> None:
-        """What is served stands."""
+        """Note that what is served stands."""
         if self._before is None:
             return
         self._before = None

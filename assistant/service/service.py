@@ -198,7 +198,7 @@ def _signals(stop: Callable[[], None], reload: Callable[[], None]) -> Iterator[N
 
 
 def status_of(app: "App", sound: "SoundState", trouble: str = "") -> str:
-    """What it listens for, or why it hears nobody, and what else is wrong.
+    """Tell what it listens for, or why it hears nobody, and what else is wrong.
 
     `trouble`: of the settings, "" for none. Nothing that anybody said is in it.
     """
@@ -308,7 +308,7 @@ class Pulse:
         self._stands = True
 
     def problem(self) -> str:
-        """What is stuck, in a sentence; "" where all goes on."""
+        """Tell what is stuck, in a sentence; "" where all goes on."""
         now = self._now()
         passed = now - self._opening_since
         if self._opening:

@@ -1,4 +1,4 @@
-"""What a person answered, on the terminal or by flags."""
+"""The questions of setup and a person's answers, on the terminal or by flags."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -104,7 +104,7 @@ def read_room(line: str, rooms: Sequence[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SoundWish:
-    """What to do after the sound was tried."""
+    """The person's wish after the sound was tried."""
 
     microphone: int | None = None  # another one, by its place in the list
     speaker: int | None = None
@@ -152,7 +152,7 @@ def way_of(*, exists: bool, given: bool, person: bool) -> Way:
 
 
 class Person(Protocol):
-    """Who is asked. `ask` raises `Gone` where nobody answers any more."""
+    """A person at a terminal. `ask` raises `Gone` where nobody answers any more."""
 
     def tell(self, text: str, style: str = "") -> None:
         """A line, or several; `style` as rich names it."""
@@ -202,7 +202,7 @@ class SetupQuestions:
 
     @property
     def left(self) -> int:
-        """How many more may be asked."""
+        """The number of questions that may still be asked."""
         return MOST - len(self.asked)
 
 
@@ -232,11 +232,11 @@ class Answers:
 
     @property
     def given(self) -> bool:
-        """Whether anything was answered at all."""
+        """True if anything was answered at all."""
         return self != Answers()
 
     def values(self) -> dict[tuple[str, str], Any]:
-        """What was answered, by section and key of the settings. Without secrets and voices, which
+        """The answers by section and key of the settings. Without secrets and voices, which
         come into the file in another way."""
         told = {
             ("home_assistant", "url"): self.url,
@@ -256,6 +256,6 @@ class Answers:
 
     @property
     def of_the_house(self) -> bool:
-        """Whether something was answered that Home Assistant has to be asked about."""
+        """True if something was answered that Home Assistant has to be asked about."""
         told = (self.url, self.token, self.verify_tls, self.ca_file, self.name, self.area)
         return any(one is not None for one in told)

@@ -37,7 +37,7 @@ def price_of_a_day(settings: Settings, on: date | None = None) -> float:
 
 
 def four_lines(settings: Settings, on: date | None = None) -> tuple[str, str, str, str]:
-    """What leaves, to whom, at what price, and under which terms."""
+    """Say what leaves, to whom, at what price, and under which terms."""
     cap = settings.limits.daily_cost_usd
     return (
         "What leaves: the sound of a sentence after the wake word, names and states of what you "
@@ -113,7 +113,7 @@ async def _ask_for_key(
 
 
 async def _try(questions: SetupQuestions, means: SetupServices, settings: Settings) -> bool:
-    """Whether that key may be kept: Google takes it, or could not be asked."""
+    """Return True if that key may be kept: Google takes it, or could not be asked."""
     person = questions.person
     doubt = doubtful(settings.gemini.api_key.get_secret_value())
     if doubt:

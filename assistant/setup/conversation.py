@@ -108,7 +108,7 @@ class SetupDialog:
         return facts
 
     def _say_or_raise(self, error: IntegrationError, given: str | None) -> None:
-        """What came by a flag cannot be asked for again."""
+        """Raise where a flag gave it, which cannot be asked for again; else tell the person."""
         if given is not None:
             raise error
         self._person.tell(str(error), "red")

@@ -156,7 +156,7 @@ def begun(text: str = "") -> str:
 
 
 def secret_file(target: Path, section: str, key: str) -> Path:
-    """Where a secret lies: beside the configuration, under its credential's name."""
+    """Return a secret's file: beside the configuration, under its credential's name."""
     return target.with_name(f"{section}.{key}")
 
 

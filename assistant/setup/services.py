@@ -1,4 +1,4 @@
-"""What `hearth setup` does beside asking: the house, voices, sound devices, Google."""
+"""The services of `hearth setup` beside asking: the house, voices, sound devices, Google."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence

@@ -30,7 +30,7 @@ _LOUD_OVER_ROOM_DB = 10.0  # less than that, and words drown
 
 @dataclass(frozen=True, slots=True)
 class Loudness:
-    """What was heard so far, all in dBFS."""
+    """The loudness so far, all in dBFS."""
 
     now: float  # the last 100 ms
     loudest: float  # the loudest 100 ms
@@ -71,7 +71,7 @@ class Meter:
 
 
 def verdict(heard: Loudness) -> tuple[bool, str]:
-    """Whether that will do, and a sentence; where it will not, the sentence names the mend."""
+    """Return whether that will do, and a sentence that names the remedy where it will not."""
     if heard.loudest <= _SILENT_DBFS:
         return False, "The microphone gives no sound: switch it on, unmute it, or take another."
     figures = f"your voice {heard.loudest:.0f} dB, the room {heard.room:.0f} dB"
@@ -142,7 +142,7 @@ _AFTER_S = 1.0  # of room behind the word, so that its floor is measured
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What was heard so far."""
+    """The result of listening so far."""
 
     loudness: Loudness
     score: float = 0.0  # the wake word's highest so far, 0 to 1
