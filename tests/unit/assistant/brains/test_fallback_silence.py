@@ -147,43 +147,35 @@ async def test_who_has_waited_long_is_not_asked_to_wait_for_the_same_brain_again
 UNKNOWN = fault("not_understood")
 
 
-async def test_the_next_rung_is_asked_and_nothing_is_said_of_it() -> None:
-    stage = Stage()
+async def test_the_next_rung_is_asked_and_nothing_is_said_of_it(stage: Stage) -> None:
     ladder = stage.of(stage.offline, stage.once)
     stage.expect(offline=[[Heard("tell me a joke"), UNKNOWN]], once=[DONE])
     events = await stage.run(ladder)
     assert served(events) == [OFFLINE, ONCE]
     assert said(events) == "Fine."
-    stage.assert_consumed()
 
 
-async def test_it_is_asked_again_the_next_time_however_often_it_did_not_know() -> None:
-    stage = Stage()
+async def test_it_is_asked_again_the_next_time_however_often_it_did_not_know(stage: Stage) -> None:
     ladder = stage.of(stage.offline, stage.once)
     for _ in range(5):
         stage.expect(offline=[[UNKNOWN]], once=[DONE])
         assert served(await stage.run(ladder))[0] == OFFLINE
-    stage.assert_consumed()
 
 
-async def test_of_several_reasons_it_is_told_last() -> None:
-    stage = Stage()
+async def test_of_several_reasons_it_is_told_last(stage: Stage) -> None:
     ladder = stage.of(stage.live, stage.offline)
     stage.expect(live=[[fault("unreachable")]], offline=[[UNKNOWN]])
     end = (await stage.run(ladder))[-1]
     assert isinstance(end, BrainFault)
     assert end.kind == "unreachable"
-    stage.assert_consumed()
 
 
-async def test_without_another_reason_it_is_told() -> None:
-    stage = Stage()
+async def test_without_another_reason_it_is_told(stage: Stage) -> None:
     ladder = stage.of(stage.offline)
     stage.expect(offline=[[UNKNOWN]])
     events = await stage.run(ladder)
     assert events[-1] == UNKNOWN
     assert not any(isinstance(event, ReplyText | TurnDone) for event in events)
-    stage.assert_consumed()
 
 
 # --- The brains that a profile's turns go to.
@@ -203,15 +195,13 @@ def ladder_of(
     )
 
 
-async def test_a_profiles_turns_go_to_its_brains_in_its_order() -> None:
-    stage = Stage()
+async def test_a_profiles_turns_go_to_its_brains_in_its_order(stage: Stage) -> None:
     stage.offline.add(DONE)
     events = await stage.run(ladder_of(stage, quiet=(OFFLINE,)), profile="quiet")
     assert served(events) == [OFFLINE]
 
 
-async def test_other_turns_go_to_all() -> None:
-    stage = Stage()
+async def test_other_turns_go_to_all(stage: Stage) -> None:
     stage.live.add(DONE, DONE)
     ladder = ladder_of(stage, quiet=(OFFLINE,))
     for profile in ("", "other"):
@@ -219,17 +209,15 @@ async def test_other_turns_go_to_all() -> None:
         assert served(events) == [LIVE]
 
 
-async def test_where_none_of_them_is_there_no_other_is_asked() -> None:
-    stage = Stage()
+async def test_where_none_of_them_is_there_no_other_is_asked(stage: Stage) -> None:
     events = await stage.run(ladder_of(stage, quiet=("home-assistant",)), profile="quiet")
     [fault] = events
     assert isinstance(fault, BrainFault)
     assert fault.kind == "unreachable"
 
 
-async def test_what_is_told_is_of_its_own_brains() -> None:
+async def test_what_is_told_is_of_its_own_brains(stage: Stage) -> None:
     """A budget that is spent is no reason where nothing was to go to the cloud."""
-    stage = Stage()
     stage.spendings.usd = 2.0
     stage.offline.add([fault("broken")])
     events = await stage.run(ladder_of(stage, quiet=(OFFLINE,)), profile="quiet")
@@ -238,8 +226,7 @@ async def test_what_is_told_is_of_its_own_brains() -> None:
     assert told.kind == "broken"
 
 
-def test_the_brain_that_will_be_asked_is_told_beforehand() -> None:
-    stage = Stage()
+def test_the_brain_that_will_be_asked_is_told_beforehand(stage: Stage) -> None:
     profile = [""]
     ladder = ladder_of(stage, lambda: profile[0], once=(ONCE,))
     ladder.anticipate()

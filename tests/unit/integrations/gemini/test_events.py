@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from integrations.errors import Exhausted, Refused, Unavailable
+from integrations.errors import Exhausted, IntegrationError, Refused, Unavailable
 from integrations.gemini.events import (
     Closed,
     FunctionCall,
@@ -28,7 +28,7 @@ from integrations.gemini.events import (
 from integrations.gemini.live import MAX_STRANGE_FRAMES, LiveClient
 from integrations.gemini.models import model_row
 from integrations.gemini.setup import LiveSetup
-from tests.unit.integrations.gemini.loopback import Json, Peer, Script, Service
+from tests.unit.integrations.gemini.loopback import Json, Peer, Service
 
 SETUP = LiveSetup(model_row("gemini-3.8-live")[0], "Be brief.", ())
 PCM = bytes(range(256)) * 4 + b"\xfb\xff\xfe\x3e"  # its base64 holds both characters that differ
@@ -235,56 +235,36 @@ async def test_a_message_that_cannot_be_read_is_passed_over(
     assert events == [GenerationComplete(), GenerationComplete()]
 
 
-async def ending(service: Service, client: LiveClient, script: Script) -> Closed:
+@pytest.mark.parametrize(
+    ("frames", "close", "error"),
+    [
+        ([STRANGE] * (MAX_STRANGE_FRAMES + 1), None, Unavailable),
+        ([{"error": {"code": 400}}], (1007, "Request contains an invalid argument."), Refused),
+        ([{"code": 429, "message": "slow down"}], None, Exhausted),
+        (["}{"], (1011, "gone"), Unavailable),
+    ],
+    ids=["strange without end", "an error and a close", "an error with a code", "no JSON"],
+)
+async def test_what_ends_a_session(
+    service: Service,
+    client: LiveClient,
+    frames: list[Json | str],
+    close: tuple[int, str] | None,
+    error: type[IntegrationError],
+) -> None:
     ended: asyncio.Future[Closed] = asyncio.get_running_loop().create_future()
 
     def on_event(event: LiveEvent) -> None:
         if isinstance(event, Closed):
             ended.set_result(event)
 
+    async def script(peer: Peer) -> None:
+        await peer.accept()
+        for frame in frames:
+            await (peer.send_raw(frame) if isinstance(frame, str) else peer.send(frame))
+        await (peer.close(*close) if close else peer.gone())
+
     service.play(script)
     await client.connect(SETUP, on_event)
     async with asyncio.timeout(20):
-        return await ended
-
-
-async def test_messages_that_cannot_be_read_without_end_close(
-    service: Service, client: LiveClient
-) -> None:
-    async def script(peer: Peer) -> None:
-        await peer.accept()
-        await peer.send(*[STRANGE] * (MAX_STRANGE_FRAMES + 1))
-        await peer.gone()
-
-    assert isinstance((await ending(service, client, script)).error, Unavailable)
-
-
-async def test_an_error_message_and_a_close_tell_by_the_close(
-    service: Service, client: LiveClient
-) -> None:
-    async def script(peer: Peer) -> None:
-        await peer.accept()
-        await peer.send({"error": {"code": 400}})
-        await peer.close(1007, "Request contains an invalid argument.")
-
-    assert type((await ending(service, client, script)).error) is Refused
-
-
-async def test_an_error_message_with_a_code_of_its_own_closes(
-    service: Service, client: LiveClient
-) -> None:
-    async def script(peer: Peer) -> None:
-        await peer.accept()
-        await peer.send({"code": 429, "message": "slow down"})
-        await peer.gone()
-
-    assert isinstance((await ending(service, client, script)).error, Exhausted)
-
-
-async def test_text_that_is_no_json_is_passed_over(service: Service, client: LiveClient) -> None:
-    async def script(peer: Peer) -> None:
-        await peer.accept()
-        await peer.send_raw("}{")
-        await peer.close(1011, "gone")
-
-    assert isinstance((await ending(service, client, script)).error, Unavailable)
+        assert type((await ended).error) is error

@@ -64,14 +64,33 @@ def test_what_is_heard_grows() -> None:
     assert reading.take(live.InputText(" the lamp", "en"), 0.2) == [Heard("turn on the lamp", "en")]
 
 
-def test_with_a_local_voice_the_transcript_is_the_answer_and_sound_is_dropped() -> None:
-    sound = live.OutputAudio(b"\1\0", 24_000)
-    assert read(local(), sound, text("It is"), text(" on."), END) == [
-        ReplyText("It is"),
-        ReplyText(" on."),
-        ReplySettled(),
-        TurnDone(),
-    ]
+SOUND = live.OutputAudio(b"\1\0", 24_000)
+CALLED = ToolCall("1", "HassTurnOn", {"name": "Lamp"})
+ON = (ReplyText("On."), ReplySettled(), TurnDone())
+EMPTY = BrainFault("empty", "Gemini answered nothing.", retryable=True)
+GONE = live.FunctionCallsCancelled(("1",))
+
+
+@pytest.mark.parametrize(
+    ("items", "events"),
+    [
+        ([SOUND, text("It is"), text(" on."), END],
+         [ReplyText("It is"), ReplyText(" on."), ReplySettled(), TurnDone()]),
+        ([live.InnerText("{tool}", False), text("On."), END], [*ON]),
+        ([live.InnerText("{tool}", True), text("On."), END], [*ON]),
+        ([CALLS, live.OutputText("Lamp", with_sound=False), ANSWERED, text("On."), END],
+         [CALLED, *ON]),
+        ([CALLS, GONE, END], [CALLED, ToolCallsCancelled(("1",)), EMPTY]),
+        ([CALLS, ANSWERED, END], [CALLED, TurnDone()]),
+        ([text("On it."), CALLS, END, ANSWERED], [ReplyText("On it."), CALLED, TurnDone()]),
+        ([live.Interrupted(), END], [Interrupted(), TurnDone()]),
+    ],
+    ids=["a local voice, sound is dropped", "inner text", "a thought", "a phantom after a call",
+         "cancelled calls alone", "an answered call", "nothing follows the results",
+         "an interruption"],
+)  # fmt: skip
+def test_a_whole_turn(items: list[Item], events: list[BrainEvent]) -> None:
+    assert read(local(), *items) == events
 
 
 def test_with_its_own_voice_the_sound_is_the_answer_and_nothing_is_waited_for() -> None:
@@ -80,15 +99,6 @@ def test_with_its_own_voice_the_sound_is_the_answer_and_nothing_is_waited_for() 
     assert [event for item in (sound, text("On."), END) for event in reading.take(item, 1.0)] == [
         ReplyAudio(b"\1\0", 24_000),
         ReplyText("On.", voiced=False),
-        TurnDone(),
-    ]
-
-
-@pytest.mark.parametrize("thought", [False, True])
-def test_inner_text_is_never_said(thought: bool) -> None:
-    assert read(local(), live.InnerText("{tool}", thought), text("On."), END) == [
-        ReplyText("On."),
-        ReplySettled(),
         TurnDone(),
     ]
 
@@ -143,26 +153,11 @@ def test_parallel_calls_are_one_event_each() -> None:
     ]
 
 
-def test_a_phantom_after_a_call_is_not_said() -> None:
-    phantom = live.OutputText("Lamp", with_sound=False)
-    events = read(local(), CALLS, phantom, ANSWERED, text("It is on."), END)
-    assert events[1:] == [ReplyText("It is on."), ReplySettled(), TurnDone()]
-
-
 def test_cancelled_calls_are_told_and_not_waited_for() -> None:
     reading = local()
     reading.take(CALLS, 1.0)
     assert reading.take(live.FunctionCallsCancelled(("1",)), 1.1) == [ToolCallsCancelled(("1",))]
     assert reading.patience_s(1.1) == 10.0
-
-
-def test_a_turn_of_cancelled_calls_alone_is_empty() -> None:
-    events = read(local(), CALLS, live.FunctionCallsCancelled(("1",)), END)
-    assert events[-1] == BrainFault("empty", "Gemini answered nothing.", retryable=True)
-
-
-def test_a_call_that_was_answered_needs_no_words() -> None:
-    assert read(local(), CALLS, ANSWERED, END)[-1] == TurnDone()
 
 
 def test_an_end_with_calls_open_is_not_the_end() -> None:
@@ -175,18 +170,6 @@ def test_an_end_with_calls_open_is_not_the_end() -> None:
         ReplySettled(),
         TurnDone(),
     ]
-
-
-def test_what_was_said_counts_when_nothing_follows_the_results() -> None:
-    assert read(local(), text("On it."), CALLS, END, ANSWERED) == [
-        ReplyText("On it."),
-        ToolCall("1", "HassTurnOn", {"name": "Lamp"}),
-        TurnDone(),
-    ]
-
-
-def test_an_interruption_ends_the_turn_with_its_end() -> None:
-    assert read(local(), live.Interrupted(), END) == [Interrupted(), TurnDone()]
 
 
 def test_to_stay_silent_ends_the_turn_at_once() -> None:

@@ -185,120 +185,53 @@ HEARD = InputText("turn on")
 END = TurnComplete()
 
 
-def answering() -> TurnAttribution:
-    """A turn whose sentence is over."""
-    belonging = TurnAttribution()
-    belonging.attach()
-    belonging.speech_begins()
-    belonging.sentence_over()
-    return belonging
+ATTACH, SPEAK, OVER, LEAVE = "attach", "speech_begins", "sentence_over", "leave"
+# What the turns do, by the method that is told of it, and events with whether they are the turn's.
+Happening = str | tuple[LiveEvent, bool]
+ANSWERING = (ATTACH, SPEAK, OVER)  # a turn whose sentence is over
+COMPLETE = (*ANSWERING, (END, True))
+# A new turn is listening, the one before it left in the middle of the answer.
+CUT_OFF = (*ANSWERING, (TEXT, True), LEAVE, ATTACH)
 
 
-def cut_off() -> TurnAttribution:
-    """A new turn is listening, the one before it left in the middle of the answer."""
-    belonging = answering()
-    belonging.judge(TEXT)
-    belonging.leave()
-    belonging.attach()
-    return belonging
+def after(*ending: LiveEvent) -> tuple[Happening, ...]:
+    """Nothing up to the end of the earlier answer is this turn's, what follows is."""
+    return (*CUT_OFF, OVER, *((one, False) for one in ending), (TEXT, True))
 
 
-@pytest.mark.parametrize("event", [TEXT, SOUND, CALLS, HEARD, END])
-def test_after_the_sentence_everything_is_the_turns(event: LiveEvent) -> None:
-    assert answering().judge(event)
-
-
-@pytest.mark.parametrize("event", [TEXT, SOUND, CALLS, END])
-def test_an_answer_before_the_end_of_the_sentence_is_an_earlier_turns(event: LiveEvent) -> None:
-    belonging = TurnAttribution()
-    belonging.attach()
-    assert not belonging.judge(event)
-
-
-def test_what_is_heard_comes_early() -> None:
-    belonging = TurnAttribution()
-    belonging.attach()
-    belonging.speech_begins()
-    assert belonging.judge(HEARD)
-
-
-def test_what_is_transcribed_before_a_turn_speaks_was_said_in_an_earlier_one() -> None:
-    belonging = answering()
-    belonging.judge(END)
-    belonging.attach()
-    assert not belonging.judge(HEARD)
-
-
-def test_nothing_of_a_typed_turn_is_heard() -> None:
-    belonging = TurnAttribution()
-    belonging.attach()
-    belonging.sentence_over()
-    assert not belonging.judge(HEARD)
-
-
-@pytest.mark.parametrize("event", [TEXT, HEARD, CALLS])
-def test_without_a_turn_nothing_is_anyones(event: LiveEvent) -> None:
-    assert not TurnAttribution().judge(event)
+TURNS: list[tuple[str, tuple[Happening, ...], bool]] = [  # last: an earlier answer has to end
+    *(("after the sentence", (*ANSWERING, (one, True)), False)
+      for one in (TEXT, SOUND, CALLS, HEARD, END)),
+    *(("before its end", (ATTACH, (one, False)), False) for one in (TEXT, SOUND, CALLS, END)),
+    ("what is heard comes early", (ATTACH, SPEAK, (HEARD, True)), False),
+    ("heard of an earlier turn", (*COMPLETE, ATTACH, (HEARD, False)), False),
+    ("nothing of a typed turn is heard", (ATTACH, OVER, (HEARD, False)), False),
+    *(("without a turn", ((one, False),), False) for one in (TEXT, HEARD, CALLS)),
+    ("cut off", after(END), False),
+    ("cut off by interruption", after(Interrupted(), END), False),
+    ("cut off with more to say", after(TEXT, SOUND, CALLS, Interrupted(), END), False),
+    ("the interaction goes on", (*CUT_OFF, (TurnComplete(idle=False), False)), True),
+    ("after an interruption any end is one",
+     (*CUT_OFF, (Interrupted(), False), (TurnComplete(idle=False), False)), False),
+    ("it ended between the turns", (*ANSWERING, LEAVE, (END, False), ATTACH, OVER, (TEXT, True)),
+     False),
+    ("a complete answer leaves nothing behind", (*COMPLETE, LEAVE), False),
+    ("what was complete is interrupted",
+     (*COMPLETE, LEAVE, ATTACH, (Interrupted(), False), (END, False), OVER, (TEXT, True)), False),
+    ("the answer itself is interrupted", (*ANSWERING, (TEXT, True), (Interrupted(), True)), False),
+    ("results for an earlier turn make it go on",
+     (ATTACH, "continues", OVER, (TEXT, False), (END, False), (TEXT, True)), False),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(
-    "before", [[END], [Interrupted(), END], [TEXT, SOUND, CALLS, Interrupted(), END]]
+    ("happened", "debt"), [one[1:] for one in TURNS], ids=[one[0] for one in TURNS]
 )
-def test_a_cut_off_answer_is_discarded_up_to_its_end(before: list[LiveEvent]) -> None:
-    belonging = cut_off()
-    belonging.sentence_over()
-    assert [belonging.judge(event) for event in before] == [False] * len(before)
-    assert belonging.judge(TEXT)
-
-
-def test_an_interaction_that_goes_on_is_not_its_end() -> None:
-    belonging = cut_off()
-    assert not belonging.judge(TurnComplete(idle=False))
-    assert belonging.debt
-
-
-def test_after_an_interruption_any_end_is() -> None:
-    belonging = cut_off()
-    belonging.judge(Interrupted())
-    belonging.judge(TurnComplete(idle=False))
-    assert not belonging.debt
-
-
-def test_an_answer_that_ended_between_the_turns_leaves_nothing_behind() -> None:
-    belonging = answering()
-    belonging.leave()
-    belonging.judge(END)
-    belonging.attach()
-    belonging.sentence_over()
-    assert belonging.judge(TEXT)
-
-
-def test_a_complete_answer_leaves_nothing_behind() -> None:
-    belonging = answering()
-    belonging.judge(END)
-    belonging.leave()
-    assert not belonging.debt
-
-
-def test_an_interruption_of_what_was_already_complete_is_no_turns() -> None:
-    belonging = answering()
-    belonging.judge(END)
-    belonging.leave()
-    belonging.attach()
-    assert [belonging.judge(event) for event in (Interrupted(), END)] == [False, False]
-    belonging.sentence_over()
-    assert belonging.judge(TEXT)
-
-
-def test_an_interruption_of_the_answer_itself_is_the_turns() -> None:
-    belonging = answering()
-    belonging.judge(TEXT)
-    assert belonging.judge(Interrupted())
-
-
-def test_results_for_an_earlier_turn_make_it_go_on() -> None:
-    belonging = TurnAttribution()
-    belonging.attach()
-    belonging.continues()
-    belonging.sentence_over()
-    assert [belonging.judge(event) for event in (TEXT, END, TEXT)] == [False, False, True]
+def test_whose_an_event_is(happened: tuple[Happening, ...], debt: bool) -> None:
+    attribution = TurnAttribution()
+    for one in happened:
+        if isinstance(one, str):
+            getattr(attribution, one)()
+        else:
+            assert attribution.judge(one[0]) is one[1], one
+    assert attribution.debt is debt
