@@ -2,16 +2,13 @@
 
 import logging
 from collections.abc import Awaitable, Callable, Mapping
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any
 
 from assistant.domain.outcome import Tier
 from assistant.domain.records import StoreError
+from assistant.interfaces.controls import Controls
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.protocol import NO_ARGUMENTS, BuiltIn, BuiltInRequest, BuiltInResult
-
-if TYPE_CHECKING:
-    pass
-
 
 START_OVER, END = "start_over", "end_conversation"
 FORGET_WHAT_I_SAID = "forget_what_i_said"
@@ -20,29 +17,10 @@ MAX_TURNS = 20  # that one sentence may erase
 _log = logging.getLogger(__name__)
 
 
-class Talk(Protocol):
-    """The talk (`assistant.interfaces.controls.Controls`)."""
-
-    def start_over(self) -> None:
-        """What was said so far is not known from the next turn on."""
-        ...
-
-    async def forget_words(self, turns: int, turn_id: str) -> int:
-        """Erase the words of that many turns and of this one; how many there were.
-
-        Raises StoreError.
-        """
-        ...
-
-    def end(self) -> None:
-        """Nobody is listened to after this answer without the wake word."""
-        ...
-
-
 class TalkTools:
     """The three tools."""
 
-    def __init__(self, talk: Talk, catalogue: Catalogue) -> None:
+    def __init__(self, talk: Controls, catalogue: Catalogue) -> None:
         self._talk = talk
         self._catalogue = catalogue
 
@@ -124,48 +102,10 @@ SPEED_STEP = 0.15
 MAX_ANSWER = 4_000  # characters that are said again
 
 
-class VoiceControls(Protocol):
-    """What may be changed of the voice (`assistant.interfaces.controls.Controls`)."""
-
-    @property
-    def volume(self) -> float:
-        """1.0 is the voice's own loudness."""
-        ...
-
-    @property
-    def loudest(self) -> float:
-        """The most that it can be made."""
-        ...
-
-    @property
-    def speed(self) -> float:
-        """1.0 is the voice's own pace."""
-        ...
-
-    @property
-    def usual_speed(self) -> float:
-        """As the settings have it."""
-        ...
-
-    async def set_volume(self, volume: float) -> None:
-        """As near to it as may be. Raises StoreError where it lasts only until a restart."""
-        ...
-
-    async def set_speed(self, speed: float) -> None:
-        """As near to it as may be. Raises StoreError where it lasts only until a restart."""
-        ...
-
-    async def last_answer(self) -> str:
-        """What was answered last, "" for nothing lately. Raises StoreError."""
-        ...
-
-
 class VoiceTools:
     """The three tools."""
 
-    def __init__(
-        self, voice: VoiceControls, catalogue: Catalogue, *, own_voice: bool = True
-    ) -> None:
+    def __init__(self, voice: Controls, catalogue: Catalogue, *, own_voice: bool = True) -> None:
         """`own_voice`: False where the model's own voice speaks, whose pace nobody can change."""
         self._voice = voice
         self._catalogue = catalogue

@@ -36,7 +36,7 @@ from integrations.home_assistant.client import HomeAssistant
 from tests.fakes.small_values import FakeValues
 from tests.home_assistant.admin import Admin
 from tests.home_assistant.conftest import Address, Power, real_only
-from tests.unit.assistant.interfaces.device.box import Fired, Heard, Pressed
+from tests.unit.assistant.interfaces.device.doubles import Fired, Heard, Pressed
 
 pytestmark = real_only
 

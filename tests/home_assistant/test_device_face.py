@@ -21,8 +21,7 @@ from tests.fakes.small_values import FakeValues
 from tests.home_assistant.admin import Admin
 from tests.home_assistant.automations import automation, until
 from tests.home_assistant.conftest import Address, Power, real_only
-from tests.unit.assistant.interfaces.device.box import Pressed, Says
-from tests.unit.assistant.interfaces.device.sources import NOON, SECRET, Life
+from tests.unit.assistant.interfaces.device.doubles import NOON, SECRET, Life, Pressed, Says
 
 pytestmark = [real_only, pytest.mark.since(2026, 11)]
 

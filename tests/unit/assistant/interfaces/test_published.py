@@ -12,6 +12,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
+import pytest
+
 from assistant.conversation.rules.state import Standing, State
 from assistant.interfaces.device.sensors import gone, name_keys, sensors_of
 from assistant.interfaces.entities import MOBILE_APP
@@ -20,6 +22,7 @@ from assistant.interfaces.mqtt.discovery import Looks, Offered, Topics, discover
 from assistant.interfaces.status import StatusSnapshot
 from assistant.speech.catalogue import Catalogue
 from audio.device_status import MicrophoneStatus
+from integrations.home_assistant.mobile_app import Sensor
 
 KEPT = Path(__file__).with_name("published.json")
 NOON = datetime(2026, 11, 23, 12, tzinfo=UTC)
@@ -87,3 +90,32 @@ def by_mobile_app() -> dict[str, Any]:
 def test_everything_is_published_as_ever() -> None:
     published = {"mqtt": by_mqtt(), "mobile_app": by_mobile_app()}
     assert json.loads(json.dumps(published)) == json.loads(KEPT.read_text(encoding="utf-8"))
+
+
+def shown(facts: StatusSnapshot, *, words: bool = True) -> dict[str, Sensor]:
+    names = {name: CATALOGUE.say(key, "en") for name, key in name_keys().items()}
+    return {one.unique_id: one for one in sensors_of(facts, names, words=words)}
+
+
+def test_every_one_has_a_name_and_an_icon_of_its_own() -> None:
+    sensors = shown(BUSY)
+    assert set(sensors) == set(MOBILE_APP)
+    for told in ([one.name for one in sensors.values()], [one.icon for one in sensors.values()]):
+        assert len(set(told)) == len(sensors)
+    assert all(one.icon.startswith("mdi:") for one in sensors.values())
+
+
+@pytest.mark.parametrize("state", State)
+@pytest.mark.parametrize("microphone", MicrophoneStatus)
+def test_every_state_is_one_of_its_options(state: State, microphone: MicrophoneStatus) -> None:
+    sensors = shown(StatusSnapshot(Standing(state, False, microphone)))
+    for one in sensors.values():
+        assert (one.device_class == "enum") is ("options" in one.attributes)
+        if one.device_class == "enum":
+            assert one.state in one.attributes["options"]
+
+
+def test_words_that_are_not_shared_are_in_no_sensor() -> None:
+    told = str(shown(BUSY, words=False))
+    assert "turn it on" not in told
+    assert "It is on." not in told

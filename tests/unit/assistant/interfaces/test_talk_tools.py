@@ -1,11 +1,12 @@
 """The talk itself: begun anew, forgotten, ended."""
 
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from assistant.domain.records import StoreError
 from assistant.interfaces.control_tools import TalkTools
+from assistant.interfaces.controls import Controls
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.protocol import BuiltInRequest, BuiltInResult
 
@@ -31,7 +32,7 @@ class Talk:
 
 
 async def use(name: str, talk: Talk, language: str = "en", **arguments: Any) -> BuiltInResult:
-    tools = {tool.name: tool for tool in TalkTools(talk, Catalogue()).tools()}
+    tools = {tool.name: tool for tool in TalkTools(cast(Controls, talk), Catalogue()).tools()}
     return await tools[name].run(arguments, BuiltInRequest("a", "turn", None, language))
 
 

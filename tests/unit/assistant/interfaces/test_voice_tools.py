@@ -1,11 +1,12 @@
 """The voice, changed by asking, and the last answer once more."""
 
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from assistant.domain.records import StoreError
 from assistant.interfaces.control_tools import MAX_ANSWER, VoiceTools
+from assistant.interfaces.controls import Controls
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.protocol import BuiltInRequest, BuiltInResult
 
@@ -38,7 +39,7 @@ class Voice:
 
 
 async def use(name: str, voice: Voice, language: str = "en", **arguments: Any) -> BuiltInResult:
-    tools = {tool.name: tool for tool in VoiceTools(voice, Catalogue()).tools()}
+    tools = {tool.name: tool for tool in VoiceTools(cast(Controls, voice), Catalogue()).tools()}
     return await tools[name].run(arguments, BuiltInRequest("a", "t", None, language))
 
 
@@ -120,10 +121,10 @@ async def test_a_broken_store_changes_nothing_for_now() -> None:
 
 @pytest.mark.parametrize(("own", "names"), [(True, 3), (False, 2)])
 def test_the_pace_of_a_models_voice_is_its_own(own: bool, names: int) -> None:
-    tools = VoiceTools(Voice(), Catalogue(), own_voice=own).tools()
+    tools = VoiceTools(cast(Controls, Voice()), Catalogue(), own_voice=own).tools()
     assert sum(tool.needed() for tool in tools) == names
 
 
 def test_guests_may_change_the_voice_and_hear_no_old_answer() -> None:
-    tools = VoiceTools(Voice(), Catalogue()).tools()
+    tools = VoiceTools(cast(Controls, Voice()), Catalogue()).tools()
     assert {tool.name for tool in tools if not tool.guests} == {"repeat"}

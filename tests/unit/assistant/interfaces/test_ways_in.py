@@ -58,7 +58,7 @@ from tests.unit.assistant.interfaces.api.doubles import (
     TalkingConversation,
     parts,
 )
-from tests.unit.assistant.interfaces.device.box import Fired, Says
+from tests.unit.assistant.interfaces.device.doubles import Fired, Says
 from tests.unit.assistant.interfaces.mqtt.doubles import House as MqttHouse
 from tests.unit.assistant.timers.conftest import Shelf, an_almanac
 from tests.unit.integrations.web.doubles import TOKEN, patient_guard, with_scope

@@ -19,8 +19,43 @@ from integrations.web.fetch import (
     NotAllowed,
     NotReadable,
     checked,
+    is_out,
 )
 from tests.simulators.certificate import Certificate, make_certificate
+
+# What is out on the internet, and what is nearer.
+
+
+OUTSIDE = (
+    "1.1.1.1",
+    "93.184.215.14",
+    "8.8.8.8",
+    "223.255.255.254",
+    "2606:4700::1111",
+    "2a00:1450::1",
+)
+NEARER = (
+    *("127.0.0.1", "127.8.8.8", "0.0.0.0", "10.0.0.5", "172.16.0.1", "172.31.255.255"),
+    *("192.168.1.1", "169.254.169.254", "100.64.0.1", "100.127.255.255", "192.0.0.8"),
+    *("192.88.99.1", "198.18.0.1", "198.19.255.255", "224.0.0.251", "239.255.255.250"),
+    *("240.0.0.1", "255.255.255.255", "203.0.113.7", "198.51.100.7", "192.0.2.7"),
+    *("::", "::1", "::ffff:10.0.0.1", "::ffff:8.8.8.8", "::8.8.8.8", "64:ff9b::808:808"),
+    *("64:ff9b:1::1", "2002:7f00:1::", "2002:808:808::1", "2001::1", "2001:db8::1", "2001:20::1"),
+    *("fc00::1", "fd12::1", "fe80::1", "fe80::1%eth0", "fec0::1", "ff02::fb", "3fff::1", "100::1"),
+    *("2606:4700::1%eth0", "5f00::1", "4000::1"),
+    *("localhost", "", "2130706433", "0x7f.1", "127.1", "1.1.1.1:443", "[::1]", "01.1.1.1"),
+)
+
+
+@pytest.mark.parametrize("address", OUTSIDE)
+def test_out(address: str) -> None:
+    assert is_out(address)
+
+
+@pytest.mark.parametrize("address", NEARER)
+def test_nearer(address: str) -> None:
+    assert not is_out(address)
+
 
 OUT, OUT_6 = "93.184.215.14", "2606:4700::1111"
 HTML = "content-type: text/html; charset=utf-8\r\n"

@@ -9,7 +9,7 @@ from assistant.interfaces.device.inbox import MARK, Commander, command_of, old_c
 from integrations.home_assistant.mobile_app import Push
 from integrations.web.box import NotKept, NotPossible
 from tests.fakes.small_values import FakeValues
-from tests.unit.assistant.interfaces.device.box import Heard, Pressed
+from tests.unit.assistant.interfaces.device.doubles import Heard, Pressed
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from integrations.home_assistant.mobile_app import Push
 from integrations.web.box import NotAnnounced, NotKept, NotPossible
 from integrations.web.requests import QuestionAnswer
 from tests.fakes.small_values import FakeValues
-from tests.unit.assistant.interfaces.device.box import Fired, Heard, Pressed, Says
+from tests.unit.assistant.interfaces.device.doubles import Fired, Heard, Pressed, Says
 
 YES_NO = [{"action": "YES", "title": "Yes"}, {"action": "NO", "title": "No"}]
 

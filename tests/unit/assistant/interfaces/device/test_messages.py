@@ -1,8 +1,20 @@
 """What is made of a message for our device."""
 
+import logging
+from typing import Any
+
 import pytest
 
-from assistant.interfaces.device.messages import Words, words_of
+from assistant.confirmation.forms import languages, wording
+from assistant.conversation.expected_answers import Templates
+from assistant.interfaces.device.messages import (
+    Asked,
+    Words,
+    announcement_of,
+    number,
+    question_of,
+    words_of,
+)
 from assistant.speech.catalogue import Catalogue
 from integrations.home_assistant.mobile_app import Push
 from integrations.web.requests import LONGEST_TEXT
@@ -110,3 +122,225 @@ def test_a_timer_is_said_by_the_voice_of_its_words(language: str, words: Words) 
 def test_a_timer_in_an_unknown_form_rings_as_it_is() -> None:
     assert said("Kettle!", data={"group": "timers"}) == Words("Kettle!", None, "timer")
     assert said("", data={"group": "timers"}) is None
+
+
+# What a message's data asks for: templates write all of it as text, and people err.
+
+
+NEWS = Words("News.")
+
+
+def wanted(data: dict[str, Any], words: Words = NEWS) -> dict[str, Any] | None:
+    """What is not as it is by itself."""
+    request = announcement_of(data, words)
+    return None if request is None else request.model_dump(exclude_defaults=True)
+
+
+@pytest.mark.parametrize(
+    ("data", "more"),
+    [
+        ({}, {}),
+        ({"preannounce": True}, {}),
+        ({"preannounce": False}, {"preannounce": False}),
+        ({"preannounce": "False"}, {"preannounce": False}),
+        ({"preannounce": 0}, {"preannounce": False}),
+        ({"preannounce": None}, {}),
+        ({"priority": "high", "ttl": 0}, {"priority": "high"}),
+        ({"priority": " Low "}, {"priority": "low"}),
+        ({"priority": "urgent"}, {}),
+        ({"volume": 0.5}, {"volume": 0.5}),
+        ({"volume": "0.5"}, {"volume": 0.5}),
+        ({"volume": 0}, {"volume": 0.0}),
+        ({"volume": 1.5}, {}),
+        ({"volume": True}, {}),
+        ({"volume": "nan"}, {}),
+        ({"volume": 10**400}, {}),
+        ({"volume": "loud"}, {}),
+        ({"volume": {"a": 1}, "priority": ["high"]}, {}),
+        ({"expire": 90}, {"expire_s": 90.0}),
+        ({"expire": "90"}, {"expire_s": 90.0}),
+        ({"expire": -1, "volume": 0.2}, {"volume": 0.2}),
+        ({"language": "es_MX"}, {"language": "es-MX"}),
+        ({"language": "Spanish, please"}, {}),
+        ({"media": ""}, {}),
+        ({"media": ["x"]}, {}),
+        ({"group": "x", "channel": "y", "image": "/a.jpg"}, {}),
+    ],
+)
+def test_how_it_is_said(data: dict[str, Any], more: dict[str, Any]) -> None:
+    assert wanted(data) == {"text": "News.", "persist": True, **more}
+
+
+def test_a_sound_is_played_in_place_of_the_words() -> None:
+    data = {"media": "gong.wav", "volume": 2}
+    assert wanted(data) == {"media": "gong.wav", "persist": True}
+    assert wanted({"media": "x" * 2_001}) is None
+
+
+def test_the_language_of_the_words_counts_unless_one_is_given() -> None:
+    words = Words("Nada.", "es")
+    assert wanted({}, words) == {"text": "Nada.", "language": "es", "persist": True}
+    assert wanted({"language": "en"}, words) == {"text": "Nada.", "language": "en", "persist": True}
+
+
+def test_signs_alone_are_no_words() -> None:
+    assert wanted({}, Words("!?")) is None
+
+
+def test_what_makes_no_sense_is_named_in_the_log_and_not_repeated(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    with caplog.at_level(logging.INFO):
+        wanted({"volume": "my secret", "expire": 0})
+    assert "expire_s, volume" in caplog.text
+    assert "secret" not in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("given", "read"), [("7", 7.0), (7, 7.0), ("x", "x"), (None, None), (True, True), ([7], [7])]
+)
+def test_numbers(given: Any, read: Any) -> None:
+    assert number(given) == read
+    assert type(number(given)) is type(read)
+
+
+# A notification with buttons, as a question that can be spoken.
+
+
+YES_NO = [{"action": "CLOSE", "title": "Yes"}, {"action": "LEAVE", "title": "No"}]
+
+
+def asked(data: dict[str, Any], codes: tuple[str, ...] = ("en",)) -> Asked | None:
+    return question_of(data, Words("Shall I close the blinds?"), codes)
+
+
+def of(actions: list[Any], codes: tuple[str, ...] = ("en",), **data: Any) -> Asked:
+    found = asked({"actions": actions, **data}, codes)
+    assert found is not None
+    return found
+
+
+def understood(question: Asked, sentence: str, language: str = "en") -> str | None:
+    """The action that a sentence is taken for."""
+    request = question.request
+    found = Templates(request.answers, language, request.question).find(sentence)
+    return None if found is None else found.id
+
+
+@pytest.mark.parametrize(
+    ("sentence", "action"),
+    [
+        ("Yes.", "CLOSE"),
+        ("go ahead, please", "CLOSE"),
+        ("that's right", "CLOSE"),
+        ("No!", "LEAVE"),
+        ("not now, thanks", "LEAVE"),
+        ("yes no", None),
+        ("the kitchen", None),
+    ],
+)
+def test_a_yes_and_a_no_are_understood_however_they_are_said(
+    sentence: str, action: str | None
+) -> None:
+    assert understood(of(YES_NO), sentence) == action
+
+
+@pytest.mark.parametrize(
+    ("yes", "no"),
+    [
+        ("Yes, close it", "No, thanks"),
+        ("OK", "Cancel"),
+        ("Yes, close the blinds", "Leave it"),
+    ],
+)
+def test_titles_that_mean_yes_and_no(yes: str, no: str) -> None:
+    question = of([{"action": "A", "title": yes}, {"action": "B", "title": no}])
+    assert understood(question, "yeah") == "A"
+    assert understood(question, "nope") == "B"
+    assert understood(question, yes) == "A"
+
+
+def test_of_two_that_mean_yes_each_has_its_title_alone() -> None:
+    question = of([{"action": "ALL", "title": "Yes, all"}, {"action": "ONE", "title": "Yes, one"}])
+    assert [one.sentences for one in question.request.answers] == [["Yes all"], ["Yes one"]]
+
+
+@pytest.mark.parametrize("code", languages())
+def test_every_language_has_its_own_yes_and_no(code: str) -> None:
+    forms = wording(code)
+    assert forms is not None
+    for question in (of(YES_NO, (code,)), of(YES_NO, languages())):
+        for phrases, action in ((forms.yes, "CLOSE"), (forms.no, "LEAVE")):
+            said = [understood(question, " ".join(phrase), code) for phrase in sorted(phrases)[::9]]
+            assert set(said) == {action}
+
+
+def test_other_titles_are_the_answers_and_sentences_may_be_given() -> None:
+    question = of(
+        [
+            {"action": "A", "title": "The [big] lamp (left)"},
+            {"action": "B", "title": "B", "sentences": ["(the|a) small [one]", ""]},
+            {"action": "C", "title": "C", "sentences": "neither"},
+            {"action": "D", "title": "D", "sentences": {"no": 1}},
+        ]
+    )
+    assert [(one.id, one.sentences) for one in question.request.answers] == [
+        ("A", ["The big lamp left"]),
+        ("B", ["(the|a) small [one]"]),
+        ("C", ["neither"]),
+        ("D", ["D"]),
+    ]
+
+
+def test_a_reply_takes_any_words() -> None:
+    question = of([{"action": "REPLY", "title": "Say"}])
+    assert (question.reply, question.request.answers) == ("REPLY", [])
+    question = of([*YES_NO, {"action": "MORE", "title": "Tell", "behavior": "textInput"}])
+    assert question.reply == "MORE"
+    assert understood(question, "go ahead") == "CLOSE"
+    assert understood(question, "in an hour, when it is dark") == "MORE"
+
+
+def test_how_it_is_asked_and_what_its_event_will_hold() -> None:
+    question = of(
+        YES_NO,
+        tag="blinds",
+        action_data={"room": "hall"},
+        timeout="15",
+        volume="0.5",
+        priority="high",
+        preannounce=False,
+        expire=60,
+    )
+    assert question.told == {"tag": "blinds", "action_data": {"room": "hall"}}
+    request = question.request
+    assert request.question == "Shall I close the blinds?"
+    assert (request.timeout_s, request.volume, request.priority) == (15.0, 0.5, "high")
+    assert (request.preannounce, request.expire_s) == (False, 60.0)
+
+
+def test_the_language_of_the_question_has_its_yes_too() -> None:
+    question = of([{"action": "A", "title": "OK"}, {"action": "B", "title": "No"}], language="es")
+    assert understood(question, "claro que sí", "es") == "A"
+
+
+def test_a_time_limit_for_a_phone_is_not_ours() -> None:
+    assert of(YES_NO, timeout=300).request.timeout_s == of(YES_NO).request.timeout_s
+
+
+@pytest.mark.parametrize(
+    "actions",
+    [
+        None,
+        [],
+        "YES",
+        {"action": "A", "title": "A"},
+        [{"title": "no action"}],
+        [{"action": "URI", "title": "Open", "uri": "/lovelace"}],
+        [{"action": "A", "title": ""}],
+        [{"action": "A" * 101, "title": "A"}],
+        [7, None],
+    ],
+)
+def test_without_a_button_to_be_answered_it_is_no_question(actions: Any) -> None:
+    assert asked({"actions": actions}) is None

@@ -1,11 +1,15 @@
 """One message makes the whole device; what the settings do not offer is taken away by it."""
 
 import json
+from dataclasses import replace
+from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any, cast, get_args
 
 import pytest
 
+from assistant.config.sections import Mqtt
+from assistant.conversation.rules.state import Standing, State
 from assistant.domain.events import Kind
 from assistant.interfaces.entities import EVENTS, TRIGGERS
 from assistant.interfaces.live_settings import LiveSettings
@@ -18,8 +22,12 @@ from assistant.interfaces.mqtt.discovery import (
     entity_id,
     offered,
     retained,
+    states,
+    topics_of,
 )
+from assistant.interfaces.status import StatusSnapshot
 from assistant.speech.catalogue import Catalogue
+from audio.device_status import MicrophoneStatus
 
 TOPICS = Topics("hearth/kitchen", "homeassistant", "0123456789abcdef")
 LOOKS = Looks("Hearth Kitchen", "1.2.3", "Hearth", "Hearth", "Kitchen")
@@ -38,50 +46,6 @@ def entities(there: Offered = ALL) -> dict[str, dict[str, Any]]:
     return {key: part for key, part in parts.items() if part["platform"] != "device_automation"}
 
 
-def test_the_device() -> None:
-    whole = payload()
-    assert whole["device"] == {
-        "identifiers": ["hearth_0123456789abcdef"],
-        "name": "Hearth Kitchen",
-        "manufacturer": "Hearth",
-        "model": "Hearth",
-        "sw_version": "1.2.3",
-        "suggested_area": "Kitchen",
-    }
-    assert whole["availability_topic"] == "hearth/kitchen/availability"
-    assert "suggested_area" not in payload(looks=Looks("Hearth", "1", "Hearth", "Hearth"))["device"]
-
-
-def test_what_there_is() -> None:
-    assert {key: part["platform"] for key, part in entities().items()} == {
-        "announce": "notify",
-        "ask": "notify",
-        "listen": "button",
-        "stop": "button",
-        "event": "event",
-        "mute": "switch",
-        "follow_up": "switch",
-        "sensitivity": "select",
-        "wake_word": "select",
-        "profile": "select",
-        "quiet_hours": "text",
-        "volume": "number",
-        "speed": "number",
-        "state": "sensor",
-        "speaking": "binary_sensor",
-        "microphone": "sensor",
-        "problem": "binary_sensor",
-        "brain": "sensor",
-        "last_wake_word": "sensor",
-        "last_heard": "sensor",
-        "last_answer": "sensor",
-        "latency": "sensor",
-        "cost_today": "sensor",
-        "next_timer": "sensor",
-        "timers": "sensor",
-    }
-
-
 def test_each_has_a_name_an_id_and_a_look() -> None:
     made = entities()
     for key, part in made.items():
@@ -90,67 +54,6 @@ def test_each_has_a_name_an_id_and_a_look() -> None:
         assert part["default_entity_id"] == f"{part['platform']}.hearth_kitchen_{key}"
         assert part["icon"].startswith("mdi:"), key
     assert len({part["name"] for part in made.values()}) == len(made)
-
-
-def test_classes_and_categories() -> None:
-    made = entities()
-    assert {key: part["device_class"] for key, part in made.items() if "device_class" in part} == {
-        "mute": "switch",
-        "follow_up": "switch",
-        "state": "enum",
-        "speaking": "running",
-        "microphone": "enum",
-        "problem": "problem",
-        "latency": "duration",
-        "cost_today": "monetary",
-        "next_timer": "timestamp",
-    }
-    by_category: dict[str, set[str]] = {}
-    for key, part in made.items():
-        by_category.setdefault(part.get("entity_category", ""), set()).add(key)
-    assert by_category == {
-        "": {
-            "announce",
-            "ask",
-            "listen",
-            "stop",
-            "event",
-            "mute",
-            "state",
-            "speaking",
-            "last_heard",
-            "last_answer",
-            "next_timer",
-            "timers",
-        },
-        "config": {
-            *("follow_up", "sensitivity", "wake_word", "profile", "quiet_hours"),
-            *("volume", "speed"),
-        },
-        "diagnostic": {
-            "microphone",
-            "problem",
-            "brain",
-            "last_wake_word",
-            "latency",
-            "cost_today",
-        },
-    }
-
-
-def test_the_names_are_in_the_language_of_the_house() -> None:
-    assert payload(language="es")["components"]["announce"]["name"] == "Anunciar"
-    assert (
-        payload(language="de")["components"]["last_wake_word"]["name"] == "Letztes Aktivierungswort"
-    )
-
-
-def test_words_stay_at_home_until_they_may_go() -> None:
-    made = entities(Offered())
-    for key, platform in SOMETIMES.items():
-        # Home Assistant takes away what has nothing but its platform.
-        assert made[key] == {"platform": platform}
-    assert entities(Offered(words=True))["last_heard"]["name"] == "Last heard"
 
 
 def test_a_button_that_was_pressed_while_nobody_was_there_does_nothing_later() -> None:
@@ -184,14 +87,14 @@ def test_every_happening_has_its_event_and_triggers_have_names_of_their_own() ->
     }
 
 
-def live(profiles: tuple[str, ...]) -> LiveSettings:
+def choosing(profiles: tuple[str, ...]) -> LiveSettings:
     options = {"wake_word": ("okay_nabu",), "profile": profiles}
     return cast(LiveSettings, SimpleNamespace(options=options.get))
 
 
 def test_a_profile_is_chosen_only_where_there_is_one() -> None:
-    assert offered(live(("none",)), words=False) == Offered(False, ("okay_nabu",), ())
-    there = offered(live(("none", "kids")), words=True)
+    assert offered(choosing(("none",)), words=False) == Offered(False, ("okay_nabu",), ())
+    there = offered(choosing(("none", "kids")), words=True)
     assert there == Offered(True, ("okay_nabu",), ("no profile", "kids"))
 
 
@@ -210,3 +113,96 @@ def test_all_that_is_retained_is_known() -> None:
 )
 def test_entity_ids_can_be_foretold(name: str, found: str) -> None:
     assert entity_id(Looks(name, "1", "Hearth", "Hearth"), "notify", "ask") == found
+
+
+# How it stands, in the words that Home Assistant takes.
+
+
+DAY = datetime(2026, 11, 23, tzinfo=UTC)
+
+
+def live(**changes: Any) -> LiveSettings:
+    """Settings as they are, but for these."""
+    settings = {
+        "volume": 0.5,
+        "speed": 1.05,
+        "follow_up": "question",
+        "sensitivity": "normal",
+        "wake_word": "okay_nabu",
+        "profile": "none",
+        "quiet_hours": "22:30-07:00",
+    }
+    return cast(LiveSettings, SimpleNamespace(**{**settings, **changes}))
+
+
+LIVE = live()
+FACTS = StatusSnapshot(
+    Standing(State.SPEAKING, False, MicrophoneStatus.LISTENING),
+    heard="lights on",
+    answer="Done.",
+    wake_word="okay_nabu",
+    brain="offline",
+    latency_ms=512.34,
+    cost_usd=0.0123,
+    day=DAY,
+    next_timer=datetime(2026, 11, 23, 7, 30, tzinfo=UTC),
+    timers=2,
+)
+
+
+def test_every_state_has_its_topic() -> None:
+    topics = Topics("hearth", "homeassistant", "0123456789abcdef")
+    assert {topics.state(key) for key in states(FACTS, LIVE, ALL)} == set(retained(topics))
+
+
+def test_what_is_not_known_is_told_so() -> None:
+    told = states(StatusSnapshot(FACTS.standing, day=DAY), LIVE, ALL)
+    for key in ("brain", "last_wake_word", "latency", "next_timer"):
+        assert told[key] == "None"
+    assert json.loads(told["cost_today"])["usd"] is None
+    assert json.loads(told["last_heard"]) == {"text": None}
+
+
+def test_words_that_may_not_go_out_are_erased_at_the_broker() -> None:
+    told = states(FACTS, LIVE, Offered())
+    assert {key: told[key] for key in SOMETIMES} == dict.fromkeys(SOMETIMES, "")
+    assert "lights on" not in str(told)
+
+
+@pytest.mark.parametrize("follow_up", ["question", "always", "never"])
+def test_the_switch_of_listening_again(follow_up: str) -> None:
+    told = states(FACTS, live(follow_up=follow_up), ALL)
+    assert told["follow_up"] == ("OFF" if follow_up == "never" else "ON")
+
+
+def test_a_voice_made_louder_than_its_own_is_at_the_top() -> None:
+    assert states(FACTS, live(volume=1.3), ALL)["volume"] == "100"
+
+
+def test_a_choice_that_is_no_option_is_none() -> None:
+    told = states(FACTS, live(wake_word="gone", profile="gone"), ALL)
+    assert (told["wake_word"], told["profile"]) == ("None", "None")
+
+
+def test_a_problem_is_told_with_its_sentence() -> None:
+    told = json.loads(states(replace(FACTS, problems=("No microphone.",)), LIVE, ALL)["problem"])
+    assert told == {"state": "ON", "problems": ["No microphone."]}
+
+
+# Topics of two boxes never meet, unless somebody says so.
+
+
+def test_topics_are_the_boxs_own() -> None:
+    one, other = topics_of(Mqtt(), "0123456789abcdef"), topics_of(Mqtt(), "fedcba9876543210")
+    assert one.base == "hearth/0123456789ab"
+    assert one.config == "homeassistant/device/hearth_0123456789abcdef/config"
+    assert one.client == "hearth-0123456789abcdef"
+    assert not {one.base, one.config, one.client} & {other.base, other.config, other.client}
+
+
+def test_they_may_be_chosen() -> None:
+    topics = topics_of(Mqtt(topic="home/kitchen", discovery_prefix="ha"), "0123456789abcdef")
+    assert topics.state("volume") == "home/kitchen/volume"
+    assert topics.setting("volume") == "home/kitchen/volume/set"
+    assert topics.birth == "ha/status"
+    assert topics.config == "ha/device/hearth_0123456789abcdef/config"

@@ -4,15 +4,16 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Annotated, Any
 
 import httpx
 import httpx2
 import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
+from pydantic import BaseModel, Field
 
-from integrations.mcp_server.server import McpServer
+from integrations.mcp_server.server import TOOLS, McpServer, tool_schema
 from integrations.serving import serving
 from integrations.web.api import web_app
 from integrations.web.box import Busy, Caller, NotPossible
@@ -275,3 +276,62 @@ class TestWire:
 
 def _request(method: str, params: dict[str, Any]) -> dict[str, Any]:
     return {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+
+
+# What tools take, as clients are told.
+
+
+class Inner(BaseModel):
+    """Within."""
+
+    title: str  # a field of that name is no title of a schema
+    number: Annotated[int, Field(ge=1)] = 3
+
+
+class Outer(BaseModel):
+    """Around."""
+
+    inner: list[Inner]
+    maybe: Inner | None = None
+    either: int | str = 1
+
+
+TOLD = {"inner": "Things.", "maybe": "One more.", "either": "A number or a word."}
+
+
+def test_a_model_becomes_a_plain_schema() -> None:
+    thing = {
+        "type": "object",
+        "properties": {
+            "title": {"type": "string"},
+            "number": {"type": "integer", "minimum": 1, "default": 3},
+        },
+        "required": ["title"],
+    }
+    assert tool_schema(Outer, TOLD) == {
+        "type": "object",
+        "properties": {
+            "inner": {"type": "array", "items": thing, "description": "Things."},
+            "maybe": {**thing, "description": "One more."},
+            "either": {
+                "anyOf": [{"type": "integer"}, {"type": "string"}],
+                "default": 1,
+                "description": "A number or a word.",
+            },
+        },
+        "required": ["inner"],
+        "additionalProperties": False,
+    }
+
+
+def test_a_field_of_which_nothing_is_told_is_an_error() -> None:
+    with pytest.raises(KeyError):
+        tool_schema(Outer, {"inner": "Things."})
+
+
+def test_the_tools_are_plain_too() -> None:
+    for tool in TOOLS:
+        written = json.dumps(tool.schema)
+        assert not any(
+            word in written for word in ("$ref", "$defs", '"null"', '"title":', '"pattern":')
+        )

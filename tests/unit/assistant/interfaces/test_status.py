@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, cast
@@ -10,8 +11,9 @@ import pytest
 
 from assistant.conversation.record import FinishedTurn, TurnLog, wordless
 from assistant.domain.clock import VirtualClock
+from assistant.domain.events import EventBus, Happening
 from assistant.domain.records import StoreError, TurnRecord, WakeRecord
-from assistant.interfaces.status import COST_S, TurnStats
+from assistant.interfaces.status import COST_S, HEALTH_S, HealthMonitor, Intents, TurnStats
 from assistant.journal.store import Store
 
 EVENING = datetime(2026, 11, 22, 23, 30, tzinfo=UTC)
@@ -231,3 +233,104 @@ async def test_a_follower_may_leave_and_may_break(
         await desk.end(record("t2"))
         assert desk.told == 2
     assert caplog.text.count("a follower of the figures broke") == 1
+
+
+# What does not work, told when it lasts and when it is over.
+
+
+DEAF = "The microphone is gone."
+AWAY = "Home Assistant does not answer."
+
+
+@dataclass
+class Stage:
+    clock: VirtualClock = field(default_factory=VirtualClock)
+    now: dict[str, str] = field(default_factory=dict)
+    told: list[Happening] = field(default_factory=list)
+    changes: int = 0
+    troubles: HealthMonitor = field(init=False)
+
+    def __post_init__(self) -> None:
+        happenings = EventBus()
+        happenings.follow(self.told.append)
+        self.troubles = HealthMonitor(lambda: self.now, happenings, self.clock)
+
+    def changed(self) -> None:
+        self.changes += 1
+
+
+@pytest.fixture
+async def stage() -> AsyncIterator[Stage]:
+    made = Stage()
+    made.troubles.follow(made.changed)
+    async with made.troubles:
+        await made.clock.run(HEALTH_S)
+        yield made
+
+
+async def test_a_trouble_that_lasts_is_told_once_and_its_end_once(stage: Stage) -> None:
+    stage.now = {"microphone": DEAF}
+    await stage.clock.run(5 * HEALTH_S)
+    assert list(stage.troubles.sentences) == [DEAF]
+    stage.now = {}
+    await stage.clock.run(3 * HEALTH_S)
+    assert list(stage.troubles.sentences) == []
+    assert [one.data for one in stage.told] == [
+        {"what": "microphone", "on": True, "problem": DEAF},
+        {"what": "microphone", "on": False},
+    ]
+    assert {one.kind for one in stage.told} == {"fault"}
+    assert stage.changes == 2
+
+
+async def test_what_is_over_at_once_is_no_trouble(stage: Stage) -> None:
+    stage.now = {"home_assistant": AWAY}
+    await stage.clock.run(HEALTH_S)
+    stage.now = {}
+    await stage.clock.run(HEALTH_S)
+    stage.now = {"home_assistant": AWAY}
+    await stage.clock.run(HEALTH_S)
+    assert (stage.told, stage.changes, stage.troubles.sentences) == ([], 0, ())
+
+
+async def test_another_sentence_about_the_same_thing_is_no_new_fault(stage: Stage) -> None:
+    stage.now = {"home_assistant": AWAY}
+    await stage.clock.run(4 * HEALTH_S)
+    stage.now = {"home_assistant": "The token is refused.", "microphone": DEAF}
+    await stage.clock.run(HEALTH_S)
+    assert stage.troubles.sentences == ("The token is refused.",)
+    assert (len(stage.told), stage.changes) == (1, 2)
+
+
+# What a turn was about is the first tool that it called.
+
+
+def call(turn_id: str, name: str) -> Happening:
+    return Happening("tool_call", turn_id, {"name": name, "status": "done"})
+
+
+def test_the_first_tool_counts_without_its_server() -> None:
+    intents = Intents()
+    assert intents.of(Happening("wake", "turn1")) is None
+    assert intents.of(call("turn1", "intent__HassTurnOn")) == "HassTurnOn"
+    assert intents.of(call("turn1", "intent__HassLightSet")) == "HassTurnOn"
+    assert intents.of(Happening("answer", "turn1")) == "HassTurnOn"
+    assert intents.of(Happening("answer", "turn2")) is None
+
+
+def test_what_has_a_name_but_is_no_tool_is_none() -> None:
+    assert Intents().of(Happening("button", "turn1", {"name": "listen"})) is None
+
+
+def test_what_belongs_to_no_turn_is_not_remembered() -> None:
+    intents = Intents()
+    assert intents.of(call("", "HassTurnOn")) is None
+    assert intents.of(Happening("fault")) is None
+
+
+def test_only_the_newest_turns_are_remembered() -> None:
+    intents = Intents()
+    for number in range(33):
+        intents.of(call(f"turn{number}", "HassTurnOn"))
+    assert intents.of(Happening("answer", "turn0")) is None
+    assert intents.of(Happening("answer", "turn32")) == "HassTurnOn"

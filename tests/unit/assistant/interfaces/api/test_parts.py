@@ -1,21 +1,88 @@
-"""What has been, as programs read it: out of a real journal and real recordings."""
+"""The memory as programs and the console's page see and change it."""
 
 import os
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import cast
 
 import pytest
 
+from assistant.conversation.confirmation_dialog import ConfirmationDialog
 from assistant.domain.brain import Usage
 from assistant.domain.clock import VirtualClock
-from assistant.domain.records import TurnRecord
-from assistant.interfaces.api.parts import History, TurnSounds
+from assistant.domain.events import EventBus, Happening
+from assistant.domain.outcome import Tier
+from assistant.domain.question import How, Question, Settlement
+from assistant.domain.records import MemoryRecord, TurnRecord
+from assistant.interfaces.api.parts import Confirmations, History, Records, TurnSounds
 from assistant.journal.store import Store
 from assistant.sound.recordings import FOLDER, Recording, path_of, write
-from integrations.web.box import Unknown
+from integrations.web.box import Caller, NotPossible, Unknown
+from integrations.web.requests import ConfirmRequest
 from tests.zone import in_zone
+
+NOW = datetime(2026, 11, 22, 14, 5, tzinfo=UTC)
+FACT = MemoryRecord("a", "The bin goes out on Tuesday", NOW, "Ana", "bin", "en", english="rubbish")
+
+
+@pytest.fixture
+async def store(tmp_path: Path) -> AsyncIterator[Store]:
+    async with Store(tmp_path / "hearth.db", VirtualClock(NOW)) as opened:
+        await opened.memory.keep(FACT, MemoryRecord("b", "The cat is grey", NOW))
+        yield opened
+
+
+@pytest.fixture
+def records(store: Store) -> Records:
+    return Records(store, lambda: False, VirtualClock(NOW + timedelta(days=1)))
+
+
+async def test_a_row_tells_whose_it_is_and_about_what(records: Records) -> None:
+    [row, other] = await records.memories()
+    assert row == {
+        "id": "a",
+        "text": "The bin goes out on Tuesday",
+        "who": "Ana",
+        "about": "bin",
+        "sensitive": False,
+        "created_at": "2026-11-22T14:05:00+00:00",
+    }
+    assert (other["who"], other["about"]) == ("", "")
+
+
+async def test_a_fact_is_put_right(records: Records, store: Store) -> None:
+    await records.correct("a", " The alarm code is on the bin ")
+    fact = next(one for one in await store.memory.all() if one.id == "a")
+    assert (fact.text, fact.who, fact.english) == ("The alarm code is on the bin", "Ana", "rubbish")
+    assert fact.sensitive
+    assert fact.created_at == NOW + timedelta(days=1)
+
+
+@pytest.mark.parametrize(("text", "says"), [("  ", "nothing to remember"), ("x " * 300, "300")])
+async def test_what_is_no_fact_is_refused(records: Records, text: str, says: str) -> None:
+    with pytest.raises(NotPossible, match=says):
+        await records.correct("a", text)
+    assert (await records.memories())[0]["text"] == FACT.text
+
+
+async def test_one_is_forgotten_or_all(records: Records) -> None:
+    await records.forget_one("a")
+    assert [row["id"] for row in await records.memories()] == ["b"]
+    for refused in (records.forget_one("a"), records.correct("a", "Anything")):
+        with pytest.raises(Unknown, match="no such fact"):
+            await refused
+    assert await records.forget() == 1
+    assert await records.memories() == []
+
+
+async def test_while_guests_are_there_nothing_is_told(store: Store) -> None:
+    assert await Records(store, lambda: True, VirtualClock(NOW)).memories() == []
+
+
+# What has been, as programs read it: out of a real journal and real recordings.
+
 
 NOON = datetime(2026, 11, 23, 12, 0, tzinfo=UTC)
 SECOND = b"\x01\x00" * 16_000
@@ -175,3 +242,99 @@ async def test_faults_are_told_with_their_times(house: House) -> None:
     await house.store.reports.end_fault("microphone", NOON)
     (fault,) = await house.history.faults(30)
     assert fault["ended_at"] == NOON.isoformat()
+
+
+# An administrator's answer in a person's place.
+
+
+ADMIN = Caller("http:admin", frozenset({"admin"}))
+
+
+class Waiting:
+    """A question under way, whose PIN is 4711."""
+
+    def __init__(self, how: How = "confirm") -> None:
+        self.question = Question("q1", "t1", "c1", how, Tier.SECURE, "Unlock Front Door?", "en")
+        self.settlement: Settlement | None = None
+        self.entered: list[tuple[str, str]] = []
+        self.meanwhile: Settlement | None = None  # the person's, while the PIN is looked at
+
+    @property
+    def settled(self) -> bool:
+        return self.settlement is not None
+
+    async def enter_pin(self, typed: str, by: str) -> Settlement:
+        self.entered.append((typed, by))
+        self.settlement = self.meanwhile
+        return Settlement("yes", f"pin {by}") if typed == "4711" else Settlement("no")
+
+    def settle(self, settlement: Settlement) -> None:
+        assert self.settlement is None
+        self.settlement = settlement
+
+
+def confirmations(waiting: Waiting | None, told: list[Happening]) -> Confirmations:
+    happenings = EventBus()
+    happenings.follow(told.append)
+    return Confirmations(lambda: cast(ConfirmationDialog | None, waiting), happenings)
+
+
+async def test_a_yes_settles_it_once_and_names_who_said_it() -> None:
+    waiting, told = Waiting(), list[Happening]()
+    desk = confirmations(waiting, told)
+    assert desk.rows() == [
+        {
+            "id": "q1",
+            "question": "Unlock Front Door?",
+            "language": "en",
+            "tier": "secure",
+            "how": "confirm",
+            "turn_id": "t1",
+        }
+    ]
+    assert await desk.settle("q1", ConfirmRequest(yes=True), ADMIN) == {
+        "id": "q1",
+        "verdict": "yes",
+    }
+    assert waiting.settlement == Settlement("yes", "http:admin")
+    assert [one.data for one in told] == [{"caller": "http:admin", "what": "confirm"}]
+    assert desk.rows() == []
+    with pytest.raises(Unknown):
+        await desk.settle("q1", ConfirmRequest(yes=True), ADMIN)
+
+
+@pytest.mark.parametrize("tier", [Tier.SECURE, Tier.COSTLY])
+def test_whether_something_secure_waits(tier: Tier) -> None:
+    waiting = Waiting()
+    waiting.question = replace(waiting.question, tier=tier)
+    desk = confirmations(waiting, [])
+    assert desk.secure is (tier is Tier.SECURE)
+    waiting.settle(Settlement("no"))
+    assert not desk.secure
+    assert not confirmations(None, []).secure
+
+
+async def test_a_no_needs_no_pin_and_a_yes_does_where_one_is_asked_for() -> None:
+    refused = Waiting("pin")
+    await confirmations(refused, []).settle("q1", ConfirmRequest(yes=False), ADMIN)
+    assert (refused.settlement, refused.entered) == (Settlement("no"), [])
+    wrong = Waiting("pin")
+    answer = await confirmations(wrong, []).settle("q1", ConfirmRequest(yes=True, pin="1"), ADMIN)
+    assert (answer["verdict"], wrong.entered) == ("no", [("1", "http:admin")])
+    right = Waiting("pin")
+    await confirmations(right, []).settle("q1", ConfirmRequest(yes=True, pin="4711"), ADMIN)
+    assert right.settlement == Settlement("yes", "pin http:admin")
+
+
+async def test_who_answers_first_settles_it() -> None:
+    waiting = Waiting("pin")
+    waiting.meanwhile = Settlement("no")
+    with pytest.raises(Unknown):
+        await confirmations(waiting, []).settle("q1", ConfirmRequest(yes=True, pin="4711"), ADMIN)
+    assert waiting.settlement == Settlement("no")
+
+
+@pytest.mark.parametrize("waiting", [None, Waiting()])
+async def test_what_does_not_wait_cannot_be_answered(waiting: Waiting | None) -> None:
+    with pytest.raises(Unknown):
+        await confirmations(waiting, []).settle("other", ConfirmRequest(yes=True), ADMIN)

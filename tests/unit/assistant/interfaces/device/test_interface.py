@@ -19,9 +19,15 @@ from assistant.speech.catalogue import Catalogue
 from integrations.home_assistant.client import HomeAssistant
 from integrations.web.requests import QuestionAnswer
 from tests.fakes.small_values import FakeValues
-from tests.unit.assistant.interfaces.device.box import Pressed, Says
-from tests.unit.assistant.interfaces.device.doubles import Json, TakesDevices
-from tests.unit.assistant.interfaces.device.sources import NOON, SECRET, Life
+from tests.unit.assistant.interfaces.device.doubles import (
+    NOON,
+    SECRET,
+    Json,
+    Life,
+    Pressed,
+    Says,
+    TakesDevices,
+)
 
 
 class Sees(TakesDevices):
