@@ -18,14 +18,11 @@ _log = logging.getLogger(__name__)
 
 
 class TalkTools:
-    """The three tools."""
-
     def __init__(self, talk: Controls, catalogue: Catalogue) -> None:
         self._talk = talk
         self._catalogue = catalogue
 
     def tools(self) -> tuple[BuiltIn, ...]:
-        """The tools for the menu."""
         over = BuiltIn(
             name=START_OVER,
             description="Begins a new conversation: what was said so far counts no more. Call it "
@@ -103,8 +100,6 @@ MAX_ANSWER = 4_000  # characters that are said again
 
 
 class VoiceTools:
-    """The three tools."""
-
     def __init__(self, voice: Controls, catalogue: Catalogue, *, own_voice: bool = True) -> None:
         """`own_voice`: False where the model's own voice speaks, whose pace nobody can change."""
         self._voice = voice
@@ -112,7 +107,6 @@ class VoiceTools:
         self._own_voice = own_voice
 
     def tools(self) -> tuple[BuiltIn, ...]:
-        """The tools for the menu."""
         volume = BuiltIn(
             name=VOICE_VOLUME,
             description="Makes your own voice louder or quieter, by a step or to a percentage. "

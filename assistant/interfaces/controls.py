@@ -168,7 +168,6 @@ class Controls:
         await self._store.forget_words(turn_id)
 
     async def _asked(self) -> list[TurnRecord]:
-        """The turns that people asked for, newest first."""
         return await self._store.turns_of_people(_LOOKED_AT)
 
     async def _keep(self) -> None:

@@ -58,8 +58,6 @@ class SessionRow(BaseModel):
 
 
 class LinkRow(BaseModel):
-    """One link that was not followed yet, as the file keeps it."""
-
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
     sha256: _Hash  # of its code

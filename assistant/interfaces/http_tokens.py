@@ -34,8 +34,6 @@ _log = logging.getLogger(__name__)
 
 
 class TokenRow(BaseModel):
-    """One further token, as the file keeps it."""
-
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
     name: Annotated[str, Field(pattern=f"^{_PLAIN.pattern}$")]
@@ -101,7 +99,6 @@ class TokenFile:
             self._write(left)
 
     def stamp(self) -> tuple[int, int, int] | None:
-        """Changes whenever the file does. Cheap."""
         return self._file.stamp()
 
     def _write(self, rows: Sequence[TokenRow]) -> None:
@@ -187,7 +184,6 @@ class HttpTokens:
         return found
 
     def holds(self, caller: Caller) -> bool:
-        """Tell whether that program's token is still taken."""
         return caller in [known for _, known in self.known()]
 
     def known(self) -> Sequence[tuple[str, Caller]]:

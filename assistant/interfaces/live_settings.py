@@ -77,12 +77,10 @@ class LiveSettings:
 
     @property
     def volume(self) -> float:
-        """1.0 is the voice's own loudness."""
         return self._voice.volume
 
     @property
     def speed(self) -> float:
-        """1.0 is the voice's own pace."""
         return self._voice.speed
 
     @property

@@ -160,12 +160,10 @@ class HealthMonitor(Opened):
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """Sentences that a person should know now."""
         return tuple(self._now.values())
 
     @property
     def now(self) -> Mapping[str, str]:
-        """Sentence on each thing that does not work now."""
         return dict(self._now)
 
     def follow(self, tell: Callable[[], None]) -> Callable[[], None]:
@@ -225,7 +223,6 @@ class StatusSources:
     troubles: HealthMonitor
 
     def snapshot(self) -> StatusSnapshot:
-        """Return everything as it is now."""
         due, count = self.timers.next()
         return StatusSnapshot(
             standing=self.conversation.standing,

@@ -132,7 +132,6 @@ class WyomingInterface(Opened):
 
     @property
     def ports(self) -> tuple[int, int]:
-        """Ports of the satellite and of the voice."""
         return self._satellite.port, self._speech.port
 
     async def _advertise(self) -> None:

@@ -120,7 +120,6 @@ class MqttClient(Opened):
             connection.taken(message)
 
     def _note(self, problem: IntegrationError) -> None:
-        """Log a problem once, not at every try."""
         if str(problem) != str(self._problem or ""):
             _log.warning("%s", problem)
         self._problem = problem

@@ -49,7 +49,6 @@ def api_paths(box: Box, guard: Guard, version: str) -> Sequence[Path]:
 
 
 def api_routes(box: Box, guard: Guard, version: str = "") -> list[Route]:
-    """The paths under /v1 as routes."""
     return routes_of(api_paths(box, guard, version), guard)
 
 

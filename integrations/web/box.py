@@ -66,14 +66,11 @@ NOBODY = Caller("", frozenset())  # an open path: the caller is not known yet
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """One event."""
-
     id: str
     kind: str
     data: Mapping[str, Any]  # JSON
 
     def lines(self) -> bytes:
-        """Bytes on the wire."""
         data = json.dumps(self.data, ensure_ascii=False)
         # Half a character, as JSON of a model's may hold, must not end the stream of everybody.
         return f"id: {self.id}\nevent: {self.kind}\ndata: {data}\n\n".encode(errors="replace")
@@ -92,7 +89,6 @@ class EventLog:
         self._listeners: set[asyncio.Queue[Told | None]] = set()
 
     def tell(self, kind: str, data: Mapping[str, Any]) -> None:
-        """Tell everyone who listens."""
         self._count += 1
         event = Told(f"{self._run}-{self._count}", kind, data)
         self._kept.append(event)

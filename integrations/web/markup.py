@@ -25,16 +25,12 @@ _BARE = re.compile(r"[^\s>]*+")
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """A start tag."""
-
     name: str  # in lower case
     attributes: Mapping[str, str] = field(default_factory=dict)  # the first of each name
 
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """An end tag."""
-
     name: str
 
 

@@ -162,7 +162,6 @@ class Fronted:
     """
 
     def __init__(self, app: ASGIApp, host: str) -> None:
-        """`host`: the address it listens on."""
         self._app = app
         self._names = {"localhost", "127.0.0.1", "::1", host.lower()} if is_loopback(host) else None
 

@@ -180,7 +180,6 @@ class _Shapes:
         self.named: Mapping[str, Any] = defined["$defs"]
 
     def of(self, shape: Any) -> Mapping[str, Any]:
-        """Of one of them."""
         return self._by_type[shape]
 
 

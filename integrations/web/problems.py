@@ -59,14 +59,12 @@ class Refused(Exception):
         self.headers = dict(headers or {})
 
     def answer(self) -> Response:
-        """As the program sees it."""
         return problem(self.status, self.kind, str(self), self.headers)
 
 
 def problem(
     status: int, kind: str, message: str, headers: Mapping[str, str] | None = None
 ) -> JSONResponse:
-    """An error as an answer."""
     body = {"error": {"kind": kind, "message": message}}
     return JSONResponse(body, status_code=status, headers=headers)
 

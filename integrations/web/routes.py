@@ -71,15 +71,6 @@ def button_paths(box: Box, guard: Guard) -> Sequence[Path]:
         await box.mute(wanted.muted, call.caller)
         return box.state()
 
-    async def mode(call: Call) -> Mapping[str, Any]:
-        wanted: ModeRequest = call.wanted
-        await box.set_mode(wanted.mode, wanted.minutes, call.caller)
-        return box.state()
-
-    async def change(call: Call) -> Mapping[str, Any]:
-        await box.set_live(call.wanted, call.caller)
-        return box.live()
-
     return (
         Path("GET", "/v1/state", "read", "How it stands.", lambda _: box.state(), 200, StateReply),
         Path(
@@ -99,6 +90,21 @@ def button_paths(box: Box, guard: Guard) -> Sequence[Path]:
             body=MuteRequest,
             problems=_NOT_KEPT,
         ),
+        *_setting_paths(box),
+    )
+
+
+def _setting_paths(box: Box) -> Sequence[Path]:
+    async def mode(call: Call) -> Mapping[str, Any]:
+        wanted: ModeRequest = call.wanted
+        await box.set_mode(wanted.mode, wanted.minutes, call.caller)
+        return box.state()
+
+    async def change(call: Call) -> Mapping[str, Any]:
+        await box.set_live(call.wanted, call.caller)
+        return box.live()
+
+    return (
         Path(
             *("POST", "/v1/mode", "admin", "Switch how much is asked before it acts."),
             *(mode, 200, StateReply),

@@ -49,8 +49,6 @@ LISTENERS = 16  # at once; a house has a few panels, lamps and automations
 
 
 class EventStreams:
-    """Gives them, so many at once."""
-
     def __init__(self, box: Box, guard: Guard) -> None:
         self._box = box
         self._guard = guard
@@ -79,7 +77,6 @@ class EventStreams:
             await told.aclose()
 
     def entered(self, by: int) -> None:
-        """So many more listen."""
         self._open += by
 
 

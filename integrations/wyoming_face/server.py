@@ -77,8 +77,6 @@ def _artifact(name: str, description: str, version: str) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Advertised:
-    """One service."""
-
     name: str  # of the instance, unique in the network
     port: int
 
@@ -137,8 +135,6 @@ def _address(host: str) -> str:
 
 
 class WyomingServer(Opened):
-    """Serves on one port while it is entered."""
-
     def __init__(
         self,
         host: str,

@@ -98,7 +98,6 @@ class Box:
 
     @property
     def health(self) -> Health:
-        """One word for all of it."""
         parts = self._parts
         sound: Health = "ok" if parts.sound is None else parts.sound.health
         return word_of(sound, parts.stuck(), parts.troubles())

@@ -76,7 +76,6 @@ class Confirmations:
 
     @property
     def secure(self) -> bool:
-        """True while one that is secure waits."""
         dialog = self._waiting()
         return dialog is not None and dialog.question.tier is Tier.SECURE
 
@@ -131,7 +130,6 @@ class TurnSounds:
     """Looks into the folder of recordings, and again only where it has changed. Blocking."""
 
     def __init__(self, folder: Path) -> None:
-        """`folder`: the data folder."""
         self._folder = folder
         self._seen = -1  # when the folder had last changed, ns
         self._paths: Mapping[str, Path] = {}
@@ -216,7 +214,6 @@ class History:
         return asdict(await self._store.reports.shares(self._since(days)))
 
     async def faults(self, days: int) -> Sequence[dict[str, Any]]:
-        """List what did not work, the newest first."""
         rows = await self._store.reports.faults(self._since(days))
         return [
             {

@@ -101,7 +101,6 @@ class Commander:
                 _log.warning("the doctor will not tell of %s: %s", what, error)
 
     def complain(self, what: str, problem: str) -> None:
-        """A message could not be served."""
         _log.warning("%s: %s", what, problem)
         self._happenings.tell("fault", what=what, caller=CALLER.name, problem=problem)
 

@@ -170,7 +170,6 @@ def appearance(settings: Settings) -> Appearance:
 
 
 def address_of(settings: Settings) -> Address:
-    """Home Assistant as the settings name it."""
     home = settings.home_assistant
     return Address(home.url, home.token.get_secret_value(), home.verify_tls, home.ca_file)
 
@@ -257,7 +256,6 @@ class DevicePlace:
 
     @property
     def agrees(self) -> bool:
-        """True where Home Assistant has it in the area of the settings."""
         return self.wanted is not None and self.wanted == self.present
 
 

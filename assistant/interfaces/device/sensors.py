@@ -215,8 +215,6 @@ class DeviceSensors(Opened):
 
 @dataclass(frozen=True, slots=True)
 class _Event:
-    """Event that waits to be told."""
-
     kind: str
     data: Mapping[str, Any]
     at_s: float  # monotonic
@@ -261,7 +259,6 @@ class DeviceEvents(Opened):
         self._owner.start_on(self._more, self._tell_all, "device-events")
 
     def registered(self, webhook_id: str) -> None:
-        """This registration lives."""
         self._webhook_id = webhook_id
 
     def happened(self, happening: Happening) -> None:

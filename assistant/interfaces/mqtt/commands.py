@@ -65,8 +65,6 @@ class MqttParts:
 
 @dataclass(frozen=True, slots=True)
 class Say:
-    """An announcement."""
-
     wanted: AnnounceRequest
     name: str  # by which it is known again; "" where the message tells none
 
@@ -89,15 +87,11 @@ class Switch:
 
 @dataclass(frozen=True, slots=True)
 class SettingChange:
-    """Another value of one setting."""
-
     wanted: LiveRequest
 
 
 @dataclass(frozen=True, slots=True)
 class Press:
-    """A button."""
-
     button: Literal["listen", "stop"]
 
 

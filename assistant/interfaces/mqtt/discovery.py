@@ -49,8 +49,6 @@ _QUESTION = '{"question": {{ value | tojson }}, "sent": {{ now().timestamp() }}}
 
 @dataclass(frozen=True, slots=True)
 class Topics:
-    """Topics of one box."""
-
     base: str  # everything of ours begins with it
     prefix: str  # where Home Assistant looks for devices
     identifier: str  # of this box, the same for ever
@@ -112,7 +110,6 @@ class Topics:
 
 
 def topics_of(mqtt: Mqtt, identifier: str) -> Topics:
-    """Return the topics that the settings name."""
     base = mqtt.topic or f"hearth/{identifier[:_OWN]}"
     return Topics(base, mqtt.discovery_prefix, identifier)
 
@@ -126,7 +123,6 @@ class Offered:
     profiles: tuple[str, ...] = ()  # as they are shown
 
     def has(self, key: str) -> bool:
-        """Tell whether there is such an entity now."""
         if key in ("wake_word", "profile"):
             return bool(self.wake_words if key == "wake_word" else self.profiles)
         return self.words or not (key in READINGS and READINGS[key].words)
@@ -144,7 +140,6 @@ def shown_profile(name: str) -> str:
 
 
 def named_profile(shown: str) -> str:
-    """Name the profile that Home Assistant shows so."""
     return NO_PROFILE if shown == NO_PROFILE_SHOWN else shown
 
 
@@ -276,7 +271,6 @@ def _triggers(topics: Topics) -> dict[str, Component]:
 
 
 def components(topics: Topics, there: Offered, say: Say) -> dict[str, Component]:
-    """Make everything that there is with these settings, by key."""
     make = _Maker(topics, say)
     shown = {key: make.reading(key, one) for key, one in READINGS.items() if there.has(key)}
     return {**_controls(make, there), **shown, **_triggers(topics)}
@@ -292,8 +286,6 @@ def retained(topics: Topics) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Looks:
-    """Looks of the box in Home Assistant."""
-
     name: str
     version: str
     manufacturer: str

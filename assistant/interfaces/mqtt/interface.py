@@ -100,12 +100,10 @@ class MqttInterface(Opened):
 
     @property
     def openings(self) -> int:
-        """Number of connections since the start."""
         return self._client.openings
 
     @property
     def connected(self) -> bool:
-        """True while the broker is reached."""
         return self._client.connected
 
     @property
@@ -132,7 +130,6 @@ class MqttInterface(Opened):
             self._changed.set()
 
     async def _publish_all(self) -> None:
-        """Raises IntegrationError."""
         greeting, self._greeting = self._greeting, False
         if greeting:
             self._told = {}
@@ -232,7 +229,6 @@ def _json(value: Mapping[str, Any]) -> str:
 
 
 def broker_of(mqtt: Mqtt) -> Broker:
-    """Return the broker that the settings name."""
     return Broker(
         mqtt.host,
         mqtt.port,
