@@ -24,6 +24,64 @@ from tests.fakes.status import FakeStatus
 Json = dict[str, Any]
 
 
+class Webhook:
+    """A Home Assistant behind a device's webhook: it makes entities, and lets events happen."""
+
+    def __init__(self) -> None:
+        self.connected = True
+        self.hooks = {"hook"}
+        self.states: Json = {}
+        self.names: Json = {}
+        self.attributes: Json = {}
+        self.seen: list[tuple[str, Json]] = []  # events
+        self.asked: list[str] = []
+        self.away = False
+        self.slow = False  # its entities are not there when it answers
+        self.hangs = False
+        self.free = asyncio.Event()  # it answers
+        self.free.set()
+
+    @property
+    def kinds(self) -> list[str]:
+        return [kind for kind, _ in self.seen]
+
+    async def command(self, kind: str, **fields: Any) -> Any:
+        assert kind == "webhook/handle"
+        if self.hangs:
+            self.free.clear()
+        await self.free.wait()
+        if self.away:
+            raise Unavailable("The connection to Home Assistant closed.")
+        asked = json.loads(fields["body"])
+        kind, data = asked["type"], asked["data"]
+        self.asked.append(kind)
+        if fields["webhook_id"] not in self.hooks:
+            return {"status": 200, "body": None}
+        told: Any = {}
+        match kind:
+            case "register_sensor":
+                if not self.slow:
+                    self._keep(data)
+                    self.names[data["unique_id"]] = data["name"]
+            case "update_sensor_states":
+                told = {row["unique_id"]: self._update(row) for row in data}
+            case "fire_event":
+                self.seen.append((data["event_type"], data["event_data"]))
+            case _:
+                raise AssertionError(asked)
+        return {"status": 201 if kind == "register_sensor" else 200, "body": json.dumps(told)}
+
+    def _update(self, row: Json) -> Json:
+        if row["unique_id"] not in self.states:
+            return {"success": False, "error": {"code": "not_registered"}}
+        self._keep(row)
+        return {"success": True}
+
+    def _keep(self, row: Json) -> None:
+        self.states[row["unique_id"]] = row["state"]
+        self.attributes[row["unique_id"]] = row["attributes"]
+
+
 class TakesDevices:
     """Answers the commands that a device needs; any other fails the test."""
 

@@ -1,56 +1,25 @@
 """Events of Home Assistant: in their order, never late, without words that are not shared."""
 
-import asyncio
-import json
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
 
 import pytest
 
 from assistant.domain.clock import VirtualClock
 from assistant.domain.events import Happening
 from assistant.interfaces.device.sensors import FRESH_S, DeviceEvents
-from integrations.errors import Unavailable
-
-
-class Bus:
-    """A Home Assistant that lets events happen, and nothing else."""
-
-    def __init__(self) -> None:
-        self.connected = True
-        self.hooks = {"hook"}
-        self.seen: list[tuple[str, dict[str, Any]]] = []
-        self.away = False
-        self.free = asyncio.Event()  # it answers
-        self.free.set()
-
-    async def command(self, kind: str, **fields: Any) -> Any:
-        assert kind == "webhook/handle"
-        await self.free.wait()
-        if self.away:
-            raise Unavailable("The connection to Home Assistant closed.")
-        if fields["webhook_id"] not in self.hooks:
-            return {"status": 200, "body": None}
-        asked = json.loads(fields["body"])
-        assert asked["type"] == "fire_event"
-        self.seen.append((asked["data"]["event_type"], asked["data"]["event_data"]))
-        return {"status": 200, "body": "{}"}
-
-    @property
-    def kinds(self) -> list[str]:
-        return [kind for kind, _ in self.seen]
+from tests.unit.assistant.interfaces.device.doubles import Webhook
 
 
 @pytest.fixture
-def bus() -> Bus:
-    return Bus()
+def bus() -> Webhook:
+    return Webhook()
 
 
 @asynccontextmanager
 async def telling(
-    bus: Bus, clock: VirtualClock, *, words: bool = False, registered: bool = True
+    bus: Webhook, clock: VirtualClock, *, words: bool = False, registered: bool = True
 ) -> AsyncIterator[DeviceEvents]:
     events = DeviceEvents(bus, lambda: "device-1", "Hearth Kitchen", clock, lambda: words)
     if registered:
@@ -60,7 +29,7 @@ async def telling(
 
 
 async def test_what_happens_is_an_event_with_the_device_in_it(
-    bus: Bus, clock: VirtualClock
+    bus: Webhook, clock: VirtualClock
 ) -> None:
     async with telling(bus, clock) as events:
         events.happened(Happening("wake", "t1", {"word": "okay_nabu", "score": 0.9}))
@@ -75,7 +44,7 @@ async def test_what_happens_is_an_event_with_the_device_in_it(
 
 @pytest.mark.parametrize("shared", [True, False])
 async def test_words_are_told_where_they_are_shared_and_the_intent_always(
-    bus: Bus, clock: VirtualClock, shared: bool
+    bus: Webhook, clock: VirtualClock, shared: bool
 ) -> None:
     async with telling(bus, clock, words=shared) as events:
         events.happened(Happening("heard", "t1", {}, {"sentence": "good night"}))
@@ -93,7 +62,7 @@ async def test_words_are_told_where_they_are_shared_and_the_intent_always(
 
 
 async def test_a_question_that_came_as_a_message_is_told_by_who_asked_it(
-    bus: Bus, clock: VirtualClock
+    bus: Webhook, clock: VirtualClock
 ) -> None:
     async with telling(bus, clock) as events:
         for caller in ("home-assistant", "http:admin"):
@@ -103,7 +72,7 @@ async def test_a_question_that_came_as_a_message_is_told_by_who_asked_it(
 
 
 async def test_while_the_house_is_away_events_are_dropped_and_not_delayed(
-    bus: Bus, clock: VirtualClock, caplog: pytest.LogCaptureFixture
+    bus: Webhook, clock: VirtualClock, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with telling(bus, clock) as events:
         bus.connected = False
@@ -121,7 +90,7 @@ async def test_while_the_house_is_away_events_are_dropped_and_not_delayed(
     assert len(caplog.records) == 1
 
 
-async def test_before_it_is_registered_nothing_is_told(bus: Bus, clock: VirtualClock) -> None:
+async def test_before_it_is_registered_nothing_is_told(bus: Webhook, clock: VirtualClock) -> None:
     async with telling(bus, clock, registered=False) as events:
         events.fire("hearth_wake", {})
         events.registered("hook")
@@ -129,7 +98,7 @@ async def test_before_it_is_registered_nothing_is_told(bus: Bus, clock: VirtualC
         assert (bus.seen, events.dropped) == ([], 1)
 
 
-async def test_what_could_not_be_told_in_time_is_dropped(bus: Bus, clock: VirtualClock) -> None:
+async def test_what_could_not_be_told_in_time_is_dropped(bus: Webhook, clock: VirtualClock) -> None:
     async with telling(bus, clock) as events:
         bus.free.clear()  # a connection that is dead without a word
         events.fire("hearth_wake", {})
@@ -145,7 +114,7 @@ async def test_what_could_not_be_told_in_time_is_dropped(bus: Bus, clock: Virtua
 
 @pytest.mark.parametrize("trouble", ["away", "hooks"])
 async def test_a_house_that_does_not_take_one_is_not_asked_for_it_again(
-    bus: Bus, clock: VirtualClock, trouble: str
+    bus: Webhook, clock: VirtualClock, trouble: str
 ) -> None:
     async with telling(bus, clock) as events:
         setattr(bus, trouble, True if trouble == "away" else {"another"})
@@ -158,7 +127,7 @@ async def test_a_house_that_does_not_take_one_is_not_asked_for_it_again(
         assert events.dropped == 1
 
 
-async def test_of_too_many_the_oldest_are_dropped(bus: Bus, clock: VirtualClock) -> None:
+async def test_of_too_many_the_oldest_are_dropped(bus: Webhook, clock: VirtualClock) -> None:
     async with telling(bus, clock) as events:
         for number in range(70):
             events.fire("hearth_wake", {"n": number})
@@ -169,7 +138,7 @@ async def test_of_too_many_the_oldest_are_dropped(bus: Bus, clock: VirtualClock)
 
 
 async def test_the_secret_is_in_no_log(
-    bus: Bus, clock: VirtualClock, caplog: pytest.LogCaptureFixture
+    bus: Webhook, clock: VirtualClock, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.DEBUG):
         async with telling(bus, clock) as events:

@@ -27,6 +27,7 @@ from tests.unit.assistant.interfaces.device.doubles import (
     Pressed,
     Says,
     TakesDevices,
+    Webhook,
 )
 
 
@@ -35,26 +36,17 @@ class Sees(TakesDevices):
 
     def __init__(self) -> None:
         super().__init__()
-        self.states: Json = {}
-        self.seen: list[tuple[str, Json]] = []
+        self.hook = Webhook()
+
+    @property
+    def states(self) -> Json:
+        return {name: (one, self.hook.attributes[name]) for name, one in self.hook.states.items()}
 
     async def command(self, kind: str, **fields: Any) -> Any:
-        asked = json.loads(fields["body"]) if kind == "webhook/handle" else {}
-        data: Any = asked.get("data")
-        match asked.get("type"):
-            case "register_sensor":
-                self.states[data["unique_id"]] = (data["state"], data["attributes"])
-                return {"status": 201, "body": json.dumps({"success": True})}
-            case "update_sensor_states":
-                known = [row for row in data if row["unique_id"] in self.states]
-                self.states |= {
-                    row["unique_id"]: (row["state"], row["attributes"]) for row in known
-                }
-                told = {row["unique_id"]: {"success": row in known} for row in data}
-                return {"status": 200, "body": json.dumps(told)}
-            case "fire_event":
-                self.seen.append((data["event_type"], data["event_data"]))
-                return {"status": 200, "body": "{}"}
+        asked = json.loads(fields["body"])["type"] if kind == "webhook/handle" else ""
+        if asked in ("register_sensor", "update_sensor_states", "fire_event"):
+            self.hook.hooks = {fields["webhook_id"]}
+            return await self.hook.command(kind, **fields)
         return await super().command(kind, **fields)
 
 
@@ -106,30 +98,35 @@ async def at_work(tmp_path: Path, *, guests: bool = False, **settings: Any) -> A
 
 async def test_all_that_changes_is_shown(tmp_path: Path) -> None:
     async with at_work(tmp_path) as stage:
-        states = stage.home.states
-        assert states["state"][0] == "idle"
+        assert stage.home.states["state"][0] == "idle"
         stage.conversation.stand(state=State.SPEAKING)
         await stage.settle()
-        assert (states["state"][0], states["speaking"][0]) == ("speaking", True)
+        assert (stage.home.states["state"][0], stage.home.states["speaking"][0]) == (
+            "speaking",
+            True,
+        )
         stage.figures.brain = "gemini-live"
         stage.figures.tell()
         await stage.settle()
-        assert states["brain"][0] == "gemini-live"
+        assert stage.home.states["brain"][0] == "gemini-live"
         stage.timers.due, stage.timers.count = NOON, 1
         stage.timers.tell()
         await stage.settle()
-        assert (states["next_timer"][0], states["timers"][0]) == (NOON.isoformat(), 1)
+        assert (stage.home.states["next_timer"][0], stage.home.states["timers"][0]) == (
+            NOON.isoformat(),
+            1,
+        )
         stage.troubles.sentences = ("There is no loudspeaker.",)
         stage.troubles.tell()
         await stage.settle()
-        assert states["problem"] == (True, {"problems": ["There is no loudspeaker."]})
+        assert stage.home.states["problem"] == (True, {"problems": ["There is no loudspeaker."]})
 
 
 async def test_what_happens_is_told_and_messages_act(tmp_path: Path) -> None:
     async with at_work(tmp_path) as stage:
         stage.happenings.tell("wake", "t1", word="okay_nabu")
         await stage.settle()
-        ((kind, data),) = stage.home.seen
+        ((kind, data),) = stage.home.hook.seen
         assert (kind, data["device_id"], data["device_name"]) == (
             "hearth_wake",
             "device-1",
@@ -154,7 +151,7 @@ async def test_words_are_told_only_where_they_are_shared_and_kept(
     async with at_work(tmp_path, guests=guests, privacy={"share_heard": shared}) as stage:
         stage.happenings.tell("heard", "t1", {"sentence": SECRET})
         await stage.settle()
-        assert (SECRET in str(stage.home.seen)) is told
+        assert (SECRET in str(stage.home.hook.seen)) is told
         assert ("last_heard" in stage.home.states) is shared
         assert (SECRET in str(stage.home.states)) is shared  # the figures know none of guests
 
@@ -167,11 +164,11 @@ async def test_with_a_broker_only_messages_remain(tmp_path: Path) -> None:
         actions = [{"action": "YES", "title": "Yes"}]
         stage.home.send({"message": "Well?", "hass_confirm_id": "1", "data": {"actions": actions}})
         await stage.settle()
-        assert (stage.home.states, stage.home.seen) == ({}, [])
+        assert (stage.home.states, stage.home.hook.seen) == ({}, [])
         assert stage.home.confirmed == ["1"]
         stage.box.answers.put_nowait(QuestionAnswer(result="answered", id="YES"))
         await stage.settle()
-        assert [kind for kind, _ in stage.home.seen] == [
+        assert [kind for kind, _ in stage.home.hook.seen] == [
             "mobile_app_notification_action",
             "hearth_question",
         ]

@@ -1,7 +1,5 @@
 """What Home Assistant sees of us, whatever happens to either."""
 
-import asyncio
-import json
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -17,69 +15,22 @@ from assistant.interfaces.entities import MOBILE_APP
 from assistant.interfaces.status import StatusSnapshot
 from assistant.speech.catalogue import Catalogue
 from audio.device_status import MicrophoneStatus
-from integrations.errors import Unavailable
+from tests.unit.assistant.interfaces.device.doubles import Webhook
 
 LISTENING = Standing(State.IDLE, False, MicrophoneStatus.LISTENING)
 CLOSED = Standing(State.IDLE, True, MicrophoneStatus.CLOSED)
 WORDS = {"last_heard", "last_answer"}
 
 
-class Home:
-    """A Home Assistant that makes entities, and nothing else."""
-
-    def __init__(self) -> None:
-        self.connected = True
-        self.hooks = {"hook"}
-        self.states: dict[str, Any] = {}
-        self.names: dict[str, str] = {}
-        self.attributes: dict[str, dict[str, Any]] = {}
-        self.asked: list[str] = []
-        self.away = False
-        self.slow = False  # its entities are not there when it answers
-        self.hangs = False
-
-    async def command(self, kind: str, **fields: Any) -> Any:
-        assert kind == "webhook/handle"
-        if self.hangs:
-            await asyncio.Event().wait()
-        if self.away:
-            raise Unavailable("The connection to Home Assistant closed.")
-        asked = json.loads(fields["body"])
-        self.asked.append(asked["type"])
-        if fields["webhook_id"] not in self.hooks:
-            return {"status": 200, "body": None}
-        match asked["type"]:
-            case "register_sensor":
-                self._register(asked["data"])
-                return {"status": 201, "body": json.dumps({"success": True})}
-            case "update_sensor_states":
-                told = {row["unique_id"]: self._update(row) for row in asked["data"]}
-                return {"status": 200, "body": json.dumps(told)}
-        raise AssertionError(asked)
-
-    def _register(self, data: dict[str, Any]) -> None:
-        if not self.slow:
-            self.states[data["unique_id"]] = data["state"]
-            self.names[data["unique_id"]] = data["name"]
-            self.attributes[data["unique_id"]] = data["attributes"]
-
-    def _update(self, row: dict[str, Any]) -> dict[str, Any]:
-        if row["unique_id"] not in self.states:
-            return {"success": False, "error": {"code": "not_registered"}}
-        self.states[row["unique_id"]] = row["state"]
-        self.attributes[row["unique_id"]] = row["attributes"]
-        return {"success": True}
-
-
 @pytest.fixture
-def home() -> Home:
-    return Home()
+def home() -> Webhook:
+    return Webhook()
 
 
 class Teller:
     """Sensors at work, and the facts that they show."""
 
-    def __init__(self, home: Home, clock: VirtualClock, language: str, **how: bool) -> None:
+    def __init__(self, home: Webhook, clock: VirtualClock, language: str, **how: bool) -> None:
         self.facts = StatusSnapshot(LISTENING, heard="turn it on", answer="It is on.", turn_id="t1")
         self.sensors = DeviceSensors(
             home, Catalogue(), language, clock, lambda: self.facts, **{"words": True, **how}
@@ -92,7 +43,7 @@ class Teller:
 
 @asynccontextmanager
 async def telling(
-    home: Home, clock: VirtualClock, language: str = "en", **how: bool
+    home: Webhook, clock: VirtualClock, language: str = "en", **how: bool
 ) -> AsyncIterator[Teller]:
     teller = Teller(home, clock, language, **how)
     async with teller.sensors:
@@ -100,7 +51,7 @@ async def telling(
 
 
 async def test_all_is_shown_as_soon_as_the_device_is_registered(
-    home: Home, clock: VirtualClock
+    home: Webhook, clock: VirtualClock
 ) -> None:
     async with telling(home, clock) as teller:
         teller.change(standing=CLOSED)
@@ -118,7 +69,7 @@ async def test_all_is_shown_as_soon_as_the_device_is_registered(
         assert home.asked == ["register_sensor"] * len(MOBILE_APP) + ["update_sensor_states"]
 
 
-async def test_it_follows_and_tells_nothing_twice(home: Home, clock: VirtualClock) -> None:
+async def test_it_follows_and_tells_nothing_twice(home: Webhook, clock: VirtualClock) -> None:
     async with telling(home, clock, "es") as teller:
         teller.sensors.registered("hook")
         await clock.run(5)
@@ -131,7 +82,7 @@ async def test_it_follows_and_tells_nothing_twice(home: Home, clock: VirtualCloc
         assert home.asked == ["update_sensor_states"]
 
 
-async def test_a_burst_of_changes_is_one_update(home: Home, clock: VirtualClock) -> None:
+async def test_a_burst_of_changes_is_one_update(home: Webhook, clock: VirtualClock) -> None:
     async with telling(home, clock) as teller:
         teller.sensors.registered("hook")
         await clock.run(5)
@@ -146,7 +97,7 @@ async def test_a_burst_of_changes_is_one_update(home: Home, clock: VirtualClock)
 
 
 async def test_after_a_restart_of_the_house_all_is_told_again(
-    home: Home, clock: VirtualClock
+    home: Webhook, clock: VirtualClock
 ) -> None:
     async with telling(home, clock) as teller:
         teller.sensors.registered("hook")
@@ -161,7 +112,7 @@ async def test_after_a_restart_of_the_house_all_is_told_again(
 
 
 async def test_a_new_connection_while_it_still_tells_is_told_all_too(
-    home: Home, clock: VirtualClock
+    home: Webhook, clock: VirtualClock
 ) -> None:
     async with telling(home, clock) as teller:
         teller.sensors.registered("hook")
@@ -171,7 +122,7 @@ async def test_a_new_connection_while_it_still_tells_is_told_all_too(
         assert home.asked.count("register_sensor") == 2 * len(MOBILE_APP)
 
 
-async def test_a_lost_connection_is_tried_again(home: Home, clock: VirtualClock) -> None:
+async def test_a_lost_connection_is_tried_again(home: Webhook, clock: VirtualClock) -> None:
     async with telling(home, clock) as teller:
         teller.sensors.registered("hook")
         await clock.run(5)
@@ -183,7 +134,7 @@ async def test_a_lost_connection_is_tried_again(home: Home, clock: VirtualClock)
         assert home.states["microphone_muted"] is True
 
 
-async def test_an_entity_that_was_deleted_comes_again(home: Home, clock: VirtualClock) -> None:
+async def test_an_entity_that_was_deleted_comes_again(home: Webhook, clock: VirtualClock) -> None:
     async with telling(home, clock) as teller:
         teller.sensors.registered("hook")
         await clock.run(5)
@@ -193,7 +144,7 @@ async def test_an_entity_that_was_deleted_comes_again(home: Home, clock: Virtual
         assert (home.states["microphone_muted"], home.states["microphone"]) == (True, "closed")
 
 
-async def test_a_house_that_makes_entities_slowly(home: Home, clock: VirtualClock) -> None:
+async def test_a_house_that_makes_entities_slowly(home: Webhook, clock: VirtualClock) -> None:
     home.slow = True
     async with telling(home, clock) as teller:
         teller.sensors.registered("hook")
@@ -204,7 +155,7 @@ async def test_a_house_that_makes_entities_slowly(home: Home, clock: VirtualCloc
         assert (home.states["microphone_muted"], home.states["microphone"]) == (True, "closed")
 
 
-async def test_nobody_behind_the_webhook_any_more(home: Home, clock: VirtualClock) -> None:
+async def test_nobody_behind_the_webhook_any_more(home: Webhook, clock: VirtualClock) -> None:
     async with telling(home, clock) as teller:
         teller.sensors.registered("old")
         await clock.run(120)
@@ -215,7 +166,7 @@ async def test_nobody_behind_the_webhook_any_more(home: Home, clock: VirtualCloc
 
 
 async def test_words_that_are_not_shared_are_not_there_and_none_is_left(
-    home: Home, clock: VirtualClock
+    home: Webhook, clock: VirtualClock
 ) -> None:
     home.states = {"last_heard": "open the safe"}  # of a time when it was shared
     home.attributes = {"last_heard": {"text": "open the safe"}}
@@ -230,7 +181,7 @@ async def test_words_that_are_not_shared_are_not_there_and_none_is_left(
 
 
 async def test_with_a_broker_there_are_none_and_those_of_before_are_unavailable(
-    home: Home, clock: VirtualClock
+    home: Webhook, clock: VirtualClock
 ) -> None:
     home.states = {"microphone_muted": True, "last_heard": "open the safe"}
     async with telling(home, clock, shown=False) as teller:
@@ -246,7 +197,7 @@ async def test_with_a_broker_there_are_none_and_those_of_before_are_unavailable(
 
 
 @pytest.mark.parametrize("passed_s", [0.1, 5])
-async def test_at_the_end_nobody_tells(home: Home, clock: VirtualClock, passed_s: float) -> None:
+async def test_at_the_end_nobody_tells(home: Webhook, clock: VirtualClock, passed_s: float) -> None:
     async with telling(home, clock) as teller:
         teller.sensors.registered("hook")
         await clock.run(passed_s)  # a tenth: the entities are just being made
@@ -263,7 +214,7 @@ async def test_at_the_end_nobody_tells(home: Home, clock: VirtualClock, passed_s
     ],
 )
 async def test_at_the_end_a_house_in_trouble_is_not_waited_for(
-    home: Home,
+    home: Webhook,
     clock: VirtualClock,
     trouble: str,
     why: str | None,
@@ -281,7 +232,7 @@ async def test_at_the_end_a_house_in_trouble_is_not_waited_for(
 
 
 async def test_without_a_registration_there_is_nothing_to_end(
-    home: Home, clock: VirtualClock
+    home: Webhook, clock: VirtualClock
 ) -> None:
     async with telling(home, clock) as teller:
         teller.change(timers=1)
