@@ -78,29 +78,29 @@ async def announce(client: AsyncTcpClient, pcm: bytes) -> None:
     await client.write_event(Event("audio-stop"))
 
 
-async def read(client: AsyncTcpClient) -> Event | None:
-    return await client.read_event()
+async def told(client: AsyncTcpClient, kind: str) -> dict[str, Any]:
+    """The data of the next event, which is of that kind."""
+    event = await client.read_event()
+    assert event is not None
+    assert event.type == kind
+    return event.data
 
 
 async def test_it_tells_what_it_is(room: FakeRoom) -> None:
     async with served(room) as port, connected(port) as client:
         await client.write_event(Event("describe"))
-        told = await read(client)
-    assert told is not None
-    assert told.type == "info"
-    assert told.data["satellite"]["name"] == "Hearth"
-    assert told.data["satellite"]["area"] == "Kitchen"
-    assert told.data["satellite"]["supports_trigger"] is False
-    assert not any(told.data[kind] for kind in ("asr", "tts", "wake", "mic", "snd"))
+        data = await told(client, "info")
+    assert data["satellite"]["name"] == "Hearth"
+    assert data["satellite"]["area"] == "Kitchen"
+    assert data["satellite"]["supports_trigger"] is False
+    assert not any(data[kind] for kind in ("asr", "tts", "wake", "mic", "snd"))
 
 
 async def test_what_is_announced_is_played_and_its_end_is_told(room: FakeRoom) -> None:
     pcm = bytes(range(256)) * 40
     async with served(room) as port, connected(port) as client:
         await announce(client, pcm)
-        ended = await read(client)
-    assert ended is not None
-    assert ended.type == "played"
+        await told(client, "played")
     assert room.played == [(pcm, 22_050)]
 
 
@@ -109,13 +109,9 @@ async def test_it_answers_while_it_plays(room: FakeRoom) -> None:
     async with served(room) as port, connected(port) as client:
         await announce(client, b"\1\0" * 100)
         await client.write_event(Event("ping", {"text": "there?"}))
-        answer = await read(client)
-        assert answer is not None
-        assert (answer.type, answer.data["text"]) == ("pong", "there?")
+        assert (await told(client, "pong"))["text"] == "there?"
         room.over.set()
-        ended = await read(client)
-    assert ended is not None
-    assert ended.type == "played"
+        await told(client, "played")
 
 
 @pytest.mark.parametrize(
@@ -139,9 +135,7 @@ async def test_what_cannot_be_played_is_over_too(
     room.fails = NotAnnounced("Too much waits already.")
     async with served(room) as port, connected(port) as client:
         await announce(client, b"\1\0")
-        ended = await read(client)
-    assert ended is not None
-    assert ended.type == "played"
+        await told(client, "played")
     assert "Too much waits already." in caplog.text
 
 
@@ -155,9 +149,7 @@ async def test_no_sound_ever_leaves_it(room: FakeRoom) -> None:
         for kind in wished:
             await client.write_event(Event(kind, {"name": "okay_nabu"}))
         await client.write_event(Event("ping"))
-        answer = await read(client)
-        assert answer is not None
-        assert answer.type == "pong"
+        await told(client, "pong")
 
 
 async def test_timers_of_home_assistants_ring_by_name(room: FakeRoom) -> None:
@@ -169,7 +161,7 @@ async def test_timers_of_home_assistants_ring_by_name(room: FakeRoom) -> None:
         await client.write_event(Event("timer-finished", {"id": "t"}))
         await client.write_event(Event("timer-finished", {"id": "unknown"}))
         await client.write_event(Event("ping"))
-        await read(client)
+        await told(client, "pong")
     assert room.rang == ["tea", ""]
 
 
@@ -179,7 +171,7 @@ async def test_who_goes_away_is_not_waited_for(room: FakeRoom) -> None:
         async with connected(port) as client:
             await announce(client, b"\1\0")
             await client.write_event(Event("ping"))
-            await read(client)
+            await told(client, "pong")
         async with asyncio.timeout(20):
             await room.gone.wait()
 
@@ -212,7 +204,7 @@ class TestTooMuch:
             writer.close()
             async with connected(port) as client:  # others are served as ever
                 await client.write_event(Event("describe"))
-                assert await read(client) is not None
+                await told(client, "info")
 
     async def test_no_announcement_is_endless(self, room: FakeRoom) -> None:
         async with served(room) as port, connected(port) as client:
@@ -225,7 +217,7 @@ class TestTooMuch:
 
     async def test_silent_ones_are_sent_away(self, room: FakeRoom) -> None:
         async with served(room, silent_s=0.05) as port, connected(port) as client:
-            assert await read(client) is None
+            assert await client.read_event() is None
 
     async def test_who_reads_no_answer_is_sent_away(
         self, room: FakeRoom, monkeypatch: pytest.MonkeyPatch
@@ -240,7 +232,7 @@ class TestTooMuch:
                         await writer.drain()
             async with connected(port) as client:
                 await client.write_event(Event("describe"))
-                assert await read(client) is not None
+                await told(client, "info")
             for _, writer in deaf:
                 writer.transport.abort()
 
@@ -286,12 +278,12 @@ class TestTooMuch:
                     assert bool(await reader.readline()) is answered, host
             for writer in opened:
                 writer.transport.abort()
-            told = None
-            while told is None:  # until it is known that all of them have gone
+            answer = None
+            while answer is None:  # until it is known that all of them have gone
                 async with connected(port) as client:
                     with contextlib.suppress(ConnectionError):
                         await client.write_event(Event("describe"))
-                        told = await read(client)
+                        answer = await client.read_event()
 
     async def test_a_fault_of_ours_ends_that_connection_alone(
         self, room: FakeRoom, caplog: pytest.LogCaptureFixture
@@ -303,7 +295,7 @@ class TestTooMuch:
                 assert await _end_of(client)
             async with connected(port) as client:
                 await client.write_event(Event("describe"))
-                assert await read(client) is not None
+                await told(client, "info")
         assert "a Wyoming connection broke" in caplog.text
 
 
