@@ -25,8 +25,7 @@ from assistant.domain.call import SentenceMatch, ToolCall
 from assistant.domain.outcome import Status, ToolOutcome
 from assistant.domain.turn_audio import TurnAudio
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.house.intents import PROCESS
-from assistant.tools.policy.corrections import as_said, spread
+from assistant.tools.house.intents import PROCESS, as_said, spread
 from audio.errors import AudioError, TookTooLong
 from audio.frames import SAMPLES_PER_MS
 from integrations.errors import IntegrationError, Refused, Unavailable

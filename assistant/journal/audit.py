@@ -21,17 +21,11 @@ if TYPE_CHECKING:
 
 
 STARS = "****"  # stands for what was said where a PIN was asked for
-
-
 _COLUMNS = (
     "at, turn_id, call_id, satellite, heard, server, name, arguments, entities, tier, rule, "
     "decision, confirmed_by, status, observed, ms, sentence"
 )
-
-
 AUDIT_HAS_WORDS = "(heard IS NOT NULL OR arguments <> '{}' OR sentence IS NOT NULL)"  # a condition
-
-
 _INSERT = f"INSERT INTO audit ({_COLUMNS}) VALUES (:{_COLUMNS.replace(', ', ', :')})"
 
 

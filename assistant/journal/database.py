@@ -27,17 +27,9 @@ from assistant.journal.opening import (
 )
 
 _log = logging.getLogger(__name__)
-
-
 _MOST_WAITING = 256  # pieces of work; beyond that callers wait, nothing is dropped
-
-
 _AGAIN_S = 5.0  # real seconds between two attempts to open a file that cannot be written
-
-
 T = TypeVar("T")
-
-
 Work = Callable[[sqlite3.Connection], T]
 
 

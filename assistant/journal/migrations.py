@@ -65,8 +65,6 @@ CREATE TABLE announcements (
     done_at TEXT
 ) STRICT;
 """
-
-
 _SECOND = """
 CREATE TABLE kept (
     name TEXT PRIMARY KEY,
@@ -134,18 +132,10 @@ BEGIN
     SELECT RAISE(ABORT, 'a row of the audit never changes');
 END;
 """
-
-
 _THIRD = "ALTER TABLE timers ADD COLUMN paused_s REAL;"  # seconds left while it stands still
-
-
 _FOURTH = "ALTER TABLE turns ADD COLUMN cut_at TEXT;"  # what was heard of an answer cut off
-
-
 # The program on whose behalf the turn was opened, "" for a person alone.
 _FIFTH = "ALTER TABLE turns ADD COLUMN caller TEXT NOT NULL DEFAULT '';"
-
-
 # What is to happen besides a timer that rings. A status "started": its call is being sent.
 _SIXTH = """
 ALTER TABLE timers ADD COLUMN kind TEXT NOT NULL DEFAULT 'timer';
@@ -154,8 +144,6 @@ ALTER TABLE timers ADD COLUMN text TEXT NOT NULL DEFAULT '';
 ALTER TABLE timers ADD COLUMN payload TEXT;                -- JSON: the call that waits
 ALTER TABLE timers ADD COLUMN caller TEXT NOT NULL DEFAULT '';
 """
-
-
 # What was said of a turn afterwards, and what did not work, from when to when.
 _SEVENTH = """
 ALTER TABLE turns ADD COLUMN mark TEXT NOT NULL DEFAULT '';  -- 'wrong' or 'misheard'
@@ -172,8 +160,6 @@ CREATE TABLE faults (
 ) STRICT;
 CREATE INDEX faults_by_time ON faults (began_at);
 """
-
-
 # What is remembered: of whom, about what, and an index of its words. The row gets a number that a
 # VACUUM leaves alone, by which the index knows it.
 _EIGHTH = """
@@ -221,8 +207,6 @@ BEGIN
     VALUES (NEW.number, NEW.text, NEW.about, NEW.who, NEW.english, NEW.spanish);
 END;
 """
-
-
 # What a switch, lamp or button was seen to open, for good: it is asked about from then on.
 _OPENINGS = """
 CREATE TABLE openings (
@@ -232,8 +216,6 @@ CREATE TABLE openings (
     PRIMARY KEY (entity_id, opened)
 ) STRICT;
 """
-
-
 MIGRATIONS = (_FIRST, _SECOND, _THIRD, _FOURTH, _FIFTH, _SIXTH, _SEVENTH, _EIGHTH, _OPENINGS)
 
 

@@ -25,8 +25,6 @@ _LASTING: dict[str, tuple[str, ...]] = {
     "timers": ("rule", "payload"),
     "announcements": ("options",),
 }
-
-
 _MOST_ROWS = 100_000  # rows of one table: what is damaged may go round in circles
 
 
@@ -91,17 +89,12 @@ def _put(fresh: sqlite3.Connection, table: str, rows: list[dict[str, Any]]) -> i
 
 # What keeps the journal from being written, as a sentence that names the mend.
 _FULL = {errno.ENOSPC, errno.EDQUOT}
-
-
 _READ_ONLY = {errno.EROFS}
-
-
 _DEVICE = {errno.EIO}
-
-
 _HELD = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
-
-
+_PASSING = {
+    *(sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN),
+}
 _NO_ROOM = 64 << 10  # bytes: less than the files beside the database need
 
 
@@ -109,12 +102,7 @@ def is_passing(error: OSError | sqlite3.Error) -> bool:
     """Whether it is the disk's fault and may be over later: Hearth goes on without writing."""
     if isinstance(error, OSError):
         return error.errno in _FULL | _READ_ONLY | _DEVICE
-    return _primary(error) in {
-        sqlite3.SQLITE_FULL,
-        sqlite3.SQLITE_READONLY,
-        sqlite3.SQLITE_IOERR,
-        sqlite3.SQLITE_CANTOPEN,
-    }
+    return _primary(error) in _PASSING
 
 
 def problem_of(path: Path, error: OSError | sqlite3.Error) -> str:
@@ -208,28 +196,14 @@ def _start(pid: int) -> str:
 
 
 _log = logging.getLogger(__name__)
-
-
 _BUSY_S = 5.0  # another process may be writing
-
-
 _LOG_BYTES = 4 << 20  # of the write-ahead log, once its content is in the file
-
-
 _CHECKED_AT_ONCE = 8 << 20  # bytes; a larger file is checked later, so that nobody waits for it
-
-
 _PARTS = ("", "-wal", "-shm")
-
-
 # Without a log beside it that can be opened, SQLite reads a file of a read-only disk only when it
 # is told that nobody will change it.
 _READING = ("mode=ro", "mode=ro&immutable=1")
-
-
 _BROKEN = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
-
-
 Refill = Callable[[sqlite3.Connection], None]  # puts into a fresh file what is known without it
 
 
@@ -252,9 +226,9 @@ def open_file(path: Path, now: Callable[[], datetime], refill: Refill) -> sqlite
 def reopen_broken(
     path: Path, inode: int, now: Callable[[], datetime], refill: Refill
 ) -> sqlite3.Connection:
-    """The same for a file that proved to be damaged while it was open, which `inode` says.
+    """The same for a file, told by `inode`, that proved to be damaged while it was open.
 
-    Another process may have seen to it in the meantime: then its file is taken.
+    Another process may have replaced it in the meantime: then its file is taken.
     """
     with _alone(path):
         if inode_of(path) != inode:
@@ -264,8 +238,7 @@ def reopen_broken(
 
 
 def open_reading(path: Path) -> sqlite3.Connection:
-    """A connection that only reads the file; of one that is damaged, or of an earlier version that
-    cannot be changed now, only what can be read of its lasting rows."""
+    """A connection that only reads: of a damaged or older file only what can be salvaged."""
     quoted = path.absolute().as_uri()
     for how in _READING:
         with suppress(sqlite3.Error):
@@ -285,10 +258,7 @@ def open_reading(path: Path) -> sqlite3.Connection:
 
 
 def check(path: Path) -> str:
-    """What is wrong with the file, "" if nothing. For a thread of its own: it reads all of it.
-
-    Raises sqlite3.Error where it cannot be looked at, and OSError.
-    """
+    """What is wrong with the file, "" if nothing; reads all of it. Raises sqlite3.Error, OSError."""
     connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
     try:
         (verdict,) = connection.execute("PRAGMA quick_check(1)").fetchone()
@@ -311,14 +281,14 @@ def erase_set_aside(path: Path, before: datetime) -> None:
 
 
 def is_broken(error: sqlite3.Error) -> bool:
-    """Whether the content is at fault. The low byte is the primary code (sqlite.org/rescode).
+    """Return whether the content is at fault.
 
     An index of words that is broken (`SQLITE_CORRUPT_VTAB`) can be built anew from its table.
     """
     code = getattr(error, "sqlite_errorcode", None)
     if code is None:  # the module's own complaint about text, which the tables only hold as UTF-8
         return str(error).startswith("Could not decode to UTF-8")
-    return code != sqlite3.SQLITE_CORRUPT_VTAB and code & 0xFF in _BROKEN
+    return code != sqlite3.SQLITE_CORRUPT_VTAB and _primary(error) in _BROKEN
 
 
 def inode_of(path: Path) -> int:

@@ -19,20 +19,10 @@ if TYPE_CHECKING:
 
 # How many commands went right, were corrected, refused, misheard or failed.
 CORRECTING = {"undo", "correct_last"}  # tools of ours
-
-
 _CORRECTED_WITHIN = timedelta(minutes=2)
-
-
 GATED = {Decision.DENIED, Decision.NEEDS_CONFIRMATION}
-
-
 _NO_FAULT = {"", "interrupted"}  # to talk over an answer is no complaint
-
-
 Share = Literal["right", "corrected", "refused", "misheard", "failed"]
-
-
 Call = tuple[str, Decision, Status]  # the tool's name, and what became of it
 
 
@@ -111,11 +101,7 @@ _GROUP = (
     "date(started_at, 'localtime') AS day, "
     "COALESCE(brain, '') AS brain, COALESCE(model, '') AS model"
 )
-
-
 _ASKED = "started_at >= ? AND source <> 'announcement'"
-
-
 _SUMS = (
     f"SELECT {_GROUP}, COUNT(*) AS turns, SUM(cost_usd) AS cost_usd, "
     "COALESCE(SUM(usage ->> '$.input_tokens'), 0) AS input_tokens, "
@@ -123,8 +109,6 @@ _SUMS = (
     f"FROM turns WHERE {_ASKED} GROUP BY 1, 2, 3 "
     "ORDER BY day DESC, cost_usd DESC, turns DESC, brain, model"
 )
-
-
 _MODALITIES = (
     f"SELECT {_GROUP}, part.key AS modality, SUM(part.value) AS tokens "
     f"FROM turns, json_each(usage, '$.by_modality') AS part "
@@ -149,18 +133,12 @@ def summed_costs(db: sqlite3.Connection, since: str) -> list[dict[str, Any]]:
 
 
 MARKING = "that_was_wrong"  # the tool by which a person marks the turn before
-
-
 # Ended before anything was asked for, or on purpose: what no answer was owed to.
 _NO_COMMAND = ("no_speech", "not_meant", "echo", "stopped", "muted", "withdrawn")
-
-
 _COMMANDS = (
     "source IN ('voice', 'follow_up', 'barge_in', 'text') AND caller = '' "
     f"AND (error_kind IS NULL OR error_kind NOT IN ({', '.join('?' * len(_NO_COMMAND))}))"
 )
-
-
 # All calls of the turns that have one which may tell something about its turn. By their own times,
 # which the index has in order: no call begins before its turn.
 _TELLING_CALLS = (
@@ -220,8 +198,6 @@ def judged_commands(db: sqlite3.Connection, since: str) -> list[CommandTurn]:
 
 # What the journal tells of many turns at once: costs, how the turns went, and faults.
 T = TypeVar("T")
-
-
 _MOST_DAYS = 36_500  # no journal is older
 
 

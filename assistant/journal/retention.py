@@ -37,14 +37,8 @@ _WORDLESS_TURN = (
     "heard = NULL, answer = NULL, clauses = '[]', cut_at = NULL, error_message = NULL, "
     "confirmation_asked = NULL, confirmation_heard = NULL"
 )
-
-
 _WORDLESS_CALL = "arguments = '{}', sentence = NULL"
-
-
 _OVER = "(started_at IS NOT NULL OR done_at IS NOT NULL OR expires_at <= ?)"
-
-
 # Rows that still hold words, by table: conditions.
 HAS_WORDS = {
     "turns": "(heard IS NOT NULL OR answer IS NOT NULL OR clauses <> '[]' OR cut_at IS NOT NULL "
@@ -98,23 +92,11 @@ def erase_words_of(db: sqlite3.Connection, turn_id: str) -> None:
 #
 # The words of the last day stay as long as their rows do: to take them would give little room.
 _log = logging.getLogger(__name__)
-
-
 _AIM = 0.9  # of what is allowed: so that not every new row makes an old one go
-
-
 _STEPS = 20  # in which all of it would go; each is a transaction of its own, and turns go between
-
-
 _AT_LEAST = 200  # rows a step
-
-
 _PAGES = 500  # given back at once, 2 MB: turns go between here too
-
-
 _INCREMENTAL = 2  # as PRAGMA auto_vacuum tells it
-
-
 _TIMES = {"turns": "started_at", "calls": "started_at", "audit": "at"}
 
 
@@ -128,8 +110,6 @@ class _Way:
 
 
 _WORDS = _Way(erase_words, worded=True, younger=timedelta(days=1))
-
-
 _ROWS = _Way(erase_rows, worded=False, younger=timedelta())
 
 
@@ -215,17 +195,9 @@ def _pragma(db: sqlite3.Connection, name: str) -> int:
 
 
 FORGET_S = 3600.0  # between two times of forgetting
-
-
 CHECK_S = 6 * 3600.0  # between two readings of the whole file
-
-
 PROBE_S = 30.0  # between two attempts to write while nothing can be written
-
-
 _SETTLE_S = 20.0  # after the start: reading the whole file would slow what people wait for
-
-
 _MOST_FAULTS = 100  # that wait to be written down; beyond that the oldest is left out
 
 

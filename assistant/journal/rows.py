@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 from assistant.domain.brain import Usage
-from assistant.domain.outcome import Decision, Observed, Status, Tier
+from assistant.domain.outcome import Decision, Observed, Status, Tier, ToolOutcome
 from assistant.domain.records import (
     AnnouncementRecord,
     CallRecord,
@@ -21,7 +21,6 @@ from assistant.domain.records import (
 )
 
 T = TypeVar("T")
-
 _log = logging.getLogger(__name__)
 STARTED = "started"  # a call's status between being sent and being answered
 
@@ -224,3 +223,20 @@ def insert_new(db: sqlite3.Connection, table: str, row: Mapping[str, Any]) -> bo
 
 def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def ended_call(turn_id: str, outcome: ToolOutcome, began: datetime) -> CallRecord:
+    return CallRecord(
+        turn_id=turn_id,
+        id=outcome.id,
+        server=outcome.server,
+        name=outcome.name,
+        arguments=outcome.arguments,
+        decision=outcome.decision,
+        tier=outcome.tier,
+        started_at=began,
+        status=outcome.status,
+        observed=outcome.observed,
+        ms=outcome.ms,
+        sentence=outcome.sentence,
+    )

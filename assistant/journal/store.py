@@ -32,6 +32,7 @@ from assistant.journal.rows import (
     announcement_row,
     call_from,
     call_row,
+    ended_call,
     insert_new,
     instant,
     put,
@@ -178,7 +179,7 @@ class Store:
     async def finish_call(self, turn_id: str, outcome: ToolOutcome) -> None:
         """Keep how a call ended; one that never started is kept too."""
         began = self._clock.now() - timedelta(milliseconds=outcome.ms)
-        row = call_row(_ended(turn_id, outcome, began), self._mark)
+        row = call_row(ended_call(turn_id, outcome, began), self._mark)
         await self._database.run(lambda db: put(db, "calls", row, keep=("started_at",)))
 
     async def calls(self, turn_id: str) -> list[CallRecord]:
@@ -383,23 +384,6 @@ class Store:
         """Whether the one row was there to be changed; on the disk when this returns."""
         done = await self._database.run(lambda db: db.execute(query, values).rowcount, durable=True)
         return done == 1
-
-
-def _ended(turn_id: str, outcome: ToolOutcome, began: datetime) -> CallRecord:
-    return CallRecord(
-        turn_id=turn_id,
-        id=outcome.id,
-        server=outcome.server,
-        name=outcome.name,
-        arguments=outcome.arguments,
-        decision=outcome.decision,
-        tier=outcome.tier,
-        started_at=began,
-        status=outcome.status,
-        observed=outcome.observed,
-        ms=outcome.ms,
-        sentence=outcome.sentence,
-    )
 
 
 def _settle_dead_calls(db: sqlite3.Connection) -> None:

@@ -60,8 +60,6 @@ def _fault(row: sqlite3.Row) -> FaultRecord:
 
 # How much a word counts by the column in which it stands: text, about, who, english, spanish.
 _WEIGHTS = "2.0, 3.0, 1.0, 1.5, 1.5"
-
-
 _WRITE = (
     "INSERT INTO memories "
     "(id, text, created_at, who, about, language, sensitive, english, spanish) "

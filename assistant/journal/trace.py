@@ -40,11 +40,7 @@ _STAGES = (
     ("voice", ("first_reply_text", "last_tool_result"), "first_audio_out"),
     ("answer", ("first_audio_out",), "answer_done"),
 )
-
-
 _NOT_WAITED = {"speech", "answer", "upload"}  # an upload runs beside the speech
-
-
 _WORTH_NAMING_MS = 50.0
 
 
@@ -127,17 +123,9 @@ def _timed(fields: dict[str, Any]) -> dict[str, Any]:
 
 
 WIDTH = 80  # columns
-
-
 _LABEL = 12
-
-
 _BAR = 54
-
-
 LEGEND = "= speech  - pause  # recognition  + house  ~ voice  > answer"
-
-
 _PHASES = (  # of a turn in their order, each with the moment that ends it
     ("=", "speech_end"),
     ("-", "end_of_turn"),

@@ -28,7 +28,6 @@ VERSION = 1
 _FORMAT = "hearth-export"
 _MANIFEST = "manifest.json"
 MOST_BYTES = 16 * 1024 * 1024  # of the file, and of each part unpacked; a household has far less
-
 SETTINGS = "settings.toml"
 SECRETS = "secrets.json"
 MEMORY = "memory.json"
@@ -38,8 +37,6 @@ OPENINGS = "openings.json"
 TOKENS = "tokens.json"
 DEVICE = "device.json"
 PARTS = (SETTINGS, SECRETS, MEMORY, TIMERS, KEPT, OPENINGS, TOKENS, DEVICE)
-
-
 # What a zip raises that is none, has lost something, or means harm.
 _BROKEN = (
     zipfile.BadZipFile,

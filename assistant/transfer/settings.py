@@ -18,7 +18,6 @@ from assistant.config.schema import Settings, all_keys, is_secret
 from assistant.config.tools import McpServer
 
 Secrets = dict[str, str]  # "section.key", or "mcp.SERVER.headers.NAME" -> the secret
-
 # What another box has its own of.
 _OF_THE_MACHINE = (("assistant", "data"), ("journal", "path"))
 _TABLES = ("headers", "env")  # of an MCP server, whose values are secrets

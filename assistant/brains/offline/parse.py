@@ -23,8 +23,7 @@ from assistant.brains.offline.names import (
     place_values,
 )
 from assistant.brains.offline.sentences import MEMORY_TOOLS, our_sentences
-from assistant.tools.house.intents import LATER
-from assistant.tools.policy.corrections import as_said
+from assistant.tools.house.intents import LATER, as_said
 
 _TIME = re.compile(r"\b(\d{1,2}):(\d{2})\b")  # as it is typed
 

@@ -20,29 +20,13 @@ from integrations.cleaning import one_line
 from integrations.mcp.servers import McpTool, ServerSpec
 
 KEPT = "approvals"  # the name of the pins in the store
-
-
 MAX_PINS = 500  # tools of one server
-
-
 _MAX_TEXT = 8_000  # characters of a description or schema that are kept, to be shown later
-
-
 Held = Mapping[tuple[str, str], str]  # why a tool is held, a phrase, by server and name
-
-
 NOTHING_HELD: Held = {}
-
-
 Pins = dict[str, dict[str, dict[str, str]]]  # server -> tool -> what was seen
-
-
 _UNREADABLE = "the approvals cannot be read, so nobody knows whether it has changed"
-
-
 _TWICE = "its server offers several tools under this name"
-
-
 _log = logging.getLogger(__name__)
 
 
@@ -221,8 +205,6 @@ def _are_pins(value: Any) -> bool:
 #
 # "Yes, always": what the person needs not be asked again until midnight.
 _NAME = "consents"
-
-
 MAX_CONSENTS = 100  # the oldest go first
 
 

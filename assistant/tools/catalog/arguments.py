@@ -15,23 +15,11 @@ from integrations.gemini.merge import REFERENCES, References, likely_type, mappi
 from integrations.gemini.subset import as_json, clean, type_of, types_of
 
 MAX_PROBLEM = 200  # characters
-
-
 MAX_OPTIONS = 8
-
-
 _MAX_PARTS = 100  # of one schema, behind references and alternatives
-
-
 _MAX_CHOICES = 1_000  # compared with what was given
-
-
 _MAX_DEPTH = 12
-
-
 _YES, _NO = ("true", "yes", "on"), ("false", "no", "off")
-
-
 _WORDS = {  # of a broken limit
     "const": "it must be {}",
     "minimum": "it must be at least {}",

@@ -16,23 +16,11 @@ from referencing import Registry
 from integrations.gemini.subset import ALL_TYPES, is_number
 
 MAX_STEPS = 2_000  # keywords looked at for one call; 10 to 80 µs each
-
-
 _MAX_NODES = 20_000  # of a schema
-
-
 _MAX_DEPTH = 60
-
-
 _MAX_ALIKE = 200  # items compared with each other
-
-
 _MAX_PATTERN = 500  # characters
-
-
 _MAX_WAYS = 200_000  # ways to try one pattern on one text; some 0.1 s
-
-
 _left: ContextVar[int] = ContextVar("steps left for the schema at hand")
 
 

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 
-class Books:
+class CallLog:
     """Writes calls down. A full disk is logged and leaves nobody in the dark."""
 
     def __init__(self, journal: "Store | Discreet", governance: CallGuards, clock: Clock) -> None:
@@ -100,11 +100,11 @@ class Books:
                 _log.error("%s", error)
 
 
-class Counting:
+class CallCounter:
     """Begins a call where the limits still allow one."""
 
-    def __init__(self, books: Books, governance: CallGuards) -> None:
-        self._books = books
+    def __init__(self, call_log: CallLog, governance: CallGuards) -> None:
+        self._call_log = call_log
         self._limits = governance.limits  # None: there are none
 
     async def within_limits(
@@ -119,7 +119,7 @@ class Counting:
         alike = likeness(request.call.name, request.call.arguments)
         over = limits.begin(request.turn_id, key, tier, alike)
         if over is not None:
-            return await self._books.limit(request, over, tier)
+            return await self._call_log.limit(request, over, tier)
         failed, gave, changed = False, "", False
         try:
             outcome = await go_on()
@@ -132,18 +132,18 @@ class Counting:
         return outcome
 
 
-class Refusing:
+class Refusals:
     """Words refusals. Each counts as a call: a model that loops meets the limits."""
 
-    def __init__(self, books: Books, counting: Counting, home: "HomeAssistant") -> None:
-        self._books = books
-        self._counting = counting
+    def __init__(self, call_log: CallLog, counter: CallCounter, home: "HomeAssistant") -> None:
+        self._call_log = call_log
+        self._counter = counter
         self._home = home
 
     async def refuse(self, request: Request, refusal: Refusal) -> ToolOutcome:
         """Not run, for this."""
-        refuse = partial(self._books.refuse, request, refusal)
-        return await self._counting.within_limits(request, Tier.READ, refuse)
+        refuse = partial(self._call_log.refuse, request, refusal)
+        return await self._counter.within_limits(request, Tier.READ, refuse)
 
     async def unknown(self, request: Request, menu: Menu) -> ToolOutcome:
         """A tool that there is not; or it is the home's, and the home is away."""
@@ -202,17 +202,20 @@ class Refusing:
 
 # The last stretch of a call that may run: within the limits, kept for undo, sent once.
 Run = Callable[[ToolOutcome], Awaitable[ToolOutcome]]  # fills in what is known before
+# Told of each call that was sent, with the turn's language; it must not block.
+OnOutcome = Callable[[ToolOutcome, str], None]
 
 
-class Sender:
+class Dispatcher:
     """Sends a call and writes it down, whatever happens meanwhile."""
 
-    def __init__(self, ledger: Ledger, books: Books, governance: CallGuards) -> None:
+    def __init__(
+        self, ledger: Ledger, call_log: CallLog, governance: CallGuards, on_outcome: OnOutcome
+    ) -> None:
         self._ledger = ledger
-        self._books = books
+        self._call_log = call_log
         self._governance = governance
-        # Told of each call that was sent, with the turn's language; it must not block.
-        self.on_outcome: Callable[[ToolOutcome, str], None] = lambda outcome, language: None
+        self._on_outcome = on_outcome
 
     async def send(
         self, request: Request, way: Way, verdict: PolicyDecision, run: Run, confirmed_by: str = ""
@@ -220,9 +223,9 @@ class Sender:
         """Send it once and look what happened."""
         if confirmed_by:
             # How long the person thought about it is not the call's time.
-            request = replace(request, began_s=self._books.now_s)
+            request = replace(request, began_s=self._call_log.now_s)
         if request.entry.withdrawn:
-            return await self._books.withdrawn(request, way, dict(verdict.arguments))
+            return await self._call_log.withdrawn(request, way, dict(verdict.arguments))
         outcome = replace(begun(request, way, verdict), confirmed_by=confirmed_by)
         changes, key = verdict.tier is not Tier.READ, request.entry.work_id
         # What Hearth's own tools change has a way back of its own, or needs none.
@@ -230,7 +233,7 @@ class Sender:
         self._ledger.send(request.entry, verdict.tier, (*verdict.entities, *verdict.effects))
         try:
             if changes:
-                await self._books.start(request, outcome)
+                await self._call_log.start(request, outcome)
             if changes and self._governance.expects is not None:
                 self._governance.expects((*verdict.entities, *verdict.effects))
             if undo is not None:
@@ -238,10 +241,10 @@ class Sender:
             outcome = await run(outcome)
         finally:
             # A cancelled call may have run: it is kept as unknown, even as we are being cancelled.
-            outcome = replace(outcome, ms=self._books.elapsed_ms(request))
-            request.entry.sent = outcome
+            outcome = replace(outcome, ms=self._call_log.elapsed_ms(request))
+            request.entry.end(outcome)
             if undo is not None:
                 undo.after(key, outcome)
-            await asyncio.shield(self._books.end(request, outcome))
-        self.on_outcome(outcome, request.language)
+            await asyncio.shield(self._call_log.end(request, outcome))
+        self._on_outcome(outcome, request.language)
         return outcome

@@ -10,49 +10,43 @@ from assistant.domain.question import How, Question, Settlement
 from assistant.domain.records import StoreError, new_id
 from assistant.tools.catalog.approvals import kind_of
 from assistant.tools.catalog.menu import MenuEntry
-from assistant.tools.execution.call_log import Books
+from assistant.tools.execution.call_log import CallLog
 from assistant.tools.execution.guards import CallGuards, Hushed, Taint
 from assistant.tools.execution.requests import Frozen, Pending, Refusal, Request, Way, asked
 from assistant.tools.policy.rules import PolicyDecision, Ruling
 
 _log = logging.getLogger(__name__)
-
-
 CANNOT_ASK = "cannot_ask"  # the rule by which what is gated is refused where nobody can be asked
-
-
 MAX_QUEUED = 4  # calls of one sentence that wait behind the one that is asked about
-
-
 _ANSWERED = frozenset({"yes", "no", "unclear"})  # somebody is there: the next call is asked about
-
-
 _HOW: dict[Ruling, How] = {
     Ruling.CONFIRM: "confirm",
     Ruling.PIN: "pin",
     Ruling.PHONE: "phone",
 }
-
-
 Execute = Callable[
     [PolicyDecision, str], Awaitable[ToolOutcome]
 ]  # the verdict, and who confirmed it
-
-
 _Queued = tuple[Request, Way, Frozen]
 
 
-class Asking:
+class Confirmations:
     """One question at a time, and each is good for one call."""
 
-    def __init__(self, books: Books, governance: CallGuards, clock: Clock) -> None:
-        self._books = books
+    def __init__(
+        self,
+        call_log: CallLog,
+        governance: CallGuards,
+        clock: Clock,
+        on_tainted: Callable[[], None],
+    ) -> None:
+        """`on_tainted`: told when something was refused for the text that a model knows."""
+        self._call_log = call_log
         self._governance = governance
         self._clock = clock
         self._pending = Pending(clock)
         self._taint = Taint()
-        # Told when something was refused for the text that a model knows; it must not block.
-        self.on_tainted: Callable[[], None] = lambda: None
+        self._on_tainted = on_tainted
         self._hushed: Hushed | None = None
         self._queued: list[_Queued] = []  # of the turn whose call is asked about
         self._declined: list[tuple[str, str, frozenset[str]]] = []  # turn, verdict, the things
@@ -86,10 +80,10 @@ class Asking:
 
     async def unasked(self, request: Request, way: Way, verdict: PolicyDecision) -> ToolOutcome:
         """The outcome of a gated call of a program: it waits for nobody, and never runs."""
-        outcome = asked(request, way, verdict, self._books.elapsed_ms(request))
+        outcome = asked(request, way, verdict, self._call_log.elapsed_ms(request))
         sentence = request.sentences.say("asking.cannot_ask", **verdict.values)
         outcome = replace(outcome, sentence=sentence)
-        await self._books.end(request, outcome)
+        await self._call_log.end(request, outcome)
         return outcome
 
     def question(self, turn_id: str, call_id: str) -> Question | None:
@@ -161,7 +155,7 @@ class Asking:
         async def refuse(sentence: str, rule: str) -> ToolOutcome:
             denied = replace(verdict, rule=rule)
             refusal = Refusal(way, dict(verdict.arguments), sentence, denied)
-            return await self._books.refuse(request, refusal)
+            return await self._call_log.refuse(request, refusal)
 
         question = self._question(request, verdict)
         kind = _kind(way, verdict)
@@ -196,7 +190,7 @@ class Asking:
         if request.entry.withdrawn:  # nobody is asked for whom a yes would do nothing
             self._pending.take(question.id)
             await self._resume()
-            return await self._books.withdrawn(request, way, dict(verdict.arguments))
+            return await self._call_log.withdrawn(request, way, dict(verdict.arguments))
         return outcome
 
     async def next_question(
@@ -337,19 +331,19 @@ class Asking:
             await hushed.resume()
 
     async def _asked(self, request: Request, way: Way, verdict: PolicyDecision) -> ToolOutcome:
-        outcome = asked(request, way, verdict, self._books.elapsed_ms(request))
-        await self._books.end(request, outcome)
+        outcome = asked(request, way, verdict, self._call_log.elapsed_ms(request))
+        await self._call_log.end(request, outcome)
         return outcome
 
     async def _refuse(
         self, request: Request, way: Way, verdict: PolicyDecision, key: str, rule: str
     ) -> ToolOutcome:
         if rule == "tainted":
-            self.on_tainted()
+            self._on_tainted()
         sentence = request.sentences.say(key, **verdict.values)
         denied = replace(verdict, rule=rule)
         refusal = Refusal(way, dict(verdict.arguments), sentence, denied)
-        return await self._books.refuse(request, refusal)
+        return await self._call_log.refuse(request, refusal)
 
     async def _remember(self, frozen: Frozen) -> None:
         consents, verdict = self._governance.consents, frozen.verdict

@@ -12,9 +12,8 @@ from assistant.tools.catalog.menu import MenuEntry
 from assistant.tools.execution.guards import CallGuards
 from assistant.tools.execution.outcomes import Answer, Sentences, capped, join_answers, read_answer
 from assistant.tools.execution.verification import GLANCE_S, Finding, verify
-from assistant.tools.house.intents import BROADCAST, INTENTS
+from assistant.tools.house.intents import BROADCAST, INTENTS, spread
 from assistant.tools.house.names import nearest_in_house, spoken_names
-from assistant.tools.policy.corrections import spread
 from assistant.tools.policy.rules import PolicyDecision
 from integrations.cleaning import one_line
 from integrations.errors import IntegrationError, Unavailable
@@ -238,8 +237,6 @@ def _not_reached(
 
 
 MAX_SPEECH = 2_000  # characters of a reply
-
-
 # A sentence -> Hearth's own answer to it, where the engine's is not to be trusted; "": it is.
 CheckAnswer = Callable[[SentenceMatch], Awaitable[str]]
 

@@ -27,20 +27,12 @@ if TYPE_CHECKING:
 
 
 MAX_ALIKE_FAILURES = 3  # of one tool with the same arguments in one turn
-
-
 MAX_REPEATED = 3  # of them that gave the same each time, with no change in between
-
-
 # Rules that end a turn where the brain goes on all the same.
 LIMITS = frozenset(
     {"too_many_calls", "too_many_mutations", "too_many_rounds", "too_alike", "repeated"}
 )
-
-
 TURNS_KEPT = 64  # the oldest are forgotten first
-
-
 # How many may follow each other at once.
 BURSTS: Mapping[Tier, int] = {Tier.COMFORT: 30, Tier.COSTLY: 4, Tier.SECURE: 3}
 
@@ -215,14 +207,8 @@ class CallGuards:
 
 # Remembers which server is down: it is not called again until a while has passed.
 FAILURES_TO_OPEN = 3  # in a row
-
-
 FIRST_PAUSE_S = 30.0
-
-
 LONGEST_PAUSE_S = 600.0
-
-
 PROBE_S = 30.0  # a probe of which nothing is heard is given up
 
 
@@ -292,28 +278,14 @@ class Breakers:
 # as long as the text is in its context, which a session with Gemini Live keeps over many turns. So
 # a talk that has read such text stays marked until the model begins one without it.
 _MOST = 1_000  # turns, pieces of work and talks that are remembered; the oldest are forgotten first
-
-
 _MOST_SAID = 20  # of a talk's sentences, the newest
-
-
 _MOST_CHARACTERS = 2_000  # of one
-
-
 # What a house tells of its things that others write: titles of what plays, and states that are
 # sentences, such as the newest message of a phone.
 _TITLES = re.compile(r"\bmedia_(?:title|artist|album_name|series_title|channel)\b\W+\w")
-
-
 _STATES = re.compile(r"\bstate: *'?([^\n\\]+)")
-
-
 _SENTENCE = 40  # characters of a state, or as many words, that are no plain state any more
-
-
 _WORDS = 5
-
-
 Value = TypeVar("Value")
 
 

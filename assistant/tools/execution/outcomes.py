@@ -28,26 +28,12 @@ if TYPE_CHECKING:
 
 # What a server's answer says: Home Assistant's lists of successes and failures, or plain text.
 MAX_DATA = 24_000  # characters of an answer that a brain is given
-
-
 _MAX_READ = 200_000  # of one that is looked at: a tool server's are no longer (`integrations.mcp`)
-
-
 _CUT = "\n[cut: these are the first {kept} of {all} characters]"
-
-
 _MAX_NAME = 300
-
-
 _MAX_REASON = 300
-
-
 _IN_VAIN = re.compile(r"Failed to call \w+ for: \[(?P<ids>[^\]]*)\]")
-
-
 _ENTITY = re.compile(r"[a-z0-9_]+\.[a-z0-9_]+")
-
-
 _PREFIX = "Error calling tool: "
 
 
@@ -132,8 +118,6 @@ def _loaded(text: str) -> Mapping[str, Any]:
 
 
 MAX_NAMED = 4  # things told one by one
-
-
 MAX_VALUE = 2_000  # characters of what fills a sentence
 
 
@@ -236,14 +220,8 @@ def _name(observed: Observed, house: House) -> str:
 
 
 _log = logging.getLogger(__name__)
-
-
 WATCH_S = 60.0
-
-
 MAX_WATCHED = 32  # movements at once; more are not watched
-
-
 # What each movement comes to when nothing stops it.
 _ENDS = {
     "opening": frozenset({"open"}),
@@ -255,39 +233,21 @@ _ENDS = {
         f"armed_{mode}" for mode in ("away", "home", "night", "vacation", "custom_bypass")
     ),
 }
-
-
 # A cover on its way to a position ends as "open" or "closed", both of them as asked.
 _POSITION, _TO_POSITION = "position", "HassSetPosition"
-
-
 _PLANS = ("script.", "scene.")
-
-
 _SLOW = frozenset({"returning", "arming"})  # may well take longer than WATCH_S
-
-
 _GONE = frozenset({"unavailable", "unknown"})
-
-
 _JAMMED = "jammed"
-
-
 # Blinds and the like: that they have got there too is nothing to speak of.
 _SHADES = frozenset({"awning", "blind", "curtain", "damper", "shade", "shutter"})
-
-
 _TOLD = frozenset({"locked", "unlocked", "opened", "closed"})  # have sentences of their own
-
-
 _WORDS = {
     "locking": "locked",
     "unlocking": "unlocked",
     "opening": "opened",
     "closing": "closed",
 }
-
-
 Announce = Callable[[str, str], None]  # text, language
 
 

@@ -53,6 +53,19 @@ class Entry:
         """A name for it that is unique among all turns."""
         return f"{self.turn_id}-{self.key}"
 
+    def begin(self, order: int, tier: Tier, entities: tuple[str, ...]) -> None:
+        """Count it as sent."""
+        self.order, self.tier, self.entities = order, tier, entities
+
+    def end(self, outcome: ToolOutcome) -> None:
+        """Keep the newest outcome of a call that was sent."""
+        self.sent = outcome
+
+    def withdraw(self) -> None:
+        """Keep it from being sent, unless it was."""
+        if self.order is None and not self.answer.done():
+            self.withdrawn = True
+
 
 class Ledger:
     """All calls of the last turns.
@@ -82,13 +95,12 @@ class Ledger:
 
     def send(self, entry: Entry, tier: Tier, entities: tuple[str, ...]) -> None:
         """From here on the call counts as sent."""
-        entry.order, entry.tier, entry.entities = next(self._order), tier, entities
+        entry.begin(next(self._order), tier, entities)
 
     def withdraw(self, turn_id: str) -> None:
         """Calls of the turn that were not sent yet never will be."""
         for entry in self._of(turn_id):
-            if entry.order is None and not entry.answer.done():
-                entry.withdrawn = True
+            entry.withdraw()
 
     def mutations(self, turn_id: str) -> tuple[Mutation, ...]:
         """The turn's calls above READ that were sent, in the order of sending."""
@@ -98,12 +110,7 @@ class Ledger:
             if entry.order is not None and entry.tier is not Tier.READ
         ]
         return tuple(
-            Mutation(
-                entry.call.id,
-                entry.call.name,
-                entry.entities,
-                entry.sent,
-            )
+            Mutation(entry.call.id, entry.call.name, entry.entities, entry.sent)
             for _, entry in sorted(sent, key=lambda pair: pair[0])
         )
 
@@ -178,8 +185,6 @@ _SILENT = frozenset(
         *("todo", "valve", "water_heater"),
     }
 )
-
-
 SPOKEN = Way(HOME_ASSISTANT, PROCESS, Tier.COSTLY)
 
 

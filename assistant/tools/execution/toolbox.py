@@ -17,8 +17,8 @@ from assistant.tools.builtin.date_and_weather import date_and_time
 from assistant.tools.builtin.protocol import BuiltIn
 from assistant.tools.catalog.approvals import NOTHING_HELD
 from assistant.tools.catalog.menu import Menu, MenuEntry, MenuKeeper, build_menu
-from assistant.tools.execution.call_log import Books, Counting, Refusing, Sender
-from assistant.tools.execution.confirmations import Asking
+from assistant.tools.execution.call_log import CallCounter, CallLog, Dispatcher, OnOutcome, Refusals
+from assistant.tools.execution.confirmations import Confirmations
 from assistant.tools.execution.executor import CheckAnswer, EngineCalls, Executor
 from assistant.tools.execution.guards import CallGuards
 from assistant.tools.execution.outcomes import Sentences
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 class Toolbox:
     """Runs the calls of every brain. A call id is answered once; nothing is ever sent twice.
 
-    What counts as the same call, also between two brains of one turn, is told in `ledger.Ledger`.
+    What counts as the same call, also between two brains of one turn, is told in `Ledger`.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class Toolbox:
         governance: CallGuards | None = None,
     ) -> None:
         """`wait_s`: how long a change is waited for; `engine`: what sentences are said to;
-        `check`: looks at its answers; the others as in `judging.Judge`."""
+        `check`: looks at its answers; the others as in `Judge`."""
         self._hub = hub
         self._catalogue = catalogue
         self._clock = clock
@@ -84,26 +84,32 @@ class Toolbox:
         self._narrowing = Narrowing()
         self._governance = governance or CallGuards()
         self._executor = Executor(hub, home, wait_s, self._governance)
-        self._books = Books(journal, self._governance, clock)
-        self._sender = Sender(self._ledger, self._books, self._governance)
-        self._counting = Counting(self._books, self._governance)
-        self._refusing = Refusing(self._books, self._counting, home)
-        self._asking = Asking(self._books, self._governance, clock)
+        self._call_log = CallLog(journal, self._governance, clock)
+        self._on_outcome: OnOutcome = lambda outcome, language: None
+        self._on_tainted: Callable[[], None] = lambda: None
+        self._dispatcher = Dispatcher(
+            self._ledger, self._call_log, self._governance, lambda *told: self._on_outcome(*told)
+        )
+        self._counter = CallCounter(self._call_log, self._governance)
+        self._refusals = Refusals(self._call_log, self._counter, home)
+        self._confirmations = Confirmations(
+            self._call_log, self._governance, clock, lambda: self._on_tainted()
+        )
 
     def offer(self, *built_in: BuiltIn) -> None:
         """Add tools of Hearth's own. Their names must be new."""
         self._built_in += built_in
         self._menu = None
 
-    def tell(self, on_outcome: Callable[[ToolOutcome, str], None]) -> None:
+    def tell(self, on_outcome: OnOutcome) -> None:
         """From here on `on_outcome` is told of each call that was sent, with the turn's language;
         it must not block."""
-        self._sender.on_outcome = on_outcome
+        self._on_outcome = on_outcome
 
     def when_tainted(self, tell: Callable[[], None]) -> None:
         """From here on `tell` is called where something was refused for the text from outside that
         a model knows: without that talk the next request may be asked about. It must not block."""
-        self._asking.on_tainted = tell
+        self._on_tainted = tell
 
     @property
     def current_menu(self) -> Menu:
@@ -148,11 +154,11 @@ class Toolbox:
 
     def taint(self, turn_id: str) -> None:
         """Text from outside has come into this turn: nothing secure may follow from it."""
-        self._asking.taint(turn_id)
+        self._confirmations.taint(turn_id)
 
     def is_tainted(self, turn_id: str) -> bool:
         """Whether it has."""
-        return self._asking.is_tainted(turn_id)
+        return self._confirmations.is_tainted(turn_id)
 
     def narrow(self, turn_id: str, allowed: Sequence[str]) -> None:
         """From here on this turn may use these tools alone (see `narrowing`)."""
@@ -190,15 +196,15 @@ class Toolbox:
         request = Request(
             entry, call, turn_id, heard, language, sentences, began_s, situation, program
         )
-        request = self._asking.begin(request)
+        request = self._confirmations.begin(request)
         try:
             outcome = await self._run(request)
         except BaseException:
             # Most often cancelled: whoever repeats the id must not run it again.
-            outcome = entry.sent or unsent(request, self._books.elapsed_ms(request))
+            outcome = entry.sent or unsent(request, self._call_log.elapsed_ms(request))
             entry.answer.set_result(outcome)
             if entry.sent is None:
-                await asyncio.shield(self._books.end(request, outcome))
+                await asyncio.shield(self._call_log.end(request, outcome))
             raise
         entry.answer.set_result(outcome)
         return outcome
@@ -208,12 +214,12 @@ class Toolbox:
 
         None: it is asked for an equal call already. Whoever takes it must `settle` it.
         """
-        return self._asking.question(turn_id, call_id)
+        return self._confirmations.question(turn_id, call_id)
 
     @property
     def asks_aloud(self) -> bool:
         """Whether a person is being asked about something secure: what may sound has to wait."""
-        return self._asking.asks_aloud
+        return self._confirmations.asks_aloud
 
     async def settle(self, question: Question, settlement: Settlement | None) -> ToolOutcome | None:
         """The person has answered, or has not: the frozen call runs once, or never.
@@ -221,13 +227,13 @@ class Toolbox:
         A `settlement` of None: nobody could be asked, and the call stays as it is. The outcome is
         None then, and where this question was settled before, or too long ago.
         """
-        return await self._asking.settle(question, settlement)
+        return await self._confirmations.settle(question, settlement)
 
     async def next_question(
         self, turn_id: str, settlement: Settlement | None
     ) -> Question | ToolOutcome | None:
-        """As `Asking.next_question`: a sentence may hold several calls that need a yes."""
-        return await self._asking.next_question(turn_id, settlement)
+        """As `Confirmations.next_question`: a sentence may hold several calls that need a yes."""
+        return await self._confirmations.next_question(turn_id, settlement)
 
     async def explain(
         self,
@@ -258,22 +264,22 @@ class Toolbox:
         # Listed anew for a name that is not there: the house may have been away the last time.
         entry = self.current_menu.find(call.name) or (await self.menu()).find(call.name)
         if entry is None:
-            return await self._refusing.unknown(request, self.current_menu)
+            return await self._refusals.unknown(request, self.current_menu)
         if not self._narrowing.allows(request.turn_id, entry.names):
-            return await self._refusing.left_out(request, dict(call.arguments))
-        heard = self._asking.words(request, entry)
+            return await self._refusals.left_out(request, dict(call.arguments))
+        heard = self._confirmations.words(request, entry)
 
         def judged() -> PolicyDecision | Misfit:
-            tainted = self._asking.has_read_outside(request)
+            tainted = self._confirmations.has_read_outside(request)
             return self._judge.call(entry, call.arguments, heard, request.program, tainted)
 
         verdict = await self._judge.read_up(judged)
         if isinstance(verdict, Misfit):
-            return await self._refusing.misfit(request, entry, verdict)
+            return await self._refusals.misfit(request, entry, verdict)
         if verdict.decision is Decision.DENIED:
             if verdict.rule == IN_TALK:
-                self._asking.on_tainted()  # without that talk the next turn is the person's alone
-            return await self._refusing.denied(request, entry, verdict)
+                self._on_tainted()  # without that talk the next turn is the person's alone
+            return await self._refusals.denied(request, entry, verdict)
 
         def again() -> PolicyDecision | None:
             now = judged()
@@ -284,17 +290,17 @@ class Toolbox:
                 resting = request.sentences.say("guards.server_down", names=entry.server)
                 down = replace(allowed, rule="server_down")
                 refusal = Refusal(way_of(entry), dict(allowed.arguments), resting, down)
-                return await self._books.refuse(request, refusal)
+                return await self._call_log.refuse(request, refusal)
 
-            tainted = self._asking.has_read_outside(request)
+            tainted = self._confirmations.has_read_outside(request)
             asked = replace(request.for_built_in, tainted=tainted)
 
             def run(outcome: ToolOutcome) -> Awaitable[ToolOutcome]:
                 return self._executor.run(entry, allowed, outcome, request.sentences, asked)
 
-            sent = await self._sender.send(request, way_of(entry), allowed, run, confirmed_by)
+            sent = await self._dispatcher.send(request, way_of(entry), allowed, run, confirmed_by)
             if self._governance.taints(entry) or self._governance.taints_by(sent):
-                self._asking.taint(request.turn_id)
+                self._confirmations.taint(request.turn_id)
             return sent
 
         return await self._decided(request, way_of(entry), verdict, again, execute)
@@ -312,34 +318,36 @@ class Toolbox:
         unasked = gated and program is not None and not program.rights.asks
 
         async def run(allowed: PolicyDecision, confirmed_by: str) -> ToolOutcome:
-            held = await self._asking.silenced(request, way, allowed)
+            held = await self._confirmations.silenced(request, way, allowed)
             return held if held is not None else await execute(allowed, confirmed_by)
 
         async def go_on() -> ToolOutcome:
             if verdict.decision is Decision.ALLOWED:
-                refused = await self._asking.refusal(request, way, verdict)
+                refused = await self._confirmations.refusal(request, way, verdict)
                 return refused if refused is not None else await run(verdict, "")
             if unasked:
-                return await self._asking.unasked(request, way, verdict)
-            if request.program is None and await self._asking.consented(request, way, verdict):
+                return await self._confirmations.unasked(request, way, verdict)
+            if request.program is None and await self._confirmations.consented(
+                request, way, verdict
+            ):
                 return await run(replace(verdict, decision=Decision.CONFIRMED), "always")
-            return await self._asking.ask(request, way, verdict, again, execute)
+            return await self._confirmations.ask(request, way, verdict, again, execute)
 
         # Who repeats what the person is being asked about uses up nothing of theirs; nor does a
         # program, by what will not be asked.
-        free = unasked or self._asking.waits_for(request, verdict)
+        free = unasked or self._confirmations.waits_for(request, verdict)
         tier = Tier.READ if free else verdict.tier
-        return await self._counting.within_limits(request, tier, go_on)
+        return await self._counter.within_limits(request, tier, go_on)
 
     async def _say(self, request: Request, match: SentenceMatch) -> ToolOutcome:
         """A sentence for the home's own engine, judged by what it would touch."""
         saying = self._saying
         arguments = {"text": match.text, "language": match.language, "intent": match.intent}
         if not self._narrowing.allows(request.turn_id, (PROCESS, match.intent)):
-            return await self._refusing.left_out(request, arguments)
+            return await self._refusals.left_out(request, arguments)
 
         def judged() -> PolicyDecision:
-            tainted = self._asking.has_read_outside(request)
+            tainted = self._confirmations.has_read_outside(request)
             by_words = self._judge.sentence(match, request.heard, request.program, tainted)
             return replace(by_words, arguments=arguments)
 
@@ -348,12 +356,12 @@ class Toolbox:
             key = verdict.key or "tools.unreachable"
             sentence = request.sentences.say(key, **verdict.values)
             refusal = Refusal(SPOKEN, arguments, sentence, verdict)
-            return await self._refusing.refuse(request, refusal)
+            return await self._refusals.refuse(request, refusal)
 
         async def execute(allowed: PolicyDecision, confirmed_by: str) -> ToolOutcome:
             def run(outcome: ToolOutcome) -> Awaitable[ToolOutcome]:
                 return saying.run(match, allowed, outcome, request.sentences, request.caller)
 
-            return await self._sender.send(request, SPOKEN, allowed, run, confirmed_by)
+            return await self._dispatcher.send(request, SPOKEN, allowed, run, confirmed_by)
 
         return await self._decided(request, SPOKEN, verdict, judged, execute)

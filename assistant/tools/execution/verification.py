@@ -5,9 +5,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from assistant.domain.outcome import Awaited, Observed
-from assistant.tools.house.intents import INTENTS, Action
+from assistant.tools.house.intents import INTENTS, LISTING, Action, spread
 from assistant.tools.house.names import brightness_percent, short_state
-from assistant.tools.policy.corrections import LISTING, spread
 from integrations.home_assistant.house import Entity, House
 
 if TYPE_CHECKING:
@@ -15,20 +14,10 @@ if TYPE_CHECKING:
 
 
 WAIT_S = 1.0  # for what can be checked
-
-
 GLANCE_S = 0.3  # for what only shows that something changed
-
-
 FULLY_OPEN = 99  # percent; some covers never tell 100
-
-
 UNDER_WAY = frozenset({"opening", "closing", "locking", "unlocking", "returning", "arming"})
-
-
 Check = Callable[[Entity], bool]
-
-
 _ON: Mapping[str, frozenset[str]] = {
     "lock": frozenset({"locked", "locking"}),
     "cover": frozenset({"open", "opening"}),
@@ -37,8 +26,6 @@ _ON: Mapping[str, frozenset[str]] = {
     "lawn_mower": frozenset({"mowing"}),
     "media_player": frozenset({"on", "idle", "playing", "paused", "buffering"}),
 }
-
-
 _OFF: Mapping[str, frozenset[str]] = {
     "lock": frozenset({"unlocked", "unlocking", "open", "opening"}),
     "cover": frozenset({"closed", "closing"}),
@@ -47,17 +34,9 @@ _OFF: Mapping[str, frozenset[str]] = {
     "lawn_mower": frozenset({"docked", "returning", "paused"}),
     "media_player": frozenset({"off", "standby"}),
 }
-
-
 _HEATING = frozenset({"climate", "water_heater", "humidifier"})  # on is any state but off
-
-
 _PRESSED = frozenset({"button", "input_button", "scene"})  # their state is when that was last
-
-
 _NEVER_LATE = _PRESSED | {"script", "todo"}  # they show it at once, or not at all
-
-
 _PLAIN = frozenset(
     {
         *("automation", "fan", "group", "input_boolean", "light", "remote", "script", "siren"),

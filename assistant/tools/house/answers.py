@@ -15,31 +15,17 @@ from assistant.tools.vocabulary import fold, mentions
 from integrations.home_assistant.house import Area, Entity, House
 
 _LISTED = 5  # names in one answer; the rest is counted
-
-
 _WORDS = frozenset(
     "open closed opening closing locked unlocked locking unlocking jammed".split()
 )  # said of doors and windows, as house_state.open_one and house_state.open_many
-
-
 _SENSED = {"low": "state_low", "normal": "state_normal", "wet": "state_wet", "dry": "state_not_wet"}
-
-
 _OTHERS = frozenset(
     "on off home not_home playing paused idle standby heat cool auto heat_cool "
     "dry fan_only docked cleaning returning error detected clear".split()
 )
-
-
 _PLURAL = re.compile(r"(?i)[^sui]s$")  # English names of several things
-
-
 _MASCULINE = ("el ", "los ", "le ", "o ", "os ")  # articles that the person said
-
-
 _OF_ROOM = {"temperature": "degrees", "humidity": "percent"}
-
-
 _NONE_OF_ROOM = {"temperature": "offline.no_temperature", "humidity": "house_state.no_humidity"}
 
 

@@ -4,6 +4,7 @@ The names are those of Home Assistant 2025.4 to 2026.11; since 2026.9 they carry
 `intent__` or `light__`. Slots, required features and states: `components/*/intent.py` of 2026.11.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -49,17 +50,9 @@ _COVERS = frozenset(
         "window",
     }
 )
-
-
 _VALVES = frozenset({"gas", "water"})
-
-
 _PLAYERS = frozenset({"projector", "receiver", "speaker", "tv"})
-
-
 _SWITCHED = _COVERS | _VALVES | _PLAYERS | {"identify", "outlet", "restart", "switch", "update"}
-
-
 _PLAYING = frozenset({"playing"})
 
 
@@ -89,17 +82,9 @@ def _one(domain: str, features: int = 0, *, places: bool = True) -> Intent:
 
 
 _NOTE = Intent(Action.NOTE, by_target=False)
-
-
 _READ = Intent(Action.READ, by_target=False)
-
-
 _LIST = Intent(Action.NOTE, frozenset({"todo"}), selective=False, places=False, single=True)
-
-
 BROADCAST = "HassBroadcast"  # it succeeds also where no speaker takes it
-
-
 # Tools of Home Assistant that only read, and only what is exposed to the assistant: those of 2025.4
 # (bare, with the domain in the name) to 2026.11.
 READINGS = frozenset(
@@ -108,8 +93,6 @@ READINGS = frozenset(
         *("get_items", "todo_get_items"),
     }
 )
-
-
 INTENTS: dict[str, Intent] = {
     "HassTurnOn": Intent(Action.ON, classes=_SWITCHED),
     "HassTurnOff": Intent(Action.OFF, classes=_SWITCHED),
@@ -170,12 +153,8 @@ INTENTS: dict[str, Intent] = {
     "HassNevermind": _READ,
     "HassRespond": _READ,
 }
-
-
 # A timer may carry a sentence that Home Assistant obeys when it ends.
 LATER = "conversation_command"
-
-
 # Domains with a service `turn_on`, and those that HassTurnOn turns into another one.
 _TURNED = frozenset(
     {
@@ -184,19 +163,13 @@ _TURNED = frozenset(
         *("cover", "lock", "valve"),
     }
 )
-
-
 SERVED: Mapping[Action, frozenset[str]] = {
     Action.ON: _TURNED | {"scene", "button", "input_button"},
     Action.OFF: _TURNED,
     Action.TOGGLE: _TURNED - {"camera", "lock", "water_heater"},
 }
-
-
 # What the service behind an action wants in `supported_features`; it fails for a thing without.
 _COVER_NEEDS = {Action.ON: 1, Action.OFF: 2, Action.POSITION: 4, Action.STOP: 8}
-
-
 NEEDS: Mapping[str, Mapping[Action, int]] = {
     "camera": {Action.ON: 1, Action.OFF: 1},
     "climate": {Action.ON: 256, Action.OFF: 128},
@@ -229,6 +202,41 @@ def suffix(name: str) -> str:
 
 # Says one sentence to the home's conversation engine, once, and looks what happened.
 TRIGGER = "conversation.trigger"  # a sentence that automations wait for, as rules know it
-
-
 PROCESS = "conversation.process"  # of such a call in the journal; no tool of the menu
+#
+# One call that names several things for a list becomes one call for each.
+#
+# Home Assistant would write "milk, eggs and bread" down as one item.
+LISTING = frozenset({"HassListAddItem", "HassListCompleteItem", "HassListRemoveItem"})
+MAX_ITEMS = 12  # of one call; a longer text is more likely one long item than a list
+_ITEM = "item"
+_COMMA = re.compile(r"\s*[,;]\s+")  # "1,5 l of milk" has none
+# The last two of a list, in the languages that Hearth speaks best. Only behind a comma: "salt and
+# pepper" may well be one item.
+_WORD = "(?:and|e|et|und|và|y)"
+_AND = re.compile(rf"^{_WORD}\s+|\s+{_WORD}\s+", re.IGNORECASE)
+
+
+def spread(suffix: str, arguments: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The arguments of each call that is to be sent, in order: mostly one, as it came."""
+    item = arguments.get(_ITEM)
+    if suffix not in LISTING or not isinstance(item, str):
+        return [dict(arguments)]
+    items = _items(item)
+    if not 1 < len(items) <= MAX_ITEMS:
+        return [dict(arguments)]
+    return [{**arguments, _ITEM: one} for one in items]
+
+
+def as_said(item: str, sentence: str) -> str:
+    """`item` as it stands in the sentence, with the commas that a parser has taken out of it."""
+    words = r"\W+".join(map(re.escape, item.split()))
+    found = re.search(rf"(?<!\w){words}(?!\w)", sentence, re.IGNORECASE) if words else None
+    return found[0] if found else item
+
+
+def _items(text: str) -> list[str]:
+    *first, last = _COMMA.split(text.strip())
+    if not first:
+        return [text]
+    return [part.strip() for part in (*first, *_AND.split(last)) if part.strip()]

@@ -15,8 +15,6 @@ from assistant.tools.house.targets import KEPT_NAMES, is_called, is_wildcard, sa
 from integrations.home_assistant.house import Area, Entity, Floor, House
 
 _OWNED = re.compile(r"(?i)(?:the|my|our)\b|\S+['’]s?\b")  # "Ana's window" takes no article
-
-
 MOST_NAMED = 8  # names; the rest is counted
 
 
@@ -50,19 +48,11 @@ def _lowered(name: str) -> str:
 
 
 MOST_NEAR = 3
-
-
 _LONGEST = 80  # characters compared; a longer name is not a name
-
-
 _LIKE = 0.6  # of difflib's measure; below, names only share letters by chance
-
-
 # Names that are compared letter by letter, 60 µs each: those that share most pairs of letters. The
 # rest of a house of 5,000 things would take 0.1 s, in which nothing else is done.
 _COMPARED = 150
-
-
 _BITS = 251  # a prime: pairs are spread well
 
 
@@ -120,8 +110,6 @@ def _text(arguments: Mapping[str, Any], key: str) -> str:
 
 
 _APOSTROPHES = dict.fromkeys(map(ord, "'’‘`´ʼ′"))
-
-
 _ARTICLES = frozenset(
     {"the", "a", "an", "my", "our", "el", "la", "los", "las", "un", "una", "mi", "mis"}
 )
@@ -190,12 +178,8 @@ def celsius(entity: Entity, degrees: float) -> float:
 
 # An entity's state in short words, as the journal and the model see it.
 UNKNOWN = frozenset({"unavailable", "unknown"})
-
-
 # What a binary sensor of this device class says (`components/binary_sensor`, its states' names).
 _OPEN, _SENSED = ("open", "closed"), ("detected", "clear")
-
-
 ON_AND_OFF = {
     **dict.fromkeys(("door", "garage_door", "opening", "window"), _OPEN),
     **dict.fromkeys(("motion", "occupancy", "smoke", "gas", "carbon_monoxide", "sound"), _SENSED),

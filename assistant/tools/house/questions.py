@@ -15,20 +15,10 @@ from assistant.tools.vocabulary import LANGUAGES, entries, fold, mentions
 from integrations.home_assistant.house import Entity, House
 
 EVERYTHING = "everything"  # the device class of a question about the whole house
-
-
 OPENNESS = frozenset({"open", "closed"})
-
-
 LOCKING = frozenset({"locked", "unlocked"})
-
-
 MOVING = frozenset({"opening", "closing", "locking", "unlocking"})
-
-
 LOW_BATTERY = 20  # percent; the limit of Home Assistant's own battery alerts
-
-
 # What measures its own inside, wherever it stands.
 _DEVICES = frozenset({"camera", "light", "lock", "media_player", "switch", "vacuum"})
 
@@ -259,15 +249,11 @@ _COVERS = {
     "gate": frozenset({"door", "gate"}),
     "window": frozenset({"window"}),
 }
-
-
 _CONTACTS = {
     "door": frozenset({"door"}),
     "garage_door": frozenset({"door", "garage"}),
     "window": frozenset({"window"}),
 }
-
-
 # What people ask for -> the topic of its names.
 NAMED = {
     "door": "asked_doors",

@@ -17,8 +17,6 @@ from assistant.tools.house.intents import NEEDS, SERVED, Action, Intent
 from integrations.home_assistant.house import Area, Entity, Floor, House
 
 WILDCARD = "all"
-
-
 KEPT_NAMES = 32_768  # texts whose form for comparison is kept: two names for each of 5,000 things
 
 
@@ -246,12 +244,8 @@ def without_plans(entity_ids: Iterable[str], house: House) -> set[str]:
 
 
 NEVER_OFF = frozenset({"button", "input_button", "scene"})  # Home Assistant cannot undo these
-
-
 # What they do is not told by the way they are switched.
 UNTOLD = frozenset({"automation", "button", "input_button", "scene", "script"})
-
-
 _WAYS = {"on": Action.ON, "off": Action.OFF, "either": Action.TOGGLE}
 
 

@@ -38,8 +38,6 @@ if TYPE_CHECKING:
 
 
 POLICY_MODE = "policy_mode"  # under which it is kept
-
-
 _log = logging.getLogger(__name__)
 
 
@@ -190,8 +188,6 @@ def _with_voice(settings: Settings, profile: Profile) -> Settings:
 #
 # The policy decides about each call of what is left as it does without a profile.
 _KEPT = 1_000  # turns; what they left in the background goes on for 10 min at most
-
-
 SWITCH_PROFILE = "switch_profile"  # the way out, which is always there
 
 
@@ -228,8 +224,6 @@ class Narrowing:
 
 
 RATINGS = "ratings"  # under which they are kept
-
-
 TIERS = (Tier.COMFORT, Tier.COSTLY, Tier.SECURE)
 
 
@@ -334,8 +328,6 @@ def read_tiers(value: Any) -> dict[str, Tier]:
 # that its owner gave before is void then, since it was given in the belief that nothing opens; one
 # that is given afterwards counts.
 RETRY_S = 30.0  # after which a write that failed is tried again
-
-
 Openings = Mapping[str, frozenset[str]]  # what each was seen to open, by entity id
 
 

@@ -3,11 +3,9 @@
 A name is mended in three steps, each taken only where exactly one reading is left: the same letters
 but for accents, apostrophes and Unicode form; then also but for inner spaces, an article or a
 plural, or a name that is really a place; then a near miss. Beyond the first step nothing gated is
-ever guessed. A choice of things is said by domain, by room, or thing by thing, and a list of items
-becomes one call for each: Home Assistant would write "milk, eggs and bread" down as one item.
+ever guessed. A choice of things is said by domain, by room, or thing by thing.
 """
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -301,8 +299,6 @@ def _names_of(places: Iterable[Area | Floor]) -> list[str]:
 
 
 MOST_CALLS = 100  # calls for one; a choice that needs more cannot be said
-
-
 _CHOOSING = ("name", "area", "floor", "domain", "device_class")
 
 
@@ -381,52 +377,3 @@ def _by_area(things: Iterable[Entity], house: House) -> Iterable[tuple[Area | No
     for one in things:
         rooms.setdefault(one.area_id or "", []).append(one)
     return [(house.areas.get(area_id), found) for area_id, found in rooms.items()]
-
-
-#
-# One call that names several things for a list becomes one call for each.
-#
-# Home Assistant would write "milk, eggs and bread" down as one item.
-LISTING = frozenset({"HassListAddItem", "HassListCompleteItem", "HassListRemoveItem"})
-
-
-MAX_ITEMS = 12  # of one call; a longer text is more likely one long item than a list
-
-
-_ITEM = "item"
-
-
-_COMMA = re.compile(r"\s*[,;]\s+")  # "1,5 l of milk" has none
-
-
-# The last two of a list, in the languages that Hearth speaks best. Only behind a comma: "salt and
-# pepper" may well be one item.
-_WORD = "(?:and|e|et|und|và|y)"
-
-
-_AND = re.compile(rf"^{_WORD}\s+|\s+{_WORD}\s+", re.IGNORECASE)
-
-
-def spread(suffix: str, arguments: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The arguments of each call that is to be sent, in order: mostly one, as it came."""
-    item = arguments.get(_ITEM)
-    if suffix not in LISTING or not isinstance(item, str):
-        return [dict(arguments)]
-    items = _items(item)
-    if not 1 < len(items) <= MAX_ITEMS:
-        return [dict(arguments)]
-    return [{**arguments, _ITEM: one} for one in items]
-
-
-def as_said(item: str, sentence: str) -> str:
-    """`item` as it stands in the sentence, with the commas that a parser has taken out of it."""
-    words = r"\W+".join(map(re.escape, item.split()))
-    found = re.search(rf"(?<!\w){words}(?!\w)", sentence, re.IGNORECASE) if words else None
-    return found[0] if found else item
-
-
-def _items(text: str) -> list[str]:
-    *first, last = _COMMA.split(text.strip())
-    if not first:
-        return [text]
-    return [part.strip() for part in (*first, *_AND.split(last)) if part.strip()]

@@ -24,8 +24,6 @@ from assistant.tools.policy.rules import (
 from integrations.home_assistant.house import House
 
 _BOTH_WAYS = frozenset({"unlock", "open", "disarm"})  # what a plan does it may do or take back
-
-
 WITH_MORE = "_more"  # ends the key of a question that also tells what else would happen
 
 

@@ -246,11 +246,7 @@ _PRIVATE_TOOLS = frozenset(
         *("calendar_get_events", "get_events", "get_items", "todo_get_items"),
     }
 )
-
-
 _LONGEST_DETAIL = 3  # arguments that a question tells
-
-
 _NOWHERE = House()
 
 

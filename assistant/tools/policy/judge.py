@@ -1,8 +1,7 @@
 """What is decided about a call before anything is sent: whether it fits, and whether it may run.
 
 Home Assistant does not check the fields of scripts (2026.11): a tool's schema says of a field that
-names a room or a thing only that it is a text. The selectors that people chose for the fields tell
-more.
+names a room or a thing only that it is a text. The selectors that people chose for it tell more.
 """
 
 import asyncio
@@ -23,7 +22,7 @@ from assistant.tools.policy.corrections import MendedArgument
 from assistant.tools.policy.engine import judge, judge_sentence
 from assistant.tools.policy.risk import is_safe_to_guess
 from assistant.tools.policy.rules import STRICT, PolicyDecision, Ruling, Rulings
-from assistant.tools.policy.targeting import is_script_tool
+from assistant.tools.policy.targeting import script_behind
 from integrations.errors import IntegrationError
 from integrations.home_assistant.house import Area, Entity, Floor, House
 
@@ -32,8 +31,6 @@ if TYPE_CHECKING:
 
 
 Selectors = Mapping[str, Mapping[str, Any]]  # field -> its selector: {"area": {"multiple": True}}
-
-
 _TARGETS = {"entity_id": "entity", "area_id": "area", "floor_id": "floor", "device_id": "device"}
 
 
@@ -56,10 +53,7 @@ class Taken:
 
 
 async def ask_scripts(command: Callable[[str], Awaitable[Any]]) -> dict[str, Taken]:
-    """What every script with fields takes, by the script's own name ("movie_night").
-
-    Any user may ask. Raises what `command` raises.
-    """
+    """Ask what every script with fields takes, by its own name ("movie_night"); any user may."""
     return read_scripts(await command("get_services"))
 
 
@@ -209,17 +203,9 @@ def _guessed(
 
 
 _log = logging.getLogger(__name__)
-
-
 READ_S = 4.0  # how long a call waits for Home Assistant to tell what the things at hand do
-
-
 _MOST_READS = 8  # scripts that call scripts, one after the other
-
-
 _TEMPERATURE = "HassClimateSetTemperature"
-
-
 AskScripts = Callable[[], Awaitable[Mapping[str, Taken]]]  # raises IntegrationError
 
 
@@ -384,7 +370,7 @@ class Judge:
         return verdict
 
     def _is_script(self, entry: MenuEntry) -> bool:
-        return entry.of_home and is_script_tool(entry, self._home.house)
+        return script_behind(entry, self._home.house) is not None
 
 
 def _correction(verdict: PolicyDecision, rule: str, values: Mapping[str, str]) -> PolicyDecision:

@@ -23,29 +23,17 @@ from integrations.home_assistant.runs import SWITCHED
 
 # Device classes of covers (2026.11). A class that is in neither set lets somebody in.
 OPENERS = frozenset({"door", "garage", "gate"})
-
-
 INSIDE = frozenset({"awning", "blind", "curtain", "damper", "shade", "shutter"})
-
-
 # A relay behind a door, or a helper that drives one, is one of these; only its name tells.
 RELAYS = frozenset(
     {
         *("input_boolean", "input_number", "input_select", "number", "remote", "select", "switch"),
     }
 )
-
-
 _PRESSED = frozenset({"button", "input_button"})
-
-
 _RUNS = frozenset({"automation", "scene", "script"})
-
-
 # Some relays appear as one of these. A lamp at the door is one too, so less is believed of names.
 _LAMPS = frozenset({"fan", "light"})
-
-
 # Integrations whose entities run actions, commands or requests that their owner wrote, of which
 # Home Assistant tells nobody (2026.11); "": an entity without an entry in the registry, which YAML
 # of one of these makes. One of MQTT is mostly a device that says what it is.
@@ -55,24 +43,14 @@ _RUNS_ANYTHING = frozenset(
         "wake_on_lan",  # to switch off is an action of its owner's
     }
 )
-
-
 # Domains that they make and that say nothing of what is switched. Whoever makes a lamp, a lock or
 # a blind of one has said by that what it is; helpers are made by integrations of their own.
 _SAY_NOTHING = frozenset({"button", "fan", "number", "remote", "select", "switch"})
-
-
 _ONLY_RESTARTS = frozenset({"identify", "restart", "update"})  # device classes of buttons
-
-
 # Device classes of a binary sensor of which a relay on the same device is likely to move the door.
 _DOOR_CONTACTS = frozenset({"door", "garage_door", "lock"})
-
-
 # Without a word of these a name says nothing of a door or an alarm.
 _TELLING = (*("opens", "gates", "windows", "entrances", "garages", "releases", "unlocks", "alarm"),)
-
-
 _SEAMS = re.compile(r"(?<=[a-zß-öø-ÿ])(?=[A-ZÀ-ÖØ-Þ])|(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[^\W\d_])")
 
 
@@ -279,36 +257,16 @@ def _spread(text: str) -> str:
 # Home Assistant has no class for them, so names, aliases, labels and rooms tell, in every shipped
 # language. What only belongs to such a thing, such as the lamp of a fridge, is none.
 RULE = "keeps-running"
-
-
 FROST_RULE = "frost"
-
-
 RULES = frozenset({RULE, FROST_RULE})
-
-
 FROST_C = 5.0  # outside, by day: the night may bring frost
-
-
 LOWEST_C = 7.0  # a thermostat that is set lower keeps no pipe from freezing
-
-
 # Domains of which the name may say that it must run.
 _NAMED = frozenset({"climate", "fan", "humidifier", "input_boolean", "switch"})
-
-
 _RELAYS = frozenset({"input_boolean", "switch"})
-
-
 _HEATS = frozenset({"auto", "heat", "heat_cool"})  # modes of a thermostat
-
-
 _COOLS = frozenset({"cool", "dry", "fan_only", "off"})
-
-
 _UNKNOWN = frozenset({"unavailable", "unknown"})
-
-
 _OFF = frozenset({Action.OFF, Action.TOGGLE})
 
 

@@ -25,8 +25,6 @@ from integrations.home_assistant.house import Entity, House
 from integrations.home_assistant.runs import SWITCHED
 
 HEATING_LIMIT_C = 25.0
-
-
 # Domains of which the name may say that they are something costly.
 _NAMED = frozenset(
     {
@@ -34,15 +32,9 @@ _NAMED = frozenset(
         "switch",
     }
 )
-
-
 _STARTING = frozenset({Action.ON, Action.TOGGLE, Action.START})
-
-
 # Names that say nothing of a thermostat: its degrees count.
 _OTHERS = (("portable_heaters", "oven"), ("water_users", "water"), ("unattended", "runs-on"))
-
-
 _COOLING = frozenset({"cool", "dry", "fan_only"})  # states of a thermostat that does not heat
 
 
@@ -84,14 +76,8 @@ def _rule_of(name: str, thermostat: bool) -> str:
 
 
 _OPENING = frozenset({Action.ON, Action.TOGGLE})
-
-
 _MOVES_NOTHING = frozenset({Action.NOTE, Action.READ, Action.STOP})
-
-
 _GATED = frozenset({"lock", "valve", "cover", "alarm_control_panel", "siren", "scene"})
-
-
 # Why a thing is asked about of which the name, the place or what was seen of it says what it does,
 # or of which nothing says that it opens nothing.
 _MAY = {
@@ -100,8 +86,6 @@ _MAY = {
     Opening.SEEN: "may_open",
     Opening.SILENCES: "may_silence",
 }
-
-
 # Domains that only tell something: whoever reads one of them has not said what it acts on.
 _ONLY_TELL = frozenset(
     {
@@ -110,8 +94,6 @@ _ONLY_TELL = frozenset(
         *("wake_word", "weather", "zone"),
     }
 )
-
-
 # Their effect is unknown unless the house tells what they touch.
 UNKNOWN_EFFECTS = {
     "script": "script",
@@ -120,12 +102,8 @@ UNKNOWN_EFFECTS = {
     "automation": "automation",
     "scene": "scene",
 }
-
-
 # The rule of a thing whose effect Home Assistant has not told, or not told yet.
 UNREAD = "unread"
-
-
 # Domains that a switching call may reach without more than comfort at stake, or that ignore it.
 _HARMLESS = frozenset(
     {
@@ -250,11 +228,7 @@ def directions(
 
 
 SECURE_RULES = frozenset({"unlock", "open", "disarm", "siren", "may_open", "may_silence"})
-
-
 SENTENCE = "sentence"  # the rule of a sentence of which nobody knows what it sets off
-
-
 _TIERS = tuple(Tier)
 
 

@@ -237,21 +237,11 @@ def _any_like(pattern: str, names: Iterable[str]) -> bool:
 
 
 CALLER = "caller"  # the rule of what a program may not do
-
-
 IN_TALK = "in_talk"  # the rule of what is not done in answer to a program's words
-
-
 UNKNOWN = frozenset({*UNKNOWN_EFFECTS.values(), SENTENCE, UNREAD})  # rules of unknown effects
-
-
 # Those of which nobody has told anything, not even a part.
 _UNANSWERED = frozenset({SENTENCE, UNREAD})
-
-
 _ALL = frozenset({"conversation.process", "conversation.trigger"})  # tools of many sentences
-
-
 PRIVATE = frozenset({"calendar", "camera", "todo"})  # domains that are nothing for guests
 
 

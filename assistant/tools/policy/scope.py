@@ -42,11 +42,7 @@ from integrations.home_assistant.house import Area, Entity, House
 _FEW = frozenset(
     {"climate", "fan", "humidifier", "lawn_mower", "lock", "vacuum", "valve", "water_heater"}
 )
-
-
 MOST_OFFERED = 5
-
-
 _TOGETHER = timedelta(seconds=5)  # players that were paused by one sentence
 
 
@@ -194,14 +190,8 @@ def _when(entity: Entity) -> datetime:
 
 # What goes off with a room. Covers do not close by it, and nothing that runs on by itself stops.
 _GO_OFF = frozenset({"climate", "fan", "humidifier", "light", "media_player", "remote", "switch"})
-
-
 _GO_ON = frozenset({"fan", "media_player", "switch"})  # of a room without lamps
-
-
 _SWITCHING = frozenset({Action.ON, Action.OFF, Action.TOGGLE})
-
-
 _TOLD_OFF = frozenset({"off", "unavailable", "unknown"})
 
 

@@ -34,11 +34,6 @@ from integrations.home_assistant.house import Entity, House
 
 
 # Tools of Home Assistant that are someone's script, and what their fields name.
-def is_script_tool(entry: MenuEntry, house: House) -> bool:
-    """Whether this tool is someone's script."""
-    return script_behind(entry, house) is not None
-
-
 def script_behind(entry: MenuEntry, house: House) -> str | None:
     """Id of the script that this tool is; "" where it has none, None where it is no script.
 

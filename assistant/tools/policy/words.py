@@ -12,8 +12,6 @@ from integrations.home_assistant.house import Area, Entity, Floor, House
 
 # Topics of what has a lamp of its own, which is not meant by "the lights".
 _APPLIANCES = ("cooking", "keeps_running")
-
-
 _PLAIN = frozenset({"input_boolean", "switch"})  # of which the name tells what they switch
 
 
@@ -51,15 +49,9 @@ def _kind(
 
 
 LIGHTS = _kind("lights", "light", named=_PLAIN)
-
-
 # Heating and hot water are meant by their own words, also where they must run.
 HEATING = _kind("heating", "climate", named=_PLAIN)
-
-
 BOILERS = _kind("boilers", "water_heater", named=(*_PLAIN, "climate"))
-
-
 KINDS = (
     LIGHTS,
     _kind("kind_blinds", "cover", opener=False),
@@ -100,29 +92,15 @@ def wants_open(heard: str) -> bool:
     return mentions_one_of(("opening", "unlocks", "asks_to_open"), heard)
 
 
-def is_said(heard: str, names: Iterable[str]) -> bool:
-    """Whether one of these names stands in the words."""
-    text = f" {fold(heard)} "
-    return any((said := fold(name)) and f" {said} " in text for name in names)
-
-
 # Topics of the vocabulary for rooms; a house may call its own whatever it likes.
 _ROOMS = (
     *("room_attic", "room_bath", "room_bed", "room_cellar", "room_child", "room_dining"),
     *("room_garage", "room_garden", "room_hall", "room_kitchen", "room_laundry", "room_living"),
     *("room_outbuilding", "room_stairs", "room_terrace", "room_toilet", "room_work"),
 )
-
-
 _FLOORS = ("floor_down", "floor_up")
-
-
 _TAKEN = "qq"  # stands for words that were understood; no word of any table
-
-
 _VIETNAMESE = re.compile("[đăơư\u1ea0-\u1ef9]")
-
-
 _SHORTEST = 3  # letters of a room's name that may begin a longer word: "Badlicht"
 
 

@@ -10,17 +10,16 @@ import pytest
 from assistant.domain.outcome import Decision, Tier
 from assistant.domain.policy_context import PLAIN, Mode, PolicyContext
 from assistant.tools.builtin.protocol import REMEMBER
-from assistant.tools.house.intents import INTENTS, Action, Intent
+from assistant.tools.house.intents import INTENTS, Action, Intent, as_said, spread
 from assistant.tools.house.names import celsius
 from assistant.tools.policy.choices import Narrowing
-from assistant.tools.policy.corrections import as_said, spread
 from assistant.tools.policy.decisions import Case, told
 from assistant.tools.policy.engine import judge, wants_words
 from assistant.tools.policy.judge import Judge
 from assistant.tools.policy.risk import is_harmless, is_safe_to_guess
 from assistant.tools.policy.rules import STRICT, Caller, PolicyDecision, Ruling, stricter
 from assistant.tools.policy.scope import cut_to, meant
-from assistant.tools.policy.words import is_said, read, wants_open
+from assistant.tools.policy.words import read, wants_open
 from integrations.home_assistant.house import Area, Entity, House
 from tests.fakes.home import StillHome
 from tests.unit.assistant.tools.test_policy import LIGHTS, OFF, ON, SET, entry
@@ -61,21 +60,6 @@ def test_of_two_rulings_the_stricter_one_holds() -> None:
     for weaker, stronger in pairwise(order):
         assert stricter(weaker, stronger) is stronger
         assert stricter(stronger, weaker) is stronger
-
-
-@pytest.mark.parametrize(
-    ("heard", "names", "said"),
-    [
-        ("unlock the front door please", ["Front Door"], True),
-        ("unlock the front of the door", ["Front Door"], False),
-        ("close the door", ["Front Door", "door"], True),
-        ("abre la puerta del jardin", ["Puerta del jardín"], True),
-        ("turn it off", ["", "--"], False),
-        ("outdoor", ["door"], False),
-    ],
-)
-def test_a_name_is_said_word_by_word(heard: str, names: list[str], said: bool) -> None:
-    assert is_said(heard, names) is said
 
 
 def test_the_question_about_the_whole_house_names_the_kind(house: House) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from assistant.tools.policy.corrections import MAX_ITEMS, as_said, spread
+from assistant.tools.house.intents import MAX_ITEMS, as_said, spread
 
 
 @pytest.mark.parametrize(
