@@ -258,7 +258,7 @@ def open_reading(path: Path) -> sqlite3.Connection:
 
 
 def check(path: Path) -> str:
-    """What is wrong with the file, "" if nothing; reads all of it. Raises sqlite3.Error, OSError."""
+    """Read all of the file and return what is wrong with it. Raises sqlite3.Error, OSError."""
     connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
     try:
         (verdict,) = connection.execute("PRAGMA quick_check(1)").fetchone()

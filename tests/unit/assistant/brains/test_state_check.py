@@ -6,7 +6,7 @@ from assistant.brains.state_check import StateCheck
 from assistant.domain.call import SentenceMatch
 from assistant.speech.catalogue import Catalogue
 from integrations.home_assistant.house import House
-from tests.unit.assistant.tools.things import contact, house_of, lock, thing
+from tests.unit.assistant.tools.house.things import contact, house_of, lock, thing
 
 HOUSE = house_of(
     contact("k", "Kitchen Window", "open", area_id="kitchen"),

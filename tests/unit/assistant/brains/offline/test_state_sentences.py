@@ -10,7 +10,7 @@ from assistant.domain.clock import VirtualClock
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.house.questions import EVERYTHING, facts
 from integrations.home_assistant.house import House
-from tests.unit.assistant.tools.things import contact, house_of, lock, thing
+from tests.unit.assistant.tools.house.things import contact, house_of, lock, thing
 
 HOUSE = house_of(
     contact("k", "Kitchen Window", "open", area_id="kitchen"),

@@ -7,9 +7,10 @@ import pytest
 
 from assistant.domain.outcome import Decision, Tier
 from assistant.domain.policy_context import Mode, PolicyContext
-from assistant.speech.catalogue import Catalogue
+from assistant.speech.catalogue import Catalogue, fields
 from assistant.tools.builtin.protocol import AskFirst, BuiltIn, BuiltInRequest, BuiltInResult
 from assistant.tools.policy.engine import judge_built_in, wants_words
+from assistant.tools.policy.risk import SECURE_RULES
 from assistant.tools.policy.rules import Caller, OwnerRule, PolicyDecision, Ruling, Rulings
 
 FREE = Rulings(costly="allow", secure="allow")
@@ -70,3 +71,28 @@ def test_what_the_owner_asks_for_stays(decide: str, decision: Decision) -> None:
 )
 def test_their_words_are_waited_for(name: str, waits: bool) -> None:
     assert wants_words(name, {"fact": "One"}) is waits
+
+
+OF_THINGS = {
+    *(*SECURE_RULES, "several", "script", "scene", "button", "automation", "unknown_thing"),
+    *("runs-on", "oven", "water", "heat", "comfort", "rated"),
+}
+OF_CALLS = {
+    *("unknown_tool", "sentence", "later", "note", "read", "built-in", "allow", "set_mode"),
+    "unseen_thing",
+}
+KNOWN = {"names", "others", "degrees"}
+
+
+@pytest.mark.parametrize("language", ["en", "es"])
+@pytest.mark.parametrize("rule", sorted(OF_THINGS | OF_CALLS))
+def test_every_rule_has_its_sentences(rule: str, language: str) -> None:
+    catalogue = Catalogue()
+    asked = catalogue.text(f"confirm.ask_{rule}", language)
+    assert asked.endswith("?")
+    assert fields(asked) <= KNOWN - {"others"}
+    assert fields(catalogue.text(f"confirm.left_{rule}", language)) <= {"names"}
+    assert fields(catalogue.text(f"policy.{rule}", language)) <= {"names"}
+    if rule in OF_THINGS | {"unknown_tool"}:
+        more = catalogue.text(f"confirm.ask_{rule}_more", language)
+        assert {"names", "others"} <= fields(more) <= KNOWN

@@ -22,7 +22,7 @@ from assistant.tools.policy.scope import cut_to, meant
 from assistant.tools.policy.words import read, wants_open
 from integrations.home_assistant.house import Area, Entity, House
 from tests.fakes.home import StillHome
-from tests.unit.assistant.tools.test_policy import LIGHTS, OFF, ON, SET, entry
+from tests.unit.assistant.tools.policy.test_policy import LIGHTS, OFF, ON, SET, entry
 
 ALL = {
     "light": "ask_whole_house_light",

@@ -32,7 +32,7 @@ from tests.fakes.home import StillHome
 from tests.fakes.small_values import FakeValues
 from tests.unit.assistant.tools.embedded import House as EmbeddedHouse
 from tests.unit.assistant.tools.embedded import living
-from tests.unit.assistant.tools.test_policy import ON, entry
+from tests.unit.assistant.tools.policy.test_policy import ON, entry
 
 SCRIPT, SCENE, AUTOMATION = "script.cosy", "scene.away", "automation.party"
 LAMP = frozenset({"light.lamp"})
@@ -147,9 +147,9 @@ ROWS: list[tuple[str, House, Rulings, PolicyContext, Decision]] = [
     ("untold, costly is free", UNTOLD, FREE, PLAIN, ASKED),
     ("untold, rated", UNTOLD, STRICT, RATED, ALLOWED),
 ]
-
-
 NAMED = [("Cosy time", *row[1:]) for row in ROWS]
+
+
 NAMED += [("Away", *row[1:]) for row in ROWS if not any(one.entity for one in row[2].rules)]
 
 

@@ -11,7 +11,7 @@ from assistant.tools.policy.engine import judge, judge_sentence
 from assistant.tools.policy.rules import PolicyDecision, Rulings
 from assistant.tools.policy.words import read, scope
 from integrations.home_assistant.house import Area, Entity, Floor, House
-from tests.unit.assistant.tools.test_keeps_running import COLD, MILD, OFF, ON, TOGGLE, entry
+from tests.unit.assistant.tools.policy.test_keeps_running import COLD, MILD, OFF, ON, TOGGLE, entry
 
 EXCEPTED, FREE = "which_thing", "comfort"
 FLOORS = (Floor("ground", "Ground floor", ("downstairs",)), Floor("upper", "Upper floor"))

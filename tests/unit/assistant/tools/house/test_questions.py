@@ -18,7 +18,7 @@ from assistant.tools.house.questions import (
     shows,
 )
 from integrations.home_assistant.house import Entity, House
-from tests.unit.assistant.tools.things import contact, house_of, lock, thing
+from tests.unit.assistant.tools.house.things import contact, house_of, lock, thing
 
 
 def ids(things: tuple[Entity, ...]) -> list[str]:
@@ -297,8 +297,6 @@ def test_nothing_unknown_ever_counts_as_an_answer() -> None:
 
 
 # --- the air of a room ---
-
-
 def climate(**more: object) -> Entity:
     return thing(
         "climate.k",

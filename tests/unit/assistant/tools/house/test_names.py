@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from assistant.speech.catalogue import Catalogue
 from assistant.tools.house import names as module
-from assistant.tools.house.names import nearest, nearest_in_house
+from assistant.tools.house.names import capitalised, named_thing, nearest, nearest_in_house
 from integrations.home_assistant.house import House
 from tests.benchmarks.scale.houses import picture
 
@@ -83,3 +84,28 @@ def test_what_exists_needs_no_other(house: House, arguments: dict[str, Any]) -> 
 
 def test_what_is_not_exposed_is_not_named(house: House) -> None:
     assert "Secret Light" not in nearest_in_house({"name": "secret lights"}, house)
+
+
+@pytest.mark.parametrize(
+    ("name", "language", "said"),
+    [
+        ("Front Door", "en", "the front door"),
+        ("front door", "en-GB", "the front door"),
+        ("TV lamp", "en", "the TV lamp"),
+        ("The cellar", "en", "The cellar"),
+        ("my lamp", "en", "my lamp"),
+        ("Ana's door", "en", "Ana's door"),
+        ("Front Door", "it", "the front door"),  # we have no Italian, and say it in English
+        ("Haustür", "de", "Haustür"),
+        ("Puerta principal", "es-MX", "Puerta principal"),
+        ("Cửa trước", "vi", "Cửa trước"),
+    ],
+)
+def test_english_takes_the_article(name: str, language: str, said: str) -> None:
+    assert named_thing(name, Catalogue(), language) == said
+
+
+def test_a_sentence_begins_with_a_capital_letter() -> None:
+    assert capitalised("the TV is on") == "The TV is on"
+    assert capitalised("éteint") == "Éteint"
+    assert capitalised("") == ""

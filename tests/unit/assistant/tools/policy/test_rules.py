@@ -12,7 +12,15 @@ from assistant.domain.rights import CALLERS, READ_ONLY, TALK, Program, Rights
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.policy.engine import judge
 from assistant.tools.policy.rules import OwnerRule, Ruling, Rulings, called, naming
-from tests.unit.assistant.tools.test_verdicts import HOUSE, OFF, ON, OPEN, OTHER, TOGGLE, entry
+from tests.unit.assistant.tools.policy.test_verdicts import (
+    HOUSE,
+    OFF,
+    ON,
+    OPEN,
+    OTHER,
+    TOGGLE,
+    entry,
+)
 
 ALLOW, CONFIRM, PIN, DENY = Ruling.ALLOW, Ruling.CONFIRM, Ruling.PIN, Ruling.DENY
 DOOR, OVEN, BLINDS = {"name": "Front door"}, {"name": "Oven"}, {"name": "Blinds"}

@@ -9,7 +9,7 @@ from assistant.domain.outcome import Decision, Tier
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.policy.engine import judge
 from integrations.home_assistant.house import Entity, House
-from tests.unit.assistant.tools.test_policy import OFF, ON, OTHER, entry
+from tests.unit.assistant.tools.policy.test_policy import OFF, ON, OTHER, entry
 
 # What the script is known to touch, the tool, its arguments; rule, tier, allowed.
 SCRIPTS: list[tuple[frozenset[str], str, dict[str, Any], str, str, bool]] = [

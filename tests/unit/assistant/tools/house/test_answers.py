@@ -8,7 +8,7 @@ from assistant.speech.catalogue import Catalogue
 from assistant.tools.house.answers import HouseAnswers, spoken_age
 from assistant.tools.house.questions import EVERYTHING, Question
 from integrations.home_assistant.house import Entity
-from tests.unit.assistant.tools.things import contact, house_of, lock, thing
+from tests.unit.assistant.tools.house.things import contact, house_of, lock, thing
 
 SHIPPED = ("de", "en", "es", "fr", "pt", "vi")
 ANSWERS = HouseAnswers(Catalogue())

@@ -19,7 +19,7 @@ from assistant.tools.policy.rules import STRICT, Caller, Ruled, Ruling, rule_thi
 from integrations.home_assistant.house import Entity, House
 from integrations.mcp.servers import ServerSpec
 from tests.unit.assistant.tools.doubles import nothing, own_tool
-from tests.unit.assistant.tools.test_policy import LIGHTS, OFF, ON, OTHER, entry
+from tests.unit.assistant.tools.policy.test_policy import LIGHTS, OFF, ON, OTHER, entry
 
 HEAT = "HassClimateSetTemperature"
 TRUSTED = ServerSpec("weather", "http", trust="trusted")

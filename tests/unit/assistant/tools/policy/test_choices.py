@@ -1,7 +1,7 @@
 """The mode while Hearth runs: switched, kept, and back by time."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -16,10 +16,22 @@ from assistant.domain.policy_context import Mode, PolicyContext
 from assistant.domain.records import StoreError
 from assistant.journal.store import Store
 from assistant.speech.catalogue import Catalogue
+from assistant.speech.output import SpeechOutput
+from assistant.speech.synthesis import Voices
 from assistant.tools.builtin.box_settings import SetMode
 from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest
 from assistant.tools.catalog.menu import build_menu
-from assistant.tools.policy.choices import POLICY_MODE, ModeKeeper, Ratings
+from assistant.tools.execution.toolbox import Toolbox
+from assistant.tools.policy.choices import (
+    POLICY_MODE,
+    SWITCH_PROFILE,
+    ModeKeeper,
+    Narrowing,
+    Profiles,
+    Ratings,
+    may_use,
+    widens,
+)
 from assistant.tools.policy.engine import judge
 from assistant.tools.policy.rules import OwnerRule, Ruling, Rulings
 from integrations.home_assistant.house import House
@@ -250,3 +262,163 @@ async def test_a_disk_that_cannot_be_read_leaves_all_as_it_is(
     assert moments().mode is ASK
     assert "the disk is broken" in caplog.text
     following.cancel()
+
+
+class Mouth(SpeechOutput):
+    """Remembers with which voices it is to speak."""
+
+    def __init__(self) -> None:
+        self.voices: Voices | None = None
+
+    def use(self, voices: Voices | None) -> None:
+        self.voices = voices
+
+
+class Tools(Toolbox):
+    """Remembers what it was told of each turn."""
+
+    def __init__(self) -> None:
+        self.allowed: dict[str, Sequence[str]] = {}
+
+    def narrow(self, turn_id: str, allowed: Sequence[str]) -> None:
+        self.allowed[turn_id] = allowed
+
+
+def profile_settings(**profiles: Any) -> Settings:
+    return Settings.model_validate({"assistant": {"languages": ["en", "es"]}, "profiles": profiles})
+
+
+def test_a_turn_begins_as_its_profile_has_it() -> None:
+    mouth, tools, made = Mouth(), Tools(), list[Settings]()
+
+    def make_voices(given: Settings) -> Voices:
+        made.append(given)
+
+        def voice(language: str) -> Any:
+            return language
+
+        return voice
+
+    given = profile_settings(
+        abuela={"language": "es", "local_voice": "es_ES-davefx-medium", "tools": ["HassTurn*"]},
+        plain={"persona": "Be brief."},
+    )
+    profiles = Profiles(given, mouth, tools, make_voices)
+    assert [one.voice.models["es"].model for one in made] == ["es_ES-davefx-medium"]
+    assert made[0].voice.models["en"] == given.voice.models["en"]
+
+    assert profiles.begin("t1", "abuela") == "es"
+    assert mouth.voices is not None
+    assert tools.allowed["t1"] == ("HassTurn*",)
+
+    assert profiles.begin("t2", "plain") == ""
+    assert mouth.voices is None
+    assert tools.allowed["t2"] == ()
+
+    assert profiles.begin("t3", "") == ""
+    assert profiles.begin("t4", "gone") == ""
+
+
+def test_without_a_language_the_voice_is_that_of_the_first() -> None:
+    made: list[Settings] = []
+
+    def make_voices(given: Settings) -> Voices:
+        made.append(given)
+        return lambda language: pytest.fail("nobody speaks")
+
+    Profiles(profile_settings(kids={"local_voice": "x"}), Mouth(), Tools(), make_voices)
+    assert made[0].voice.models["en"].model == "x"
+
+
+@pytest.mark.parametrize(
+    ("present", "wanted", "more"),
+    [
+        ("", "", False),
+        ("", "kids", False),
+        ("kids", "", True),
+        ("kids", "plain", True),
+        ("kids", "kids", False),
+        ("kids", "lamps", True),
+        ("lamps", "kids", False),
+        ("plain", "", False),
+    ],
+)
+def test_who_may_use_more_tools_than_before(present: str, wanted: str, more: bool) -> None:
+    given = profile_settings(kids={"tools": ["a"]}, lamps={"tools": ["a", "b"]}, plain={})
+    assert widens(given, present, wanted) is more
+
+
+@pytest.mark.parametrize(
+    ("present", "wanted", "more"),
+    [
+        ("private", "", True),  # the cloud
+        ("private", "plain", True),
+        ("private", "cloud", True),
+        ("alone", "private", True),  # what Home Assistant asks may be elsewhere too
+        ("private", "alone", False),
+        ("cloud", "alone", False),  # the device itself is nothing more
+        ("cloud", "private", True),
+        ("cloud", "", True),
+        ("", "private", False),
+        ("plain", "", False),
+        ("all", "", False),
+        ("private", "private", False),
+    ],
+)
+def test_whose_words_go_to_more_brains_than_before(present: str, wanted: str, more: bool) -> None:
+    given = profile_settings(
+        private={"brain": ["home-assistant", "offline"]},
+        alone={"brain": ["offline"]},
+        cloud={"brain": ["gemini-once"]},
+        all={"brain": ["offline", "home-assistant", "gemini-once", "gemini-live"]},
+        plain={},
+    )
+    assert widens(given, present, wanted) is more
+
+
+def test_fewer_tools_make_up_for_no_brain() -> None:
+    given = profile_settings(
+        private={"brain": ["offline"], "tools": ["a", "b"]}, kids={"tools": ["a"]}, plain={}
+    )
+    assert widens(given, "private", "kids")
+
+
+@pytest.mark.parametrize(
+    ("names", "allowed", "may"),
+    [
+        (("HassTurnOn",), (), True),
+        (("HassTurnOn",), ("HassTurnOn",), True),
+        (("intent__HassTurnOn", "HassTurnOn"), ("HassTurnOn",), True),
+        (("HassTurnOff",), ("HassTurnOn",), False),
+        (("HassTurnOff",), ("HassTurn*",), True),
+        (("hassturnoff",), ("HassTurn*",), False),
+        (("search",), ("s?arch", "x"), True),
+        ((SWITCH_PROFILE,), ("HassTurnOn",), True),
+    ],
+)
+def test_which_tools(names: tuple[str, ...], allowed: tuple[str, ...], may: bool) -> None:
+    assert may_use(names, allowed) is may
+
+
+def test_a_turn_and_the_work_begun_in_it_are_narrowed() -> None:
+    narrowing = Narrowing()
+    narrowing.narrow("t1", ("HassTurnOn",))
+    assert narrowing.allows("t1", ("HassTurnOn",))
+    assert not narrowing.allows("t1", ("HassTurnOff",))
+    assert not narrowing.allows("t1-call-1", ("HassTurnOff",))
+    assert narrowing.allows("t2", ("HassTurnOff",))
+    assert narrowing.allows("t10", ("HassTurnOff",))
+
+
+def test_a_turn_without_a_list_is_not() -> None:
+    narrowing = Narrowing()
+    narrowing.narrow("t1", ())
+    assert narrowing.allows("t1", ("HassTurnOff",))
+
+
+def test_only_so_many_turns_are_remembered() -> None:
+    narrowing = Narrowing()
+    for number in range(1_001):
+        narrowing.narrow(f"t{number}", ("x",))
+    assert narrowing.allows("t0", ("y",))
+    assert not narrowing.allows("t1000", ("y",))

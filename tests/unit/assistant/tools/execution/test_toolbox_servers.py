@@ -1,5 +1,6 @@
 """A server that hangs, dies, floods, lies or answers garbage, seen by a whole call: it ends in time
-with a sentence, and the other servers' tools work meanwhile."""
+with a sentence, and the other servers' tools work meanwhile.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator

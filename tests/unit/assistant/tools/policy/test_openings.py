@@ -20,7 +20,7 @@ from assistant.tools.policy.risk import is_safe_to_guess, weigh
 from assistant.tools.policy.rules import Rulings
 from assistant.tools.vocabulary import LANGUAGES, entries
 from integrations.home_assistant.house import Area, Entity, House
-from tests.unit.assistant.tools.test_policy import OFF, ON, entry
+from tests.unit.assistant.tools.policy.test_policy import OFF, ON, entry
 
 FILE = Path(__file__).with_name("openings.tsv")
 CALLS = {
@@ -107,7 +107,6 @@ OPENS_COVER: tuple[Action, ...] = (Action.ON, Action.TOGGLE)
 UNLOCKS: tuple[Action, ...] = (Action.OFF, Action.TOGGLE)
 SWITCHES: tuple[Action, ...] = (Action.ON, Action.OFF, Action.TOGGLE)
 RELAYS = ("switch", "input_boolean", "input_select", "number", "select", "remote", "input_number")
-
 neutral = st.sampled_from(NEUTRAL)
 called = st.tuples(neutral, st.sampled_from(DOORS + GATES + ALARMS), neutral).map(
     lambda parts: " ".join(filter(None, parts))

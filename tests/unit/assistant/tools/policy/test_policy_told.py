@@ -12,7 +12,7 @@ from assistant.speech.catalogue import Catalogue
 from assistant.tools.policy.engine import judge, judge_sentence
 from assistant.tools.policy.rules import STRICT, OwnerRule, PolicyDecision, Ruling, Rulings
 from integrations.home_assistant.house import Area, Entity, House
-from tests.unit.assistant.tools.test_verdicts import HOUSE, LIGHT, NO, OFF, ON, entry
+from tests.unit.assistant.tools.policy.test_verdicts import HOUSE, LIGHT, NO, OFF, ON, entry
 
 ASK, GUEST = PolicyContext(Mode.ASK), PolicyContext(Mode.GUEST)
 UNLOCK_HALL = "Unlock Front door, Back door, and also switch Hall light?"
