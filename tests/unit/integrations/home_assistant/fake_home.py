@@ -1,7 +1,7 @@
 """A websocket that answers as Home Assistant does, from plain rows that a test may change."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -9,9 +9,12 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from integrations.home_assistant.client import HomeAssistant
+from integrations.home_assistant.house import House
 from integrations.serving import serving
 
 Row = dict[str, Any]
+QUICK = (0.01, 0.05)  # s between tries
 
 
 class FakeHome:
@@ -65,6 +68,12 @@ class FakeHome:
         }
         if entry is not None:
             self.entries[entity_id] = {"entity_id": entity_id, **entry}
+
+    def script(self, name: str, related: Row | None = None) -> None:
+        """Add a script; `related`: the answer of search/related."""
+        self.entity(f"script.{name}", name, "off", entry={})
+        if related is not None:
+            self.related[f"script.{name}"] = related
 
     def area(self, area_id: str, name: str, **more: Any) -> None:
         """Add an area."""
@@ -168,3 +177,20 @@ class FakeHome:
             "config/entity_registry/list": list(self.entries.values()),
         }
         return answers[kind]
+
+
+@asynccontextmanager
+async def followed(fake: FakeHome) -> AsyncIterator[HomeAssistant]:
+    async with (
+        fake.serve() as url,
+        HomeAssistant(url, "t", pause_s=QUICK, settle_s=0.0) as home,
+    ):
+        assert home.connected
+        yield home
+
+
+async def until(home: HomeAssistant, look: Callable[[House], bool]) -> None:
+    """Wait until it is connected and the house looks like this."""
+    async with asyncio.timeout(20):
+        while not home.connected or not look(home.house):  # noqa: ASYNC110 (it has no event)
+            await asyncio.sleep(0.01)
