@@ -8,12 +8,7 @@ from typing import Any, Literal
 from integrations.demo_home import scenes, services
 from integrations.demo_home.house import DemoHouse
 from integrations.demo_home.scenes import SCRIPTS, Script, run_script
-from integrations.demo_home.services import (
-    DataError,
-    ServiceError,
-    UnfitError,
-    UnknownServiceError,
-)
+from integrations.demo_home.services import DataError, ServiceError, UnfitError, UnknownServiceError
 from integrations.demo_home.surroundings import FEATURES
 
 Json = dict[str, Any]

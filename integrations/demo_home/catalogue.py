@@ -1,6 +1,7 @@
 """Contents of the simulated house: floors, areas and entities with their first states."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from integrations.demo_home.house import Thing
@@ -84,11 +85,7 @@ def _player(volume: float, title: str) -> dict[str, Any]:
 
 
 def _sensor(device_class: str, unit: str) -> dict[str, Any]:
-    return {
-        "state_class": "measurement",
-        "unit_of_measurement": unit,
-        "device_class": device_class,
-    }
+    return {"state_class": "measurement", "unit_of_measurement": unit, "device_class": device_class}
 
 
 _FAN: Mapping[str, Any] = {
@@ -99,218 +96,165 @@ _FAN: Mapping[str, Any] = {
     "supported_features": FAN,
 }
 
-_KITCHEN = (
-    Thing(
-        "light.kitchen",
-        "Kitchen light",
-        "off",
-        _light("brightness"),
-        "kitchen",
-        ("luz de la cocina",),
-    ),
-    Thing(
-        "switch.coffee_machine",
-        "Coffee machine",
-        "off",
-        {"device_class": "outlet"},
-        "kitchen",
-        ("coffee maker", "cafetera"),
-    ),
-    Thing(
-        "media_player.kitchen_speaker",
-        "Kitchen speaker",
-        "paused",
-        _player(0.3, "Morning news"),
-        "kitchen",
-    ),
-    Thing(
-        "sensor.kitchen_humidity",
-        "Kitchen humidity",
-        "48",
-        _sensor("humidity", "%"),
-        "kitchen",
-        area_on_device=True,
-    ),
-)
 
-_LIVING_ROOM = (
-    Thing(
-        "light.living_room",
-        "Living room light",
-        "off",
-        _light("color_temp", "rgb"),
-        "living_room",
-        ("luz del salón",),
-    ),
-    Thing(
-        "light.living_room_lamp",
-        "Lamp",
-        "off",
-        _light("onoff"),
-        "living_room",
-        area_on_device=True,
-    ),
-    Thing(
-        "climate.living_room",
-        "Living room thermostat",
-        "heat",
-        _thermostat(19.5, 20.0),
-        "living_room",
-        ("termostato del salón",),
-        area_on_device=True,
-    ),
-    Thing(
-        "cover.living_room_blinds",
-        "Living room blinds",
-        "open",
-        _cover("blind", 100),
-        "living_room",
-        ("persianas del salón",),
-    ),
-    Thing(
-        "media_player.living_room_speaker",
-        "Living room speaker",
-        "playing",
-        _player(0.4, "Evening jazz"),
-        "living_room",
-    ),
-    Thing(
-        "sensor.living_room_temperature",
-        "Living room temperature",
-        "19.5",
-        _sensor("temperature", "°C"),
-        "living_room",
-        area_on_device=True,
-    ),
-)
+def _thing(
+    entity_id: str,
+    name: str,
+    state: str,
+    attributes: Mapping[str, Any],
+    *aliases: str,
+    on_device: bool = False,
+    exposed: bool = True,
+) -> Thing:
+    """An entity; `on_device`: its device carries the area."""
+    return Thing(
+        entity_id,
+        name,
+        state,
+        attributes,
+        aliases=aliases,
+        exposed=exposed,
+        area_on_device=on_device,
+    )
 
-_DINING_ROOM = (
-    Thing(
-        "light.dining_room",
-        "Dining room light",
-        "on",
-        _light("brightness", brightness=180),
-        "dining_room",
-        ("luz del comedor",),
-    ),
-    Thing("light.ikebana_lamp", "Ikebana lamp", "off", _light("onoff"), "dining_room"),
-)
 
-_BEDROOM = (
-    Thing(
-        "light.bedroom",
-        "Bedroom light",
-        "off",
-        _light("color_temp"),
-        "bedroom",
-        ("luz del dormitorio",),
-    ),
-    Thing("light.bedroom_lamp", "Lamp", "off", _light("onoff"), "bedroom", area_on_device=True),
-    Thing(
-        "climate.bedroom",
-        "Bedroom thermostat",
-        "heat",
-        _thermostat(18.0, 18.5),
-        "bedroom",
-        area_on_device=True,
-    ),
-    Thing("cover.bedroom_shade", "Bedroom shade", "closed", _cover("shade", 0), "bedroom"),
-    Thing("fan.zephyra", "Zephyra", "off", _FAN, "bedroom"),
-    Thing(
-        "sensor.bedroom_temperature",
-        "Bedroom temperature",
-        "18.0",
-        _sensor("temperature", "°C"),
-        "bedroom",
-        area_on_device=True,
-    ),
-)
+_ONOFF = _light("onoff")
+_C = _sensor("temperature", "°C")
+_HUMIDITY = _sensor("humidity", "%")
+_SCRIPT = {"mode": "single", "current": 0}
+_GOOD_NIGHT = ("light.kitchen", "light.living_room", "light.dining_room")
+_WEATHER = {
+    "temperature": 12.5,
+    "temperature_unit": "°C",
+    "humidity": 81,
+    "precipitation_unit": "mm",
+    "supported_features": 1 | 2,  # daily, hourly
+}
 
-_OFFICE = (
-    Thing(
-        "light.office",
-        "Office light",
-        "off",
-        _light("brightness"),
-        "office",
-        ("luz de la oficina",),
+# By area id; None: in no room.
+_ROOMS: Mapping[str | None, tuple[Thing, ...]] = {
+    "kitchen": (
+        _thing("light.kitchen", "Kitchen light", "off", _light("brightness"), "luz de la cocina"),
+        _thing(
+            "switch.coffee_machine",
+            "Coffee machine",
+            "off",
+            {"device_class": "outlet"},
+            *("coffee maker", "cafetera"),
+        ),
+        _thing(
+            "media_player.kitchen_speaker",
+            "Kitchen speaker",
+            "paused",
+            _player(0.3, "Morning news"),
+        ),
+        _thing("sensor.kitchen_humidity", "Kitchen humidity", "48", _HUMIDITY, on_device=True),
     ),
-    Thing("light.desk_lamp", "Desk lamp", "off", _light("onoff"), "office"),
-    Thing("fan.ceiling_fan", "Ceiling fan", "off", _FAN, "office"),
-)
+    "living_room": (
+        _thing(
+            "light.living_room",
+            "Living room light",
+            "off",
+            _light("color_temp", "rgb"),
+            "luz del salón",
+        ),
+        _thing("light.living_room_lamp", "Lamp", "off", _ONOFF, on_device=True),
+        _thing(
+            "climate.living_room",
+            "Living room thermostat",
+            "heat",
+            _thermostat(19.5, 20.0),
+            "termostato del salón",
+            on_device=True,
+        ),
+        _thing(
+            "cover.living_room_blinds",
+            "Living room blinds",
+            "open",
+            _cover("blind", 100),
+            "persianas del salón",
+        ),
+        _thing(
+            "media_player.living_room_speaker",
+            "Living room speaker",
+            "playing",
+            _player(0.4, "Evening jazz"),
+        ),
+        _thing(
+            "sensor.living_room_temperature", "Living room temperature", "19.5", _C, on_device=True
+        ),
+    ),
+    "dining_room": (
+        _thing(
+            "light.dining_room",
+            "Dining room light",
+            "on",
+            _light("brightness", brightness=180),
+            "luz del comedor",
+        ),
+        _thing("light.ikebana_lamp", "Ikebana lamp", "off", _ONOFF),
+    ),
+    "bedroom": (
+        _thing("light.bedroom", "Bedroom light", "off", _light("color_temp"), "luz del dormitorio"),
+        _thing("light.bedroom_lamp", "Lamp", "off", _ONOFF, on_device=True),
+        _thing(
+            "climate.bedroom", "Bedroom thermostat", "heat", _thermostat(18.0, 18.5), on_device=True
+        ),
+        _thing("cover.bedroom_shade", "Bedroom shade", "closed", _cover("shade", 0)),
+        _thing("fan.zephyra", "Zephyra", "off", _FAN),
+        _thing("sensor.bedroom_temperature", "Bedroom temperature", "18.0", _C, on_device=True),
+    ),
+    "office": (
+        _thing("light.office", "Office light", "off", _light("brightness"), "luz de la oficina"),
+        _thing("light.desk_lamp", "Desk lamp", "off", _ONOFF),
+        _thing("fan.ceiling_fan", "Ceiling fan", "off", _FAN),
+    ),
+    "hall": (
+        _thing(
+            "camera.front_door",
+            "Doorbell camera",
+            "idle",
+            {"supported_features": 0},
+            "cámara de la puerta",
+            on_device=True,
+        ),
+        _thing("light.hall", "Hall light", "off", _ONOFF, "luz de la entrada"),
+        _thing(
+            "lock.front_door",
+            "Front door",
+            "locked",
+            {"supported_features": 0},
+            "puerta principal",
+            on_device=True,
+        ),
+        _thing("vacuum.robbie", "Robbie", "docked", {"supported_features": VACUUM}),
+    ),
+    "garage": (
+        _thing("cover.garage_door", "Garage door", "closed", _cover("garage"), "puerta del garaje"),
+        _thing("light.garage", "Garage light", "off", _ONOFF),
+        _thing("light.workbench", "Workbench light", "off", _ONOFF, exposed=False),
+    ),
+    None: (
+        _thing("weather.home", "Forecast", "rainy", _WEATHER),
+        _thing("sensor.outside_temperature", "Outside temperature", "8.5", _C),
+        _thing(
+            "todo.shopping_list",
+            "Shopping list",
+            "0",
+            {"supported_features": TODO},
+            "lista de la compra",
+        ),
+        _thing("script.movie_night", "Movie night", "off", _SCRIPT),
+        _thing("script.welcome_home", "Welcome home", "off", _SCRIPT),
+        _thing(
+            "scene.good_night",
+            "Good night",
+            "unknown",
+            {"entity_id": [*_GOOD_NIGHT, "cover.living_room_blinds"]},
+        ),
+    ),
+}
 
-_HALL = (
-    Thing(
-        "camera.front_door",
-        "Doorbell camera",
-        "idle",
-        {"supported_features": 0},
-        "hall",
-        ("cámara de la puerta",),
-        area_on_device=True,
-    ),
-    Thing("light.hall", "Hall light", "off", _light("onoff"), "hall", ("luz de la entrada",)),
-    Thing(
-        "lock.front_door",
-        "Front door",
-        "locked",
-        {"supported_features": 0},
-        "hall",
-        ("puerta principal",),
-        area_on_device=True,
-    ),
-    Thing("vacuum.robbie", "Robbie", "docked", {"supported_features": VACUUM}, "hall"),
+THINGS = tuple(
+    replace(thing, area_id=area_id) for area_id, things in _ROOMS.items() for thing in things
 )
-
-_GARAGE = (
-    Thing(
-        "cover.garage_door",
-        "Garage door",
-        "closed",
-        _cover("garage"),
-        "garage",
-        ("puerta del garaje",),
-    ),
-    Thing("light.garage", "Garage light", "off", _light("onoff"), "garage"),
-    Thing("light.workbench", "Workbench light", "off", _light("onoff"), "garage", exposed=False),
-)
-
-_NOWHERE = (
-    Thing(
-        "weather.home",
-        "Forecast",
-        "rainy",
-        {
-            "temperature": 12.5,
-            "temperature_unit": "°C",
-            "humidity": 81,
-            "precipitation_unit": "mm",
-            "supported_features": 1 | 2,  # daily, hourly
-        },
-    ),
-    Thing("sensor.outside_temperature", "Outside temperature", "8.5", _sensor("temperature", "°C")),
-    Thing(
-        "todo.shopping_list",
-        "Shopping list",
-        "0",
-        {"supported_features": TODO},
-        aliases=("lista de la compra",),
-    ),
-    Thing("script.movie_night", "Movie night", "off", {"mode": "single", "current": 0}),
-    Thing("script.welcome_home", "Welcome home", "off", {"mode": "single", "current": 0}),
-    Thing(
-        "scene.good_night",
-        "Good night",
-        "unknown",
-        {
-            "entity_id": [
-                "light.kitchen",
-                "light.living_room",
-                "light.dining_room",
-                "cover.living_room_blinds",
-            ]
-        },
-    ),
-)
-
-THINGS = _KITCHEN + _LIVING_ROOM + _DINING_ROOM + _BEDROOM + _OFFICE + _HALL + _GARAGE + _NOWHERE

@@ -112,10 +112,7 @@ def _by_name(things: Iterable[Thing]) -> list[Thing]:
 
 
 def _headline(house: DemoHouse, thing: Thing) -> list[str]:
-    lines = [
-        f"- names: {_scalar(', '.join(thing.names))}",
-        f"  domain: {thing.domain}",
-    ]
+    lines = [f"- names: {_scalar(', '.join(thing.names))}", f"  domain: {thing.domain}"]
     area = house.area_of(thing.entity_id)
     if area is not None:
         lines.append(f"  areas: {_scalar(', '.join((area.name, *sorted(area.aliases))))}")

@@ -259,7 +259,7 @@ SCENES: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("light", "turn_off", "light.living_room"),
         ("light", "turn_off", "light.dining_room"),
         ("cover", "close_cover", "cover.living_room_blinds"),
-    ),
+    )
 }
 
 

@@ -70,11 +70,7 @@ def call_tool(
         raise ToolError(str(error)) from error
 
 
-_LIGHT = {
-    "color": "rgb_color",
-    "temperature": "color_temp_kelvin",
-    "brightness": "brightness_pct",
-}
+_LIGHT = {"color": "rgb_color", "temperature": "color_temp_kelvin", "brightness": "brightness_pct"}
 _PLACE = dict.fromkeys(("name", "area", "floor"), arguments.text)
 
 
@@ -361,13 +357,7 @@ PLAYER_TOOLS = (
             ("volume_step",),
         ),
         ONCE,
-        arguments.Slots(
-            {
-                "volume_step": arguments.volume_step,
-                **_PLACE,
-            },
-            ("volume_step",),
-        ),
+        arguments.Slots({"volume_step": arguments.volume_step, **_PLACE}, ("volume_step",)),
         intents.change_volume,
         "media_player",
     ),

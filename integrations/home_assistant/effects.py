@@ -230,10 +230,7 @@ SEARCHED = ("script", "automation", "scene")  # domains
 
 
 def read_related(
-    item_id: str,
-    answer: Mapping[str, Any],
-    registries: Registries,
-    entities: Mapping[str, Entity],
+    item_id: str, answer: Mapping[str, Any], registries: Registries, entities: Mapping[str, Entity]
 ) -> Effects:
     """Read the answer of `search/related` for the item as its effects."""
     touched = touched_by(item_id, answer, registries, entities)
@@ -244,10 +241,7 @@ def read_related(
 
 
 def touched_by(
-    item_id: str,
-    answer: Mapping[str, Any],
-    registries: Registries,
-    entities: Mapping[str, Entity],
+    item_id: str, answer: Mapping[str, Any], registries: Registries, entities: Mapping[str, Entity]
 ) -> frozenset[str]:
     """The ids of the entities that the item touches, by the answer of `search/related`.
 

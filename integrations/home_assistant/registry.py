@@ -155,11 +155,7 @@ def with_state(entity: Entity, state: Json) -> Entity:
 
 def with_registries(entity: Entity, registries: Registries) -> Entity:
     """The same entity as newer registries have it."""
-    state = {
-        "entity_id": entity.entity_id,
-        "state": entity.state,
-        "attributes": entity.attributes,
-    }
+    state = {"entity_id": entity.entity_id, "state": entity.state, "attributes": entity.attributes}
     return read_entity(state, registries)
 
 

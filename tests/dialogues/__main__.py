@@ -33,11 +33,7 @@ _COLOURS = {Outcome.RIGHT: "green", Outcome.WRONG: "red"}
 
 
 async def hold(
-    rungs: Sequence[str],
-    languages: Sequence[str],
-    ways: Sequence[Way],
-    name: str,
-    console: Console,
+    rungs: Sequence[str], languages: Sequence[str], ways: Sequence[Way], name: str, console: Console
 ) -> list[Result]:
     """All that is wanted. A dialogue keeps its voice and noise, whatever else is left out."""
     results: list[Result] = []

@@ -70,8 +70,6 @@ async def forget(admin: Admin, box: Box) -> None:
 
 async def channel(box: Box, *, confirms: bool = False) -> int:
     await box.person.told(
-        "mobile_app/push_notification_channel",
-        webhook_id=box.webhook_id,
-        support_confirm=confirms,
+        "mobile_app/push_notification_channel", webhook_id=box.webhook_id, support_confirm=confirms
     )
     return box.person.last_id

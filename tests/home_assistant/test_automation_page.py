@@ -14,14 +14,7 @@ from audio.sound_files import read_wav
 from tests.home_assistant.admin import Admin
 from tests.home_assistant.automations import automation
 from tests.home_assistant.conftest import Address, Broker, real_only
-from tests.home_assistant.open_box import (
-    TOKEN,
-    forget,
-    greets,
-    mqtt_of,
-    open_box,
-    settings_of,
-)
+from tests.home_assistant.open_box import TOKEN, forget, greets, mqtt_of, open_box, settings_of
 from tests.home_assistant.page import Block, Way, blocks
 from tests.home_assistant.page_rows import HEARD, ROWS, Stage
 from tests.ports import free_port

@@ -148,9 +148,7 @@ async def hears(box: OpenBox, admin: Admin, folder: Path) -> None:
     clip = await asyncio.to_thread(make_clip, SpokenCommand("spoken", HEARD, "rms"), folder)
     trigger = {
         "triggers": [{"trigger": "event", "event_type": "hearth_heard"}],
-        "conditions": [
-            "{{ 'office' in trigger.event.data.get('heard', '') }}",
-        ],
+        "conditions": ["{{ 'office' in trigger.event.data.get('heard', '') }}"],
         "actions": [tells("I heard of the office.")],
     }
     async with automation(admin, trigger):

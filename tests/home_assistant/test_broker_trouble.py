@@ -172,11 +172,7 @@ async def test_home_assistant_is_started_again(box_of: Box, admin: Admin, power:
     kept="announcements: each is said once",
 )
 async def test_both_are_away_at_the_start(
-    box_of: Box,
-    admin: Admin,
-    broker: Broker,
-    power: Power,
-    probe: Callable[[], Awaitable[bool]],
+    box_of: Box, admin: Admin, broker: Broker, power: Power, probe: Callable[[], Awaitable[bool]]
 ) -> None:
     await power.off()
     await broker.kill()

@@ -25,10 +25,7 @@ pytestmark = real_only
 
 DOOR = "lock.front_door"
 WHETHER_LOCKED = {"english": "is the front door locked", "spanish": "¿está cerrada la puerta?"}
-WEATHER = {
-    "english": "what is the weather tomorrow",
-    "spanish": "¿qué tiempo hará mañana?",
-}
+WEATHER = {"english": "what is the weather tomorrow", "spanish": "¿qué tiempo hará mañana?"}
 
 
 @pytest.fixture

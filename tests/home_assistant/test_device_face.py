@@ -160,10 +160,7 @@ async def test_what_happens_is_an_event_without_being_an_administrator(
     config = {
         "triggers": [{"trigger": "event", "event_type": "hearth_tool_call"}],
         "actions": [
-            {
-                "action": "input_boolean.turn_on",
-                "target": {"entity_id": "input_boolean.guest_mode"},
-            }
+            {"action": "input_boolean.turn_on", "target": {"entity_id": "input_boolean.guest_mode"}}
         ],
     }
     await admin.call("input_boolean.turn_off", entity_id="input_boolean.guest_mode")
@@ -278,10 +275,7 @@ async def test_buttons_are_asked_and_the_answer_is_what_automations_wait_for(
             }
         ],
         "actions": [
-            {
-                "action": "input_boolean.turn_on",
-                "target": {"entity_id": "input_boolean.guest_mode"},
-            }
+            {"action": "input_boolean.turn_on", "target": {"entity_id": "input_boolean.guest_mode"}}
         ],
     }
     await admin.call("input_boolean.turn_off", entity_id="input_boolean.guest_mode")

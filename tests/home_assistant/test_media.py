@@ -57,9 +57,7 @@ async def players(admin: Admin, room: str) -> AsyncIterator[None]:
     entry_id = await group_of(admin, FILM, CLOCK)
     areas = {row["name"]: row["area_id"] for row in await admin.ask("config/area_registry/list")}
     await admin.ask(
-        "config/entity_registry/update",
-        entity_id="media_player.wide_sound",
-        area_id=areas[room],
+        "config/entity_registry/update", entity_id="media_player.wide_sound", area_id=areas[room]
     )
     for entity_id, volume in VOLUMES.items():
         await admin.call("media_player.turn_on", entity_id=entity_id)

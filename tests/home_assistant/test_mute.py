@@ -83,12 +83,7 @@ async def daemon(settings: Settings, house: Address, admin: Admin) -> AsyncItera
             HomeAssistant(house.url, house.token) as home,
             Store(settings.database, clock) as store,
             DeviceSensors(
-                home,
-                catalogue,
-                "en",
-                clock,
-                lambda: StatusSnapshot(box.standing),
-                words=False,
+                home, catalogue, "en", clock, lambda: StatusSnapshot(box.standing), words=False
             ) as sensors,
             DeviceKeeper(
                 HouseDevice(settings, clock),

@@ -30,10 +30,7 @@ SENSORS: dict[str, tuple[str, dict[str, Any]]] = {
         "unavailable",
         {"friendly_name": "Bath Window", "device_class": "window"},
     ),
-    "binary_sensor.q_patio_door": (
-        "off",
-        {"friendly_name": "Patio Door", "device_class": "door"},
-    ),
+    "binary_sensor.q_patio_door": ("off", {"friendly_name": "Patio Door", "device_class": "door"}),
     "binary_sensor.q_front_door_contact": (
         "on",
         {"friendly_name": "Front Door Contact", "device_class": "door"},

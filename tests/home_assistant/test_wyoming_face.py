@@ -92,11 +92,7 @@ async def satellite(admin: Admin) -> AsyncIterator[Satellite]:
     room = SatelliteRoom(cast(AnnounceDesk, desk), Catalogue(), "en")
     before = set(await admin.states())
     ours = HouseVoice(voice, ("en", "es"), lambda text: "en")
-    async with (
-        WyomingInterface(settings, room, ours),
-        added(admin, port),
-        added(admin, tts_port),
-    ):
+    async with WyomingInterface(settings, room, ours), added(admin, port), added(admin, tts_port):
         new = await _new(admin, before, "assist_satellite.", "tts.")
         entity = next(one for one in new if one.startswith("assist_satellite."))
         engine = next(one for one in new if one.startswith("tts."))

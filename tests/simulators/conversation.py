@@ -10,14 +10,7 @@ from tests.simulators.calls import Calls
 from tests.simulators.handshake import Setup
 from tests.simulators.models import ModelRules
 from tests.simulators.performance import Performance
-from tests.simulators.records import (
-    CallRecord,
-    ConnectionRecord,
-    Ending,
-    Frame,
-    HeardTurn,
-    Session,
-)
+from tests.simulators.records import CallRecord, ConnectionRecord, Ending, Frame, HeardTurn, Session
 from tests.simulators.schema import read_tools
 from tests.simulators.script import Call, Step, Turn
 from tests.simulators.sound import RATE_IN
@@ -240,9 +233,7 @@ class Conversation:
         self.turn_ended(current.turn)
 
     def _cut(
-        self,
-        performance: Performance,
-        how: Literal["by new input", "by the end of the connection"],
+        self, performance: Performance, how: Literal["by new input", "by the end of the connection"]
     ) -> None:
         task = self._performances.pop(performance, None)
         if task:

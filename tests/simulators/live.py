@@ -38,9 +38,7 @@ class LiveSocket:
         self._tasks = OwnedTasks()
         self._loop, self._thread = asyncio.get_running_loop(), threading.get_ident()
         self._record = ConnectionRecord(
-            index=len(book.connections),
-            opened_at=book.clock.monotonic(),
-            send=self._send,
+            index=len(book.connections), opened_at=book.clock.monotonic(), send=self._send
         )
 
     async def serve(self, request: web.Request) -> web.WebSocketResponse:

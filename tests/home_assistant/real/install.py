@@ -9,13 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.home_assistant.real.places import Places, Refused
-from tests.home_assistant.real.releases import (
-    INTEGRATIONS,
-    Place,
-    Version,
-    place,
-    release,
-)
+from tests.home_assistant.real.releases import INTEGRATIONS, Place, Version, place, release
 
 HERE = Path(__file__).parent
 DEBIAN = HERE / "debian.sh"

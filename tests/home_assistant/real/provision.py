@@ -50,11 +50,7 @@ async def person(admin: Admin, username: str = _PERSON) -> tuple[str, str]:
     client_id = f"{admin.url}/"
     flow = await admin.post(
         "/auth/login_flow",
-        {
-            "client_id": client_id,
-            "handler": ["homeassistant", None],
-            "redirect_uri": client_id,
-        },
+        {"client_id": client_id, "handler": ["homeassistant", None], "redirect_uri": client_id},
     )
     answers = {"client_id": client_id, "username": username, "password": password}
     done = await admin.post(f"/auth/login_flow/{flow['flow_id']}", answers)

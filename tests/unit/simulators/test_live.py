@@ -61,10 +61,7 @@ async def test_a_typed_turn() -> None:
 
 async def test_a_spoken_turn_is_heard_bit_for_bit() -> None:
     steps = [Hear("turn it on", language="en-GB"), Say("It is on."), Done()]
-    async with (
-        GeminiSimulator([Turn("audio", steps)]) as service,
-        real_session(service) as session,
-    ):
+    async with GeminiSimulator([Turn("audio", steps)]) as service, real_session(service) as session:
         await speak(session, SPEECH)
         messages = await reply(session)
         contents = [message.server_content for message in messages if message.server_content]
@@ -103,10 +100,7 @@ async def test_new_input_cancels_a_blocking_call_and_interrupts() -> None:
         Turn("text", [Call("HassTurnOn"), Say("On."), Done()], cut=True),
         Turn("audio", [Say("Yes?"), Done()]),
     ]
-    async with (
-        GeminiSimulator(turns, handles=False) as service,
-        real_session(service) as session,
-    ):
+    async with GeminiSimulator(turns, handles=False) as service, real_session(service) as session:
         await ask(session, "on")
         assert (await anext(session.receive())).tool_call
         await session.send_realtime_input(activity_start=types.ActivityStart())
@@ -203,10 +197,7 @@ async def test_inner_text_phantoms_and_usage() -> None:
 
 async def test_an_interaction_in_progress_goes_on_by_itself() -> None:
     steps = [Say("One moment."), Done(status="IN_PROGRESS"), Say("Done."), Done(status="IDLE")]
-    async with (
-        GeminiSimulator([Turn("text", steps)]) as service,
-        real_session(service) as session,
-    ):
+    async with GeminiSimulator([Turn("text", steps)]) as service, real_session(service) as session:
         await ask(session, "hello")
         assert transcript(await reply(session)) == "One moment.Done."
 
@@ -225,10 +216,7 @@ async def test_a_blocked_and_empty_turn() -> None:
 
 async def test_think_time_counts_from_the_end_of_the_input() -> None:
     steps = [Think(0.05), Say("Yes."), Done()]
-    async with (
-        GeminiSimulator([Turn("audio", steps)]) as service,
-        real_session(service) as session,
-    ):
+    async with GeminiSimulator([Turn("audio", steps)]) as service, real_session(service) as session:
         await speak(session, SPEECH)
         await reply(session)
         turn = service.turns[0]

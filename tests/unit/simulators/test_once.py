@@ -58,10 +58,7 @@ def config(**changes: Any) -> types.GenerateContentConfig:
 
 
 async def stream(
-    client: genai.Client,
-    contents: Sequence[types.Content],
-    model: str = MODEL,
-    **changes: Any,
+    client: genai.Client, contents: Sequence[types.Content], model: str = MODEL, **changes: Any
 ) -> AsyncIterator[types.GenerateContentResponse]:
     chunks = await client.aio.models.generate_content_stream(
         model=model, contents=list(contents), config=config(**changes)
@@ -283,10 +280,7 @@ async def test_requests_beyond_the_script_are_answered_by_the_default() -> None:
     def respond(request: Any) -> list[Step]:
         return [Say(request.texts[0]), Done()]
 
-    async with (
-        GeminiSimulator(respond_once=respond) as service,
-        real_client(service) as client,
-    ):
+    async with GeminiSimulator(respond_once=respond) as service, real_client(service) as client:
         for said in ("one", "two"):
             assert text(await collect(client, asked(types.Part(text=said)))) == said
 

@@ -24,10 +24,7 @@ LIVING_LAMP, BEDROOM_LAMP = "light.living_room_lamp", "light.bedroom_lamp"
         (Target(area="salón", domains=("cover",)), ["cover.living_room_blinds"]),
         (Target(floor="Upper", domains=("climate",)), ["climate.bedroom"]),
         (Target(domains=("cover",), device_classes=("garage",)), ["cover.garage_door"]),
-        (
-            Target(domains=("climate",), single=True, near_area="bedroom"),
-            ["climate.bedroom"],
-        ),
+        (Target(domains=("climate",), single=True, near_area="bedroom"), ["climate.bedroom"]),
     ],
 )
 def test_what_is_meant(house: DemoHouse, target: Target, ids: list[str]) -> None:

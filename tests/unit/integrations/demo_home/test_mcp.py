@@ -132,7 +132,7 @@ async def test_the_menu_is_the_recorded_one(client: httpx.AsyncClient) -> None:
     ours = (await rpc(client, "tools/list"))["result"]["tools"]
     assert {tool["name"] for tool in ours} - set(theirs) == {"script__welcome_home"}
     assert {name.partition("__")[0] for name in set(theirs) - {tool["name"] for tool in ours}} == {
-        *("calendar", "humidifier", "lawn_mower"),
+        *("calendar", "humidifier", "lawn_mower")
     }
     assert [tool["name"] for tool in ours if tool["name"] in theirs] == [
         name for name in theirs if name in {tool["name"] for tool in ours}

@@ -181,10 +181,7 @@ class FakeHome:
 
 @asynccontextmanager
 async def followed(fake: FakeHome) -> AsyncIterator[HomeAssistant]:
-    async with (
-        fake.serve() as url,
-        HomeAssistant(url, "t", pause_s=QUICK, settle_s=0.0) as home,
-    ):
+    async with fake.serve() as url, HomeAssistant(url, "t", pause_s=QUICK, settle_s=0.0) as home:
         assert home.connected
         yield home
 

@@ -6,12 +6,7 @@ from typing import Any
 import pytest
 
 from integrations.demo_home.scenes import SCRIPTS
-from integrations.home_assistant.actions import (
-    MAX_DEPTH,
-    MAX_STEPS,
-    read_automation,
-    read_script,
-)
+from integrations.home_assistant.actions import MAX_DEPTH, MAX_STEPS, read_automation, read_script
 from integrations.home_assistant.effects import QUIET, WAYS, Places
 from integrations.home_assistant.house import Area, Entity, Floor
 from integrations.home_assistant.registry import DeviceRow, Registries
@@ -121,19 +116,10 @@ UNDERSTOOD: list[tuple[Any, dict[str, str]]] = [
         {"device_id": "door", "domain": "lock", "type": "lock", "entity_id": REGISTRY_ID},
         {LOCK: "on"},
     ),
-    (
-        {"device_id": "b", "domain": "cover", "type": "open", "entity_id": BLIND},
-        {BLIND: "on"},
-    ),
-    (
-        {"device_id": "l", "domain": "light", "type": "brightness_increase", "entity_id": LIGHT},
-        LIT,
-    ),
+    ({"device_id": "b", "domain": "cover", "type": "open", "entity_id": BLIND}, {BLIND: "on"}),
+    ({"device_id": "l", "domain": "light", "type": "brightness_increase", "entity_id": LIGHT}, LIT),
     ({"if": "{{ x }}", "then": ON, "else": [UNLOCK]}, {**LIT, LOCK: "off"}),
-    (
-        {"choose": [{"conditions": [], "sequence": [ON]}], "default": [UNLOCK]},
-        {**LIT, LOCK: "off"},
-    ),
+    ({"choose": [{"conditions": [], "sequence": [ON]}], "default": [UNLOCK]}, {**LIT, LOCK: "off"}),
     ({"choose": {"conditions": "{{ x }}", "sequence": UNLOCK}}, {LOCK: "off"}),
     ({"repeat": {"count": 3, "sequence": [UNLOCK]}}, {LOCK: "off"}),
     ({"parallel": [ON, {"sequence": [UNLOCK]}]}, {**LIT, LOCK: "off"}),

@@ -84,10 +84,7 @@ def test_a_text_without_a_list(text: str) -> None:
 
 @pytest.mark.parametrize("name", AWKWARD)
 def test_a_name_stays_one_name_whatever_it_holds(name: str) -> None:
-    rows = [
-        {"names": name, "domain": "light", "areas": name},
-        {"names": "Lamp", "domain": "light"},
-    ]
+    rows = [{"names": name, "domain": "light", "areas": name}, {"names": "Lamp", "domain": "light"}]
     read = read_context(f"Static Context:\n{dumped(rows)}\nAfter.")
     parts = tuple(part.strip() for part in " ".join(name.split()).split(",") if part.strip())
     assert read == [Shown(parts, "light", parts), Shown(("Lamp",), "light")]
@@ -146,13 +143,7 @@ def test_who_is_listed_is_exposed_and_nobody_else() -> None:
         lamp("switch.a", "k"),
         lamp("light.c", None, "Other", "Leselampe"),
         lamp("light.d", "c", "a, b"),
-    ) == {
-        "light.a": True,
-        "light.b": False,
-        "switch.a": False,
-        "light.c": True,
-        "light.d": True,
-    }
+    ) == {"light.a": True, "light.b": False, "switch.a": False, "light.c": True, "light.d": True}
 
 
 def test_things_that_look_the_same() -> None:

@@ -18,9 +18,7 @@ from integrations.home_assistant.reasons import CommandRefused, Unanswered
 LIGHTS = {
     "intent": {"name": "HassTurnOn"},
     "slots": {"name": "kitchen lights"},
-    "details": {
-        "name": {"name": "name", "value": "Kitchen Lights", "text": "kitchen lights"},
-    },
+    "details": {"name": {"name": "name", "value": "Kitchen Lights", "text": "kitchen lights"}},
     "targets": {"light.kitchen_lights": {"matched": True}},
     "match": True,
     "sentence_template": "<turn> on [<the>] {name}",
@@ -94,22 +92,14 @@ class Home:
         (
             LIGHTS,
             Recognized(
-                "x",
-                "builtin",
-                "HassTurnOn",
-                {"name": "Kitchen Lights"},
-                ("light.kitchen_lights",),
+                "x", "builtin", "HassTurnOn", {"name": "Kitchen Lights"}, ("light.kitchen_lights",)
             ),
         ),
         (TRIGGER, Recognized("x", "trigger")),
         (
             {**LIGHTS, "source": "custom"},
             Recognized(
-                "x",
-                "custom",
-                "HassTurnOn",
-                {"name": "Kitchen Lights"},
-                ("light.kitchen_lights",),
+                "x", "custom", "HassTurnOn", {"name": "Kitchen Lights"}, ("light.kitchen_lights",)
             ),
         ),
         (

@@ -286,12 +286,7 @@ async def test_states_are_told_and_those_without_an_entity_named() -> None:
 
 @pytest.mark.parametrize(
     ("answer", "kind"),
-    [
-        (reply(None), Stale),
-        (reply("", 410), Stale),
-        (reply({}, 400), Refused),
-        (None, Unavailable),
-    ],
+    [(reply(None), Stale), (reply("", 410), Stale), (reply({}, 400), Refused), (None, Unavailable)],
 )
 async def test_sensors_of_a_registration_that_is_gone(
     answer: Any, kind: type[IntegrationError]

@@ -140,11 +140,7 @@ async def test_an_answer_that_is_none(answer: Any) -> None:
             Refused,
             "status 302",
         ),
-        (
-            lambda: web.Response(body=b"x", headers={"Content-Encoding": "zstd"}),
-            Refused,
-            "packed",
-        ),
+        (lambda: web.Response(body=b"x", headers={"Content-Encoding": "zstd"}), Refused, "packed"),
     ],
 )
 async def test_what_is_no_file(
