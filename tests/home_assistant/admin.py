@@ -5,93 +5,40 @@ knows.
 """
 
 import asyncio
-import json
 import time
 from collections.abc import Iterable, Mapping
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
-import httpx
-from websockets.asyncio.client import ClientConnection, connect
+from tests.home_assistant.line import Failed, Json, Line
 
-Json = dict[str, Any]
-
-_LIMIT_S = 30.0  # for one answer
 _STEP_S = 0.02
 
 
-class Failed(Exception):
-    """Home Assistant refused a command; the message is its own."""
-
-
-class Admin:
+class Admin(Line):
     """One connection to one house; use it as an async context manager."""
-
-    def __init__(self, url: str, token: str) -> None:
-        self.url = url
-        self._token = token
-        self._last_id = 0
-
-    async def __aenter__(self) -> Self:
-        self._http = httpx.AsyncClient(
-            base_url=self.url,
-            headers={"Authorization": f"Bearer {self._token}"},
-            timeout=_LIMIT_S,
-            trust_env=False,
-        )
-        self._socket: ClientConnection | None = None
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        if self._socket is not None:
-            await self._socket.close()
-        await self._http.aclose()
 
     # ---- plain requests
 
     async def get(self, path: str, **query: str) -> Any:
         """The JSON at that path; raises httpx.HTTPStatusError."""
-        answer = await self._http.get(path, params=query)
+        answer = await self.http.get(path, params=query)
         return answer.raise_for_status().json()
 
     async def post(self, path: str, body: Mapping[str, Any] | None = None) -> Any:
         """The answer to a POST of JSON, None where it is empty; raises httpx.HTTPStatusError."""
-        answer = await self._http.post(path, json=dict(body or {}))
+        answer = await self.http.post(path, json=dict(body or {}))
         return answer.raise_for_status().json() if answer.content else None
 
     async def delete(self, path: str) -> None:
         """Raises httpx.HTTPStatusError."""
-        (await self._http.delete(path)).raise_for_status()
+        (await self.http.delete(path)).raise_for_status()
 
     async def ask(self, kind: str, **fields: Any) -> Any:
         """The result of a websocket command; raises Failed."""
-        async with asyncio.timeout(_LIMIT_S):
-            socket = self._socket or await self._connect()
-            self._last_id += 1
-            await socket.send(json.dumps({"id": self._last_id, "type": kind, **fields}))
-            while True:
-                answer = json.loads(await socket.recv())
-                if answer.get("id") == self._last_id and answer["type"] == "result":
-                    break
+        answer = await self.answer_to(kind, **fields)
         if not answer["success"]:
             raise Failed(f"{kind}: {answer['error']['message']}")
         return answer["result"]
-
-    async def _connect(self) -> ClientConnection:
-        where = self.url.replace("http", "ws", 1) + "/api/websocket"
-        socket = await connect(where, max_size=None, proxy=None)
-        await socket.recv()
-        await socket.send(json.dumps({"type": "auth", "access_token": self._token}))
-        if json.loads(await socket.recv())["type"] != "auth_ok":
-            await socket.close()
-            raise Failed("the administrator's token is not accepted")
-        self._socket, self._last_id = socket, 0
-        return socket
 
     async def again(self) -> None:
         """Forget the websocket: the house was started again."""

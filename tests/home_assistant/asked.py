@@ -1,7 +1,7 @@
 """What people ask for in the houses of ours: the sentence, the call, what the house then shows."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 
@@ -124,98 +124,64 @@ ENGLISH = [
 ]
 
 _COCINA = {"name": "Luces de la cocina"}
+
+
+def _spanish(name: str, english: str, text: str, **changes: Any) -> Asked:
+    """The same of the Spanish house: what it shows is that of the English one."""
+    same = next(one for one in ENGLISH if one.name == english)
+    return replace(same, **{"name": name, "house": "spanish", "text": text, "rated": "", **changes})
+
+
 SPANISH = [
-    Asked(
-        name="una luz",
-        house="spanish",
-        text="enciende las luces de la cocina",
-        tool="HassTurnOn",
-        arguments=_COCINA,
-        entity=KITCHEN,
-        shows="on",
-        before=_light(KITCHEN),
-    ),
-    Asked(
-        name="brillo",
-        house="spanish",
-        text="pon las luces de la cocina al 30 por ciento",
-        tool="HassLightSet",
+    _spanish("una luz", "a light", "enciende las luces de la cocina", arguments=_COCINA),
+    _spanish(
+        "brillo",
+        "brightness",
+        "pon las luces de la cocina al 30 por ciento",
         arguments={**_COCINA, "brightness": 30},
-        entity=KITCHEN,
-        attribute=("brightness", 76),
-        before=_light(KITCHEN, brightness=200),
     ),
-    Asked(
-        name="color",
-        house="spanish",
-        text="pon las luces de la cocina en rojo",
-        tool="HassLightSet",
+    _spanish(
+        "color",
+        "colour",
+        "pon las luces de la cocina en rojo",
         arguments={**_COCINA, "color": "red"},
-        entity=KITCHEN,
-        attribute=("rgb_color", [255, 0, 0]),
-        before=_light(KITCHEN, rgb_color=[0, 0, 255]),
     ),
-    Asked(
-        name="clima",
-        house="spanish",
-        text="pon la bomba de calor a 23 grados",
-        tool="HassClimateSetTemperature",
+    _spanish(
+        "clima",
+        "climate",
+        "pon la bomba de calor a 23 grados",
         arguments={"name": "Bomba de calor", "temperature": 23},
-        entity="climate.heatpump",
-        attribute=("temperature", 23.0),
-        before=("climate.set_temperature", {"entity_id": "climate.heatpump", "temperature": 20}),
     ),
-    Asked(
-        name="volumen",
-        house="spanish",
-        text="pon el volumen de walkman al 35 por ciento",
-        tool="HassSetVolume",
-        arguments={"name": "Walkman", "volume_level": 35},
-        entity="media_player.walkman",
-        attribute=("volume_level", 0.35),
-        before=(
-            "media_player.volume_set",
-            {"entity_id": "media_player.walkman", "volume_level": 0.8},
-        ),
-    ),
-    Asked(
-        name="persiana",
-        house="spanish",
-        text="cierra la persiana del pasillo",
-        tool="HassTurnOff",
+    _spanish("volumen", "volume", "pon el volumen de walkman al 35 por ciento"),
+    _spanish(
+        "persiana",
+        "cover",
+        "cierra la persiana del pasillo",
         arguments={"name": "Persiana del pasillo", "domain": ["cover"]},
         entity="cover.hall_window",
-        shows="closed",
         before=_ajar("cover.hall_window"),
     ),
-    Asked(
-        name="lista",
-        house="spanish",
-        text="añade leche a la lista de la compra",
-        tool="HassListAddItem",
+    _spanish(
+        "lista",
+        "list",
+        "añade leche a la lista de la compra",
         arguments={"name": "Lista de la compra", "item": "leche"},
         entity="todo.lista_de_la_compra",
         item="leche",
     ),
-    Asked(
-        name="guion con un campo",
-        house="spanish",
-        text="modo cine al 12 por ciento",
+    _spanish(
+        "guion con un campo",
+        "script with a field",
+        "modo cine al 12 por ciento",
         tool="modo_cine",
         arguments={"brillo": 12},
-        entity=KITCHEN,
-        attribute=("brightness", 31),
-        before=_light(KITCHEN, brightness=200),
-        spoken=False,
     ),
-    Asked(
-        name="por su alias y sin acentos",
-        house="spanish",
-        text="enciende el farol d'entrada",
-        tool="HassTurnOn",
+    _spanish(
+        "por su alias y sin acentos",
+        "a light",
+        "enciende el farol d'entrada",
         arguments={"name": "farol d'entrada"},
         entity="light.entrance_color_white_lights",
-        shows="on",
         before=_light("light.entrance_color_white_lights"),
         spoken=False,
     ),

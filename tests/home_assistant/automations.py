@@ -12,6 +12,12 @@ from tests.home_assistant.admin import Admin
 from tests.unit.integrations.file_server import file_server
 
 LIMIT_S, STEP_S = 20.0, 0.02
+BLINDS = "cover.kitchen_window"
+
+
+def when(event: str, *actions: Mapping[str, Any]) -> dict[str, Any]:
+    """An automation on an event of that type."""
+    return {"triggers": [{"trigger": "event", "event_type": event}], "actions": list(actions)}
 
 
 @asynccontextmanager

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 
 from tests.home_assistant.admin import Admin
-from tests.home_assistant.talk import Json, Talk, Told
+from tests.home_assistant.line import Json
+from tests.home_assistant.talk import Talk, Told
 
 REGISTRATION = {
     "app_id": "org.example.contract",

@@ -8,7 +8,7 @@ from tests.home_assistant.admin import Admin
 from tests.home_assistant.asked import Asked
 from tests.home_assistant.conftest import Address
 from tests.home_assistant.hearth import Hearth
-from tests.home_assistant.talk import Json
+from tests.home_assistant.line import Json
 from tests.simulators.gemini_live import GeminiSimulator
 from tests.simulators.script import Call, Done, OnceTurn, Step, Turn
 from tests.simulators.threads import in_thread

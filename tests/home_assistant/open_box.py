@@ -19,9 +19,10 @@ from assistant.interfaces.device.registration import DeviceFile
 from assistant.interfaces.mqtt.interface import take_away
 from assistant.sound.devices import SoundState
 from audio.player import NullPlayer, OneOutput
-from tests.home_assistant.admin import Admin, Failed
+from tests.home_assistant.admin import Admin
 from tests.home_assistant.automations import until
 from tests.home_assistant.conftest import Address, Broker
+from tests.home_assistant.line import Failed
 from tests.home_assistant.names import ACTION, TOPIC
 from tests.home_assistant.room import Room
 from tests.ports import free_port

@@ -7,18 +7,14 @@ import asyncio
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
-import httpx
 import pytest
-from websockets.asyncio.client import ClientConnection, connect
 
-Json = dict[str, Any]
+from tests.home_assistant.line import LIMIT_S, Json, Line
 
 ASSIST = "/api/mcp/assist"
 DEVICE_KEY = "io.home-assistant/device_id"
-_LIMIT_S = 20.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,34 +47,8 @@ class Told:
         return [row["id"] for row in self.answer["data"]["failed"]]
 
 
-class Talk:
+class Talk(Line):
     """One user's ways into one house; use it as an async context manager."""
-
-    def __init__(self, url: str, token: str) -> None:
-        self.url = url
-        self._token = token
-        self._last_id = 0
-        self._events: list[Json] = []
-
-    async def __aenter__(self) -> Self:
-        self.http = httpx.AsyncClient(
-            base_url=self.url,
-            headers={"Authorization": f"Bearer {self._token}"},
-            timeout=_LIMIT_S,
-            trust_env=False,
-        )
-        self._socket: ClientConnection | None = None
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        if self._socket is not None:
-            await self._socket.close()
-        await self.http.aclose()
 
     # ---- MCP
 
@@ -133,16 +103,7 @@ class Talk:
 
     async def ask(self, kind: str, **fields: Any) -> Json:
         """The answer to a command: `success`, and `result` or `error`."""
-        async with asyncio.timeout(_LIMIT_S):
-            socket = self._socket or await self._connect()
-            self._last_id += 1
-            await socket.send(json.dumps({"id": self._last_id, "type": kind, **fields}))
-            while True:
-                answer = json.loads(await socket.recv())
-                assert isinstance(answer, dict)
-                if answer.get("id") == self._last_id and answer["type"] in ("result", "pong"):
-                    return answer
-                self._events.append(answer)
+        return await self.answer_to(kind, **fields)
 
     async def told(self, kind: str, **fields: Any) -> Any:
         """The result of a command that must succeed."""
@@ -163,7 +124,7 @@ class Talk:
 
     async def event(self, subscription: int) -> Json:
         """The next event of that subscription; others are dropped."""
-        async with asyncio.timeout(_LIMIT_S):
+        async with asyncio.timeout(LIMIT_S):
             while True:
                 message = self._events.pop(0) if self._events else await self.raw()
                 if message.get("id") == subscription and message["type"] == "event":
@@ -173,20 +134,10 @@ class Talk:
 
     async def raw(self, text: str | None = None) -> Json:
         """Send a text as it is, if one is given; the next message."""
-        async with asyncio.timeout(_LIMIT_S):
+        async with asyncio.timeout(LIMIT_S):
             socket = self._socket or await self._connect()
             if text is not None:
                 await socket.send(text)
             message = json.loads(await socket.recv())
         assert isinstance(message, dict)
         return message
-
-    async def _connect(self) -> ClientConnection:
-        where = self.url.replace("http", "ws", 1) + "/api/websocket"
-        self._socket = socket = await connect(where, max_size=None, proxy=None)
-        hello = json.loads(await socket.recv())
-        assert hello["type"] == "auth_required"
-        await socket.send(json.dumps({"type": "auth", "access_token": self._token}))
-        assert json.loads(await socket.recv())["type"] == "auth_ok"
-        self._last_id = 0
-        return socket

@@ -1,8 +1,7 @@
 """What automations of a real house do with Hearth where there is no broker: address and token are
 all that is set."""
 
-import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -10,27 +9,21 @@ from typing import Any
 import httpx
 import pytest
 
-from assistant.demo.scenes import SpokenCommand, make_clip
-from audio.sound_files import read_wav
 from tests.home_assistant.admin import Admin
-from tests.home_assistant.automations import automation, until
+from tests.home_assistant.automated_box import hears_of_the_office, shows_timers, shuts_the_blinds
+from tests.home_assistant.automations import BLINDS, automation, until, when
 from tests.home_assistant.conftest import Address, Power, real_only
 from tests.home_assistant.names import (
     ACTION,
-    LAST_HEARD,
-    NEXT_TIMER,
     NOTIFY,
     STATE,
-    TIMERS,
     entities,
 )
 from tests.home_assistant.open_box import OpenBox, forget, greets, open_box, settings_of
 
 pytestmark = [real_only, pytest.mark.since(2026, 11)]
 
-BLINDS, LIGHT = "cover.kitchen_window", "light.office_rgbw_lights"
 MUTED = "binary_sensor.hearth_kitchen_microphone_muted"
-HEARD = "turn on the office lights"
 BACK_S = 10.0  # after Home Assistant has started again
 DIAGNOSTIC = "diagnostic"
 # What a person expects of each entity: device class and category.
@@ -67,11 +60,6 @@ async def box_of(house: Address, admin: Admin, tmp_path: Path) -> AsyncIterator[
 
     yield opened
     await forget(admin, settings)
-
-
-def when(event: str, *actions: Mapping[str, Any]) -> dict[str, Any]:
-    """An automation on an event of that type."""
-    return {"triggers": [{"trigger": "event", "event_type": event}], "actions": list(actions)}
 
 
 def tells(message: str, **data: Any) -> dict[str, Any]:
@@ -120,8 +108,6 @@ async def test_announce_ask_mute_and_hear(box_of: Box, admin: Admin, tmp_path: P
 
 async def asks_and_acts(box: OpenBox, admin: Admin) -> None:
     """A spoken yes closes the blinds."""
-    await admin.call("cover.open_cover", entity_id=BLINDS)
-    await admin.settles(BLINDS, "open", limit_s=15.0)
     actions = [{"action": "CLOSE", "title": "Yes"}, {"action": "LEAVE", "title": "No"}]
     wait = {
         "wait_for_trigger": [
@@ -136,37 +122,22 @@ async def asks_and_acts(box: OpenBox, admin: Admin) -> None:
     }
     close = {"action": "cover.close_cover", "target": {"entity_id": BLINDS}}
     asking = when("test_dusk", tells("Shall I close the blinds?", actions=actions), wait, close)
-    async with automation(admin, asking):
-        box.room.will_answer("yes please")
-        await admin.fire("test_dusk")
-        shut = ("closing", "closed")
-        assert await admin.settles(BLINDS, *shut, limit_s=30.0) in shut
+    await shuts_the_blinds(box, admin, asking)
 
 
 async def hears(box: OpenBox, admin: Admin, folder: Path) -> None:
     """Somebody's sentence sets an automation off, and the sensors show the turn."""
-    clip = await asyncio.to_thread(make_clip, SpokenCommand("spoken", HEARD, "rms"), folder)
     trigger = {
         "triggers": [{"trigger": "event", "event_type": "hearth_heard"}],
         "conditions": ["{{ 'office' in trigger.event.data.get('heard', '') }}"],
         "actions": [tells("I heard of the office.")],
     }
-    async with automation(admin, trigger):
-        box.room.say(read_wav(clip))
-        await box.says("I heard of the office.")
-    assert await admin.settles(LAST_HEARD, HEARD) == HEARD
-    assert await admin.settles(STATE, "idle") == "idle"
+    await hears_of_the_office(box, admin, trigger, folder)
 
 
 async def test_timers_show(box_of: Box, admin: Admin) -> None:
     async with box_of() as box:
-        assert await admin.settles(TIMERS, "0", limit_s=10.0) == "0"
-        await box.app.runner.ask("set a timer for ten minutes")
-        assert await admin.settles(TIMERS, "1") == "1"
-        assert await admin.state(NEXT_TIMER) not in ("unknown", "unavailable")
-        await box.app.runner.ask("cancel the timer")
-        assert await admin.settles(TIMERS, "0") == "0"
-        assert await admin.settles(NEXT_TIMER, "unknown") == "unknown"
+        await shows_timers(box, admin)
 
 
 async def test_home_assistant_is_started_again_and_refuses_while_the_box_is_away(

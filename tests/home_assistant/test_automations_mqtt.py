@@ -1,16 +1,14 @@
 """What automations of a real house do with Hearth by way of its broker."""
 
-import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from assistant.demo.scenes import SpokenCommand, make_clip
-from audio.sound_files import read_wav
 from tests.home_assistant.admin import Admin
-from tests.home_assistant.automations import automation, until
+from tests.home_assistant.automated_box import hears_of_the_office, shows_timers, shuts_the_blinds
+from tests.home_assistant.automations import BLINDS, automation, until, when
 from tests.home_assistant.conftest import Address, Broker, real_only
 from tests.home_assistant.names import (
     ANNOUNCE,
@@ -18,11 +16,8 @@ from tests.home_assistant.names import (
     DEVICE,
     EVENTS,
     FOLLOW_UP,
-    LAST_HEARD,
     MUTE,
-    NEXT_TIMER,
     STATE,
-    TIMERS,
     TOPIC,
     VOLUME,
     entities,
@@ -31,7 +26,6 @@ from tests.home_assistant.open_box import OpenBox, forget, greets, mqtt_of, open
 
 pytestmark = [real_only, pytest.mark.since(2026, 11)]
 
-BLINDS, HEARD = "cover.kitchen_window", "turn on the office lights"
 CONFIG, DIAGNOSTIC = "config", "diagnostic"
 # What a person expects of each entity: device class and category.
 ENTITIES: dict[str, tuple[str | None, str | None]] = {
@@ -101,11 +95,6 @@ async def test_the_entities_are_those_that_a_person_expects(box: OpenBox, admin:
     assert len([one for one in triggers if one["domain"] == "mqtt"]) == 8
 
 
-def when(event: str, *actions: Mapping[str, Any]) -> dict[str, Any]:
-    """An automation on an event of that type."""
-    return {"triggers": [{"trigger": "event", "event_type": event}], "actions": list(actions)}
-
-
 def act(action: str, entity_id: str, **data: Any) -> dict[str, Any]:
     """One action on one entity."""
     return {"action": action, "target": {"entity_id": entity_id}, "data": data}
@@ -135,8 +124,6 @@ async def test_announce_ask_mute_and_hear(box: OpenBox, admin: Admin, tmp_path: 
 
 async def asks_and_acts(box: OpenBox, admin: Admin) -> None:
     """A spoken yes closes the blinds."""
-    await admin.call("cover.open_cover", entity_id=BLINDS)
-    await admin.settles(BLINDS, "open", limit_s=15.0)
     config = when(
         "test_dusk",
         act("notify.send_message", ASK, message="Shall I close the blinds?"),
@@ -149,16 +136,11 @@ async def asks_and_acts(box: OpenBox, admin: Admin) -> None:
             "then": [act("cover.close_cover", BLINDS)],
         },
     )
-    async with automation(admin, config):
-        box.room.will_answer("yes please")
-        await admin.fire("test_dusk")
-        shut = ("closing", "closed")
-        assert await admin.settles(BLINDS, *shut, limit_s=30.0) in shut
+    await shuts_the_blinds(box, admin, config)
 
 
 async def hears(box: OpenBox, admin: Admin, folder: Path) -> None:
     """Somebody's sentence sets an automation off, and the sensors show the turn."""
-    clip = await asyncio.to_thread(make_clip, SpokenCommand("spoken", HEARD, "rms"), folder)
     config = {
         "triggers": [{"trigger": "state", "entity_id": EVENTS, "not_from": "unavailable"}],
         "conditions": [
@@ -167,18 +149,8 @@ async def hears(box: OpenBox, admin: Admin, folder: Path) -> None:
         ],
         "actions": [act("notify.send_message", ANNOUNCE, message="I heard of the office.")],
     }
-    async with automation(admin, config):
-        box.room.say(read_wav(clip))
-        await box.says("I heard of the office.")
-    assert await admin.settles(LAST_HEARD, HEARD) == HEARD
-    assert await admin.settles(STATE, "idle") == "idle"
+    await hears_of_the_office(box, admin, config, folder)
 
 
 async def test_timers_show(box: OpenBox, admin: Admin) -> None:
-    assert await admin.settles(TIMERS, "0") == "0"
-    await box.app.runner.ask("set a timer for ten minutes")
-    assert await admin.settles(TIMERS, "1") == "1"
-    assert await admin.state(NEXT_TIMER) not in ("unknown", "unavailable")
-    await box.app.runner.ask("cancel the timer")
-    assert await admin.settles(TIMERS, "0") == "0"
-    assert await admin.settles(NEXT_TIMER, "unknown") == "unknown"
+    await shows_timers(box, admin)

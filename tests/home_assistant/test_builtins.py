@@ -17,7 +17,7 @@ from tests.home_assistant.admin import Admin
 from tests.home_assistant.conftest import Address, real_only
 from tests.home_assistant.hearth import Hearth
 from tests.home_assistant.home import Home
-from tests.home_assistant.talk import Json
+from tests.home_assistant.line import Json
 from tests.simulators.records import OnceRequest
 from tests.simulators.script import Call, Done, OnceTurn, Say
 

@@ -14,9 +14,10 @@ import pytest
 from websockets.exceptions import ConnectionClosed
 
 from assistant.domain.outcome import Status
-from tests.home_assistant.admin import Admin, Failed
+from tests.home_assistant.admin import Admin
 from tests.home_assistant.conftest import Address, Power, real_only
 from tests.home_assistant.hearth import Hearth
+from tests.home_assistant.line import Failed
 from tests.home_assistant.real.places import read_instance
 from tests.home_assistant.real.provision import person
 from tests.pipeline.gemini_rig import scene

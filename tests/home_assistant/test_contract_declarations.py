@@ -4,7 +4,8 @@ import pytest
 
 from integrations.gemini.declarations import convert
 from tests.home_assistant.conftest import Address, real_only
-from tests.home_assistant.talk import Json, Talk
+from tests.home_assistant.line import Json
+from tests.home_assistant.talk import Talk
 from tests.unit.integrations.gemini.declared import accepted
 
 ALL_TOOLS = "/api/mcp"  # of the integration's own setting: by default since 2026.10 all, for admins

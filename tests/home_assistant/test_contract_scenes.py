@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from tests.home_assistant.admin import Admin
-from tests.home_assistant.talk import Json, Talk
+from tests.home_assistant.line import Json
+from tests.home_assistant.talk import Talk
 from tests.home_assistant.things import Thing, look, put_back
 
 NAME = "hearth_contract"

@@ -4,8 +4,9 @@ import json
 
 import pytest
 
-from tests.home_assistant.admin import Admin, Failed
+from tests.home_assistant.admin import Admin
 from tests.home_assistant.conftest import Address
+from tests.home_assistant.line import Failed
 from tests.home_assistant.talk import Talk
 from tests.home_assistant.things import area_called, called, dimming_script, look, put_back
 

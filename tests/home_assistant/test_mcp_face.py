@@ -17,8 +17,9 @@ from integrations.serving import serving
 from integrations.web.api import web_app
 from integrations.web.guard import Guard
 from integrations.web.requests import AnnounceRequest
-from tests.home_assistant.admin import Admin, Failed
+from tests.home_assistant.admin import Admin
 from tests.home_assistant.conftest import Address, real_only
+from tests.home_assistant.line import Failed
 from tests.unit.integrations.web.doubles import FakeBox
 
 pytestmark = [real_only, pytest.mark.since(2026, 11)]

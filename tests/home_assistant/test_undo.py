@@ -15,7 +15,7 @@ from assistant.tools.undo.tools import CORRECT_LAST
 from integrations.home_assistant.house import House
 from tests.home_assistant.admin import Admin
 from tests.home_assistant.conftest import Address, real_only
-from tests.home_assistant.talk import Json
+from tests.home_assistant.line import Json
 from tests.home_assistant.undoing import (
     ATTIC,
     BED,

@@ -18,8 +18,9 @@ from audio.tts import Chunk
 from audio.tts.espeak import EspeakVoice
 from integrations.web.box import Caller
 from integrations.web.requests import AnnounceRequest
-from tests.home_assistant.admin import Admin, Failed
+from tests.home_assistant.admin import Admin
 from tests.home_assistant.conftest import real_only
+from tests.home_assistant.line import Failed
 from tests.home_assistant.talk import Talk
 from tests.ports import free_port
 

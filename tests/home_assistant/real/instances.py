@@ -10,7 +10,8 @@ from pathlib import Path
 
 import httpx
 
-from tests.home_assistant.admin import Admin, Failed
+from tests.home_assistant.admin import Admin
+from tests.home_assistant.line import Failed
 from tests.home_assistant.real import process, provision
 from tests.home_assistant.real.households import files, household
 from tests.home_assistant.real.install import Installed, broker, environment, install

@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import httpx
 
-from tests.home_assistant.admin import Admin, Failed
+from tests.home_assistant.admin import Admin
+from tests.home_assistant.line import Failed
 from tests.home_assistant.real.households import EXPOSED_DOMAINS, Household
 from tests.home_assistant.real.places import HOST, Refused
 

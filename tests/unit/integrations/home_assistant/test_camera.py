@@ -1,7 +1,7 @@
 """Pictures of the home's cameras, from a server on loopback."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 
 import pytest
 from aiohttp import web
@@ -9,6 +9,7 @@ from aiohttp import web
 from integrations.errors import IntegrationError, Refused, SignInAgain, Unavailable
 from integrations.home_assistant import media
 from integrations.home_assistant.media import Cameras
+from tests.unit.integrations.home_assistant.conftest import ServeGet
 
 TOKEN = "the-token"
 Answer = Callable[[], web.Response]
@@ -16,27 +17,15 @@ Serve = Callable[[Answer], Awaitable[str]]
 
 
 @pytest.fixture
-async def serve() -> AsyncIterator[Serve]:
-    runners: list[web.AppRunner] = []
+def serve(serve_get: ServeGet) -> Serve:
+    def check(request: web.Request) -> None:
+        assert request.path == "/api/camera_proxy/camera.door"
+        assert request.headers["Authorization"] == f"Bearer {TOKEN}"
 
     async def start(answer: Answer) -> str:
-        async def handle(request: web.Request) -> web.Response:
-            assert request.path == "/api/camera_proxy/camera.door"
-            assert request.headers["Authorization"] == f"Bearer {TOKEN}"
-            return answer()
+        return f"{await serve_get(answer, check)}/"
 
-        app = web.Application()
-        app.router.add_get("/{path:.*}", handle)
-        runners.append(web.AppRunner(app))
-        await runners[-1].setup()
-        site = web.TCPSite(runners[-1], "127.0.0.1", 0)
-        await site.start()
-        host, port = runners[-1].addresses[0][:2]
-        return f"http://{host}:{port}/"
-
-    yield start
-    for runner in runners:
-        await runner.cleanup()
+    return start
 
 
 async def test_the_picture_and_its_kind(serve: Serve) -> None:

@@ -1,7 +1,7 @@
 """Sound files of Home Assistant: asked of it alone, without its token, and none too large."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
@@ -10,6 +10,7 @@ from aiohttp import web
 from integrations.errors import IntegrationError, Misconfigured, Refused, Unavailable
 from integrations.home_assistant import media
 from integrations.home_assistant.media import HomeSounds
+from tests.unit.integrations.home_assistant.conftest import ServeGet
 
 SIGNED = "/media/local/bell.wav?authSig=secret"
 Serve = Callable[..., Awaitable[str]]
@@ -33,27 +34,15 @@ class Asked:
 
 
 @pytest.fixture
-async def serve() -> AsyncIterator[Serve]:
-    runners: list[web.AppRunner] = []
-
-    async def start(path: str, answer: Callable[[], web.StreamResponse]) -> str:
-        async def handle(request: web.Request) -> web.StreamResponse:
+def serve(serve_get: ServeGet) -> Serve:
+    def start(path: str, answer: Callable[[], web.StreamResponse]) -> Awaitable[str]:
+        def check(request: web.Request) -> None:
             assert request.path_qs == path, "something else is asked for"
             assert "Authorization" not in request.headers
-            return answer()
 
-        app = web.Application()
-        app.router.add_get("/{path:.*}", handle)
-        runners.append(web.AppRunner(app))
-        await runners[-1].setup()
-        site = web.TCPSite(runners[-1], "127.0.0.1", 0)
-        await site.start()
-        host, port = runners[-1].addresses[0][:2]
-        return f"http://{host}:{port}"
+        return serve_get(answer, check)
 
-    yield start
-    for runner in runners:
-        await runner.cleanup()
+    return start
 
 
 def bell() -> web.Response:
