@@ -11,50 +11,38 @@ import pytest
 from assistant.config.sound import Media
 from assistant.conversation.rules.state import State
 from assistant.domain.clock import VirtualClock
-from assistant.domain.records import StoreError
 from assistant.sound.media import KEEP, NAME, RoomMedia
 from integrations.errors import Refused, Unavailable
 from integrations.home_assistant.house import Area, House
 from integrations.home_assistant.reasons import Unanswered
 from integrations.home_assistant.services import Services
+from tests.fakes.small_values import FakeValues
 from tests.fakes.sound import standing
 from tests.unit.assistant.sound.test_media_players import player
 
 RADIO = "media_player.radio"
 
 
-class Shelf:
-    """Keeps one value."""
+class Shelf(FakeValues):
+    """Counts what is written."""
 
     def __init__(self) -> None:
-        self.value: Any = None
-        self.broken = False
+        super().__init__()
         self.writes = 0
 
     async def keep(self, name: str, value: Any) -> None:
-        self._look(name)
-        self.value = value
+        await super().keep(name, value)
         self.writes += 1
-
-    async def kept(self, name: str) -> Any | None:
-        self._look(name)
-        return self.value
 
     async def drop_kept(self, name: str) -> None:
-        self._look(name)
-        self.value = None
+        await super().drop_kept(name)
         self.writes += 1
-
-    def _look(self, name: str) -> None:
-        assert name == NAME
-        if self.broken:
-            raise StoreError("the disk is full")
 
 
 class Room:
     """A house with one room. An action of which nothing is told here fails the test."""
 
-    def __init__(self, *players: Any, shelf: Shelf) -> None:
+    def __init__(self, *players: Any) -> None:
         area = Area("kitchen", "Kitchen", aliases=("Galley",))
         self.house = House({}, {"kitchen": area}, {one.entity_id: one for one in players})
         self.connected = True
@@ -62,12 +50,18 @@ class Room:
         self.slow = False  # it does what is asked, but does not show it
         self.error: Exception | None = None  # of every action
         self.hangs = False
-        self._shelf = shelf
+        self.shelf = Shelf()
+        self.clock = VirtualClock()
 
     def write(self, entity_id: str, state: str | None = None, /, **attributes: Any) -> None:
         old = self.house.entities[entity_id]
         now = replace(old, state=state or old.state, attributes={**old.attributes, **attributes})
         self.house = replace(self.house, entities={**self.house.entities, entity_id: now})
+
+    @property
+    def lowered(self) -> Any:
+        """What the store has of lowered players."""
+        return self.shelf.values.get(NAME)
 
     def volume(self, entity_id: str = RADIO) -> Any:
         return self.house.entities[entity_id].attributes["volume_level"]
@@ -76,8 +70,8 @@ class Room:
         assert (kind, fields["domain"]) == ("call_service", "media_player")
         (entity_id,) = fields["target"]["entity_id"]
         service, data = fields["service"], fields.get("service_data", {})
-        if service in ("media_pause", "volume_set") and not self._shelf.broken:
-            assert self._shelf.value is not None  # whatever happens now is known
+        if service in ("media_pause", "volume_set") and self.shelf.writable:
+            assert self.lowered is not None  # whatever happens now is known
         if self.hangs:
             await asyncio.Event().wait()
         if self.error is not None:
@@ -90,60 +84,46 @@ class Room:
                 self.write(entity_id, volume_level=data["volume_level"])
             case "media_pause":
                 self.write(entity_id, "paused")
-            case "media_play":
-                self.write(entity_id, "playing")
             case _:
-                raise AssertionError(service)
+                assert service == "media_play"
+                self.write(entity_id, "playing")
 
 
 class Turn:
     """One box in that room."""
 
-    def __init__(self, media: RoomMedia, room: Room, clock: VirtualClock) -> None:
-        self.media, self.room, self.clock = media, room, clock
+    def __init__(self, media: RoomMedia, room: Room) -> None:
+        self.media, self.room = media, room
 
     async def __call__(self, *states: State) -> None:
         for state in states:
             self.media.stand(standing(state))
-        await self.clock.settle()
+        await self.room.clock.settle()
 
     async def later(self, seconds: float = 3.0) -> None:
-        await self.clock.run(seconds)
+        await self.room.clock.run(seconds)
 
 
 @pytest.fixture
-def shelf() -> Shelf:
-    return Shelf()
-
-
-@pytest.fixture
-def room(shelf: Shelf) -> Room:
-    return Room(player("radio"), player("far", area="bedroom"), shelf=shelf)
-
-
-@pytest.fixture
-def clock() -> VirtualClock:
-    return VirtualClock()
+def room() -> Room:
+    return Room(player("radio"), player("far", area="bedroom"))
 
 
 @asynccontextmanager
-async def at_work(
-    room: Room, shelf: Shelf, clock: VirtualClock, area: str = "Galley", **settings: Any
-) -> AsyncIterator[Turn]:
-    async with RoomMedia(room, Services(room), shelf, clock, Media(**settings), area) as media:
-        await clock.settle()
-        yield Turn(media, room, clock)
+async def at_work(room: Room, area: str = "Galley", **settings: Any) -> AsyncIterator[Turn]:
+    kept = room.shelf, room.clock
+    async with RoomMedia(room, Services(room), *kept, Media(**settings), area) as media:
+        await room.clock.settle()
+        yield Turn(media, room)
 
 
 @pytest.fixture
-async def turn(room: Room, shelf: Shelf, clock: VirtualClock) -> AsyncIterator[Turn]:
-    async with at_work(room, shelf, clock) as turn:
+async def turn(room: Room) -> AsyncIterator[Turn]:
+    async with at_work(room) as turn:
         yield turn
 
 
-async def test_lowered_at_the_wake_and_put_back_at_the_end_of_the_turn(
-    turn: Turn, room: Room, shelf: Shelf
-) -> None:
+async def test_lowered_at_the_wake_and_put_back_at_its_end(turn: Turn, room: Room) -> None:
     await turn(State.WAKING)
     assert room.done == [f"volume_set {RADIO} 0.24"]
     await turn(State.LISTENING)
@@ -152,7 +132,7 @@ async def test_lowered_at_the_wake_and_put_back_at_the_end_of_the_turn(
     await turn(State.THINKING)
     assert room.volume() == 0.8
     await turn.later()
-    assert shelf.value is None
+    assert room.lowered is None
     assert len(room.done) == 2
 
 
@@ -178,8 +158,8 @@ async def test_nobody_speaks(turn: Turn, room: Room, state: State) -> None:
     assert turn.media.plays
 
 
-async def test_paused_instead(room: Room, shelf: Shelf, clock: VirtualClock) -> None:
-    async with at_work(room, shelf, clock, during_turn="pause") as turn:
+async def test_paused_instead(room: Room) -> None:
+    async with at_work(room, during_turn="pause") as turn:
         await turn(State.WAKING)
         await turn.later()
         assert not turn.media.plays
@@ -189,8 +169,8 @@ async def test_paused_instead(room: Room, shelf: Shelf, clock: VirtualClock) -> 
     assert room.volume() == 0.8
 
 
-async def test_left_alone(room: Room, shelf: Shelf, clock: VirtualClock) -> None:
-    async with at_work(room, shelf, clock, during_turn="leave") as turn:
+async def test_left_alone(room: Room) -> None:
+    async with at_work(room, during_turn="leave") as turn:
         await turn(State.WAKING)
         await turn.later()
         assert turn.media.plays
@@ -198,27 +178,25 @@ async def test_left_alone(room: Room, shelf: Shelf, clock: VirtualClock) -> None
 
 
 @pytest.mark.parametrize("area", ["", "Moon"])
-async def test_without_a_room(room: Room, shelf: Shelf, clock: VirtualClock, area: str) -> None:
-    async with at_work(room, shelf, clock, area=area) as turn:
+async def test_without_a_room(room: Room, area: str) -> None:
+    async with at_work(room, area=area) as turn:
         await turn(State.WAKING)
         assert not turn.media.plays
     assert room.done == []
 
 
-async def test_what_somebody_sets_meanwhile_is_theirs(turn: Turn, room: Room, shelf: Shelf) -> None:
+async def test_what_somebody_sets_meanwhile_is_theirs(turn: Turn, room: Room) -> None:
     await turn(State.WAKING)
     room.write(RADIO, volume_level=0.5)
     await turn(State.THINKING)
     await turn.later()
     assert room.volume() == 0.5
     assert len(room.done) == 1
-    assert shelf.value is None
+    assert room.lowered is None
 
 
-async def test_what_somebody_plays_on_is_theirs(
-    room: Room, shelf: Shelf, clock: VirtualClock
-) -> None:
-    async with at_work(room, shelf, clock, during_turn="pause") as turn:
+async def test_what_somebody_plays_on_is_theirs(room: Room) -> None:
+    async with at_work(room, during_turn="pause") as turn:
         await turn(State.WAKING)
         await turn.later()
         room.write(RADIO, "idle")
@@ -269,7 +247,7 @@ async def test_a_turn_that_ends_before_the_player_shows_anything(turn: Turn, roo
 
 
 async def test_one_that_does_not_come_back_is_asked_three_times(
-    turn: Turn, room: Room, shelf: Shelf, caplog: pytest.LogCaptureFixture
+    turn: Turn, room: Room, caplog: pytest.LogCaptureFixture
 ) -> None:
     await turn(State.WAKING)
     await turn.later()
@@ -277,35 +255,31 @@ async def test_one_that_does_not_come_back_is_asked_three_times(
     await turn(State.IDLE)
     await turn.later(20.0)
     assert room.done[1:] == [f"volume_set {RADIO} 0.8"] * 3
-    assert shelf.value is None
+    assert room.lowered is None
     assert "set it by hand" in caplog.text
 
 
-async def test_one_that_goes_off_is_put_back_when_it_comes_again(
-    turn: Turn, room: Room, shelf: Shelf
-) -> None:
+async def test_one_that_goes_off_is_put_back_when_it_comes_again(turn: Turn, room: Room) -> None:
     await turn(State.WAKING)
     await turn.later(0.5)
     room.write(RADIO, "off", volume_level=None)
     await turn(State.THINKING)
     await turn.later(600.0)
     assert len(room.done) == 1
-    assert shelf.value is not None
+    assert room.lowered is not None
     room.write(RADIO, "playing", volume_level=0.24)
     await turn.later()
     assert room.volume() == 0.8
-    assert shelf.value is None
+    assert room.lowered is None
 
 
-async def test_one_that_stays_off_is_forgotten_after_a_day(
-    turn: Turn, room: Room, shelf: Shelf, clock: VirtualClock
-) -> None:
+async def test_one_that_stays_off_is_forgotten_after_a_day(turn: Turn, room: Room) -> None:
     await turn(State.WAKING)
     room.write(RADIO, "off", volume_level=None)
     await turn(State.IDLE)
-    clock.set_ahead(KEEP.total_seconds() + 1)
+    room.clock.set_ahead(KEEP.total_seconds() + 1)
     await turn.later()
-    assert shelf.value is None
+    assert room.lowered is None
     assert len(room.done) == 1
 
 
@@ -338,7 +312,7 @@ async def test_home_assistant_is_away(turn: Turn, room: Room) -> None:
     ],
 )
 async def test_a_player_that_was_not_lowered(
-    turn: Turn, room: Room, shelf: Shelf, error: Exception, kept: bool
+    turn: Turn, room: Room, error: Exception, kept: bool
 ) -> None:
     room.error = error
     await turn(State.WAKING)
@@ -346,13 +320,13 @@ async def test_a_player_that_was_not_lowered(
     await turn(State.IDLE)
     await turn.later()
     assert room.done == ([f"volume_set {RADIO} 0.8"] if kept else [])
-    assert shelf.value is None
+    assert room.lowered is None
 
 
 async def test_a_house_that_hangs_holds_up_nobody(
-    room: Room, shelf: Shelf, clock: VirtualClock, monkeypatch: pytest.MonkeyPatch
+    room: Room, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with at_work(room, shelf, clock) as turn:
+    async with at_work(room) as turn:
         room.hangs = True
         monkeypatch.setattr(
             "assistant.sound.media.CALL_S", 30.0
@@ -361,39 +335,38 @@ async def test_a_house_that_hangs_holds_up_nobody(
         await turn(State.IDLE)
         monkeypatch.setattr("assistant.sound.media.CALL_S", 0.01)  # for the end alone
     assert room.done == []
-    assert shelf.value is not None  # it may have been done: the next process looks
+    assert room.lowered is not None  # it may have been done: the next process looks
 
 
-async def test_the_next_process_puts_back_what_a_dead_one_left(
-    room: Room, shelf: Shelf, clock: VirtualClock
-) -> None:
-    shelf.value = [
-        {"entity_id": RADIO, "was": 0.8, "put": 0.24, "since": clock.now().isoformat()},
-        {"entity_id": "media_player.far", "was": 0.9, "put": 0.1, "since": clock.now().isoformat()},
+async def test_the_next_process_puts_back_what_a_dead_one_left(room: Room) -> None:
+    room.shelf.values[NAME] = [
+        {"entity_id": RADIO, "was": 0.8, "put": 0.24, "since": room.clock.now().isoformat()},
+        {
+            "entity_id": "media_player.far",
+            "was": 0.9,
+            "put": 0.1,
+            "since": room.clock.now().isoformat(),
+        },
         {"entity_id": "media_player.odd"},
     ]
     room.write(RADIO, volume_level=0.24)
-    async with at_work(room, shelf, clock) as turn:
+    async with at_work(room) as turn:
         await turn.later()
     assert room.done == [f"volume_set {RADIO} 0.8"]  # the other one was set by somebody
-    assert shelf.value is None
+    assert room.lowered is None
 
 
-async def test_leaving_in_the_middle_of_a_turn_puts_back(
-    room: Room, shelf: Shelf, clock: VirtualClock
-) -> None:
-    async with at_work(room, shelf, clock) as turn:
+async def test_leaving_in_the_middle_of_a_turn_puts_back(room: Room) -> None:
+    async with at_work(room) as turn:
         await turn(State.LISTENING)
         assert room.volume() == 0.24
     assert room.volume() == 0.8
-    assert shelf.value is None
+    assert room.lowered is None
 
 
-async def test_a_full_disk_is_no_reason_to_shout(
-    room: Room, shelf: Shelf, clock: VirtualClock
-) -> None:
-    shelf.broken = True
-    async with at_work(room, shelf, clock) as turn:
+async def test_a_full_disk_is_no_reason_to_shout(room: Room) -> None:
+    room.shelf.readable = room.shelf.writable = False
+    async with at_work(room) as turn:
         await turn(State.WAKING)
         assert room.volume() == 0.24
         await turn(State.IDLE)
@@ -408,24 +381,20 @@ async def test_what_begins_to_play_during_the_turn_is_left(turn: Turn, room: Roo
     assert room.done == []
 
 
-async def test_what_a_player_made_of_it_is_written_down(
-    turn: Turn, room: Room, shelf: Shelf
-) -> None:
+async def test_what_a_player_made_of_it_is_written_down(turn: Turn, room: Room) -> None:
     await turn(State.WAKING)
     room.write(RADIO, volume_level=0.25)
     await turn.later(1.0)
-    assert shelf.value[0]["put"] == 0.25
-    assert shelf.writes == 2
+    assert room.lowered[0]["put"] == 0.25
+    assert room.shelf.writes == 2
 
 
-async def test_whether_media_plays_is_told_at_each_change(
-    room: Room, shelf: Shelf, clock: VirtualClock
-) -> None:
+async def test_whether_media_plays_is_told_at_each_change(room: Room) -> None:
     told: list[bool] = []
-    kitchen = (room, Services(room), shelf, clock, Media(), "Kitchen")
+    kitchen = (room, Services(room), room.shelf, room.clock, Media(), "Kitchen")
     async with RoomMedia(*kitchen, on_plays=told.append) as media:
         for state in ("playing", "playing", "idle", "buffering", "off"):
             room.write(RADIO, state)
-            await clock.run(1.1)
+            await room.clock.run(1.1)
         assert not media.plays
     assert told == [True, False, True, False]

@@ -15,35 +15,24 @@ from assistant.sound.mute import BACK_S, NAME, MicrophoneTones, Mute
 from audio.device_status import MicrophoneStatus as Status
 from audio.errors import DeviceLost
 from integrations.web.box import NotPossible
+from tests.fakes.small_values import FakeValues
 
 
-class Box:
+class Box(FakeValues):
     """Disk, device, conversation and loudspeaker in one, that note what happens in which order."""
 
-    def __init__(self, value: Any = None) -> None:
-        self.value = value
-        self.full = False
+    def __init__(self, **kept: Any) -> None:
+        super().__init__()
+        self.values = kept
         self.deaf = False  # the loudspeaker
         self.done: list[str] = []
         self.gate: asyncio.Event | None = None  # the disk waits for it
 
     async def keep(self, name: str, value: Any) -> None:
-        assert name == NAME
         if self.gate is not None:
             await self.gate.wait()
-        if self.full:
-            raise StoreError("the disk is full")
-        self.value = value
+        await super().keep(name, value)
         self.done.append(f"disk {value}")
-
-    async def kept(self, name: str) -> Any | None:
-        assert name == NAME
-        if self.full:
-            raise StoreError("the disk is full")
-        return self.value
-
-    async def drop_kept(self, name: str) -> None:
-        raise AssertionError("it is never forgotten")
 
     def pause(self, on: bool) -> None:
         self.done.append(f"device {on}")
@@ -110,7 +99,7 @@ async def test_where_nobody_would_hear_the_tone_it_stays_closed(box: Box) -> Non
     with pytest.raises(NotPossible, match="stays muted"):
         await mute.set(False, aloud=True)
     assert mute.on
-    assert (box.value, box.done) == (True, ["tone"])
+    assert (box.values[NAME], box.done) == (True, ["tone"])
     await mute.set(False)  # a person sees what they do
     assert not mute.on
 
@@ -137,7 +126,7 @@ async def test_twice_is_once(box: Box) -> None:
     ("value", "muted"), [(None, False), (False, False), (True, True), ("yes", True), ({}, True)]
 )
 async def test_what_an_earlier_process_left(value: Any, muted: bool) -> None:
-    box = Box(value)
+    box = Box(**({} if value is None else {NAME: value}))
     mute = Mute(box, box.mute, box.sound)
     await mute.load()
     mute.attach(box.pause)
@@ -148,11 +137,11 @@ async def test_what_an_earlier_process_left(value: Any, muted: bool) -> None:
 async def test_where_it_cannot_be_read_nothing_is_listened_to(
     box: Box, caplog: pytest.LogCaptureFixture
 ) -> None:
-    box.full = True
+    box.readable = box.writable = False
     mute = await muting(box)
     assert mute.on
     assert "cannot be read" in caplog.text
-    box.full = False
+    box.readable = box.writable = True
     await mute.set(True)  # now the disk knows it too
     assert box.done == ["device True", "conversation True", "disk True"]
 
@@ -162,12 +151,12 @@ async def test_a_full_disk_is_told_but_it_holds(box: Box, on: bool) -> None:
     mute = await muting(box)
     await mute.set(not on)
     box.done.clear()
-    box.full = True
+    box.readable = box.writable = False
     with pytest.raises(StoreError):
         await mute.set(on)
     assert mute.on is on
     assert box.done == [f"device {on}", f"conversation {on}"]
-    box.full = False
+    box.readable = box.writable = True
     await mute.set(on)  # the same again: nothing changes but the disk
     assert f"disk {on}" in box.done
     assert "mute" not in box.done
@@ -178,7 +167,7 @@ async def test_a_loudspeaker_that_is_gone_is_no_matter(box: Box) -> None:
     mute = await muting(box)
     box.deaf = True
     await mute.set(True)
-    assert box.value is True
+    assert box.values[NAME] is True
 
 
 async def test_nobody_has_to_wait_for_silence(box: Box) -> None:
@@ -191,7 +180,7 @@ async def test_nobody_has_to_wait_for_silence(box: Box) -> None:
     box.gate.set()
     await asyncio.gather(setting, opening)
     assert not mute.on
-    assert box.value is False
+    assert box.values[NAME] is False
 
 
 async def test_it_is_in_the_store_of_the_next_process(tmp_path: Path) -> None:
