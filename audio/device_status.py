@@ -1,4 +1,4 @@
-"""How a microphone that heals stands, for whoever wants to know."""
+"""Status of the microphone and the loudspeaker, for whoever wants to know."""
 
 import asyncio
 import logging
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class MicrophoneStatus(Enum):
-    """How the microphone stands."""
+    """Status of the microphone."""
 
     OPENING = auto()  # at the start, nothing was tried yet; and on the way back to listening
     LISTENING = auto()  # frames arrive
@@ -41,7 +41,7 @@ _log = logging.getLogger(__name__)
 
 
 class SpeakerStatus(Enum):
-    """How the loudspeaker stands."""
+    """Status of the loudspeaker."""
 
     READY = auto()  # it plays; or it rests, and nothing is known against it
     MISSING = auto()  # it cannot be opened, or has gone; it is looked for
@@ -56,7 +56,7 @@ class SpeakerChange:
 
 
 class Presence:
-    """Whether there is a loudspeaker, though it is open only while something sounds.
+    """Tell whether there is a loudspeaker, though it is open only while something sounds.
 
     Whoever opens it tells what came of it (`found`, `missed`). While it rests it is looked for
     after each change among the devices, and every AGAIN_S once it is missing.
@@ -156,7 +156,7 @@ class Presence:
             _log.warning("%s", error)
 
     def _become(self, status: SpeakerStatus, sentence: str) -> bool:
-        """Whether that is a change."""
+        """Tell whether that is a change."""
         self.sentence = sentence
         if status is self.status:
             return False

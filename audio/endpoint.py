@@ -1,4 +1,4 @@
-"""Where speech begins and ends: a pure machine over the voice detector's probabilities."""
+"""Begin and end of speech: a pure machine over the voice detector's probabilities."""
 
 import math
 from bisect import insort
@@ -121,7 +121,7 @@ class Endpointer:
         return self._end(last_voiced, voicing.end)
 
     def _is_blip(self, end: int) -> bool:
-        """Whether a voiced chunk stands alone in a pause, so far."""
+        """Tell whether a voiced chunk stands alone in a pause, so far."""
         before, self._blip = self._blip, None
         if end - self._last_faint < _PAUSE_MS * SAMPLES_PER_MS:
             return False

@@ -1,4 +1,4 @@
-"""What can go wrong with sound, one class per way to recover.
+"""Errors of sound, one class per way to recover.
 
 AudioError
 ├── InputUnusable   tell the person: this file, device or model cannot be used

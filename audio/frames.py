@@ -26,7 +26,7 @@ class Frame:
 
 
 class FrameSource(Protocol):
-    """Where frames come from: a microphone, or a file that stands for one."""
+    """Source of frames: a microphone, or a file that stands for one."""
 
     pulled: bool  # True: a frame is made when it is asked for, nothing is lost by asking late
 
@@ -146,7 +146,7 @@ class Silence:
         return self._seconds >= SILENT_S
 
     def is_news(self, now: float) -> bool:
-        """Whether a person should be told. Some microphones are silent whenever nobody speaks."""
+        """Tell if it is news to a person. Some microphones are silent whenever nobody speaks."""
         if self._said_at is not None and now - self._said_at < _SAY_AGAIN_S:
             return False
         self._said_at = now

@@ -34,7 +34,7 @@ class EnergyGate:
 
     @property
     def open(self) -> bool:
-        """Whether it was open for the last frame."""
+        """Tell whether it was open for the last frame."""
         return self._left > 0
 
     def hear(self, pcm: bytes) -> bool:
@@ -115,7 +115,7 @@ class QuietRoom:
         self._waiting = 0  # blocks
 
     def may_wait(self, pcm: bytes) -> bool:
-        """Whether the next block, with those before it, need not be handed over now."""
+        """Tell whether the next block, with those before it, need not be handed over now."""
         self._waiting += 1
         if self._gate.glance(pcm) or self._waiting >= self._most:
             self._waiting = 0

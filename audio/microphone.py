@@ -36,7 +36,7 @@ FIRST_BLOCK_S = 4.0  # PulseAudio was seen to take 2.0 s for the first one
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """What a device hands over at a time."""
+    """Piece of sound that a device hands over at a time."""
 
     pcm: bytes  # int16 of all channels, interleaved, at the device's rate
     at: float  # seconds of the clock, when it came

@@ -72,7 +72,7 @@ class Track:
             self._dry = self._ended = False
 
     def end(self) -> None:
-        """What was put is whole: when it has been played, silence is no underrun."""
+        """Mark what was put as whole: when it has been played, silence is no underrun."""
         with self._lock:
             self._ended, self._dry = True, False
 

@@ -266,7 +266,7 @@ class DevicePlayback:
 
 
 def _check(portaudio: Any, index: int, rate: int, channels: int) -> dict[str, Any]:
-    """What a stream of that form is opened with. Raises PortAudioError where it cannot be."""
+    """Check what a stream of that form is opened with. Raises PortAudioError where it cannot be."""
     form = {"device": index, "channels": channels, "dtype": "int16", "samplerate": rate}
     portaudio.check_output_settings(**form)
     return form

@@ -1,4 +1,4 @@
-"""Where spoken sound goes: a device, a WAV file, or nowhere, behind one protocol."""
+"""Players of spoken sound: a device, a WAV file, or nowhere, behind one protocol."""
 
 import asyncio
 import os
@@ -85,7 +85,7 @@ class OneOutput:
 
 
 def as_outputs(sound: Outputs | Player) -> Outputs:
-    """What takes all streams: itself, or around the one player that there is."""
+    """Give what takes all streams: itself, or around the one player that there is."""
     return sound if isinstance(sound, Outputs) else OneOutput(sound)
 
 

@@ -22,7 +22,7 @@ class Resampler:
         return self._run(pcm, last=False)
 
     def flush(self) -> bytes:
-        """What the filter held back. The resampler must not be used afterwards."""
+        """Return what the filter held back. The resampler must not be used afterwards."""
         return self._run(b"", last=True)
 
     def _run(self, pcm: bytes, *, last: bool) -> bytes:
@@ -58,7 +58,7 @@ class Conversion:
         return tail + self._resampler.push(pcm)
 
     def flush(self) -> bytes:
-        """What the filter held back."""
+        """Return what the filter held back."""
         tail = self._resampler.flush()
         self._resampler = Resampler(self._from_rate, self._to_rate)
         return tail

@@ -39,7 +39,7 @@ _CONVERT = "convert it to 16-bit PCM with `ffmpeg -i IN -c:a pcm_s16le OUT.wav`"
 
 @dataclass(frozen=True, slots=True)
 class WavHeader:
-    """What a WAV file says of its sound, checked against the file's length."""
+    """Header of a WAV file, checked against the file's length."""
 
     channels: int
     rate: int  # Hz
@@ -255,7 +255,7 @@ class Clip:
 
     @property
     def seconds(self) -> float:
-        """How long it lasts."""
+        """Length in seconds."""
         return len(self.pcm) / 2 / self.rate
 
 
@@ -316,7 +316,7 @@ def _read(file: Any, rate: int, name: str) -> bytes:
 
 
 def _is_mp3(data: bytes) -> bool:
-    """Whether it begins with the eleven set bits of an MPEG audio frame (layer III)."""
+    """Tell whether it begins with the eleven set bits of an MPEG audio frame (layer III)."""
     return len(data) > 1 and data[0] == 0xFF and data[1] & 0xE6 == 0xE2
 
 

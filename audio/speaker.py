@@ -203,7 +203,7 @@ class Speaker:
         return self._keeper is None or self._keeper.done()
 
     async def _look(self) -> bool:
-        """Whether it could be opened. False: it is open, or is being opened. Raises AudioError."""
+        """Tell if it could be opened. False: it is open, or is being opened. Raises AudioError."""
         if not self._rests:
             return False
         try:
@@ -226,7 +226,7 @@ class Speaker:
             raise lost(self._device, f"cannot be opened ({error})") from error
 
     async def _watch(self, playback: DevicePlayback, opened_at: float) -> bool:
-        """Whether the device has gone; False: it is not needed any longer."""
+        """Tell whether the device has gone; False: it is not needed any longer."""
         self._playback = playback
         self._opened.set()
         quiet_since = self._clock.monotonic()
@@ -259,7 +259,7 @@ class Speaker:
             _log.error("the loudspeaker (%s) could not be closed", self._device)
 
     def _take_back(self, playback: DevicePlayback) -> bool:
-        """Whether the device has left something unplayed."""
+        """Tell whether the device has left something unplayed."""
         self.lost += 1
         self._mixer.rewind(playback.asked_at)
         self.presence.missed(lost(self._device, "has gone"))
@@ -319,7 +319,7 @@ class _Stream:
 
     @property
     def _drops(self) -> int:
-        """How often sound had been dropped before the present one began."""
+        """Count of drops of sound before the present one began."""
         return self._speaker.drops if self._since is None else self._since
 
     def _check(self, drops: int) -> None:

@@ -98,7 +98,7 @@ class SteadyMicrophone:
 
     @property
     def reopened(self) -> int:
-        """How often it was opened after the first time."""
+        """Count of openings after the first time."""
         return max(0, self._openings - 1)
 
     @property
@@ -108,7 +108,7 @@ class SteadyMicrophone:
 
     @property
     def stuck(self) -> int:
-        """Those of them that have not returned yet; each may hold the device."""
+        """Count of the abandoned calls that have not returned yet; each may hold the device."""
         return self._calls.stuck
 
     def pause(self, on: bool) -> None:

@@ -99,7 +99,7 @@ class BackOff:
         self.at = now + self._pause_s
 
     def lost(self, now: float) -> None:
-        """What was opened is gone. One that goes again and again is opened ever more slowly."""
+        """Note that what was opened is gone. One that goes again is opened ever more slowly."""
         self.at = max(now, self._tried_at + self._pause_s)
 
     def news(self, now: float) -> None:
@@ -135,7 +135,7 @@ class BoundedCalls:
 
     @property
     def stuck(self) -> int:
-        """Those of them that have not returned yet."""
+        """Count of the abandoned calls that have not returned yet."""
         self._stuck = {thread for thread in self._stuck if thread.is_alive()}
         return len(self._stuck)
 

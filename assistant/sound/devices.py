@@ -1,4 +1,4 @@
-"""Where Hearth listens, by the settings."""
+"""Devices, voices and wake words, by the settings."""
 
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -74,7 +74,7 @@ async def open_outputs(
     paced: bool = False,
     reference: Reference | None = None,
 ) -> AsyncIterator[Outputs]:
-    """What `out` or `audio.output` names, closed in the end.
+    """Open what `out` or `audio.output` names, closed in the end.
 
     `paced`: a file or nothing takes as long as a speaker would. `reference` is told of all that a
     speaker plays. Raises InputUnusable.
@@ -188,7 +188,7 @@ def silent_voice(language: str) -> Voice:
 
 
 def models_folder(settings: Settings) -> Path:
-    """Where a person puts models; it may not exist."""
+    """Folder in which a person puts models; it may not exist."""
     return settings.data_folder / "models"
 
 
@@ -236,7 +236,7 @@ def _none() -> int:
 
 @dataclass(frozen=True, slots=True)
 class SoundState:
-    """What is asked whenever somebody looks; nothing of it waits."""
+    """State of the sound devices, asked whenever somebody looks; nothing of it waits."""
 
     microphone: SteadyMicrophone | None  # None: a file, or nothing
     outputs: Outputs
@@ -255,12 +255,12 @@ class SoundState:
 
     @property
     def loudspeaker(self) -> str:
-        """How the loudspeaker stands: "ready", "missing" or NONE."""
+        """Status of the loudspeaker: "ready", "missing" or NONE."""
         return NONE if self.presence is None else self.presence.status.name.lower()
 
     @property
     def troubles(self) -> Mapping[str, str]:
-        """What does not work, "microphone" or "loudspeaker", and a sentence in English on it."""
+        """Faults by device, "microphone" or "loudspeaker", and a sentence in English on it."""
         found = {}
         if self.microphone is not None and is_deaf(self.microphone):
             found["microphone"] = self.microphone.sentence or _DEAF

@@ -1,4 +1,4 @@
-"""What is done against our own voice in the microphone, by the settings and the devices."""
+"""Plan against our own voice in the microphone, by the settings and the devices."""
 
 import asyncio
 import json
@@ -47,7 +47,7 @@ class EchoPaths:
         self._measure = measure
 
     async def known(self, pair: Pair) -> EchoPath | None:
-        """What was kept of this pair; None: nothing that still counts. Raises StoreError."""
+        """Read what was kept of this pair; None: nothing that still counts. Raises StoreError."""
         row = await self._kept.kept(_name(pair))
         if not isinstance(row, dict) or not isinstance(row.get("path"), dict):
             return None
@@ -86,7 +86,7 @@ def _name(pair: Pair) -> str:
 
 
 def _louder(pair: Pair, then: Any) -> bool:
-    """Whether the loudspeaker is set so much louder that an echo may be heard now."""
+    """Tell whether the loudspeaker is set so much louder that an echo may be heard now."""
     now = pair.output.volume
     return isinstance(then, int | float) and now is not None and now > then * _LOUDER
 
@@ -102,7 +102,7 @@ class EchoPlan:
     pair: Pair | None = None  # the devices, where the plan is by them; None: they were not found
 
     def as_json(self) -> dict[str, Any]:
-        """How it stands now, for programs: `frames` (of 20 ms) since the start, None where none
+        """Give its state for programs: `frames` (of 20 ms) since the start, None where none
         is cleaned."""
         return {
             "cancellation": self.plan.kind,
@@ -115,7 +115,7 @@ class EchoPlan:
 
 @dataclass(frozen=True, slots=True)
 class Devices:
-    """What the settings mean, as it is now."""
+    """Devices that the settings mean, as they are now."""
 
     pair: Pair
     cancelled: bool  # the sound server takes our voice out
@@ -155,12 +155,12 @@ async def measure_echo(settings: Settings, pair: Pair) -> EchoPath:
 
 
 def is_device(name: str) -> bool:
-    """Whether `audio.input` or `audio.output` names a device: no file, and not nothing."""
+    """Tell whether `audio.input` or `audio.output` names a device: no file, and not nothing."""
     return name != "null" and not name.startswith("file:")
 
 
 def goes_by_devices(audio: Audio) -> bool:
-    """Whether with other devices the plan may be another."""
+    """Tell whether with other devices the plan may be another."""
     return (
         audio.echo_cancellation in ("auto", "system")
         and is_device(audio.input)
@@ -222,7 +222,7 @@ async def _known(settings: Settings, *, measures: bool) -> tuple[Pair | None, Ec
 
 
 async def _path(settings: Settings, pair: Pair, *, measures: bool) -> EchoPath | None:
-    """What is known of this pair, measured now where nothing is. Raises."""
+    """Read what is known of this pair, measured now where nothing is. Raises."""
     async with Store(settings.database, SystemClock()) as store:
         paths = EchoPaths(store)
         path = await paths.known(pair)
@@ -232,7 +232,7 @@ async def _path(settings: Settings, pair: Pair, *, measures: bool) -> EchoPath |
 
 
 def _is_cancelled(audio: Audio) -> bool:
-    """Whether the sound server takes our voice out, for "default" with its default devices.
+    """Tell whether the sound server takes our voice out, for "default" with its default devices.
 
     The microphone must be a source that it makes for that, and the loudspeaker the sink that
     belongs to it, where there is such a one: what is played past it is not taken out.

@@ -1,4 +1,4 @@
-"""Whether the plan against our own voice still holds for the devices that are there.
+"""Tell whether the plan against our own voice still holds for the devices that are there.
 
 What was measured is true of one pair of microphone and loudspeaker. When the system's choice falls
 on another one while we run, speech would cut our answers by what was measured with the first, and
@@ -134,7 +134,7 @@ class EchoWatch:
             again = devices is None or (newly and _may_be_old(devices.pair))
 
     async def _look(self) -> Devices | None:
-        """What there is; None: nobody knows."""
+        """Look at what there is; None: nobody knows."""
         try:
             devices = await self._calls.call(partial(devices_of, self._audio))
         except (AudioError, CallStuck):
@@ -148,7 +148,7 @@ class EchoWatch:
         return None if away else devices
 
     async def _path(self, devices: Devices | None) -> EchoPath | None:
-        """What was measured of these and still counts; None: nothing, or unreadable."""
+        """Read what was measured of these and still counts; None: nothing, or unreadable."""
         if devices is None or self._audio.echo_cancellation != "auto":
             return None
         try:
@@ -185,12 +185,12 @@ def _is_first(first: EchoPlan, devices: Devices) -> bool:
 
 
 def _needs_path(first: EchoPlan, path: EchoPath | None) -> bool:
-    """Whether what was measured of these counts no more: the loudspeaker was turned up since."""
+    """True if what was measured counts no more: the loudspeaker was turned up since."""
     return first.path is not None and first.path.kind == "apart" and path is None
 
 
 def _is_served(pair: Pair) -> bool:
-    """Whether the sound server has one of them."""
+    """Tell whether the sound server has one of them."""
     return "server" in (pair.input.backend, pair.output.backend)
 
 

@@ -67,14 +67,14 @@ class Touched:
         return self.was is None
 
     def action(self, *, back: bool) -> tuple[str, Mapping[str, Any]]:
-        """What has it made quieter, or as before, and with which data."""
+        """Name the action that makes it quieter, or as before, and its data."""
         if self.paused:
             return "media_play" if back else "media_pause", {}
         return "volume_set", {"volume_level": self.was if back else self.put}
 
 
 class PlayerVerdict(Enum):
-    """How a player that we touched stands now."""
+    """State of a player that we touched."""
 
     OURS = auto()  # as we set it
     PENDING = auto()  # it does not show yet that we set it
@@ -100,7 +100,7 @@ def playing_in(house: House, area_id: str, own_device: str = "") -> list[Entity]
 
 
 def touches(players: list[Entity], means: Means, lower_to: float) -> list[Touched]:
-    """What to do to them; those that can do neither are left. `lower_to`: a part of the volume."""
+    """Decide what to do to those that can do it. `lower_to`: a part of the volume."""
     if means == "pause":
         able = [one for one in players if has_features(one, _PAUSE | _PLAY)]
         ids = {one.entity_id for one in able}
@@ -121,7 +121,7 @@ def touches(players: list[Entity], means: Means, lower_to: float) -> list[Touche
 
 
 def judge(touched: Touched, now: Entity | None, *, restoring: bool = False) -> PlayerVerdict:
-    """How it stands. `restoring`: it was asked to be as before."""
+    """Judge how it stands. `restoring`: it was asked to be as before."""
     if now is None or now.state in _AWAY:
         return PlayerVerdict.UNKNOWN
     if touched.paused:
@@ -189,7 +189,7 @@ class _Held:
     tries: int = 0  # so often; above 0: it is being put back
 
     def judge(self, house: House) -> PlayerVerdict:
-        """How it stands."""
+        """Judge how it stands."""
         now = house.entities.get(self.touched.entity_id)
         return judge(self.touched, now, restoring=self.tries > 0)
 
@@ -283,7 +283,7 @@ class RoomMedia:
             await self._alarm.wait(self._clock.monotonic() + pause_s)
 
     def _look(self) -> None:
-        """What the room shows now."""
+        """Look at what the room shows now."""
         house, before = self._home.house, self.plays
         if not self._home.connected:
             self.plays, self._seen = False, None
@@ -315,7 +315,7 @@ class RoomMedia:
             self._held.pop(one.touched.entity_id, None)
 
     def _taken_up(self, house: House) -> list[_Held]:
-        """Those that are just being put back: lowered again, from where they were at first."""
+        """Lower those again that are just being put back, from where they were at first."""
         again = []
         for name, held in list(self._held.items()):
             verdict = held.judge(house)
@@ -328,7 +328,7 @@ class RoomMedia:
         return again
 
     async def _put_back(self, last: bool = False) -> None:
-        """Those that are as we set them; those that somebody has set are theirs.
+        """Put back those that are as we set them; those that somebody has set are theirs.
 
         `last`: nobody will look whether it came so.
         """
@@ -362,7 +362,7 @@ class RoomMedia:
         return [one for one, may_be in zip(asked, done, strict=True) if not may_be]
 
     async def _call(self, touched: Touched, *, back: bool) -> bool:
-        """Whether it may have been done."""
+        """Tell whether it may have been done."""
         (action, data), name = touched.action(back=back), touched.entity_id
         try:
             async with asyncio.timeout(CALL_S):
@@ -373,7 +373,7 @@ class RoomMedia:
         return True
 
     async def _load(self) -> None:
-        """What an earlier process has left lowered."""
+        """Load what an earlier process has left lowered."""
         try:
             self._written = await self._kept.kept(NAME) or []
         except StoreError as error:
@@ -388,7 +388,7 @@ class RoomMedia:
             self._held[touched.entity_id] = _Held(touched, since)
 
     async def _write(self) -> None:
-        """What would have to be put back if the process died now; on the disk when it returns."""
+        """Write down what to put back if the process dies now; on the disk when it returns."""
         rows = [one.as_row() for one in self._held.values()]
         if rows == self._written:
             return

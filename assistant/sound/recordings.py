@@ -98,7 +98,7 @@ class Recordings:
 
     @property
     def on(self) -> bool:
-        """Whether anything is kept, so that nobody need copy sound for nothing."""
+        """Tell whether anything is kept, so that nobody need copy sound for nothing."""
         return self._thread is not None
 
     def stand(self, standing: Standing) -> None:
@@ -114,7 +114,7 @@ class Recordings:
             self._take("wake", pcm, word, score)
 
     def near_miss(self, heard: NearMiss, pcm: bytes) -> None:
-        """What was not taken for a wake word, with the seconds that led to it."""
+        """Take what was not taken for a wake word, with the seconds that led to it."""
         if not self._private:
             self._take("near", pcm, heard.word, heard.score, closeness=heard.closeness)
 
@@ -128,7 +128,7 @@ class Recordings:
 
     @property
     def _private(self) -> bool:
-        """What was heard just now may be an answer."""
+        """True while what is heard may be an answer."""
         return self._answering or self._clock.monotonic() < self._private_until_s
 
     def _take(

@@ -17,7 +17,7 @@ PIECE_MS = 200
 
 @dataclass(frozen=True, slots=True)
 class SpokenAnswer:
-    """What was said in one answer."""
+    """Record of what was said in one answer."""
 
     clauses: tuple[str, ...]  # as given to the voice; after a stop those that had begun to sound
     audio_ms: float  # of sound played
@@ -122,7 +122,7 @@ class Answer:
         await self._queue(_Words(clause.strip(), None))
 
     def withdraw(self) -> None:
-        """What was given and has not begun is not said; more can be given afterwards.
+        """Drop what was given and has not begun; more can be given afterwards.
 
         A clause has begun when its first piece has gone to the player, and is then said to its
         end. Of the brain's own voice nothing is said but what the player has.
@@ -160,7 +160,7 @@ class Answer:
 
     @property
     def spoken(self) -> SpokenAnswer:
-        """What was said; while it is still being said, up to now."""
+        """Record of what was said; while it is still being said, up to now."""
         if self._spoken is not None:
             return self._spoken
         return SpokenAnswer(tuple(self._clauses), self._played_ms, self._words_heard)
@@ -249,7 +249,7 @@ class Answer:
         return draft != self._draft and (clause is None or clause >= len(self._begins))
 
     def _note(self, piece: _Piece) -> None:
-        """Where in the sound the answer and its clauses begin.
+        """Note where in the sound the answer and its clauses begin.
 
         A transcript's clause is complete about when its sound has come, so it began where the one
         before it was complete.

@@ -40,7 +40,7 @@ LONG_LINES = frozenset(
 
 
 def is_short(key: str) -> bool:
-    """Whether a person hears this line, so that every language's file must have it."""
+    """Tell whether a person hears this line, so that every language's file must have it."""
     return key not in LONG_LINES and key.partition(".")[0] not in LONG_SECTIONS
 
 

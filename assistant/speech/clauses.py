@@ -41,7 +41,7 @@ _ENDS = frozenset(".!?…。！？")
 
 
 def asks(text: str) -> bool:
-    """Whether it ends with a question, to which the person is going to answer."""
+    """Tell whether it ends with a question, to which the person is going to answer."""
     return text.rstrip().endswith(_QUESTION_MARKS)
 
 
@@ -114,7 +114,7 @@ class ClauseCutter:
         return found is not None
 
     def _boundary(self, at: int) -> int | None:
-        """Where the clause ends if the character at `at` ends it; 0: it does not; None: wait."""
+        """Give the clause's end if the character at `at` ends it; 0: it does not; None: wait."""
         char = self._text[at]
         if char == "\n":
             return self._line_end(at)
@@ -203,12 +203,12 @@ class ClauseCutter:
 
 
 def _is_block(clause: str) -> bool:
-    """Whether the clause is a table or code block, which lines and points do not end."""
+    """Tell whether the clause is a table or code block, which lines and points do not end."""
     return clause.startswith(("|", _FENCE)) and len(clause) < BLOCK_LENGTH
 
 
 def _is_inside_span(clause: str) -> bool:
-    """Whether a bracket or backtick is open, so that a link or code would be torn apart."""
+    """Tell whether a bracket or backtick is open, so that a link or code would be torn apart."""
     tail = clause[-SPAN_LENGTH:]
     return (
         tail.count("`") % 2 == 1
@@ -219,14 +219,14 @@ def _is_inside_span(clause: str) -> bool:
 
 
 def _is_initial(before: str) -> bool:
-    """Whether a point there may be that of an initial, or of a letter that ends a sentence."""
+    """Tell whether a point there may be that of an initial, or of a letter that ends a sentence."""
     found = _WORD_BEFORE.search(before)
     word = found.group() if found else ""
     return word.isupper() and (len(word) == 1 or "." in word)
 
 
 def _surely_ends(before: str) -> bool:
-    """Whether a point after `before` ends a sentence, whatever may follow."""
+    """Tell whether a point after `before` ends a sentence, whatever may follow."""
     found = _WORD_BEFORE.search(before)
     word = found.group() if found else ""
     if not word.isalpha() or word.isupper():  # an initial, or half of "EE. UU."
@@ -235,7 +235,7 @@ def _surely_ends(before: str) -> bool:
 
 
 def _ends_sentence(before: str, following: str) -> bool:
-    """Whether a point between `before` and a word that begins with `following` ends a sentence."""
+    """Tell if a point between `before` and a word that begins with `following` ends a sentence."""
     found = _WORD_BEFORE.search(before)
     word = found.group() if found else ""
     if following.islower() or word.lower() in _TITLES:

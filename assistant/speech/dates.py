@@ -217,7 +217,7 @@ class DateReader:
 
 
 def _short(months: Mapping[str, int]) -> list[str]:
-    """Those that are written with a point: each month's abbreviations."""
+    """List those that are written with a point: each month's abbreviations."""
     longest = {number: max(map(len, names)) for number, names in _by_number(months).items()}
     return [name for name, number in months.items() if len(name) < longest[number]]
 

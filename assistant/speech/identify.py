@@ -1,4 +1,4 @@
-"""Which of the configured languages a short sentence is in.
+"""Identifying which of the configured languages a short sentence is in.
 
 Made for what people say to a house: three words, of which two may be a name in another language.
 So it counts the words of grammar and command, which people say in their own language, and leaves
@@ -162,7 +162,7 @@ _UNSURE = 2.0
 
 
 def identify(text: str, languages: Sequence[str], expected: str | None = None) -> str | None:
-    """Which of the configured languages (codes such as "es-MX") `text` is in; None: cannot tell.
+    """Tell which of the configured languages (such as "es-MX") `text` is in; None: cannot tell.
 
     With only one language it is that one. A language without a table is never found.
     `expected`: the one that speaks for itself, as an answer's does. Another is then found only in a
@@ -243,7 +243,7 @@ class Languages:
 
     @property
     def first(self) -> str:
-        """What is assumed of somebody who has not spoken yet."""
+        """Language that is assumed of somebody who has not spoken yet."""
         return self.codes[0]
 
     def led_by(self, code: str) -> "Languages":
@@ -284,7 +284,7 @@ class TurnLanguage:
         self._known = given is not None
 
     def heard(self, text: str, code: str | None) -> None:
-        """What the person said, and its language where the brain can tell."""
+        """Take what the person said, and its language where the brain can tell."""
         self._settle(self._languages.configured(code) or self._languages.identify(text, None))
 
     def of_clause(self, text: str) -> str | None:

@@ -137,7 +137,7 @@ class SpeechOutput:
         await self._sounds.ended()
 
     def has_sound(self, name: str) -> bool:
-        """Whether such a sound is wanted: one that is off is played nowhere."""
+        """Tell whether such a sound is wanted: one that is off is played nowhere."""
         return self._sounds.is_on(name)
 
     async def ring(self, name: str) -> None:
@@ -184,14 +184,14 @@ class SpeechOutput:
         return streams
 
     def _loudness(self, manner: Manner) -> float:
-        """How loud something said in that manner is now, 0 to 1."""
+        """Loudness of something said in that manner is now, 0 to 1."""
         volume = self._volume if manner.volume is None else manner.volume
         allowed = volume if manner.alarm else min(volume, self._loudest())
         return max(allowed, manner.floor)
 
     @property
     def drops(self) -> int:
-        """How often sound was dropped because there was no loudspeaker."""
+        """Count of times that sound was dropped because there was no loudspeaker."""
         return self._outputs.drops if isinstance(self._outputs, Speaker) else 0
 
     async def audible(self) -> None:
@@ -231,7 +231,7 @@ class Sounds:
         self._free = asyncio.Lock()  # one sound is handed over after the other
 
     def is_on(self, name: str) -> bool:
-        """Whether it is wanted."""
+        """Tell whether it is wanted."""
         return name not in self._off
 
     async def play(self, name: str) -> None:

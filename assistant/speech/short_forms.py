@@ -115,7 +115,7 @@ class ShortReader:
         )
 
     def rewrite(self, text: str) -> str:
-        """What the language reads in a way of its own."""
+        """Rewrite what the language reads in a way of its own."""
         for pattern, words in self._rewrites:
             text = pattern.sub(words, text)
         return text

@@ -1,4 +1,4 @@
-"""Where words go to be heard: how loud, in which manner, and which of them were heard."""
+"""Sink of spoken words: how loud, in which manner, and which of them were heard."""
 
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
@@ -23,7 +23,7 @@ _WORD = 0.5  # what each word takes besides its letters
 
 
 def weight(word: str) -> float:
-    """How long a word takes, against others: by its letters, with digits as they are said.
+    """Estimate how long a word takes, against others: by its letters, with digits as they are said.
 
     Fitted to espeak-ng's own word times in en, es, de, fr, pt and vi (least squares: 33 ms a word,
     62 ms a letter, 330 ms a digit; vowels add nothing).
@@ -84,7 +84,7 @@ class PlaybackProgress:
         return " ".join(self.words[: self.words_heard(played_ms)])
 
     def words_heard(self, played_ms: float) -> int:
-        """How many words have been heard once so much of the sound has been played."""
+        """Count the words that have been heard once so much of the sound has been played."""
         if played_ms <= 0.0 or not self._ms:
             return 0
         played_ms += 0.5  # positions come by way of other rates, and are rounded there
@@ -126,7 +126,7 @@ class PlaybackProgress:
 
 @dataclass(frozen=True, slots=True)
 class Manner:
-    """What sets one announcement apart from another by ear."""
+    """Manner of an announcement: what sets it apart by ear."""
 
     sound: str = ""  # a tone of `audio.earcons` that goes before; "": none
     volume: float | None = None  # 0 to 1, of the voice's own loudness; None: as all that is said

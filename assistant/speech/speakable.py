@@ -221,7 +221,7 @@ def spoken_name(name: str) -> str:
 
 
 def _belongs(sign: str, before: str, after: str) -> bool:
-    """Whether a sign is part of a name. What ends or opens a sentence is not."""
+    """Tell whether a sign is part of a name. What ends or opens a sentence is not."""
     if unicodedata.category(sign)[0] in "LNM" or sign == " " or sign in "&+%°":
         return True
     return sign in "'’-./" and before.isalnum() and after.isalnum()

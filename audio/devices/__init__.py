@@ -77,7 +77,7 @@ def find_device(name: str, kind: Kind, sys: Path = SYS) -> DeviceInfo:
 
 
 def server_out_of_reach() -> bool:
-    """Whether a sound server runs that PortAudio cannot open. Blocking.
+    """Tell whether a sound server runs that PortAudio cannot open. Blocking.
 
     Raises InputUnusable when PortAudio is missing.
     """
@@ -117,7 +117,7 @@ def chosen(device: DeviceInfo) -> Iterator[None]:
 
 
 def _survey(sys: Path) -> tuple[list[DeviceInfo], list[DeviceInfo]]:
-    """What there is, and what PortAudio itself calls a device."""
+    """List what there is, and what PortAudio itself calls a device."""
     raw = raw_devices()
     names = usb_names(sys)
     own = [*_portaudio_devices(raw, "input", names), *_portaudio_devices(raw, "output", names)]

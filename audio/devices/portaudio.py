@@ -154,12 +154,12 @@ def leave_heavy_plugins_out() -> None:
 
 
 def is_heavy(name: str) -> bool:
-    """Whether a plugin's file of that name brings FFmpeg."""
+    """Tell whether a plugin's file of that name brings FFmpeg."""
     return any(heavy in name for heavy in _HEAVY)
 
 
 def wanted(configurations: Iterable[str]) -> bool:
-    """Whether one of these texts of ALSA's configuration names a heavy plugin."""
+    """Tell whether one of these texts of ALSA's configuration names a heavy plugin."""
     return any(is_heavy(text) for text in configurations)
 
 
@@ -175,7 +175,7 @@ Call = Callable[[Callable[[], bool]], Awaitable[bool]]  # makes a blocking call 
 
 
 class DeviceList:
-    """What was plugged in is in a new list only, and that needs every stream of the process closed.
+    """Age of PortAudio's list: a new one needs every stream of the process closed.
 
     For one event loop.
     """

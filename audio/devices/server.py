@@ -104,7 +104,7 @@ def _keep_rate(info: Any, struct: Any) -> None:
 
 
 def errors_of(pulsectl: Any) -> tuple[type[Exception], ...]:
-    """What its calls raise when the server goes, refuses or does not answer."""
+    """Name the errors that its calls raise when the server goes, refuses or does not answer."""
     return (
         pulsectl.PulseError,
         pulsectl.PulseDisconnected,
@@ -156,7 +156,7 @@ class Patience:
         self._until = math.inf
 
     def poll(self, wanted: list[Any], timeout_s: float) -> int:
-        """What poll(2) is to libpulse. After the end the connection counts as lost."""
+        """Poll for libpulse, as poll(2). After the end the connection counts as lost."""
         left = self._until - time.monotonic()
         if left <= 0:
             _mark(self._pulse, connected=False)
@@ -194,7 +194,7 @@ def server_devices() -> list[ServerDevice]:
 
 
 def has_server() -> bool:
-    """Whether one answers: then what is plugged in is listed by it. Blocking, at most ANSWER_S."""
+    """Tell if one answers: then what is plugged in is listed by it. Blocking, at most ANSWER_S."""
     try:
         with connection():
             return True

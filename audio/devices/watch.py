@@ -83,7 +83,7 @@ class DeviceWatch:
         return True
 
     async def place(self, kind: Kind = "input") -> ServerDevice | None:
-        """Where our newest stream of that kind is; None where nobody can tell within 0.5 s."""
+        """Find where our newest stream of that kind is; None where nobody can tell within 0.5 s."""
         try:
             return await asyncio.to_thread(our_device, kind)
         except NoServer:

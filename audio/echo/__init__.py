@@ -25,7 +25,7 @@ _DRIVER_FILE = "module-echo-cancel"
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is done against the echo."""
+    """Plan against the echo."""
 
     kind: PlanKind  # own: our canceller; system: the sound server's; device: the microphone's own
     half_duplex: bool  # while we speak nothing but the wake word and stop words is listened to
@@ -33,7 +33,7 @@ class Plan:
 
 
 def echo_cancelled(name: str, properties: Mapping[str, str]) -> bool:
-    """Whether a source of the sound server gives sound that is already without echo.
+    """Tell whether a source of the sound server gives sound that is already without echo.
 
     The sink that belongs to it is told by the same.
     A speaker's monitor is none, whatever it is called.

@@ -35,7 +35,7 @@ Samples = NDArray[np.int16]
 
 @dataclass(frozen=True, slots=True)
 class CleanCounts:
-    """What became of the microphone's frames (20 ms) since the start."""
+    """Counts of what became of the microphone's frames (20 ms) since the start."""
 
     processed: int = 0  # the echo was taken out
     bypassed: int = 0  # nothing was played, or no output was open: no echo to take out
@@ -295,7 +295,7 @@ class Residual:
         self._downs.clear()
 
     def judge(self, heard: float, left: float, playing: bool) -> bool:
-        """Whether the frame is ours alone: to be neither speech nor a wake word.
+        """Tell whether the frame is ours alone: to be neither speech nor a wake word.
 
         `heard`, `left`: mean square of the microphone's frame and of the same frame cleaned, int16.
         `playing`: the reference of this frame is not silence.

@@ -1,4 +1,4 @@
-"""How much of the loudspeaker the microphone hears: a chirp is played once per pair of devices.
+"""Measuring what a microphone hears of a loudspeaker: a chirp is played once per pair.
 
 The chirp rises from 300 to 3400 Hz in 0.7 s. In a recording it is found by its matched filter,
 which lifts it 30 dB out of noise. Half a second of quiet before and after it tells the noise.
@@ -65,7 +65,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class EchoPath:
-    """What was measured with one pair of devices."""
+    """Result of measuring one pair of devices."""
 
     # echo: to be taken out. apart: none to be heard (headphones, another room). cancels: a short
     # piece comes through, then nothing: the device takes it out. deaf: closed while it plays.
@@ -80,7 +80,7 @@ class EchoPath:
 
     @classmethod
     def from_dict(cls, kept: Mapping[str, Any]) -> "EchoPath | None":
-        """What `to_dict` gave; None where it is not that (any more)."""
+        """Read what `to_dict` gave; None where it is not that (any more)."""
         try:
             kind = kept["kind"]
             figures = (float(kept[name]) for name in ("level_db", "delay_ms", "noise_rms"))
@@ -90,7 +90,7 @@ class EchoPath:
 
 
 def chirp() -> NDArray[np.int16]:
-    """What is played: quiet, the chirp, quiet; mono at SAMPLE_RATE."""
+    """Make what is played: quiet, the chirp, quiet; mono at SAMPLE_RATE."""
     t = np.arange(round(CHIRP_SECONDS * SAMPLE_RATE)) / SAMPLE_RATE
     slope = (_HIGHEST_HZ - _LOWEST_HZ) / CHIRP_SECONDS
     wave = np.sin(2 * np.pi * (_LOWEST_HZ * t + slope * t**2 / 2))
@@ -185,7 +185,7 @@ class _Found:
 
 
 def _find(heard: Floats, sound: Floats, part: slice, noise: float) -> _Found | None:
-    """That part of the chirp in the recording, by its matched filter; None if it is not there."""
+    """Find that part of the chirp in the recording by its matched filter, if it is there."""
     piece = sound[part]
     start = round(QUIET_SECONDS * SAMPLE_RATE) + part.start
     latest = start + round(MOST_DELAY_SECONDS * SAMPLE_RATE)
@@ -293,7 +293,7 @@ class Pair:
 
     @property
     def names(self) -> tuple[str, int | None, str]:
-        """What tells this pair from others, the same after a reboot."""
+        """Names that tell this pair from others, the same after a reboot."""
         return (
             _with_port(self.input.name, self.input_port),
             self.channel,

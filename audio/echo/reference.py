@@ -1,4 +1,4 @@
-"""What the loudspeaker played, cut to the microphone's frames.
+"""Sound that the loudspeaker played, cut to the microphone's frames.
 
 Two clocks meet here: the loudspeaker's thread puts blocks in, the microphone's side takes a frame
 for every frame that it heard. Neither is measured in time: both are counted in samples, and how

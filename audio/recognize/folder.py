@@ -72,7 +72,7 @@ class VoskRecognizer:
 
 
 def is_vosk_model(folder: Path) -> bool:
-    """Whether the folder is laid out as vosk's models are (new and old form)."""
+    """Tell whether the folder is laid out as vosk's models are (new and old form)."""
     return (folder / "am" / "final.mdl").is_file() or (folder / "final.mdl").is_file()
 
 
@@ -158,7 +158,7 @@ class SherpaRecognizer:
 
 
 def is_sherpa_model(folder: Path) -> bool:
-    """Whether the folder is laid out as sherpa-onnx's models are."""
+    """Tell whether the folder is laid out as sherpa-onnx's models are."""
     return bool(_file(folder, "tokens", ".txt")) and any(folder.glob("*.onnx"))
 
 

@@ -62,7 +62,7 @@ class Arc:
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """What may be said: each path from `start` to `final`."""
+    """Network of what may be said: each path from `start` to `final`."""
 
     start: int  # state
     final: int  # state
@@ -247,7 +247,7 @@ def _depths(tokens: list[str], start: int, end: int) -> Iterator[tuple[int, int]
 
 
 def _opening(tokens: list[str], start: int, last: int) -> int:
-    """Where the item begins whose last token is at `last`."""
+    """Find where the item begins whose last token is at `last`."""
     depth = 0
     for at in range(last, start - 1, -1):
         depth += (tokens[at] in ")]") - (tokens[at] in "([")

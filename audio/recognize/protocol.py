@@ -1,4 +1,4 @@
-"""What every recogniser of speech does. A grammar narrows it; free decoding checks it."""
+"""Recognisers of speech. A grammar narrows it; free decoding checks it."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -41,7 +41,7 @@ class HeardWord:
 
 @dataclass(frozen=True, slots=True)
 class Decoding:
-    """What a grammar made of a sound."""
+    """Result of a grammar for a sound."""
 
     words: tuple[HeardWord, ...]  # in order, without silence and noise
 
@@ -56,7 +56,7 @@ class GrammarRecognizer(Recognizer, Protocol):
     """A recogniser that can also be told what may be said. Not thread-safe: one worker thread."""
 
     def unknown(self, words: Sequence[str]) -> list[str]:
-        """Those that are not in its dictionary, each once, in order."""
+        """List the words that are not in its dictionary, each once, in order."""
         ...
 
     def prepare(self, grammar: Grammar) -> None:

@@ -128,7 +128,7 @@ class SphinxRecognizer:
         self._late_at = self._now() + seconds
 
     def unknown(self, words: Sequence[str]) -> list[str]:
-        """Those that are not in the dictionary, each once, in order."""
+        """List the words that are not in the dictionary, each once, in order."""
         return [word for word in dict.fromkeys(words) if self._decoder.lookup_word(word) is None]
 
     def phones(self, word: str) -> tuple[str, ...]:
@@ -272,7 +272,7 @@ class SphinxLive:
         self._ready = self._open = False
 
     def unknown(self, words: Sequence[str]) -> list[str]:
-        """Those that are not in the dictionary, each once, in order."""
+        """List the words that are not in the dictionary, each once, in order."""
         known = readings(words)
         return [word for word in dict.fromkeys(words) if word not in known]
 

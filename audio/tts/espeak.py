@@ -188,7 +188,7 @@ def _read(pipe: IO[bytes], size: int) -> bytes:
 
 
 def _wait_and_read(pipe: IO[bytes], size: int = PIECE_BYTES) -> bytes:
-    """What is there, at most `size` bytes; nothing at the end."""
+    """Read what is there, at most `size` bytes; nothing at the end."""
     ready, _, _ = select.select([pipe], [], [], PATIENCE_SECONDS)
     if not ready:
         raise InputUnusable(f"espeak-ng gave no sound for {PATIENCE_SECONDS:.0f} s.")

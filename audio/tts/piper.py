@@ -109,7 +109,7 @@ def _speaker(config: Any, wanted: str, voice: PiperVoice) -> int:
 
 @contextmanager
 def _telling_durations(path: Path) -> Iterator[str]:
-    """Where to load the model from, so that it tells how long each phoneme lasts.
+    """Give the path to load the model from, so that it tells how long each phoneme lasts.
 
     In memory, as a file that goes when it is closed: an onnxruntime session that is made of bytes
     keeps them for as long as it lives (measured: 60 MB a voice).
@@ -187,7 +187,7 @@ Sentences = Sequence[Sequence[str]]  # the phonemes of each
 def word_positions(
     words: Sequence[str], sentences: Sentences, spoken: Callable[[str], Sentences]
 ) -> list[int]:
-    """How many of the clause's phonemes have sounded when each of its words has.
+    """Count how many of the clause's phonemes have sounded when each of its words has.
 
     A space parts two words, and so does the end of a sentence. A voice reads some words together
     ("of the") and one word as several ("1234"); then each word takes the part of the clause that it
@@ -207,7 +207,7 @@ def word_positions(
 
 
 def _sounding(sentences: Sentences) -> list[int]:
-    """How many phonemes there are up to each that is heard, itself included."""
+    """Count the phonemes up to each that is heard, itself included."""
     phonemes = (phoneme for sentence in sentences for phoneme in sentence)
     return [count for count, phoneme in enumerate(phonemes, 1) if phoneme not in _MARKS]
 
@@ -250,7 +250,7 @@ _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5  # wire types
 
 
 def durations_output(model: bytes) -> bytes:
-    """What to append to a model's bytes, so that the durations are one more output.
+    """Give what to append to a model's bytes, so that the durations are one more output.
 
     Empty where they are not found, are an output already, or the file is not understood.
     """

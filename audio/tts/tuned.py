@@ -64,7 +64,7 @@ class Leveller:
 
 @dataclass
 class _Account:
-    """What is known of one voice."""
+    """Loudness of one voice, as far as it is known."""
 
     # Mean squares of GATE_MS each, full scale 1.0.
     blocks: deque[float] = field(default_factory=lambda: deque(maxlen=_MEMORY_BLOCKS))
@@ -170,7 +170,7 @@ LONGEST = 60  # characters; longer texts hardly ever come again
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """What must be the same for the same sound."""
+    """Key of a phrase: all that decides its sound."""
 
     voice: str  # of which engine and file
     speaker: str  # "" where the voice has but one
@@ -345,7 +345,7 @@ class Meter:
 
     @property
     def slow(self) -> bool:
-        """Whether the voice is too slow for this machine."""
+        """Tell whether the voice is too slow for this machine."""
         return self.factor is not None and self.factor > TOO_SLOW
 
 

@@ -12,7 +12,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Voicing:
-    """How much one chunk of sound is speech."""
+    """Verdict on one chunk of sound: how much of it is speech."""
 
     end: int  # sample index (16 kHz) at which the chunk ends
     probability: float  # 0 to 1

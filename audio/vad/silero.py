@@ -11,7 +11,7 @@ _LIMIT = "OMP_THREAD_LIMIT"
 
 @contextmanager
 def _on_one_thread() -> Iterator[None]:
-    """What is loaded in this block computes on the thread that calls it.
+    """Have what is loaded in this block compute on the thread that calls it.
 
     ggml spreads each chunk over four threads, which take longer to meet than to compute: 3 s of
     sound cost 210 ms of CPU so, and 14 ms on one. OpenMP reads its limit when it is loaded.

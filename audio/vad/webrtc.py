@@ -18,7 +18,7 @@ _LOWEST_BIN = 3  # below it is hum
 
 
 def is_tone(pcm: bytes) -> bool:
-    """Whether a frame of mono int16 at 16 kHz holds one tone, with its octave, and no more."""
+    """Tell whether a frame of mono int16 at 16 kHz holds one tone, with its octave, and no more."""
     samples = np.frombuffer(pcm, np.int16).astype(np.float64)
     energy = np.abs(np.fft.rfft(samples * np.hanning(len(samples)))) ** 2
     energy[:_LOWEST_BIN] = 0.0

@@ -48,7 +48,7 @@ class WakeEngine(Protocol):
 
     @property
     def closeness(self) -> float:
-        """How near the nearest word came to firing in the last frame given: above 1 it fires.
+        """Closeness of the nearest word to firing in the last frame given: above 1 it fires.
 
         A detection's refractory time does not show in it.
         """
@@ -62,7 +62,7 @@ class WakeEngine(Protocol):
         ...
 
     def near_misses(self) -> list[NearMiss]:
-        """Those since the last call; at most one within 2 s of sound."""
+        """Return the near misses since the last call; at most one within 2 s of sound."""
         ...
 
     def strict(self, on: bool) -> None:
@@ -128,7 +128,7 @@ class Trigger:
         return Detection(word, scores[word], at=end, mark=max(0, end - self._lead))
 
     def near_misses(self) -> list[NearMiss]:
-        """Those since the last call."""
+        """Return the near misses since the last call."""
         return self._misses.told()
 
     def restart(self) -> None:
@@ -138,7 +138,7 @@ class Trigger:
 
 
 class ModelWake:
-    """What the engines share: a model for each word, its score and its threshold."""
+    """Base of the engines: a model for each word, its score and its threshold."""
 
     def __init__(
         self, models: Mapping[str, Any], thresholds: Mapping[str, float], lead_ms: int
@@ -156,11 +156,11 @@ class ModelWake:
 
     @property
     def closeness(self) -> float:
-        """How near the nearest word is to firing; above 1 it fires."""
+        """Closeness of the nearest word to firing; above 1 it fires."""
         return self._trigger.closeness(self.scores)
 
     def near_misses(self) -> list[NearMiss]:
-        """Those since the last call."""
+        """Return the near misses since the last call."""
         return self._trigger.near_misses()
 
     def strict(self, on: bool) -> None:
@@ -182,7 +182,7 @@ class _Misses:
         self._found: list[NearMiss] = []
 
     def take(self, now: NearMiss) -> None:
-        """How near the nearest word is."""
+        """Take how near the nearest word is."""
         if self._peak is None:
             self._peak = now if now.closeness > NEAR else None
         elif now.closeness > self._peak.closeness:
@@ -194,11 +194,11 @@ class _Misses:
             self._peak = None
 
     def forget(self) -> None:
-        """What came near has fired."""
+        """Forget what came near: it has fired."""
         self._peak = None
 
     def told(self) -> list[NearMiss]:
-        """Those found since the last call."""
+        """Return the near misses found since the last call."""
         found, self._found = self._found, []
         return found
 

@@ -68,7 +68,7 @@ class MicroScore:
 
 
 def _meanings(model: MicroWakeWord) -> list[float]:
-    """What each byte that the model gives stands for."""
+    """Give the score that each byte of the model's output stands for."""
     values = np.arange(256, dtype=np.uint8).view(model.output_dtype).astype(np.float32)
     meanings = (values - model.output_zero_point) * model.output_scale
     return [float(meaning) for meaning in meanings]

@@ -63,7 +63,7 @@ class GatedWake(_Wrapper):
 
     @property
     def open(self) -> bool:
-        """Whether the engine heard the last frame."""
+        """Tell whether the engine heard the last frame."""
         return self._gate.open
 
     def pass_by(self, pcm: bytes, end: int) -> bool:
@@ -118,7 +118,7 @@ class GatedWake(_Wrapper):
         self._engine.restart()
 
     def _judge(self) -> bool:
-        """Whether the gate is open for the newest frame."""
+        """Tell whether the gate is open for the newest frame."""
         unjudged, self._unjudged = self._unjudged, b""
         return self._gate.glance(unjudged) if unjudged else self._gate.open
 
@@ -174,7 +174,7 @@ class VerifiedWake(_Wrapper):
         return None
 
     def near_misses(self) -> list[NearMiss]:
-        """Those since the last call, refusals among them."""
+        """Return the near misses since the last call, refusals among them."""
         refused, self._refused = self._refused, []
         return [*super().near_misses(), *refused]
 

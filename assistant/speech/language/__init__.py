@@ -1,4 +1,4 @@
-"""What a language must tell so that numbers, times and units can be spoken in it.
+"""Table of what a language must tell so that numbers, times and units can be spoken in it.
 
 One module for each language fills in its `LanguageTable`.
 """
@@ -21,7 +21,7 @@ class Unit:
 
 @dataclass(frozen=True, slots=True)
 class Numbers:
-    """How numbers are written and said.
+    """Rules of how numbers are written and said.
 
     A language whose numbers are left to the voice gives them back as digits.
     """
@@ -39,7 +39,7 @@ class Numbers:
 
 @dataclass(frozen=True, slots=True)
 class Calendar:
-    """How dates and times of day are written and said."""
+    """Rules of how dates and times of day are written and said."""
 
     clock: Callable[[int, int, str], str]  # hour 0 to 23, minute, "am", "pm" or ""
     seconds: Callable[[int], str]  # what follows the clock time when seconds are given

@@ -75,7 +75,7 @@ def _minutes(minute: int) -> str:
 
 
 def seconds(number: int) -> str:
-    """What follows the clock time."""
+    """Say what follows the clock time."""
     return f"and {integer(number)} {'second' if number == 1 else 'seconds'}"
 
 

@@ -17,7 +17,7 @@ def date(year: int | None, month: int, day: int | None, before: str = "") -> str
 
 
 def seconds(number: int) -> str:
-    """What follows the clock time."""
+    """Say what follows the clock time."""
     return f"et {number} {'seconde' if number == 1 else 'secondes'}"
 
 

@@ -38,7 +38,7 @@ def date(year: int | None, month: int, day: int | None, before: str = "") -> str
 
 
 def seconds(number: int) -> str:
-    """What follows the clock time."""
+    """Say what follows the clock time."""
     return f"und {number} {'Sekunde' if number == 1 else 'Sekunden'}"
 
 

@@ -109,7 +109,7 @@ def _part_of_day(hour: int, minute: int, half: str) -> str:
 
 
 def seconds(number: int) -> str:
-    """What follows the clock time."""
+    """Say what follows the clock time."""
     unit = Unit("segundo", "segundos")
     return f"y {integer(number, unit)} {unit.one if number == 1 else unit.many}"
 

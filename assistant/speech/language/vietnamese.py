@@ -11,7 +11,7 @@ def date(year: int | None, month: int, day: int | None, before: str = "") -> str
 
 
 def seconds(number: int) -> str:
-    """What follows the clock time."""
+    """Say what follows the clock time."""
     return f"{number} giây"
 
 
