@@ -10,9 +10,7 @@ It runs in a container (systemd-nspawn) and shares the network with this machine
 `systemd-container`. A base system is made once and kept; each machine sees it through an overlay of
 its own, which ends with it.
 
-    python -m tests.service.machine [RELEASE] [COMMAND ...]
-
-boots one and runs the command in it, or a shell.
+`python -m tests.service.machine [RELEASE] [COMMAND ...]` runs the command in one, or a shell.
 """
 
 import contextlib

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -27,12 +26,6 @@ def surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         "HEARTH_HTTP__PORT": str(free_port()),  # where no other Hearth answers
     }.items():
         monkeypatch.setenv(name, value)
-
-
-@pytest.fixture
-async def house() -> AsyncIterator[DemoHome]:
-    async with DemoHome() as home:
-        yield home
 
 
 Findings = dict[str, dict[str, Any]]

@@ -6,19 +6,15 @@ acts on a terminal, and the bytes that it wrote are looked at.
 
 import asyncio
 import json
-import re
 import unicodedata
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
 
 import pytest
-from rich.console import RenderableType
-from rich.table import Table
-from rich.text import Text
 
 from assistant.app.build import App
 from assistant.app.home import HomeContext
@@ -26,27 +22,18 @@ from assistant.app.process import Startup
 from assistant.cli import devices, run, tools, tools_decide
 from assistant.cli import doctor as doctor_command
 from assistant.cli.ask import print_turn, show_notices
-from assistant.cli.console import Keyboard, Terminal, stacked, worded
+from assistant.cli.console import Keyboard, Terminal
 from assistant.cli.demo import show_house, show_scene
 from assistant.cli.eval import _line
 from assistant.cli.main import main
 from assistant.cli.models import _tell
 from assistant.cli.setup_steps import TerminalPerson, settle_given
-from assistant.cli.terminal import say, say_json
 from assistant.cli.trace import show
 from assistant.config.schema import Settings
 from assistant.conversation.record import FinishedTurn, TurnLog
 from assistant.demo.scenes import SCENES
 from assistant.doctor.finding import Finding, Group
 from assistant.domain.clock import SystemClock
-from assistant.domain.outcome import Decision, Observed, Status, Tier, ToolOutcome
-from assistant.domain.records import (
-    AuditRecord,
-    CallRecord,
-    ConfirmationRecord,
-    ErrorRecord,
-    TurnRecord,
-)
 from assistant.evaluation.commands import Outcome, sentences
 from assistant.evaluation.trial import Trial
 from assistant.journal.store import Store
@@ -61,33 +48,17 @@ from integrations.demo_home import rest as server
 from integrations.demo_home.house import Thing
 from integrations.home_assistant.rest import Instance
 from integrations.mcp.servers import McpTool, ServerSpec, ServerState
-
-# Colours, the screen, the title, a link (OSC 8), a line of ours, directions, zero widths, further
-# line ends, C1 and markup.
-EVIL = (
-    "x\x1b[31m\x1b[2J\x1b]0;t\x07\x1b]8;;http://evil.example\x1b\\l\r\nhearth: forged\u202eR\u2066I"
-    "\u200e\u061c\u200b\u2060\ufeff\u2028\u2029\x85\x9b2J\x00\x7f\x08\U000e0041\u115f"
-    "[bold]B[/bold][link=http://evil.example]L[/link][/]:smile:"
+from tests.unit.assistant.cli.hostile import (
+    AUDITED,
+    CALL,
+    EVIL,
+    NOW,
+    OURS,
+    OUTCOME,
+    TURN,
+    check,
+    printed,
 )
-NOW = datetime(2026, 1, 1, tzinfo=UTC)
-OURS = re.compile(r"\x1b\[[0-9;]*m|\x1b\[\?25[hl]")  # our colours, and the cursor off and on
-
-
-def check(written: str, *, told: bool = True) -> None:
-    """Raises AssertionError where something in it acts; `told`: and where nothing hostile came."""
-    left = OURS.sub("", written)
-    acting = {c for c in left if unicodedata.category(c) in ("Cc", "Cf", "Zl", "Zp", "Cs")} - {"\n"}
-    assert not acting, (acting, left)
-    assert "\u115f" not in left
-    assert not any(line.startswith("hearth: forged") for line in left.split("\n"))
-    # The colour red (31) of the name would be the same as ours: it must stand there spelled out.
-    if told:
-        assert "\\x1b[31m" in left or "\\u001b[31m" in left, left
-        assert "]8;;http" in left
-        # Of an answer's lines one is made; what is cut by a column may end before.
-        assert re.search(r"\\nhearth: f|\\r hearth: f|…", left), left
-        assert "\U0001f604" not in left
-        assert "[bold]B" in left or "…" in left  # a column may end before
 
 
 @pytest.fixture(autouse=True)
@@ -106,79 +77,6 @@ def surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     areas = tuple(replace(area, name=f"{area.name} {EVIL}") for area in catalogue.AREAS)
     home = partial(server.DemoHome, things=(*things, bell), areas=areas)
     monkeypatch.setattr(server, "DemoHome", home)
-
-
-@pytest.fixture(params=["piped", "colours"])
-def colours(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
-    """Whether it is written with colours, as to a terminal."""
-    if request.param == "colours":
-        monkeypatch.setenv("FORCE_COLOR", "1")
-        monkeypatch.setenv("TERM", "xterm-256color")
-    else:
-        monkeypatch.delenv("FORCE_COLOR", raising=False)
-    return bool(request.param == "colours")
-
-
-OUTCOME = ToolOutcome(
-    "c1",
-    "home_assistant",
-    EVIL,
-    {"name": EVIL},
-    Decision.ALLOWED,
-    Tier.COMFORT,
-    Status.DONE,
-    observed=(Observed(EVIL, EVIL, EVIL),),
-    ms=1.0,
-    sentence="",
-)
-TURN = TurnRecord(
-    "t1",
-    NOW,
-    "voice",
-    "en",
-    brain="offline",
-    heard=EVIL,
-    answer=EVIL,
-    cut_at=EVIL,
-    timeline={"speech_start": 0.0, "speech_end": 900.0, "heard": 1000.0, "answer_done": 2000.0},
-    cost_usd=0.01,
-    error=ErrorRecord("failed", EVIL),
-    confirmation=ConfirmationRecord(EVIL, EVIL, "yes"),
-    caller=EVIL,
-    model=EVIL,
-)
-AUDITED = AuditRecord(
-    at=NOW,
-    turn_id="t1",
-    call_id="c1",
-    server=EVIL,
-    name=EVIL,
-    arguments={EVIL: EVIL},
-    tier=Tier.COMFORT,
-    decision=Decision.ALLOWED,
-    status=Status.DONE,
-    rule="comfort",
-    entities=(EVIL,),
-    observed=(Observed(EVIL, EVIL, EVIL),),
-    ms=1.0,
-    confirmed_by=EVIL,
-    heard=EVIL,
-    sentence=EVIL,
-    satellite=EVIL,
-)
-CALL = CallRecord(
-    "t1",
-    "c1",
-    EVIL,
-    EVIL,
-    {"name": EVIL},
-    Decision.ALLOWED,
-    Tier.COMFORT,
-    NOW,
-    Status.DONE,
-    (Observed(EVIL, EVIL, EVIL),),
-    1.0,
-)
 
 
 @pytest.fixture
@@ -230,13 +128,6 @@ def _strings(value: object) -> list[str]:
     if isinstance(value, dict):
         return [text for pair in value.items() for one in pair for text in _strings(one)]
     return [text for one in value for text in _strings(one)] if isinstance(value, list) else []
-
-
-def printed(capsys: pytest.CaptureFixture[str], *, told: bool = True) -> str:
-    """What was written to either stream, looked at."""
-    written = capsys.readouterr()
-    check(written.out + written.err, told=told)
-    return written.out + written.err
 
 
 def test_the_waterfall(colours: bool, capsys: pytest.CaptureFixture[str]) -> None:
@@ -458,57 +349,3 @@ def test_a_trial(colours: bool, capsys: pytest.CaptureFixture[str]) -> None:
     sentence = replace(sentences()[0], wish=replace(sentences()[0].wish, sentence=EVIL))
     Terminal().print(_line(Trial(sentence, Outcome.RIGHT, True, "", "", "", 80.0, 0.0, None, True)))
     printed(capsys)
-
-
-def _table(*cells: RenderableType) -> Table:
-    table = Table()
-    table.add_row(*cells)
-    return table
-
-
-@pytest.mark.parametrize(
-    "drawn",
-    [
-        EVIL,
-        Text(EVIL, style="red"),
-        _table(EVIL, Text(EVIL)),
-        stacked(EVIL, Text(EVIL)),
-        _table(stacked(EVIL)),
-        worded("[red]{name}[/] and {name}", name=EVIL),
-    ],
-    ids=["str", "text", "table", "lines", "lines in a table", "our words"],
-)
-def test_whatever_is_drawn(
-    drawn: RenderableType, colours: bool, capsys: pytest.CaptureFixture[str]
-) -> None:
-    Terminal().print(drawn)
-    Terminal(stderr=True, style="dim").print(drawn, style="bold")
-    printed(capsys)
-
-
-def test_our_own_words_keep_their_colours_and_lines(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    monkeypatch.setenv("TERM", "xterm-256color")
-    terminal = Terminal()
-    terminal.tell("[red]wrong[/] {name} [bold]{count}[/]", name="Küche ❤️ °", count=3)
-    assert capsys.readouterr().out == ("\x1b[31mwrong\x1b[0m Küche ❤️ ° \x1b[1m3\x1b[0m\n")
-    inner = Text("a\x1bb", spans=[*Text("a\x1bb", "").spans])
-    inner.stylize("green", 2, 3)  # behind what gets longer
-    terminal.tell("[bold]{inner}[/]", inner=inner)
-    assert capsys.readouterr().out == "\x1b[1ma\\x1b\x1b[0m\x1b[1;32mb\x1b[0m\n"
-    say("one", "two")
-    say()
-    assert capsys.readouterr().out == "one\ntwo\n"
-    say("three", error=True)
-    assert capsys.readouterr().err == "three\n"
-
-
-def test_json_means_the_same(capsys: pytest.CaptureFixture[str]) -> None:
-    value = {EVIL: [EVIL, "Küche 🙂 ❤️", 1.5, None]}
-    say_json(value)
-    written = capsys.readouterr().out
-    assert json.loads(written) == value
-    assert "Küche 🙂 ❤️" in written
-    assert [one for one in ("\\u202e", "\\u007f", "\\udb40\\udc41") if one not in written] == []

@@ -1,7 +1,6 @@
 """`hearth setup` writes a configuration that works, and nothing when it would not."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -21,12 +20,6 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The data folder of these tests."""
     monkeypatch.setenv("STATE_DIRECTORY", str(tmp_path / "state"))
     return tmp_path / "state"
-
-
-@pytest.fixture
-async def house() -> AsyncIterator[DemoHome]:
-    async with DemoHome() as home:
-        yield home
 
 
 async def setup(*arguments: object) -> int:

@@ -1,7 +1,6 @@
 """`hearth setup` with flags alone: a flag for everything, and nothing but that is changed."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -24,12 +23,6 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("STATE_DIRECTORY", str(tmp_path / "state"))
     return tmp_path / "state"
-
-
-@pytest.fixture
-async def house() -> AsyncIterator[DemoHome]:
-    async with DemoHome() as home:
-        yield home
 
 
 @pytest.fixture

@@ -1,5 +1,6 @@
-"""The person at a keyboard, on a pseudo-terminal."""
+"""The console: what is drawn on it, and the person at a keyboard, on a pseudo-terminal."""
 
+import json
 import os
 import pty
 import sys
@@ -10,8 +11,13 @@ from pathlib import Path
 from typing import TextIO
 
 import pytest
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
 
-from assistant.cli.console import Keyboard, keyboard
+from assistant.cli.console import Keyboard, Terminal, keyboard, stacked, worded
+from assistant.cli.terminal import say, say_json
+from tests.unit.assistant.cli.hostile import EVIL, printed
 
 QUESTION = "Unlock Front door?"
 
@@ -125,3 +131,61 @@ def test_who_is_at_a_terminal(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> No
     with Path(os.devnull).open(encoding="utf-8") as nothing:
         monkeypatch.setattr(sys, "stdin", nothing)
         assert keyboard() is None
+
+
+def _table(*cells: RenderableType) -> Table:
+    table = Table()
+    table.add_row(*cells)
+    return table
+
+
+@pytest.mark.parametrize(
+    "drawn",
+    [
+        EVIL,
+        Text(EVIL, style="red"),
+        _table(EVIL, Text(EVIL)),
+        stacked(EVIL, Text(EVIL)),
+        _table(stacked(EVIL)),
+        worded("[red]{name}[/] and {name}", name=EVIL),
+    ],
+    ids=["str", "text", "table", "lines", "lines in a table", "our words"],
+)
+def test_whatever_is_drawn(
+    drawn: RenderableType,
+    colours: bool,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("COLUMNS", "2000")
+    Terminal().print(drawn)
+    Terminal(stderr=True, style="dim").print(drawn, style="bold")
+    printed(capsys)
+
+
+def test_our_own_words_keep_their_colours_and_lines(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, value in {"FORCE_COLOR": "1", "TERM": "xterm-256color", "COLUMNS": "2000"}.items():
+        monkeypatch.setenv(name, value)
+    terminal = Terminal()
+    terminal.tell("[red]wrong[/] {name} [bold]{count}[/]", name="Küche ❤️ °", count=3)
+    assert capsys.readouterr().out == ("\x1b[31mwrong\x1b[0m Küche ❤️ ° \x1b[1m3\x1b[0m\n")
+    inner = Text("a\x1bb", spans=[*Text("a\x1bb", "").spans])
+    inner.stylize("green", 2, 3)  # behind what gets longer
+    terminal.tell("[bold]{inner}[/]", inner=inner)
+    assert capsys.readouterr().out == "\x1b[1ma\\x1b\x1b[0m\x1b[1;32mb\x1b[0m\n"
+    say("one", "two")
+    say()
+    assert capsys.readouterr().out == "one\ntwo\n"
+    say("three", error=True)
+    assert capsys.readouterr().err == "three\n"
+
+
+def test_json_means_the_same(capsys: pytest.CaptureFixture[str]) -> None:
+    value = {EVIL: [EVIL, "Küche 🙂 ❤️", 1.5, None]}
+    say_json(value)
+    written = capsys.readouterr().out
+    assert json.loads(written) == value
+    assert "Küche 🙂 ❤️" in written
+    assert [one for one in ("\\u202e", "\\u007f", "\\udb40\\udc41") if one not in written] == []

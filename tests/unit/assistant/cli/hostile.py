@@ -1,0 +1,112 @@
+"""A text that holds everything that acts on a terminal, records of it, and a look at the output."""
+
+import re
+import unicodedata
+from datetime import UTC, datetime
+
+import pytest
+
+from assistant.domain.outcome import Decision, Observed, Status, Tier, ToolOutcome
+from assistant.domain.records import (
+    AuditRecord,
+    CallRecord,
+    ConfirmationRecord,
+    ErrorRecord,
+    TurnRecord,
+)
+
+# Colours, the screen, the title, a link (OSC 8), a line of ours, directions, zero widths, further
+# line ends, C1 and markup.
+EVIL = (
+    "x\x1b[31m\x1b[2J\x1b]0;t\x07\x1b]8;;http://evil.example\x1b\\l\r\nhearth: forged\u202eR\u2066I"
+    "\u200e\u061c\u200b\u2060\ufeff\u2028\u2029\x85\x9b2J\x00\x7f\x08\U000e0041\u115f"
+    "[bold]B[/bold][link=http://evil.example]L[/link][/]:smile:"
+)
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+OURS = re.compile(r"\x1b\[[0-9;]*m|\x1b\[\?25[hl]")  # our colours, and the cursor off and on
+
+
+def check(written: str, *, told: bool = True) -> None:
+    """Raises AssertionError where something in it acts; `told`: and where nothing hostile came."""
+    left = OURS.sub("", written)
+    acting = {c for c in left if unicodedata.category(c) in ("Cc", "Cf", "Zl", "Zp", "Cs")} - {"\n"}
+    assert not acting, (acting, left)
+    assert "\u115f" not in left
+    assert not any(line.startswith("hearth: forged") for line in left.split("\n"))
+    # The colour red (31) of the name would be the same as ours: it must stand there spelled out.
+    if told:
+        assert "\\x1b[31m" in left or "\\u001b[31m" in left, left
+        assert "]8;;http" in left
+        # Of an answer's lines one is made; what is cut by a column may end before.
+        assert re.search(r"\\nhearth: f|\\r hearth: f|…", left), left
+        assert "\U0001f604" not in left
+        assert "[bold]B" in left or "…" in left  # a column may end before
+
+
+def printed(capsys: pytest.CaptureFixture[str], *, told: bool = True) -> str:
+    """What was written to either stream, looked at."""
+    written = capsys.readouterr()
+    check(written.out + written.err, told=told)
+    return written.out + written.err
+
+
+OUTCOME = ToolOutcome(
+    "c1",
+    "home_assistant",
+    EVIL,
+    {"name": EVIL},
+    Decision.ALLOWED,
+    Tier.COMFORT,
+    Status.DONE,
+    observed=(Observed(EVIL, EVIL, EVIL),),
+    ms=1.0,
+    sentence="",
+)
+TURN = TurnRecord(
+    "t1",
+    NOW,
+    "voice",
+    "en",
+    brain="offline",
+    heard=EVIL,
+    answer=EVIL,
+    cut_at=EVIL,
+    timeline={"speech_start": 0.0, "speech_end": 900.0, "heard": 1000.0, "answer_done": 2000.0},
+    cost_usd=0.01,
+    error=ErrorRecord("failed", EVIL),
+    confirmation=ConfirmationRecord(EVIL, EVIL, "yes"),
+    caller=EVIL,
+    model=EVIL,
+)
+AUDITED = AuditRecord(
+    at=NOW,
+    turn_id="t1",
+    call_id="c1",
+    server=EVIL,
+    name=EVIL,
+    arguments={EVIL: EVIL},
+    tier=Tier.COMFORT,
+    decision=Decision.ALLOWED,
+    status=Status.DONE,
+    rule="comfort",
+    entities=(EVIL,),
+    observed=(Observed(EVIL, EVIL, EVIL),),
+    ms=1.0,
+    confirmed_by=EVIL,
+    heard=EVIL,
+    sentence=EVIL,
+    satellite=EVIL,
+)
+CALL = CallRecord(
+    "t1",
+    "c1",
+    EVIL,
+    EVIL,
+    {"name": EVIL},
+    Decision.ALLOWED,
+    Tier.COMFORT,
+    NOW,
+    Status.DONE,
+    (Observed(EVIL, EVIL, EVIL),),
+    1.0,
+)
