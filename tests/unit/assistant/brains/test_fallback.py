@@ -39,34 +39,38 @@ from tests.unit.assistant.brains.scripted import (
 # --- from one attempt to the next
 
 
-async def test_the_first_rung_serves(stage: Stage) -> None:
-    stage.expect(live=[[Reached("connected"), Heard("hello", "en"), *DONE]])
-    assert await stage.run() == [
-        Serving(LIVE),
-        Reached("connected"),
-        Heard("hello", "en"),
-        *DONE,
-    ]
+Scripts = list[list[Step]]
+HELLO: list[Step] = [Reached("connected"), Heard("hello", "en"), *DONE]
+SOUND, HALF = ReplyAudio(b"\0\0", 24_000), ReplyText("Half a")
+EMPTY, AWAY_TOO = fault("empty", retryable=True), fault("house_away", retryable=True)
+ATTEMPTS: dict[str, tuple[Scripts, Scripts, list[Step]]] = {
+    "the first slot serves": ([HELLO], [], [Serving(LIVE), *HELLO]),
+    "silence that is meant is an end": ([[NotMeant()]], [], [Serving(LIVE), NotMeant()]),
+    "once more": ([[EMPTY], DONE], [], [Serving(LIVE), Serving(LIVE), *DONE]),
+    "after two the next": (
+        [[EMPTY], [EMPTY]], [DONE], [Serving(LIVE), Serving(LIVE), Serving(ONCE), *DONE],
+    ),
+    "after two the next, also without the house": (
+        [[AWAY_TOO]] * 2, [DONE], [Serving(LIVE), Serving(LIVE), Serving(ONCE), *DONE],
+    ),
+    "what was said before a fault is void": (
+        [[HALF, EMPTY], DONE], [], [Serving(LIVE), HALF, Restarted(), Serving(LIVE), *DONE],
+    ),
+    "so is its own voice": (
+        [[SOUND, fault()]], [DONE], [Serving(LIVE), SOUND, Restarted(), Serving(ONCE), *DONE],
+    ),
+}  # fmt: skip
 
 
-async def test_silence_that_is_meant_is_an_end(stage: Stage) -> None:
-    stage.expect(live=[[NotMeant()]])
-    assert await stage.run() == [Serving(LIVE), NotMeant()]
+@pytest.mark.parametrize(("live", "once", "events"), ATTEMPTS.values(), ids=ATTEMPTS.keys())
+async def test_from_one_attempt_to_the_next(
+    stage: Stage, live: Scripts, once: Scripts, events: list[Step]
+) -> None:
+    stage.expect(live=live, once=once)
+    assert await stage.run() == events
 
 
-async def test_a_retryable_fault_gets_one_more_attempt_of_the_same_brain(stage: Stage) -> None:
-    stage.expect(live=[[fault("empty", retryable=True)], DONE])
-    assert await stage.run() == [Serving(LIVE), Serving(LIVE), *DONE]
-
-
-@pytest.mark.parametrize("kind", ["empty", "house_away"])
-async def test_after_two_the_next_rung_is_asked(stage: Stage, kind: FaultKind) -> None:
-    again = [fault(kind, retryable=True)]
-    stage.expect(live=[again, again], once=[DONE])
-    assert await stage.run() == [Serving(LIVE), Serving(LIVE), Serving(ONCE), *DONE]
-
-
-async def test_any_other_fault_goes_to_the_next_rung_at_once(stage: Stage) -> None:
+async def test_any_other_fault_goes_to_the_next_slot_at_once(stage: Stage) -> None:
     stage.expect(live=[[fault("blocked")]], once=[DONE])
     assert served(await stage.run()) == [LIVE, ONCE]
 
@@ -83,18 +87,6 @@ async def test_a_brain_that_breaks_is_a_fault(
     events = await stage.run()
     assert served(events) == [*[LIVE] * attempts, ONCE]
     assert events[-1] == TurnDone()
-
-
-async def test_what_was_said_before_a_fault_is_void(stage: Stage) -> None:
-    stage.expect(live=[[ReplyText("Half a"), fault("unreachable", retryable=True)], DONE])
-    void = [Serving(LIVE), ReplyText("Half a"), Restarted()]
-    assert await stage.run() == [*void, Serving(LIVE), *DONE]
-
-
-async def test_own_voice_before_a_fault_is_void_too(stage: Stage) -> None:
-    sound = ReplyAudio(b"\0\0", 24_000)
-    stage.expect(live=[[sound, fault()]], once=[DONE])
-    assert await stage.run() == [Serving(LIVE), sound, Restarted(), Serving(ONCE), *DONE]
 
 
 async def test_what_was_heard_goes_with_the_turn(stage: Stage) -> None:
