@@ -119,25 +119,13 @@ def erase_audit_rows(db: sqlite3.Connection, before: str) -> None:
 
 
 def audit_row(record: AuditRecord) -> dict[str, Any]:
-    """The columns of one row."""
+    """Return the columns of one row."""
     return {
+        **asdict(record),
         "at": instant(record.at),
-        "turn_id": record.turn_id,
-        "call_id": record.call_id,
-        "satellite": record.satellite,
-        "heard": record.heard,
-        "server": record.server,
-        "name": record.name,
         "arguments": json.dumps(record.arguments, ensure_ascii=False),
         "entities": json.dumps(record.entities, ensure_ascii=False),
-        "tier": record.tier,
-        "rule": record.rule,
-        "decision": record.decision,
-        "confirmed_by": record.confirmed_by,
-        "status": record.status,
         "observed": json.dumps([asdict(seen) for seen in record.observed], ensure_ascii=False),
-        "ms": record.ms,
-        "sentence": record.sentence,
     }
 
 

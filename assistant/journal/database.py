@@ -247,7 +247,7 @@ class Database:
             raise self._fail(error) from error
 
     def _fail(self, error: OSError | sqlite3.Error) -> StoreError:
-        """What callers are told. That nothing can be written is logged here, once."""
+        """Return what callers are told. That nothing can be written is logged here, once."""
         sentence = problem_of(self._path, error)
         lasting = is_passing(error)
         if lasting:

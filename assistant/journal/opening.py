@@ -73,7 +73,7 @@ def _sound(row: dict[str, Any], as_json: tuple[str, ...]) -> bool:
 
 
 def _put(fresh: sqlite3.Connection, table: str, rows: list[dict[str, Any]]) -> int:
-    """How many of them the fresh table took; its own rules refuse what is no row of it."""
+    """Return how many of them the fresh table took; its own rules refuse what is no row of it."""
     known = {name for _, name, *_ in fresh.execute(f"PRAGMA table_info({table})")}
     taken = 0
     for row in rows:
@@ -99,7 +99,8 @@ _NO_ROOM = 64 << 10  # bytes: less than the files beside the database need
 
 
 def is_passing(error: OSError | sqlite3.Error) -> bool:
-    """Whether it is the disk's fault and may be over later: Hearth goes on without writing."""
+    """Return whether it is the disk's fault and may be over later: Hearth goes on without
+    writing."""
     if isinstance(error, OSError):
         return error.errno in _FULL | _READ_ONLY | _DEVICE
     return _primary(error) in _PASSING
@@ -144,8 +145,8 @@ def _kind(folder: Path, error: OSError | sqlite3.Error) -> str:
 
 
 def _refusal(folder: Path) -> int | None:
-    """Why the disk lets nobody make a file. A disk with errors the kernel writes to no longer, and
-    that does not always show in its flags (ext4 since Linux 6.14)."""
+    """Return why the disk lets nobody make a file. A disk with errors the kernel writes to no
+    longer, and that does not always show in its flags (ext4 since Linux 6.14)."""
     try:
         os.close(os.open(folder, os.O_TMPFILE | os.O_WRONLY | os.O_CLOEXEC, 0o600))
     except OSError as error:
@@ -175,7 +176,7 @@ def own_mark() -> str:
 
 
 def is_alive(mark: str) -> bool:
-    """Whether the process with this mark still runs."""
+    """Return whether the process with this mark still runs."""
     boot, pid, start = mark.split("/")
     return boot == _boot() and start == _start(int(pid))
 
@@ -292,7 +293,7 @@ def is_broken(error: sqlite3.Error) -> bool:
 
 
 def inode_of(path: Path) -> int:
-    """Which file stands there now; 0 for none."""
+    """Return which file stands there now; 0 for none."""
     try:
         return path.stat().st_ino
     except OSError:
@@ -377,7 +378,7 @@ def _damaged(verdict: str) -> sqlite3.DatabaseError:
 
 @contextmanager
 def _or_closed(connection: sqlite3.Connection) -> Iterator[None]:
-    """What fails inside closes the connection."""
+    """Return what fails inside closes the connection."""
     try:
         yield
     except BaseException:

@@ -70,7 +70,7 @@ def shares_of(commands: Sequence[CommandTurn]) -> Shares:
 
 
 def share_of(command: CommandTurn, following: CommandTurn | None) -> Share:
-    """How it went. `following`: the person's next command, if there was one."""
+    """Return how it went. `following`: the person's next command, if there was one."""
     if command.mark == "misheard":
         return "misheard"
     if command.mark == "wrong" or (following is not None and _corrects(following, command)):
@@ -83,7 +83,7 @@ def share_of(command: CommandTurn, following: CommandTurn | None) -> Share:
 
 
 def _corrects(following: CommandTurn, command: CommandTurn) -> bool:
-    """Whether it took back what the one before had done."""
+    """Return whether it took back what the one before had done."""
     soon = following.at - command.at <= _CORRECTED_WITHIN
     return soon and any(
         name in CORRECTING and status is Status.DONE for name, _, status in following.calls
@@ -91,7 +91,7 @@ def _corrects(following: CommandTurn, command: CommandTurn) -> bool:
 
 
 def _came_to_nothing(calls: Sequence[Call]) -> bool:
-    """Whether the last one failed; those before it may have been mended by it."""
+    """Return whether the last one failed; those before it may have been mended by it."""
     return bool(calls) and calls[-1][2] is not Status.DONE
 
 
@@ -151,7 +151,7 @@ _TELLING_CALLS = (
 
 
 def mark_turn(db: sqlite3.Connection, turn_id: str, said: Mark) -> bool:
-    """Whether there is such a turn; it is marked now."""
+    """Return whether there is such a turn; it is marked now."""
     done = db.execute("UPDATE turns SET mark = ? WHERE turn_id = ?", (said, turn_id))
     return done.rowcount == 1
 
@@ -241,7 +241,7 @@ class Reports:
         return [CostRow(**row) for row in rows]
 
     async def shares(self, since: datetime) -> Shares:
-        """How the commands of people from `since` on have gone; see `Shares`."""
+        """Return how the commands of people from `since` on have gone; see `Shares`."""
         judged = await self._database.read(lambda db: judged_commands(db, instant(since)))
         return shares_of(judged)
 
@@ -250,14 +250,14 @@ class Reports:
         return await self._database.run(lambda db: mark_turn(db, turn_id, mark), durable=True)
 
     async def last_command(self, since: datetime) -> TurnRecord | None:
-        """What a person asked for last, from `since` on: no announcement, no program's turn,
+        """Return what a person asked for last, from `since` on: no announcement, no program's turn,
         none in which nothing was said, and none that only marked another one."""
         span = (instant(since), instant(self._clock.now()))
         row = await self._database.read(lambda db: newest_command(db, *span))
         return turn_from(row) if row is not None else None
 
     async def faults(self, since: datetime, limit: int = 1000) -> list[FaultRecord]:
-        """What did not work from `since` on, or still does not; the newest first."""
+        """Return what did not work from `since` on, or still does not; the newest first."""
         return await self._database.read(lambda db: faults_since(db, instant(since), limit))
 
     async def begin_fault(self, what: str, problem: str, at: datetime) -> None:

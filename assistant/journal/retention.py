@@ -66,7 +66,7 @@ def erase_rows(db: sqlite3.Connection, before: str, now: str) -> None:
 
 
 def erase_words(db: sqlite3.Connection, before: str, now: str) -> None:
-    """What was said in rows from before this instant."""
+    """Return what was said in rows from before this instant."""
     # Only where there are any: a row that is written again is written to the disk again.
     for table, change in (("turns", _WORDLESS_TURN), ("calls", _WORDLESS_CALL)):
         condition = f"started_at < ? AND {HAS_WORDS[table]}"
@@ -81,7 +81,7 @@ def erase_words(db: sqlite3.Connection, before: str, now: str) -> None:
 
 
 def erase_words_of(db: sqlite3.Connection, turn_id: str) -> None:
-    """What was said in one turn."""
+    """Return what was said in one turn."""
     db.execute(f"UPDATE turns SET {_WORDLESS_TURN} WHERE turn_id = ?", (turn_id,))
     db.execute(f"UPDATE calls SET {_WORDLESS_CALL} WHERE turn_id = ?", (turn_id,))
     erase_audit_words_of(db, turn_id)

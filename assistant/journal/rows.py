@@ -94,21 +94,14 @@ def turn_from(row: sqlite3.Row) -> TurnRecord:
 
 
 def call_row(call: CallRecord, writer: str) -> dict[str, Any]:
-    """The columns of one call."""
+    """Return the columns of one call."""
     return {
-        "turn_id": call.turn_id,
-        "id": call.id,
-        "server": call.server,
-        "name": call.name,
+        **asdict(call),
         "arguments": _json(call.arguments),
-        "decision": call.decision,
-        "tier": call.tier,
         "started_at": instant(call.started_at),
         "writer": writer,
         "status": call.status or STARTED,
         "observed": _json([asdict(seen) for seen in call.observed]),
-        "ms": call.ms,
-        "sentence": call.sentence,
     }
 
 
@@ -131,21 +124,14 @@ def call_from(row: sqlite3.Row) -> CallRecord:
 
 
 def timer_row(timer: TimerRecord) -> dict[str, Any]:
-    """The columns of one timer that runs."""
+    """Return the columns of one timer that runs."""
     return {
-        "id": timer.id,
+        **asdict(timer),
         "due": instant(timer.due),
-        "duration_s": timer.duration_s,
         "created_at": instant(timer.created_at),
-        "name": timer.name,
-        "language": timer.language,
         "status": "running",
-        "paused_s": timer.paused_s,
-        "kind": timer.kind,
         "rule": _json(timer.rule) if timer.rule is not None else None,
-        "text": timer.text,
         "payload": _json(timer.payload) if timer.payload is not None else None,
-        "caller": timer.caller,
     }
 
 

@@ -98,7 +98,7 @@ class Store:
 
     @property
     def problem(self) -> str:
-        """Why nothing can be written now, as a sentence with the mend; "" where it can."""
+        """Return why nothing can be written now, as a sentence with the mend; "" where it can."""
         return self._database.problem
 
     async def probe(self) -> None:
@@ -124,7 +124,7 @@ class Store:
 
     @property
     def waiting(self) -> int:
-        """How much work has come and is not done."""
+        """Return how much work has come and is not done."""
         return self._database.waiting
 
     # --- turns and calls
@@ -163,7 +163,7 @@ class Store:
         return await self._turns(f"WHERE (started_at, rowid) < {than} {newest}", (before, limit))
 
     async def spent_since(self, since: datetime, besides: Collection[str] = ()) -> float:
-        """What the turns begun since then cost, in USD, but for the turns of these ids."""
+        """Return what the turns begun since then cost, in USD, but for the turns of these ids."""
         rows = await self._rows(
             # One text for any number of ids: the connection keeps each statement that it saw.
             "SELECT COALESCE(SUM(cost_usd), 0.0) AS spent FROM turns "
@@ -185,11 +185,6 @@ class Store:
     async def calls(self, turn_id: str) -> list[CallRecord]:
         """The calls of a turn in their order."""
         return await self._calls("WHERE turn_id = ? ORDER BY rowid", (turn_id,))
-
-    async def unknown_calls(self, since: datetime) -> list[CallRecord]:
-        """Calls begun since then whose process died before they ended, newest first."""
-        where = "WHERE status = ? AND started_at >= ? ORDER BY started_at DESC"
-        return await self._calls(where, (Status.UNKNOWN, instant(since)))
 
     # --- the audit
 
@@ -223,7 +218,7 @@ class Store:
         await self._database.run(lambda db: keep_value(db, name, text, now), durable=True)
 
     async def kept(self, name: str) -> Any | None:
-        """What `keep` was given last under that name; None if nothing, or dropped."""
+        """Return what `keep` was given last under that name; None if nothing, or dropped."""
         return await self._database.read(lambda db: kept_value(db, name))
 
     async def drop_kept(self, name: str) -> None:
@@ -239,7 +234,7 @@ class Store:
         await self._database.run(lambda db: add_openings(db, openings, now), durable=True)
 
     async def openings(self) -> dict[str, frozenset[str]]:
-        """What was seen to open something, and what that was, by entity id."""
+        """Return what was seen to open something, and what that was, by entity id."""
         return await self._database.read(read_openings)
 
     # --- timers
@@ -310,7 +305,7 @@ class Store:
         )
 
     async def knows_announcement(self, announcement_id: str) -> bool:
-        """Whether one of that id was kept before."""
+        """Return whether one of that id was kept before."""
         query = "SELECT 1 FROM announcements WHERE id = ?"
         return bool(await self._rows(query, (announcement_id,)))
 
@@ -381,7 +376,7 @@ class Store:
         restore_timers(db, list(self._timers.values()))
 
     async def _change(self, query: str, values: tuple[Any, ...]) -> bool:
-        """Whether the one row was there to be changed; on the disk when this returns."""
+        """Return whether the one row was there to be changed; on the disk when this returns."""
         done = await self._database.run(lambda db: db.execute(query, values).rowcount, durable=True)
         return done == 1
 

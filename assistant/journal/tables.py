@@ -111,7 +111,7 @@ class MemoryRows:
 
 
 def write_memories(db: sqlite3.Connection, memories: Iterable[MemoryRecord]) -> bool:
-    """Whether any took the place of another."""
+    """Return whether any took the place of another."""
     replaced = False
     for memory in memories:
         known = db.execute("SELECT 1 FROM memories WHERE id = ?", (memory.id,)).fetchone()

@@ -23,7 +23,7 @@ class Stage:
 
     @property
     def ms(self) -> float:
-        """How long it took; of a moment when it was, from the first sample."""
+        """Return how long it took; of a moment when it was, from the first sample."""
         return self.end if self.instant else self.end - self.start
 
 
@@ -63,7 +63,7 @@ def stages(timeline: Mapping[str, float]) -> list[Stage]:
 
 
 def slowest(found: list[Stage]) -> Stage | None:
-    """What the person waited for longest; None where nothing was worth a word."""
+    """Return what the person waited for longest; None where nothing was worth a word."""
     waits = [stage for stage in found if stage.waited and stage.ms >= _WORTH_NAMING_MS]
     return max(waits, key=lambda stage: stage.ms, default=None)
 
