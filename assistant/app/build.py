@@ -144,7 +144,7 @@ async def open_around(
                 work.calls,
                 asking_services(settings, home, brains, conversation, prompter),
                 brains.tell_heard,
-                Profiles(settings, mouth, home.tools, voices),
+                Profiles(settings, mouth, home.tools.narrow, voices),
                 home.tools,
             )
         )

@@ -208,7 +208,7 @@ def _secret(target: Path, secret: SecretFile) -> NewFile:
 
 
 def _merged(there: Any, value: Any) -> Any:
-    """What is here and not in the export stays."""
+    """Return what is here and not in the export stays."""
     return {**there, **value} if isinstance(there, dict) else value
 
 

@@ -79,7 +79,7 @@ def secrets_in(settings: Settings) -> Secrets:
 
 
 def secrets_named(text: str) -> frozenset[str]:
-    """Which secrets of the sections the configuration gives, itself or by a file."""
+    """Return which secrets of the sections the configuration gives, itself or by a file."""
     document = tomlkit.parse(text)
     return frozenset(
         f"{section}.{key}"
@@ -221,7 +221,7 @@ def _restore_servers(
 
 
 def _stands(table: Any, key: str) -> bool:
-    """Whether a secret is given there, itself or by its file."""
+    """Return whether a secret is given there, itself or by its file."""
     return bool(table.get(key) or table.get(f"{key}_file"))
 
 
@@ -246,7 +246,7 @@ def _take(document: tomlkit.TOMLDocument, section: str, key: str) -> None:
 def _keep(
     document: tomlkit.TOMLDocument, before: tomlkit.TOMLDocument, section: str, key: str
 ) -> None:
-    """What stood there goes on."""
+    """Return what stood there goes on."""
     table: Any = before.get(section, {})
     if key in table:
         _put(document, section, key, table[key])
@@ -277,7 +277,7 @@ _OF_SERVERS = ("transport", "command", "args", "cwd", "url", "verify_tls", "ca_f
 
 
 def same_place(section: str, before: Settings, after: Settings) -> bool:
-    """Whether the secrets of a section would go where they went."""
+    """Return whether the secrets of a section would go where they went."""
     keys = _OF_SECTIONS.get(section, ())
     return _values(getattr(before, section), keys) == _values(getattr(after, section), keys)
 

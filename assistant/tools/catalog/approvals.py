@@ -40,7 +40,7 @@ class Waiting:
 
     @property
     def path(self) -> str:
-        """What it is called on the command line."""
+        """Return what it is called on the command line."""
         return f"{self.tool.server}/{self.tool.name}"
 
 
@@ -54,7 +54,7 @@ class Approvals:
         self._seen: dict[str, dict[str, str]] = {}  # of trusted servers, in this process
 
     async def look(self, tools: Sequence[McpTool], servers: Mapping[str, ServerSpec]) -> Held:
-        """What is held of these tools; a server's first ones are pinned. Never raises."""
+        """Return what is held of these tools; a server's first ones are pinned. Never raises."""
         self._watch(tools, servers)
         doubtful = _doubtful(tools, servers)
         if not doubtful:
@@ -77,7 +77,7 @@ class Approvals:
     async def waiting(
         self, tools: Sequence[McpTool], servers: Mapping[str, ServerSpec]
     ) -> list[Waiting]:
-        """What waits to be approved, in the order of `tools`. Raises StoreError."""
+        """Return what waits to be approved, in the order of `tools`. Raises StoreError."""
         return _waiting(_doubtful(tools, servers), await self._pins_or_none())
 
     async def approve(self, chosen: Collection[McpTool]) -> None:
@@ -119,7 +119,7 @@ class Approvals:
 
 
 def is_trusted(spec: ServerSpec) -> bool:
-    """Whether somebody vouches for the server: the home's own, or as the settings say."""
+    """Return whether somebody vouches for the server: the home's own, or as the settings say."""
     return spec.home_assistant or spec.trust == "trusted"
 
 
@@ -178,7 +178,8 @@ def _waiting(tools: Sequence[McpTool], pins: Pins) -> list[Waiting]:
 
 
 def pin_of(tool: McpTool) -> dict[str, str]:
-    """What is kept of a tool: `hash`, and `title`, `description` and `schema` to be shown."""
+    """Return what is kept of a tool: `hash`, and `title`, `description` and `schema` to be
+    shown."""
     seen = fingerprint(tool)
     schema = tool.input_schema if seen else {}
     texts = {
@@ -229,7 +230,7 @@ class Consents:
         await self._kept.keep(_NAME, dict(list(known.items())[-MAX_CONSENTS:]))
 
     async def covers(self, kind: str) -> bool:
-        """Whether the person said so today. Raises StoreError."""
+        """Return whether the person said so today. Raises StoreError."""
         span = (await self._known()).get(kind)
         if not (isinstance(span, list) and len(span) == 2):
             return False

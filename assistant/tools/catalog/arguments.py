@@ -99,7 +99,8 @@ class _Fitting:
         return Fitted(given, _phrase(error), _options(str(error.instance), choices))
 
     def _speaks_of_null(self, schema: Any, value: Any) -> bool:
-        """Whether it is a null, and one that is named: it says something else than nothing."""
+        """Return whether it is a null, and one that is named: it says something else than
+        nothing."""
         if value is not None:
             return False
         parts = self._parts(schema)
@@ -249,7 +250,7 @@ def _restored(value: Any, renamed: Mapping[str, str]) -> Any:
 
 
 def _phrase(error: ValidationError) -> str:
-    """What is wrong, with the argument in front and never the whole schema behind."""
+    """Return what is wrong, with the argument in front and never the whole schema behind."""
     where = ".".join(str(part) for part in error.absolute_path)
     wanted: Any = error.validator_value
     instance: Any = error.instance

@@ -53,7 +53,7 @@ def in_turns(servers: Sequence[str], ranked: Sequence[Declaration]) -> list[int]
 
 
 def left_out(ranked: Sequence[Declaration]) -> dict[str, str]:
-    """What is not shown, by name, and why. `ranked`: the most useful first.
+    """Return what is not shown, by name, and why. `ranked`: the most useful first.
 
     A tool too large for the room that is left makes way for smaller ones behind it.
     """
@@ -139,11 +139,12 @@ class Menu:
 
     @property
     def has_home(self) -> bool:
-        """Whether the home's own server has listed any tool; it lists none while it is away."""
+        """Return whether the home's own server has listed any tool; it lists none while it is
+        away."""
         return any(entry.of_home and entry.built_in is None for entry in self.entries)
 
     def offered(self) -> list[MenuEntry]:
-        """What the model is shown."""
+        """Return what the model is shown."""
         return [entry for entry in self.entries if not entry.hidden]
 
 
@@ -241,9 +242,9 @@ def _in_turns(ranked: Sequence[MenuEntry], servers: Mapping[str, ServerSpec]) ->
 def _usefulness(
     entry: MenuEntry, servers: Mapping[str, ServerSpec], place: Mapping[str, int]
 ) -> tuple[int, ...]:
-    """What sorts before is kept before: Hearth's own tools, those of the home and then its scripts,
-    trusted servers and then others as the configuration lists them; of each server what its owner
-    rated, then what only reads, then the rest as the server lists it."""
+    """Return what sorts before is kept before: Hearth's own tools, those of the home and then its
+    scripts, trusted servers and then others as the configuration lists them; of each server what
+    its owner rated, then what only reads, then the rest as the server lists it."""
     if entry.built_in is not None:
         return (0,)
     if entry.of_home:
@@ -268,7 +269,8 @@ def _own(tool: BuiltIn) -> MenuEntry:
 
 
 def taints(entry: MenuEntry) -> bool:
-    """Whether its results may hold what a stranger wrote: nothing secure follows in that talk.
+    """Return whether its results may hold what a stranger wrote: nothing secure follows in that
+    talk.
 
     Whoever knows the address of a calendar can write into it by an invitation.
     """
@@ -278,7 +280,7 @@ def taints(entry: MenuEntry) -> bool:
 
 
 def _declared(name: str, tool: McpTool, spec: ServerSpec) -> Declaration:
-    """What the model is told of it; of what nobody vouches for it hears who says so."""
+    """Return what the model is told of it; of what nobody vouches for it hears who says so."""
     if is_trusted(spec):
         return convert(name, tool.description or tool.title, tool.input_schema)
     declaration = convert(name, about(tool), described(tool.input_schema))
@@ -329,15 +331,15 @@ def _is_believed_to_read(tool: McpTool, spec: ServerSpec) -> bool:
 
 
 def _is_as_of_home(name: str, spec: ServerSpec) -> bool:
-    """Whether a tool of another server is called as one of the home's; where nobody vouches for the
-    server, also if a model could take it for one."""
+    """Return whether a tool of another server is called as one of the home's; where nobody vouches
+    for the server, also if a model could take it for one."""
     own = suffix(name).casefold()
     known = own in _HOME_NAMES or is_script(name)
     return not spec.home_assistant and (known or (own.startswith("hass") and not is_trusted(spec)))
 
 
 def is_script(name: str) -> bool:
-    """Whether a tool of Home Assistant is someone's script."""
+    """Return whether a tool of Home Assistant is someone's script."""
     return name.startswith(("script__", "intent_script__"))
 
 
@@ -356,7 +358,7 @@ def about(tool: McpTool) -> str:
 
 
 def is_cut(tool: McpTool) -> bool:
-    """Whether the description says more than is passed on."""
+    """Return whether the description says more than is passed on."""
     return len(" ".join((tool.description or tool.title).split())) > MAX_ABOUT
 
 

@@ -38,12 +38,12 @@ class Checks:
         _left.set(MAX_STEPS)
 
     def problem(self, value: Any) -> ValidationError | None:
-        """What is wrong with the whole. Raises TooMuch, RecursionError."""
+        """Return what is wrong with the whole. Raises TooMuch, RecursionError."""
         found: ValidationError | None = best_match(self._validator.iter_errors(value))
         return found
 
     def admits(self, schema: Any, value: Any) -> bool:
-        """Whether a part of the root admits a value. Raises TooMuch, RecursionError."""
+        """Return whether a part of the root admits a value. Raises TooMuch, RecursionError."""
         if not isinstance(schema, dict):
             return schema is not False
         return bool(self._validator.evolve(schema=schema).is_valid(value))
@@ -68,7 +68,8 @@ def ways(pattern: str, text: str) -> float:
 
 
 def _found(pattern: str, text: str) -> bool:
-    """Whether the pattern is in the text; a pattern that is broken or too slow is everywhere."""
+    """Return whether the pattern is in the text; a pattern that is broken or too slow is
+    everywhere."""
     if ways(pattern, text) > _MAX_WAYS:
         return True
     try:

@@ -110,9 +110,10 @@ class CallCounter:
     async def within_limits(
         self, request: Request, tier: Tier, go_on: Callable[[], Awaitable[ToolOutcome]]
     ) -> ToolOutcome:
-        """What `go_on` gives, or the outcome of a call that meets a limit.
+        """Return what `go_on` gives, or the outcome of a call that meets a limit.
 
-        `tier`: what it counts as; READ where it is refused or malformed."""
+        `tier`: what it counts as; READ where it is refused or malformed.
+        """
         limits, key = self._limits, request.entry.work_id
         if limits is None:
             return await go_on()
@@ -188,7 +189,7 @@ class Refusals:
     async def denied(
         self, request: Request, entry: MenuEntry, verdict: PolicyDecision
     ) -> ToolOutcome:
-        """What the policy does not let through, and what may have been meant instead."""
+        """Return what the policy does not let through, and what may have been meant instead."""
         meant = verdict.options
         if verdict.rule == "unseen" and not meant:
             meant = tuple(nearest_in_house(verdict.arguments, self._home.house))

@@ -70,8 +70,8 @@ class Confirmations:
         return None if unsure else request.heard
 
     def is_tainted(self, turn_id: str) -> bool:
-        """Whether text from outside stands before the model of this turn, or of the one that its
-        work is of."""
+        """Return whether text from outside stands before the model of this turn, or of the one that
+        its work is of."""
         return self._taint.is_on(turn_id)
 
     def has_read_outside(self, request: Request) -> bool:
@@ -87,7 +87,8 @@ class Confirmations:
         return outcome
 
     def question(self, turn_id: str, call_id: str) -> Question | None:
-        """What is to be asked for this call; None: nothing, or it was asked for another call."""
+        """Return what is to be asked for this call; None: nothing, or it was asked for another
+        call."""
         frozen = self._pending.frozen
         if frozen is None:
             return None
@@ -109,7 +110,8 @@ class Confirmations:
         return await self._refuse(request, way, verdict, "asking.room_waits", "busy")
 
     def waits_for(self, request: Request, verdict: PolicyDecision) -> bool:
-        """Whether the person is being asked about an equal call of the same turn, or will be."""
+        """Return whether the person is being asked about an equal call of the same turn, or will
+        be."""
         waiting = self._pending.frozen
         if waiting is None or waiting.question.turn_id != request.turn_id:
             return False
@@ -120,8 +122,8 @@ class Confirmations:
         )
 
     async def consented(self, request: Request, way: Way, verdict: PolicyDecision) -> bool:
-        """Whether the person said "always" to just this today. Text from outside does not make use
-        of it to start what nobody knows."""
+        """Return whether the person said "always" to just this today. Text from outside does not
+        make use of it to start what nobody knows."""
         consents = self._governance.consents
         if verdict.unknown and self.has_read_outside(request):
             return False
@@ -274,21 +276,22 @@ class Confirmations:
         return await frozen.run(replace(frozen.verdict, decision=Decision.CONFIRMED), settlement.by)
 
     def _is_doubtful(self, settlement: Settlement) -> bool:
-        """Whether that yes was heard in a room that has not been quiet all the time."""
+        """Return whether that yes was heard in a room that has not been quiet all the time."""
         hushed = self._hushed
         return settlement.by == "voice" and hushed is not None and not hushed.quiet
 
     async def refusal(
         self, request: Request, way: Way, verdict: PolicyDecision
     ) -> ToolOutcome | None:
-        """What is secure does not run at such a moment, even where the settings ask for no yes."""
+        """Return what is secure does not run at such a moment, even where the settings ask for no
+        yes."""
         barred = self._guarded(request, verdict)
         if barred is None:
             return None
         return await self._refuse(request, way, verdict, f"asking.{barred}", barred)
 
     def _barred(self, request: Request, verdict: PolicyDecision) -> str | None:
-        """Why it may not even be asked."""
+        """Return why it may not even be asked."""
         if not request.situation.can_ask:
             return CANNOT_ASK
         return self._guarded(request, verdict)
@@ -316,7 +319,7 @@ class Confirmations:
         )
 
     async def _is_quiet(self, request: Request, verdict: PolicyDecision) -> bool:
-        """Whether nothing plays that could say yes; what plays in this room is paused."""
+        """Return whether nothing plays that could say yes; what plays in this room is paused."""
         hush = self._governance.hush
         aloud = request.situation.spoken and verdict.ruling is Ruling.CONFIRM
         if hush is None or not aloud:

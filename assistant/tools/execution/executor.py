@@ -41,7 +41,8 @@ class Executor:
         self._governance = governance
 
     def admits(self, entry: MenuEntry) -> bool:
-        """Whether its server may be called now; one that failed several times is given a rest."""
+        """Return whether its server may be called now; one that failed several times is given a
+        rest."""
         breakers = self._governance.breakers
         beside = not entry.of_home and entry.built_in is None  # the home's has a supervisor
         return breakers is None or not beside or breakers.admits(entry.server)
@@ -146,7 +147,7 @@ class Executor:
         before: House,
         answer: Answer,
     ) -> ToolOutcome:
-        """What the server's answer and the house tell."""
+        """Return what the server's answer and the house tell."""
         if answer.error and not entry.trusted:
             # Its reason may say anything, so it stays out of our own sentence.
             told = sentences.say("tools.failed_there", server=entry.server)
@@ -312,7 +313,8 @@ class EngineCalls:
         sentences: Sentences,
         outcome: ToolOutcome,
     ) -> ToolOutcome:
-        """What the house shows of it. An automation's effect is not known, so it is believed."""
+        """Return what the house shows of it. An automation's effect is not known, so it is
+        believed."""
         if match.intent == BROADCAST and not reply.succeeded:
             unheard = sentences.say("tools.unheard")
             return replace(outcome, status=Status.NOT_OBSERVED, sentence=unheard)

@@ -234,7 +234,7 @@ class Breakers:
         self._breakers: dict[str, _Breaker] = {}
 
     def admits(self, server: str) -> bool:
-        """Whether it may be called now. After a pause one call is let through to see.
+        """Return whether it may be called now. After a pause one call is let through to see.
 
         Each call that is admitted must be followed by `succeeded`, `failed` or nothing (cancelled).
         """
@@ -248,11 +248,6 @@ class Breakers:
             return False
         breaker.probe_until_s = now + PROBE_S
         return True
-
-    def is_down(self, server: str) -> bool:
-        """Whether its last calls failed; nothing is let through by asking."""
-        breaker = self._breakers.get(server)
-        return breaker is not None and breaker.until_s is not None
 
     def succeeded(self, server: str) -> None:
         """It has answered."""
@@ -325,7 +320,7 @@ class Taint:
         return any(name in self._marked for name in (*around, *talks))
 
     def said(self, turn_id: str) -> tuple[str, ...]:
-        """What the person said in this talk, as far as calls were made for it."""
+        """Return what the person said in this talk, as far as calls were made for it."""
         around = tuple(with_those_around(turn_id))
         return tuple(text for name in around for text in self._said.get(self._place(name), ()))
 

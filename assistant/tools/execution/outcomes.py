@@ -141,7 +141,7 @@ class Sentences:
         return self.say("tools.nearest", sentence=sentence, names=", ".join(options))
 
     def failed(self, error: str, options: Sequence[str], house: House) -> str:
-        """What did not work: the server's reason, or the things that cannot do it."""
+        """Return what did not work: the server's reason, or the things that cannot do it."""
         things = [house.entities[one] for one in called_in_vain(error) if one in house.entities]
         if not things:
             return self.with_options("tools.failed", options, reason=error)
@@ -149,7 +149,7 @@ class Sentences:
         return self.with_options("tools.cannot", options, names=names)
 
     def after(self, status: Status, answer: Answer, finding: Finding, house: House) -> str:
-        """What was done, what was seen, and what did not work, by name."""
+        """Return what was done, what was seen, and what did not work, by name."""
         observed = finding.observed
         if status is Status.FAILED and answer.succeeded and observed:
             done = self._states(observed, house)
@@ -163,7 +163,7 @@ class Sentences:
         return self.say("tools.done_what", what=self._states(observed, house))
 
     def _not_observed(self, finding: Finding, house: House) -> str:
-        """What does not show what was asked, and what does."""
+        """Return what does not show what was asked, and what does."""
         late = [one for one in finding.observed if one.entity_id in finding.missing]
         if not late or finding.as_asked is None:
             return self.say("tools.not_seen")

@@ -171,7 +171,7 @@ class Way:
     sounds: bool = True  # it may be heard in a room, for all that is known without its things
 
     def may_sound(self, verdict: PolicyDecision) -> bool:
-        """Whether it may make a room loud, or speak into one."""
+        """Return whether it may make a room loud, or speak into one."""
         if verdict.tier is Tier.READ:
             return False
         things = (*verdict.entities, *verdict.effects)
@@ -268,7 +268,7 @@ def asked(request: Request, way: Way, verdict: PolicyDecision, ms: float) -> Too
 
 
 def lost(call: ToolCall) -> ToolOutcome:
-    """What a brain is told of a call that broke inside: nobody saw its end."""
+    """Return what a brain is told of a call that broke inside: nobody saw its end."""
     return ToolOutcome(
         id=call.id,
         server="",
@@ -319,7 +319,7 @@ class Frozen:
     aloud: bool  # asked in a room, about something secure: nothing may sound meanwhile
 
     def is_unchanged(self) -> bool:
-        """Whether the call would touch just what the person was asked about."""
+        """Return whether the call would touch just what the person was asked about."""
         now = self.again()
         return now is not None and _what(now) == _what(self.verdict)
 

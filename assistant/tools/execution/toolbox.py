@@ -157,7 +157,7 @@ class Toolbox:
         self._confirmations.taint(turn_id)
 
     def is_tainted(self, turn_id: str) -> bool:
-        """Whether it has."""
+        """Return whether it has."""
         return self._confirmations.is_tainted(turn_id)
 
     def narrow(self, turn_id: str, allowed: Sequence[str]) -> None:
@@ -210,7 +210,7 @@ class Toolbox:
         return outcome
 
     def question(self, turn_id: str, call_id: str) -> Question | None:
-        """What the person is to be asked for this call, whose outcome is NEEDS_CONFIRMATION.
+        """Return what the person is to be asked for this call, whose outcome is NEEDS_CONFIRMATION.
 
         None: it is asked for an equal call already. Whoever takes it must `settle` it.
         """
@@ -218,7 +218,8 @@ class Toolbox:
 
     @property
     def asks_aloud(self) -> bool:
-        """Whether a person is being asked about something secure: what may sound has to wait."""
+        """Return whether a person is being asked about something secure: what may sound has to
+        wait."""
         return self._confirmations.asks_aloud
 
     async def settle(self, question: Question, settlement: Settlement | None) -> ToolOutcome | None:
@@ -243,8 +244,8 @@ class Toolbox:
         program: Program | None = None,
         turn_id: str = "",
     ) -> tuple[MenuEntry, PolicyDecision] | None:
-        """What would be decided about a call, of a program where one is given; nothing is run.
-        None: there is no such tool, or the profile of that turn leaves it out."""
+        """Return what would be decided about a call, of a program where one is given; nothing is
+        run. None: there is no such tool, or the profile of that turn leaves it out."""
         entry = (self._menu or await self.menu()).find(name)
         if entry is None or not self._narrowing.allows(turn_id, entry.names):
             return None
@@ -254,7 +255,7 @@ class Toolbox:
         return entry, refused(verdict, entry) if isinstance(verdict, Misfit) else verdict
 
     def allows(self, match: SentenceMatch, heard: str | None) -> bool:
-        """Whether this sentence may be said to the home's engine; nothing is run."""
+        """Return whether this sentence may be said to the home's engine; nothing is run."""
         return self._judge.sentence(match, heard).decision is Decision.ALLOWED
 
     async def _run(self, request: Request) -> ToolOutcome:

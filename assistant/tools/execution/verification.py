@@ -116,7 +116,7 @@ async def verify(
 
 
 def expected(suffix: str, arguments: Mapping[str, Any], before: Entity) -> Check | None:
-    """How this entity looks when the call has worked, or None where no state tells."""
+    """Return how this entity looks when the call has worked, or None where no state tells."""
     intent = INTENTS.get(suffix)
     if intent is None:
         return None
@@ -138,7 +138,7 @@ def expected(suffix: str, arguments: Mapping[str, Any], before: Entity) -> Check
 
 
 def _word(suffix: str, entity_id: str) -> str:
-    """What a lock, cover or valve is once it has done that, where one word tells it."""
+    """Return what a lock, cover or valve is once it has done that, where one word tells it."""
     action, domain = INTENTS[suffix].action, entity_id.partition(".")[0]
     if action not in (Action.ON, Action.OFF):
         return ""

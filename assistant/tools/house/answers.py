@@ -208,7 +208,7 @@ class _Telling:
         return self._say("all" if several else "none", state=state)
 
     def _of_sensors(self, found: Facts) -> str:
-        """What smoke, leak and motion detectors report."""
+        """Return what smoke, leak and motion detectors report."""
         if found.kind == "all":  # are all batteries fine?
             return self._of_several(found)
         if found.yes:
@@ -239,14 +239,14 @@ class _Telling:
         return self._say("but", fact=fact, other=self._unknown(found.unknown))
 
     def _unknown(self, things: Sequence[Entity]) -> str:
-        """What cannot be told: out of reach, or without a reading."""
+        """Return what cannot be told: out of reach, or without a reading."""
         away = all(one.state == "unavailable" for one in things)
         names = self._what if self._what and len(things) == 1 else self._names(things)
         key = "unreachable" if away else "unreported"
         return self._say(f"{key}_then" if self._past else key, names=names)
 
     def _facts(self, things: Iterable[Entity], *, named: bool = False) -> str:
-        """How the things are, those of one state together."""
+        """Return how the things are, those of one state together."""
         by_state: dict[str, list[Entity]] = {}
         for one in things:
             by_state.setdefault(_full_state(one), []).append(one)
@@ -314,7 +314,7 @@ class _Telling:
 
 
 def _full_state(entity: Entity) -> str:
-    """What puts things into one statement: their state, of a reading with its unit."""
+    """Return what puts things into one statement: their state, of a reading with its unit."""
     unit = entity.attributes.get("unit_of_measurement")
     return f"{plain_state(entity)} {unit}" if unit else plain_state(entity)
 

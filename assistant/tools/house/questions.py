@@ -106,7 +106,7 @@ def shows(entity: Entity, wanted: str) -> Shows:
 
 
 def _of_named(question: Question, named: list[Entity], house: House) -> Facts:
-    """What a named thing shows; of a door, what the parts show that can tell it."""
+    """Return what a named thing shows; of a door, what the parts show that can tell it."""
     if not named:
         return Facts(question.kind, question.state)
     parts = list({one.entity_id: one for each in named for one in door_of(each, house)}.values())

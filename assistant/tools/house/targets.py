@@ -71,7 +71,8 @@ class Selection:
 def reach(
     intent: Intent, arguments: Mapping[str, Any], house: House, device_area: str | None = None
 ) -> Reach:
-    """What the call touches. `device_area`: id of the area of the device that asks, or None."""
+    """Return what the call touches. `device_area`: id of the area of the device that asks, or
+    None."""
     chosen = selection(intent, arguments)
     if not chosen.valid:
         return Reach(reason=Miss.ARGUMENTS)
@@ -156,7 +157,8 @@ def selection(intent: Intent, arguments: Mapping[str, Any]) -> Selection:
 
 
 def has_features(entity: Entity, bits: int) -> bool:
-    """Whether it has all of these; a thing that does not tell its features is believed able."""
+    """Return whether it has all of these; a thing that does not tell its features is believed
+    able."""
     return entity.features & bits == bits or "supported_features" not in entity.attributes
 
 
@@ -166,7 +168,7 @@ def is_wildcard(name: str) -> bool:
 
 
 def is_called(entity: Entity, name: str) -> bool:
-    """Whether this is one of the entity's names, as Home Assistant compares."""
+    """Return whether this is one of the entity's names, as Home Assistant compares."""
     return entity.entity_id == name or same(name, entity.names)
 
 
@@ -210,8 +212,9 @@ def visible(name: str) -> str:
 def consequences(
     entity_ids: Iterable[str], action: Action, house: House
 ) -> list[tuple[str, Action]]:
-    """What is switched, and which way: the entities, a group's members the same way, and what a
-    scene, script or automation touches the way that its configuration says, else either way."""
+    """Return what is switched, and which way: the entities, a group's members the same way, and
+    what a scene, script or automation touches the way that its configuration says, else either
+    way."""
     reached: dict[tuple[str, Action], None] = {}
     level = [(entity_id, action) for entity_id in entity_ids]
     while level:
@@ -250,8 +253,8 @@ _WAYS = {"on": Action.ON, "off": Action.OFF, "either": Action.TOGGLE}
 
 
 def members(entity_id: str, house: House) -> list[str]:
-    """What a group or scene says it holds (`entity_id` in its attributes), or what a script is
-    known to touch."""
+    """Return what a group or scene says it holds (`entity_id` in its attributes), or what a script
+    is known to touch."""
     partly = sorted(house.partly.get(entity_id, ()))
     return list(dict.fromkeys((*all_members(entity_id, house), *partly)))
 
@@ -266,7 +269,7 @@ def all_members(entity_id: str, house: House) -> list[str]:
 
 
 def _way_of(member: str, entity_id: str, way: Action, house: House) -> Action:
-    """Which way a member goes where `entity_id` is switched `way`."""
+    """Return which way a member goes where `entity_id` is switched `way`."""
     if domain_of(entity_id) not in UNTOLD:
         return way
     return _WAYS[house.ways.get(entity_id, {}).get(member, "either")]
@@ -309,7 +312,7 @@ _KNOWN = SERVED[Action.ON] | {
 
 
 def can(entity: Entity, action: Action) -> bool:
-    """Whether the service behind the action takes the thing."""
+    """Return whether the service behind the action takes the thing."""
     served = SERVED.get(action)
     if served is not None and entity.domain not in served:
         return False

@@ -34,7 +34,6 @@ from integrations.owner import OwnedTasks
 
 if TYPE_CHECKING:
     from assistant.speech.output import SpeechOutput
-    from assistant.tools.execution.toolbox import Toolbox
 
 
 POLICY_MODE = "policy_mode"  # under which it is kept
@@ -69,7 +68,7 @@ class ModeKeeper:
 
     @property
     def current(self) -> Mode:
-        """What holds now."""
+        """Return what holds now."""
         return self._at(self._switched, self._clock.now())
 
     @property
@@ -96,7 +95,7 @@ class ModeKeeper:
             self._unkept = False
 
     def loosens(self, mode: Mode, until: datetime | None = None) -> bool:
-        """Whether at any time from now on `set` would make for more trust than there is.
+        """Return whether at any time from now on `set` would make for more trust than there is.
 
         A stricter mode that ends sooner than the one that holds does, when it ends.
         """
@@ -135,18 +134,19 @@ def _read(value: Any) -> _Switched | None:
 #
 # Its persona, thinking and model's voice are the briefing's, its brains the ladder's.
 MakeVoices = Callable[[Settings], Voices]
+Narrow = Callable[[str, Sequence[str]], None]  # as `Toolbox.narrow`
 
 
 class Profiles:
     """Begins each turn as its profile has it. On the loop's thread; nothing is loaded here."""
 
     def __init__(
-        self, settings: Settings, mouth: "SpeechOutput", tools: "Toolbox", make_voices: MakeVoices
+        self, settings: Settings, mouth: "SpeechOutput", narrow: Narrow, make_voices: MakeVoices
     ) -> None:
         """`make_voices`: the voices by settings (see `assistant.sound.devices.voices_of`)."""
         self._profiles = settings.profiles
         self._mouth = mouth
-        self._tools = tools
+        self._narrow = narrow
         self._voices = {
             name: make_voices(_with_voice(settings, profile))
             for name, profile in settings.profiles.items()
@@ -158,13 +158,13 @@ class Profiles:
         the turn may use. Return the language to assume, "" for the first configured one."""
         chosen = self._profiles.get(profile) or Profile()
         self._mouth.use(self._voices.get(profile))
-        self._tools.narrow(turn_id, chosen.tools)
+        self._narrow(turn_id, chosen.tools)
         return chosen.language
 
 
 def widens(settings: Settings, present: str, wanted: str) -> bool:
-    """Whether turns may use tools with `wanted`, or go to brains, that they may not with `present`,
-    "" for none."""
+    """Return whether turns may use tools with `wanted`, or go to brains, that they may not with
+    `present`, "" for none."""
     now = settings.profiles.get(present) or Profile()
     then = settings.profiles.get(wanted) or Profile()
     more_tools = bool(now.tools) and not (then.tools and set(then.tools) <= set(now.tools))
@@ -192,8 +192,8 @@ SWITCH_PROFILE = "switch_profile"  # the way out, which is always there
 
 
 def may_use(names: Collection[str], allowed: Sequence[str]) -> bool:
-    """Whether a tool is among those that are allowed, by any of its names. Nothing allowed means
-    all of them."""
+    """Return whether a tool is among those that are allowed, by any of its names. Nothing allowed
+    means all of them."""
     if not allowed or SWITCH_PROFILE in names:
         return True
     return any(fnmatchcase(name, pattern) for pattern in allowed for name in names)
@@ -214,7 +214,8 @@ class Narrowing:
             del self._of[next(iter(self._of))]
 
     def allows(self, turn_id: str, names: Collection[str]) -> bool:
-        """Whether that turn, or the turn whose work this is, may use a tool of these names."""
+        """Return whether that turn, or the turn whose work this is, may use a tool of these
+        names."""
         name = turn_id
         while name:
             if name in self._of:
@@ -282,7 +283,7 @@ def may_open(house: House) -> list[Entity]:
 
 
 def unrated(entity: Entity, house: House) -> Tier:
-    """What it counts as without a rating, switched the way that asks most."""
+    """Return what it counts as without a rating, switched the way that asks most."""
     ways = (Action.ON, Action.OFF, Action.TOGGLE)
     tiers = (weigh(entity.entity_id, way, {}, house, {}).tier for way in ways)
     return max(tiers, key=height)
@@ -291,7 +292,7 @@ def unrated(entity: Entity, house: House) -> Tier:
 def rated_rows(
     things: Iterable[Entity], house: House, tiers: Mapping[str, Tier]
 ) -> list[dict[str, Any]]:
-    """What programs are told of things that can be rated: JSON objects."""
+    """Return what programs are told of things that can be rated: JSON objects."""
     return [
         {
             "entity_id": one.entity_id,

@@ -262,7 +262,7 @@ def _asked(mended: Mended, readings: Iterable[_Reading], house: House) -> Mended
 
 
 def _is_safe(intent: Intent, arguments: Mapping[str, Any], house: House) -> bool:
-    """Whether nothing that the call would reach is gated either way."""
+    """Return whether nothing that the call would reach is gated either way."""
     found = reach(intent, arguments, house)
     return all(is_safe_to_guess(name, house) for name in (*found.touched, *found.candidates))
 
@@ -366,7 +366,7 @@ def by_kind(
 
 
 def takes(schema: Mapping[str, Any], key: str) -> bool:
-    """Whether the tool's schema has this argument."""
+    """Return whether the tool's schema has this argument."""
     properties = schema.get("properties")
     return isinstance(properties, Mapping) and key in properties
 

@@ -137,7 +137,7 @@ def decide_moves(
 
 
 def _ruled_move(move: Move, house: House, caller: Caller) -> Iterator[tuple[str, Ruled]]:
-    """What is asked for before this, by what it switches and what follows from that."""
+    """Return what is asked for before this, by what it switches and what follows from that."""
     if move.server:
         stake = Risk(*((Tier.COMFORT, "allow") if move.rated else (Tier.COSTLY, "unknown_tool")))
         if caller.moment.mode is Mode.GUEST:  # no server's tools are for guests
@@ -191,15 +191,15 @@ def asked(verdict: PolicyDecision, rule: str, ask: str) -> PolicyDecision:
 
 
 def told(arguments: Mapping[str, Any]) -> str:
-    """What the call named, for a sentence."""
+    """Return what the call named, for a sentence."""
     return str(
         next((arguments[key] for key in ("name", "area", "floor") if arguments.get(key)), "it")
     )
 
 
 def is_grave(case: Case, arguments: Mapping[str, Any], entity_id: str) -> bool:
-    """Whether this, or what follows from it, is not free, and more than a lamp is just now: where a
-    mode asks about lamps too, a lock is still more."""
+    """Return whether this, or what follows from it, is not free, and more than a lamp is just now:
+    where a mode asks about lamps too, a lock is still more."""
     moment, rulings = case.caller.moment, case.caller.rulings
     comfort = Risk(Tier.COMFORT, "comfort")
     lamp = Ruled(comfort, rulings.of(comfort.tier, moment.mode), comfort.rule)
@@ -288,7 +288,7 @@ def _worded(
 
 
 def _said(entity_id: str, house: House) -> str:
-    """What it is called; its id, where nothing of the name can be spoken."""
+    """Return what it is called; its id, where nothing of the name can be spoken."""
     name = entity_or_guess(entity_id, house).name
     return name if spoken_name(name) else entity_id.partition(".")[2]
 
@@ -299,7 +299,7 @@ def _base(rules: set[str]) -> str:
 
 
 def _holds(entity_id: str, named: Sequence[str], action: Action, house: House) -> bool:
-    """Whether one of the named things is it, or follows from it."""
+    """Return whether one of the named things is it, or follows from it."""
     return any(name in named for name, _ in consequences([entity_id], action, house))
 
 

@@ -168,7 +168,7 @@ def _leaves_some(
 
 
 def _are_in(own: Area, things: Sequence[Entity], heard: HeardWords) -> bool:
-    """Whether all of it is in this room, and no other room was said."""
+    """Return whether all of it is in this room, and no other room was said."""
     words = heard.wanted
     said = words.places or (words.lacking and not any(is_of_room(o, words.lacking) for o in things))
     return not said and all(one.area_id == own.area_id for one in things)
@@ -190,8 +190,8 @@ def _is_elsewhere(
 
 
 def wants_words(name: str, arguments: Mapping[str, Any]) -> bool:
-    """Whether the person's own words may decide about a call: it moves things, and names none, or
-    it changes what is remembered."""
+    """Return whether the person's own words may decide about a call: it moves things, and names
+    none, or it changes what is remembered."""
     if suffix(name) in BY_WORDS:
         return True
     intent = INTENTS.get(suffix(name))
@@ -310,8 +310,8 @@ def without_target(
 
 
 def closed_to_guests(entry: MenuEntry, arguments: Mapping[str, Any], house: House) -> bool:
-    """Whether guests may not have this tool at all: what the home shows of memory, calendars,
-    lists and cameras, and every other server's tools."""
+    """Return whether guests may not have this tool at all: what the home shows of memory,
+    calendars, lists and cameras, and every other server's tools."""
     if entry.built_in is not None:
         return not entry.built_in.guests
     if not entry.of_home or entry.suffix in _PRIVATE_TOOLS:
@@ -320,8 +320,8 @@ def closed_to_guests(entry: MenuEntry, arguments: Mapping[str, Any], house: Hous
 
 
 def closed_to_programs(entry: MenuEntry, rights: Rights) -> bool:
-    """Whether a program's turn may not have this tool at all: what is about the talk in the room,
-    tells what others said, undoes their deeds or speaks aloud."""
+    """Return whether a program's turn may not have this tool at all: what is about the talk in the
+    room, tells what others said, undoes their deeds or speaks aloud."""
     if entry.built_in is not None:
         unread = entry.built_in.words and not rights.recalls
         return unread or not entry.built_in.programs
@@ -336,7 +336,8 @@ def private_sentence(match: SentenceMatch, house: House) -> bool:
 
 
 def _is_private(suffix: str, arguments: Mapping[str, Any], house: House) -> bool:
-    """Whether it is about something private: by its kind, the domain, or the thing's name."""
+    """Return whether it is about something private: by its kind, the domain, or the thing's
+    name."""
     intent = INTENTS.get(suffix)
     if intent is not None and intent.domains is not None and intent.domains <= PRIVATE:
         return True
@@ -349,6 +350,6 @@ def _is_private(suffix: str, arguments: Mapping[str, Any], house: House) -> bool
 
 
 def _detail(arguments: Mapping[str, Any]) -> list[str]:
-    """What the tool is given, in short."""
+    """Return what the tool is given, in short."""
     texts = [str(value) for value in arguments.values() if isinstance(value, str | int | float)]
     return texts[:_LONGEST_DETAIL]

@@ -78,7 +78,7 @@ def read_scripts(services: Any) -> dict[str, Taken]:
 
 
 def check_fields(selectors: Selectors, arguments: Mapping[str, Any], house: House) -> Fields:
-    """Whether the rooms, floors, things and devices that the fields name are there.
+    """Return whether the rooms, floors, things and devices that the fields name are there.
 
     A near miss is mended as names are (`mend`); beyond that there is a problem and what is near.
     """
@@ -132,7 +132,7 @@ def _check_value(
 def _meant(
     kind: str, text: str, settings: Mapping[str, Any], house: House
 ) -> tuple[str | None, tuple[str, ...]]:
-    """What the text means, or None and what is near it."""
+    """Return what the text means, or None and what is near it."""
     if kind == "device":
         devices = {one.device_id for one in house.exposed()}
         return (text if text in devices else None), ()
@@ -173,7 +173,7 @@ def _meant_entity(
 
 
 def _is_wanted(entity: Entity, settings: Mapping[str, Any]) -> bool:
-    """Whether the selector's domains, in its old form or as filters, let the entity through."""
+    """Return whether the selector's domains, plain or as filters, let the entity through."""
     filters = settings.get("filter") or [settings]
     for one in filters if isinstance(filters, list) else [filters]:
         domains = one.get("domain") if isinstance(one, Mapping) else None

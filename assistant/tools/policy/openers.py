@@ -66,7 +66,8 @@ class Opening(StrEnum):
 
 
 def opening_of(entity: Entity, house: House) -> Opening:
-    """What this thing by itself may open or silence, without the members of a group or script.
+    """Return what this thing by itself may open or silence, without the members of a group or
+    script.
 
     A lock, a siren and an alarm panel are what they are: `gates.gate` needs no more of them.
     """
@@ -328,7 +329,7 @@ def _is_named(names: tuple[str, ...], places: tuple[str, ...], labels: tuple[str
 
 
 def _stops_heating(entity: Entity, action: Action, arguments: Mapping[str, Any]) -> bool:
-    """Whether the call leaves a part of the house without heating."""
+    """Return whether the call leaves a part of the house without heating."""
     if entity.domain == "climate":
         modes = entity.attributes.get("hvac_modes")
         if isinstance(modes, list | tuple) and not _HEATS & set(modes):

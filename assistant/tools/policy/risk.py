@@ -58,7 +58,7 @@ def cost(entity: Entity, action: Action, arguments: Mapping[str, Any]) -> str | 
 
 
 def _by_name(entity: Entity) -> str | None:
-    """What its device class or one of its names says that it is."""
+    """Return what its device class or one of its names says that it is."""
     for name in (entity.device_class or "", entity.entity_id.partition(".")[2], *entity.names):
         if rule := _rule_of(name, entity.domain == "climate"):
             return rule
@@ -119,8 +119,8 @@ _HARMLESS = frozenset(
 
 
 def gate(entity: Entity, action: Action, arguments: Mapping[str, Any], house: House) -> str | None:
-    """Why this may not simply happen: unlock, open, disarm, siren, what it may open or silence by
-    its name, or an unknown effect.
+    """Return why this may not simply happen: unlock, open, disarm, siren, what it may open or
+    silence by its name, or an unknown effect.
 
     What a group, scene or script reaches is not looked at here (`resolve.consequences` lists it).
     """
@@ -170,8 +170,8 @@ def is_settled(entity: Entity, rule: str, house: House) -> bool:
 
 
 def _is_known(entity_id: str, house: House) -> bool:
-    """Whether all that it does is known: its configuration was read, or it acts on nothing but
-    what it holds. Known in part is unknown."""
+    """Return whether all that it does is known: its configuration was read, or it acts on nothing
+    but what it holds. Known in part is unknown."""
     holds = all_members(entity_id, house)
     return entity_id in house.ways or any(domain_of(name) not in _ONLY_TELL for name in holds)
 
@@ -196,7 +196,7 @@ def is_harmless(domain: str) -> bool:
 
 
 def _opens(entity: Entity, action: Action, arguments: Mapping[str, Any]) -> bool:
-    """Whether the way goes towards open. Stopping opens nothing and may save someone."""
+    """Return whether the way goes towards open. Stopping opens nothing and may save someone."""
     if action is not Action.POSITION:
         return action in _OPENING
     wanted, now = arguments.get("position"), entity.attributes.get("current_position")
@@ -208,7 +208,8 @@ def _opens(entity: Entity, action: Action, arguments: Mapping[str, Any]) -> bool
 def directions(
     entity: Entity, action: Action, arguments: Mapping[str, Any], house: House
 ) -> frozenset[Literal["open", "close"]]:
-    """Which way a lock, cover, valve or alarm may go by this; empty for whatever has no way."""
+    """Return which way a lock, cover, valve or alarm may go by this; empty for whatever has no
+    way."""
     domain = entity.domain
     if domain not in ("lock", "cover", "valve", "alarm_control_panel"):
         # Which way a relay or a script goes is not told by how it is switched.

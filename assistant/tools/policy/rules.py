@@ -63,7 +63,8 @@ class Rulings:
     has_pin: bool = False
 
     def of(self, tier: Tier, mode: Mode = Mode.NORMAL) -> Ruling:
-        """What is asked for before a call of this tier, where no rule of the owner's matches."""
+        """Return what is asked for before a call of this tier, where no rule of the owner's
+        matches."""
         if tier is Tier.READ:
             return Ruling.ALLOW
         if mode is Mode.GUEST:
@@ -162,12 +163,12 @@ def first_match(
 
 
 def names_program(rule: OwnerRule, program: Program) -> bool:
-    """Whether the rule is about this program, by `satellite`."""
+    """Return whether the rule is about this program, by `satellite`."""
     return bool(rule.satellite) and _any_like(rule.satellite, (program.name,))
 
 
 def names_one(rule: OwnerRule) -> bool:
-    """Whether the rule is about one thing or one tool, and not about all of a kind."""
+    """Return whether the rule is about one thing or one tool, and not about all of a kind."""
     return any(name and not set("*?") & set(name) for name in (rule.entity, rule.tool))
 
 
@@ -180,7 +181,7 @@ def naming(rules: Sequence[OwnerRule], tools: Sequence[str], server: str) -> int
 
 
 def called(number: int) -> str:
-    """What the rule of that number is called in a verdict: `policy.rules[0]`."""
+    """Return what the rule of that number is called in a verdict: `policy.rules[0]`."""
     return f"policy.rules[{number}]"
 
 
@@ -265,7 +266,7 @@ class Ruled:
 
     @property
     def weight(self) -> tuple[int, int, bool]:
-        """What is stricter, then what is higher, then what the owner ruled comes first."""
+        """Return what is stricter, then what is higher, then what the owner ruled comes first."""
         owners = self.rule.startswith("policy.rules")
         return strictness(self.ruling), height(self.stake.tier), owners
 
@@ -279,7 +280,7 @@ def rule_thing(
     *,
     follows: bool = False,
 ) -> Ruled:
-    """What is asked for before this thing is switched so. `follows`: as of `weigh`."""
+    """Return what is asked for before this thing is switched so. `follows`: as of `weigh`."""
     entity = entity_or_guess(entity_id, house)
     ratings = caller.moment.ratings
     stake = weigh(entity_id, action, arguments, house, ratings, follows=follows)
@@ -296,7 +297,7 @@ def rule_thing(
 
 
 def rule_call(stake: Risk, caller: Caller) -> Ruled:
-    """What is asked for before a call that touches nothing of the house that we know."""
+    """Return what is asked for before a call that touches nothing of the house that we know."""
     subject = Subject(caller.tools, caller.server, reads=stake.tier is Tier.READ)
     return _rule(stake, subject, caller)
 
@@ -335,8 +336,8 @@ def _cautious(ruled: Ruled, rule: OwnerRule | None, caller: Caller) -> Ruled:
 
 
 def _names(rule: OwnerRule | None, *, every_sentence: bool = False) -> bool:
-    """Whether the rule names the very thing or tool; `every_sentence`: or all that automations wait
-    for, which its owner may free for people alone."""
+    """Return whether the rule names the very thing or tool; `every_sentence`: or all that
+    automations wait for, which its owner may free for people alone."""
     if rule is None or not names_one(rule):
         return False
     return every_sentence or rule.tool.strip().casefold() not in _ALL
@@ -392,6 +393,6 @@ def tool_json(entry: MenuEntry, rules: Sequence[OwnerRule] = ()) -> dict[str, An
 
 
 def rule_of(entry: MenuEntry, rules: Sequence[OwnerRule]) -> str:
-    """What gave the tier; a rule of the owner's that names the tool comes first."""
+    """Return what gave the tier; a rule of the owner's that names the tool comes first."""
     number = naming(rules, entry.names, entry.server)
     return entry.rule if number is None else called(number)

@@ -123,7 +123,7 @@ def resumed(
 
 
 def _within(case: Case, arguments: Mapping[str, Any], seen: Reach, where: Scope) -> Scoped:
-    """What of it is in these places."""
+    """Return what of it is in these places."""
     house, places = case.house, where.places
     if not places:
         return Scoped(arguments, seen)
@@ -145,7 +145,7 @@ def _within(case: Case, arguments: Mapping[str, Any], seen: Reach, where: Scope)
 
 
 def _is_everywhere(case: Case, judged: Sequence[str]) -> bool:
-    """Whether the part of the words that names this kind says "all", and no place."""
+    """Return whether the part of the words that names this kind says "all", and no place."""
     things = [case.house.entities[name] for name in judged]
     for part in clauses(case.house, case.heard or ""):
         kinds = kinds_in(part.text)
@@ -155,7 +155,7 @@ def _is_everywhere(case: Case, judged: Sequence[str]) -> bool:
 
 
 def _offered(seen: Reach, house: House) -> tuple[str, ...]:
-    """What is elsewhere, where so few are that one of them may be meant."""
+    """Return what is elsewhere, where so few are that one of them may be meant."""
     things = [house.entities[name] for name in (*seen.touched, *seen.candidates)]
     if not all(one.domain in _FEW or (one.domain == "cover" and is_opener(one)) for one in things):
         return ()
@@ -163,7 +163,7 @@ def _offered(seen: Reach, house: House) -> tuple[str, ...]:
 
 
 def is_of_room(entity: Entity, topics: Sequence[str]) -> bool:
-    """Whether the thing is called by such a room, as a lamp without an area may be."""
+    """Return whether the thing is called by such a room, as a lamp without an area may be."""
     return any(mentions(topic, entity.device_class or "", *entity.names) for topic in topics)
 
 
@@ -218,7 +218,7 @@ class Cut:
 def meant(
     case: Case, arguments: Mapping[str, Any], judged: Sequence[str], heard: HeardWords
 ) -> Meant:
-    """What the words mean of what is reached."""
+    """Return what the words mean of what is reached."""
     things = [entity_or_guess(name, case.house) for name in judged]
     text = heard.wanted.text
     kinds = kinds_in(text)
@@ -285,8 +285,8 @@ def cut_to(
 def _plain(
     case: Case, arguments: Mapping[str, Any], things: list[Entity], text: str
 ) -> list[Entity]:
-    """What is meant where no kind was named: nothing that nobody need be asked about, and of a
-    call that tells no kind itself only what people mean by a room."""
+    """Return what is meant where no kind was named: nothing that nobody need be asked about, and of
+    a call that tells no kind itself only what people mean by a room."""
     if wants_open(text):
         return things
     grave = [
@@ -309,7 +309,8 @@ def _plain(
 
 
 def _is_thing(entity: Entity) -> bool:
-    """Whether a helper stands for a thing ("Desk light"), and not for a mode of the house."""
+    """Return whether a helper stands for a thing ("Desk light"), and not for a mode of the
+    house."""
     return entity.domain == "input_boolean" and any(kind.holds(entity) for kind in _SWITCHED)
 
 
@@ -317,7 +318,7 @@ _SWITCHED = tuple(kind for kind in KINDS if kind.topic in ("fans", "lights", "pl
 
 
 def _must_run(case: Case, arguments: Mapping[str, Any], entity: Entity) -> bool:
-    """Whether it must run, or something in it, if it is a group."""
+    """Return whether it must run, or something in it, if it is a group."""
     ratings = case.caller.moment.ratings
     return any(
         weigh(name, way, arguments, case.house, ratings, follows=name != entity.entity_id).rule
@@ -327,7 +328,7 @@ def _must_run(case: Case, arguments: Mapping[str, Any], entity: Entity) -> bool:
 
 
 def _is_left(case: Case, heard: HeardWords, entity: Entity) -> bool:
-    """Whether the words leave it as it is, or something in it, if it is a group."""
+    """Return whether the words leave it as it is, or something in it, if it is a group."""
     if heard.left is None:
         return False
     return any(
@@ -337,7 +338,8 @@ def _is_left(case: Case, heard: HeardWords, entity: Entity) -> bool:
 
 
 def _is_meant(text: str, entity: Entity) -> bool:
-    """Whether the words are about things like this one that must run: "the fridge", "heating"."""
+    """Return whether the words are about things like this one that must run: "the fridge",
+    "heating"."""
     if any(kind.holds(entity) for kind in kinds_in(text) if kind in (HEATING, BOILERS)):
         return True
     return mentions("keeps_running", text)
@@ -348,7 +350,7 @@ def _has_kind(arguments: Mapping[str, Any]) -> bool:
 
 
 def _tells(heard: HeardWords) -> bool:
-    """Whether the words tell what they leave out, if they leave something out."""
+    """Return whether the words tell what they leave out, if they leave something out."""
     left = heard.left
     if left is None or left.places or left.lacking:
         return True

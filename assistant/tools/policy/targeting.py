@@ -236,8 +236,8 @@ def _lasting(entity: Entity) -> dict[str, Any]:
 
 
 def could_open(intent: Intent, selector: Mapping[str, Any], judged: Collection[str]) -> bool:
-    """Whether the call, should it reach something that we do not see, could open it. Where nothing
-    at all is seen, a switch may be the relay of a door too."""
+    """Return whether the call, should it reach something that we do not see, could open it. Where
+    nothing at all is seen, a switch may be the relay of a door too."""
     domains = listed(selector.get("domain")) or list(intent.domains or ())
     relays = frozenset() if judged else RELAYS
     return not domains or not all(is_harmless(one) and one not in relays for one in domains)
@@ -261,8 +261,9 @@ def is_named(arguments: Mapping[str, Any]) -> bool:
 
 
 def locks_up(intent: Intent, judged: Collection[str]) -> bool:
-    """Whether it locks doors and does nothing else: that is meant for all of them, "lock up" in the
-    kitchen too, and needs no leave. One room's doors alone would leave the house open unnoticed."""
+    """Return whether it locks doors and does nothing else: that is meant for all of them, "lock up"
+    in the kitchen too, and needs no leave. One room's doors alone would leave the house open
+    unnoticed."""
     locks = all(domain_of(name) == "lock" for name in judged)
     return intent.action is Action.ON and bool(judged) and locks
 

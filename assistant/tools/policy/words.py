@@ -26,7 +26,7 @@ class Kind:
     opener: bool | None = None  # of covers: only those that let someone in, or only the others
 
     def holds(self, entity: Entity) -> bool:
-        """Whether the entity is one of them."""
+        """Return whether the entity is one of them."""
         if entity.domain in self.named and self._is_called(entity):
             return True
         if entity.domain not in self.domains:
@@ -88,7 +88,7 @@ def kinds_in(heard: str) -> tuple[Kind, ...]:
 
 
 def wants_open(heard: str) -> bool:
-    """Whether the words ask for something to be opened, unlocked or disarmed."""
+    """Return whether the words ask for something to be opened, unlocked or disarmed."""
     return mentions_one_of(("opening", "unlocks", "asks_to_open"), heard)
 
 
@@ -112,7 +112,7 @@ class NamedPlace:
     found: Area | Floor
 
     def holds(self, entity: Entity, house: House) -> bool:
-        """Whether the thing is there."""
+        """Return whether the thing is there."""
         if isinstance(self.found, Area):
             return entity.area_id == self.found.area_id
         area = house.areas.get(entity.area_id or "")
@@ -148,7 +148,7 @@ class HeardWords:
     in_part: bool = False  # "not all the lights": who knows which
 
     def leaves(self, entity: Entity, house: House) -> bool:
-        """Whether the thing is to be left as it is."""
+        """Return whether the thing is to be left as it is."""
         if self.left is None:
             return False
         if entity.entity_id in self.left_things:
@@ -189,7 +189,7 @@ _JOINED = ("de", "en", "es", "fr", "pt", "vi")
 
 
 def is_called(text: str, entity: Entity) -> bool:
-    """Whether one of the thing's names stands in the text."""
+    """Return whether one of the thing's names stands in the text."""
     padded = f" {fold(text)} "
     return any((name := fold(one)) and f" {name} " in padded for one in entity.names)
 
@@ -259,8 +259,8 @@ def _without_things(house: House, words: list[str]) -> tuple[list[str], frozense
 
 
 def _is_other(words: list[str], place: NamedPlace) -> bool:
-    """Whether the words are taken already, or are Vietnamese ones that only look like the name
-    without their marks: "đèn" is a light, and no den."""
+    """Return whether the words are taken already, or are Vietnamese ones that only look like the
+    name without their marks: "đèn" is a light, and no den."""
     if _TAKEN in words:
         return True
     if not any(_VIETNAMESE.search(word) for word in words):
@@ -283,7 +283,7 @@ def _names(house: House) -> list[tuple[tuple[str, ...], NamedPlace]]:
 
 
 def _begins(word: str, name: str) -> bool:
-    """Whether a word is put together of a room's name and a kind of thing: "Küchenlicht"."""
+    """Return whether a word is put together of a room's name and a kind of thing: "Küchenlicht"."""
     return word != name and word.startswith(name) and bool(kinds_in(word))
 
 
@@ -314,7 +314,7 @@ class Scope:
 
 
 def scope(words: Words, own: Area | None) -> Scope | None:
-    """Where the words mean; `own`: the room in which they were said. None: nobody knows."""
+    """Return where the words mean; `own`: the room in which they were said. None: nobody knows."""
     if words.lacking:
         return None
     if words.places:

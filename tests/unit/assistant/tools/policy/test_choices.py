@@ -21,7 +21,6 @@ from assistant.speech.synthesis import Voices
 from assistant.tools.builtin.box_settings import SetMode
 from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest
 from assistant.tools.catalog.menu import build_menu
-from assistant.tools.execution.toolbox import Toolbox
 from assistant.tools.policy.choices import (
     POLICY_MODE,
     SWITCH_PROFILE,
@@ -274,7 +273,7 @@ class Mouth(SpeechOutput):
         self.voices = voices
 
 
-class Tools(Toolbox):
+class Tools:
     """Remembers what it was told of each turn."""
 
     def __init__(self) -> None:
@@ -303,7 +302,7 @@ def test_a_turn_begins_as_its_profile_has_it() -> None:
         abuela={"language": "es", "local_voice": "es_ES-davefx-medium", "tools": ["HassTurn*"]},
         plain={"persona": "Be brief."},
     )
-    profiles = Profiles(given, mouth, tools, make_voices)
+    profiles = Profiles(given, mouth, tools.narrow, make_voices)
     assert [one.voice.models["es"].model for one in made] == ["es_ES-davefx-medium"]
     assert made[0].voice.models["en"] == given.voice.models["en"]
 
@@ -326,7 +325,7 @@ def test_without_a_language_the_voice_is_that_of_the_first() -> None:
         made.append(given)
         return lambda language: pytest.fail("nobody speaks")
 
-    Profiles(profile_settings(kids={"local_voice": "x"}), Mouth(), Tools(), make_voices)
+    Profiles(profile_settings(kids={"local_voice": "x"}), Mouth(), Tools().narrow, make_voices)
     assert made[0].voice.models["en"].model == "x"
 
 
