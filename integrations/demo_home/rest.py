@@ -6,7 +6,6 @@ import secrets
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
 from http import HTTPStatus
-from types import TracebackType
 from typing import Any, Self
 
 from starlette.applications import Starlette
@@ -163,12 +162,7 @@ class DemoHome:
         self.url = f"http://127.0.0.1:{port}"
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *error: object) -> None:
         # Not told of an error in the body: the server ends in good order after one too.
         await self._stack.aclose()
 

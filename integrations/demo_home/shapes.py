@@ -173,32 +173,32 @@ def labels(house: DemoHouse, since: datetime) -> list[Json]:
 
 def devices(house: DemoHouse, since: datetime) -> list[Json]:
     """`config/device_registry/list`: one device behind each entity that is not software."""
-    return [
-        {
-            "area_id": thing.area_id if thing.area_on_device else None,
-            "config_entries": ["demo"],
-            "configuration_url": None,
-            "connections": [],
-            "disabled_by": None,
-            "entry_type": None,
-            "hw_version": None,
-            "id": thing.device_id,
-            "identifiers": [["demo", thing.entity_id]],
-            "labels": house.labels.of(thing.device_id),
-            "manufacturer": "Demo",
-            "model": None,
-            "model_id": None,
-            "name": thing.name,
-            "name_by_user": None,
-            "primary_config_entry": "demo",
-            "serial_number": None,
-            "sw_version": None,
-            "via_device_id": None,
-            **times(since),
-        }
+    own = [
+        device(
+            thing.device_id,
+            thing.name,
+            since,
+            area_id=thing.area_id if thing.area_on_device else None,
+            config_entries=["demo"],
+            identifiers=[["demo", thing.entity_id]],
+            labels=house.labels.of(thing.device_id),
+            manufacturer="Demo",
+            primary_config_entry="demo",
+        )
         for thing in house.things.values()
         if thing.device_id is not None and thing.device is None
-    ] + house.registered_devices(since)
+    ]
+    return own + house.registered_devices(since)
+
+
+def device(device_id: str, name: str, since: datetime, **given: Any) -> Json:
+    """One row of `config/device_registry/list`; what is not given is null."""
+    empty = (
+        *("area_id", "configuration_url", "disabled_by", "entry_type", "hw_version", "model"),
+        *("model_id", "name_by_user", "serial_number", "sw_version", "via_device_id"),
+    )
+    row: Json = {**dict.fromkeys(empty), "connections": [], "id": device_id, "name": name}
+    return {**row, **given, **times(since)}
 
 
 def entities(house: DemoHouse, since: datetime) -> list[Json]:

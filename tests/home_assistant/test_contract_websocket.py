@@ -338,5 +338,5 @@ async def test_a_change_of_exposure_is_told(person: Talk, admin: Admin) -> None:
 
 async def test_a_wrong_token_is_turned_away(house: Address) -> None:
     async with Talk(house.url, "wrong") as stranger:
-        with pytest.raises(AssertionError):
+        with pytest.raises(Failed):
             await stranger.ask("get_states")

@@ -105,28 +105,19 @@ class PhoneHouse(TimerHouse):
 
 def _row(phone: DemoPhone, house: DemoHouse, since: datetime) -> Json:
     """A device that registered itself."""
-    return {
-        "area_id": phone.area_id,
-        "config_entries": [phone.entry_id],
-        "configuration_url": None,
-        "connections": [],
-        "disabled_by": None,
-        "entry_type": None,
-        "hw_version": None,
-        "id": phone.id,
-        "identifiers": [["mobile_app", phone.own_id]],
-        "labels": house.labels.of(phone.id),
-        "manufacturer": phone.data["manufacturer"],
-        "model": phone.data["model"],
-        "model_id": None,
-        "name": phone.name,
-        "name_by_user": None,
-        "primary_config_entry": phone.entry_id,
-        "serial_number": None,
-        "sw_version": phone.data.get("os_version"),
-        "via_device_id": None,
-        **shapes.times(since),
-    }
+    return shapes.device(
+        phone.id,
+        phone.name,
+        since,
+        area_id=phone.area_id,
+        config_entries=[phone.entry_id],
+        identifiers=[["mobile_app", phone.own_id]],
+        labels=house.labels.of(phone.id),
+        manufacturer=phone.data["manufacturer"],
+        model=phone.data["model"],
+        primary_config_entry=phone.entry_id,
+        sw_version=phone.data.get("os_version"),
+    )
 
 
 class PhoneSocket(Socket):

@@ -13,6 +13,7 @@ import pytest
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 
 from integrations.errors import IntegrationError, Misconfigured, SignInAgain, Unavailable
+from integrations.home_assistant import reasons
 from integrations.home_assistant import rest as module
 from integrations.home_assistant.rest import check, diagnose
 from tests.simulators.certificate import make_certificate
@@ -218,3 +219,24 @@ async def listening(serve: Any, context: ssl.SSLContext | None = None) -> AsyncI
     server = await asyncio.start_server(serve, "127.0.0.1", 0, ssl=context)
     async with server:
         yield server.sockets[0].getsockname()[1]
+
+
+# The sentences behind errors of the network.
+
+
+@pytest.mark.parametrize(
+    ("code", "mend"),
+    [
+        (10, "has expired: renew it"),
+        (18, "home_assistant.ca_file"),  # self-signed
+        (62, "for another name"),  # of the host
+        (64, "for another name"),  # of its address
+    ],
+)
+def test_why_a_certificate_is_refused(code: int, mend: str) -> None:
+    error = ssl.SSLCertVerificationError("certificate verify failed")
+    error.verify_code = code
+    reason = reasons.network("https://house.example:8123", error)
+    assert isinstance(reason, Misconfigured)
+    assert mend in str(reason)
+    assert "https://house.example:8123" in str(reason)
