@@ -283,8 +283,15 @@ async def internet(
         finally:
             writer.close()
 
+    writers: list[asyncio.StreamWriter] = []
+    answers: list[asyncio.Task[None]] = []
+
+    def begin(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writers.append(writer)
+        answers.append(asyncio.ensure_future(answer(reader, writer)))
+
     server = await asyncio.start_server(
-        answer, "127.0.0.1", 0, ssl=certificate.server_context(), ssl_handshake_timeout=5
+        begin, "127.0.0.1", 0, ssl=certificate.server_context(), ssl_handshake_timeout=5
     )
     port = server.sockets[0].getsockname()[1]
     asked: list[str] = []
@@ -305,6 +312,11 @@ async def internet(
 
     async with server:
         yield Fetcher(resolve, transport, total_s), asked
+        for one in answers:  # none is left to the collector, which would warn in a later test
+            one.cancel()
+        for writer in writers:
+            writer.transport.abort()
+        await asyncio.sleep(0.01)
 
 
 def whole(body: bytes, headers: str = HTML) -> Serve:
