@@ -6,19 +6,23 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
 from types import TracebackType
-from typing import Any, Literal, Protocol, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from assistant.announcements.queue import AnnouncementQueue, TooMuchSound, WaitingSounds, is_news
 from assistant.domain.clock import Clock, SystemClock
 from assistant.domain.events import EventBus
 from assistant.domain.records import AnnouncementRecord, StoreError, new_id
 from assistant.journal.store import Store
-from assistant.speech.sink import Manner
+from assistant.speech.sink import Manner, Speaker
 from audio.errors import AudioError
 from audio.sound_files import Clip, levelled
 from integrations.owner import OwnedTasks
 from integrations.web.box import Caller, NotAnnounced, NotKept, NotPossible
 from integrations.web.requests import AnnounceRequest
+
+if TYPE_CHECKING:
+    from assistant.announcements.sound_files import SoundFiles
+    from assistant.speech.output import SpeechOutput
 
 _log = logging.getLogger(__name__)
 
@@ -27,41 +31,6 @@ AGAIN_S = 30.0  # after which a store that failed is asked again
 KEEP = timedelta(minutes=10)  # what nobody could hear for so long is news no more
 PREANNOUNCE = "announce"  # the tone before what comes from outside
 _UNHEARD = "an announcement was not heard: there was no loudspeaker"
-
-
-class SaysAnnouncements(Protocol):
-    """Whoever says it, such as the turn's `ConversationLoop`."""
-
-    @property
-    def ending(self) -> bool:
-        """Nothing more is begun."""
-        ...
-
-    def announce(self, text: str, language: str, manner: Manner) -> None:
-        """Say it like that once the conversation rests."""
-        ...
-
-    async def rest(self) -> None:
-        """Return when no turn is under way."""
-        ...
-
-    def follow_announcements(self, ended: Callable[[str, bool], None]) -> None:
-        """Call it with the text of each that is over, before `rest` returns, and whether all of
-        its sound could be played; what somebody stops could be."""
-        ...
-
-
-class Loudspeaker(Protocol):
-    """Output for announcements (`assistant.speech.output.SpeechOutput`)."""
-
-    @property
-    def drops(self) -> int:
-        """How often sound was dropped because there was no loudspeaker."""
-        ...
-
-    async def audible(self) -> None:
-        """Return once there is one, as far as is known."""
-        ...
 
 
 class Announcements:
@@ -84,9 +53,9 @@ class Announcements:
     def __init__(
         self,
         store: Store,
-        speaker: SaysAnnouncements,
+        speaker: Speaker,
         language_of: Callable[[str], str],
-        loudspeaker: Loudspeaker | None = None,
+        loudspeaker: "SpeechOutput | None" = None,
         clock: Clock | None = None,
         *,
         sounds: WaitingSounds | None = None,
@@ -353,54 +322,16 @@ def _manner_of(options: Mapping[str, Any], clip: Clip | None) -> Manner:
 # Where programs have something said: a text, a sound file or sound of their own.
 
 
-class Queue(Protocol):
-    """Speaker of announcements (`assistant.announcements.service.Announcements`)."""
-
-    async def keep(self, record: AnnouncementRecord, clip: Clip | None = None) -> bool:
-        """Say it, if need be after a restart. False: much waits that is more important. Raises
-        StoreError and TooMuchSound."""
-        ...
-
-    def hold(self, record: AnnouncementRecord, clip: Clip | None = None) -> bool:
-        """Say it in this process. False: as `keep`. Raises TooMuchSound."""
-        ...
-
-    async def knows(self, name: str) -> bool:
-        """Whether one of that id was kept before. Raises StoreError."""
-        ...
-
-    async def over(self, name: str) -> bool:
-        """Return once it is over: whether it was said."""
-        ...
-
-
-class Sounds(Protocol):
-    """Finder of sound files (`assistant.announcements.sound_files.SoundFiles`)."""
-
-    async def fetch(self, media: str) -> Clip:
-        """The sound of that name or address. Raises NotPossible and NotAnnounced."""
-        ...
-
-
-class Announcing(Protocol):
-    """Who takes in what is to be said (`AnnounceDesk`)."""
-
-    async def announce(
-        self, wanted: AnnounceRequest, caller: Caller, *, announcement_id: str = ...
-    ) -> str:
-        """Have it said; its id. One of an id that was kept before is not said again. Raises
-        NotAnnounced, NotPossible and NotKept."""
-        ...
-
-
-class AnnounceDesk:
+class AnnouncementService:
     """Takes in what programs want said; every interface for programs uses it.
 
     A sound is fetched and decoded before it is taken, so that whoever sent it is told at once where
     it will not do.
     """
 
-    def __init__(self, announcements: Queue, sounds: Sounds | None, clock: Clock) -> None:
+    def __init__(
+        self, announcements: Announcements, sounds: "SoundFiles | None", clock: Clock
+    ) -> None:
         """`sounds`: None where no sound files are to be had."""
         self._announcements = announcements
         self._sounds = sounds

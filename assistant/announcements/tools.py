@@ -9,11 +9,10 @@ import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from assistant.domain.outcome import Tier
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.builtin.house import LivePicture
 from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest, BuiltInResult, one_line
 from assistant.tools.house.intents import BROADCAST
 from assistant.tools.house.names import folded, nearest
@@ -22,8 +21,10 @@ from integrations.errors import IntegrationError
 from integrations.home_assistant.house import Entity, House, mapping
 from integrations.home_assistant.reasons import Unanswered
 from integrations.home_assistant.services import Services
-from integrations.home_assistant.websocket import LiveLink
 from integrations.owner import OwnedTasks
+
+if TYPE_CHECKING:
+    from integrations.home_assistant.client import HomeAssistant
 
 # What in a home can speak, beside this box: satellites, and players with a voice to play. Pure.
 
@@ -146,16 +147,12 @@ WAIT_S = 3.0  # for a refusal; satellites answer only when they have said it
 _log = logging.getLogger(__name__)
 
 
-class Home(LiveLink, LivePicture, Protocol):
-    """What is needed of `integrations.home_assistant.client.HomeAssistant`."""
-
-
 class Announcer:
     """Enter it: it owns what is still being said."""
 
     def __init__(
         self,
-        home: Home,
+        home: "HomeAssistant",
         catalogue: Catalogue,
         area: str,
         device_id: Callable[[], str],

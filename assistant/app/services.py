@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from assistant.announcements.queue import FOLDER, WaitingSounds
-from assistant.announcements.service import AnnounceDesk, Announcements
+from assistant.announcements.service import Announcements, AnnouncementService
 from assistant.announcements.sound_files import FOLDER as MEDIA_FOLDER
 from assistant.announcements.sound_files import SoundFiles
 from assistant.app.conversation import BoxConversation
@@ -42,7 +42,7 @@ class DaemonServices:
 
     mute: Mute
     announcements: Announcements
-    desk: AnnounceDesk
+    desk: AnnouncementService
     questions: ProgramQuestions
     talks: Talks
     timers: TimerDesk
@@ -82,7 +82,7 @@ async def open_daemon_services(
         await stack.enter_async_context(Care(home.store, settings.journal, home.happenings, clock))
         await stack.enter_async_context(announcements)
         _tell_of_missing_voices(conversation.mouth, home, announcements)
-        desk = AnnounceDesk(announcements, _sound_files(settings, home), clock)
+        desk = AnnouncementService(announcements, _sound_files(settings, home), clock)
         watch = MovementWatch(home.home, home.catalogue, announcements.say)
         home.tools.tell((await stack.enter_async_context(watch)).follow)
         telling = TurnTelling(home.happenings)

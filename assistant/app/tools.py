@@ -9,10 +9,9 @@ from assistant.app.brains import BrainSet, may_use_cloud
 from assistant.app.conversation import BoxConversation
 from assistant.app.home import HomeContext
 from assistant.app.process import is_held
-from assistant.brains.gemini_once import ThinkResult
 from assistant.config.schema import Settings
 from assistant.conversation.loop import ConversationLoop
-from assistant.domain.brain import PEOPLE, BrainFault, ConversationOwner, Spent
+from assistant.domain.brain import PEOPLE, BrainFault, ConversationOwner, Spent, Thought
 from assistant.domain.clock import Clock, synchronised
 from assistant.domain.records import REQUEST, TurnRecord, new_id
 from assistant.domain.rights import READ_ONLY
@@ -80,7 +79,7 @@ class CloudThinking:
         thinking: str,
         spend: Callable[[Spent], Awaitable[None]],
         picture: Picture | None = None,
-    ) -> ThinkResult:
+    ) -> Thought:
         """Hand a question to `gemini.once_model`, unless the day's money is spent."""
         if self._brains is None or self._brains.thinker is None:
             return _no_thought("There is nobody to think about it.")
@@ -122,8 +121,8 @@ class CloudThinking:
             await self._conversation.log.keep(record)
 
 
-def _no_thought(message: str) -> ThinkResult:
-    return ThinkResult("", BrainFault("budget", message, retryable=False))
+def _no_thought(message: str) -> Thought:
+    return Thought("", BrainFault("budget", message, retryable=False))
 
 
 class Timekeeping:

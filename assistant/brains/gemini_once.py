@@ -9,7 +9,7 @@ asks where a call names no place. What an earlier attempt at the turn heard stay
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from assistant.brains.briefing.briefer import STAY_SILENT, Briefer
 from assistant.brains.gemini.calls import fault_from, response_to, spent
@@ -21,6 +21,7 @@ from assistant.domain.brain import (
     Reached,
     ReplyText,
     Spent,
+    Thought,
     TurnDone,
     TurnRequest,
 )
@@ -43,14 +44,6 @@ from integrations.gemini.once import (
 
 _NATURAL = (None, "STOP")  # finishReason of an answer that is whole
 ROUNDS = 8  # requests of one turn; in the last one the model must answer in words
-
-
-@dataclass(frozen=True, slots=True)
-class ThinkResult:
-    """Result of thinking about a question."""
-
-    text: str  # "" where the model said nothing
-    fault: BrainFault | None = None  # why there is no text, or why it is not whole
 
 
 class GeminiOnceBrain:
@@ -82,7 +75,7 @@ class GeminiOnceBrain:
         thinking: str,
         spend: Callable[[Spent], Awaitable[None]],
         picture: Picture | None = None,
-    ) -> ThinkResult:
+    ) -> Thought:
         """Work on a question outside of any turn, for as many requests as `rounds`.
 
         `call` runs one tool; calls that come together run side by side. `thinking`: a level such
@@ -112,7 +105,7 @@ class GeminiOnceBrain:
                         await spend(event)
                     case BrainFault():
                         fault = event
-        return ThinkResult(text.strip(), fault)
+        return Thought(text.strip(), fault)
 
 
 class OnceTurn:

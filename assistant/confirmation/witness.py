@@ -2,12 +2,12 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from assistant.confirmation.forms import AnswerKind, Forms
-from assistant.confirmation.pin import read_digits
+from assistant.confirmation.pin import PinGuard, read_digits
 from assistant.domain.outcome import Tier
 from assistant.domain.question import Question, Settlement, Verdict
 from assistant.speech.catalogue import Catalogue
@@ -18,7 +18,8 @@ from integrations.home_assistant.house import Entity, House
 
 if TYPE_CHECKING:
     from integrations.home_assistant.client import HomeAssistant
-    from integrations.home_assistant.phones import Phone
+    from integrations.home_assistant.phones import Phones
+    from integrations.home_assistant.services import Services
 
 # The verdict on a question of ours, from the person's own words alone.
 
@@ -85,14 +86,6 @@ class LocalEar(Protocol):
         ...
 
 
-class PinCheck(Protocol):
-    """Knows the PIN (`assistant.confirmation.pin.PinGuard`)."""
-
-    async def check(self, digits: str) -> Literal["right", "wrong", "locked"]:
-        """Judge one attempt."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class Hears:
     """Language codes in which the recogniser can be used, and those in which it is on this box."""
@@ -107,7 +100,7 @@ class Witness:
     def __init__(
         self,
         languages: Sequence[str],
-        pin: PinCheck | None,
+        pin: PinGuard | None,
         ear: Callable[[], Awaitable[LocalEar | None]],
         hears: Hears,
         wake_words: Sequence[str] = (),
@@ -208,28 +201,13 @@ _PLAYING = ("playing", "buffering")
 _PAUSE, _PLAY = 1, 16384
 
 
-class QuietActions(Protocol):
-    """Home Assistant's actions (`integrations.home_assistant.services.Services`)."""
-
-    async def call(
-        self,
-        domain: str,
-        service: str,
-        data: Mapping[str, Any] | None = None,
-        *,
-        entities: Sequence[str] = (),
-    ) -> Any:
-        """Do it. Raises IntegrationError."""
-        ...
-
-
 class Hush:
     """What was paused for one question."""
 
     def __init__(
         self,
         home: "HomeAssistant",
-        services: QuietActions,
+        services: "Services",
         paused: Sequence[str],
         *,
         area_id: str,
@@ -290,7 +268,7 @@ class Hush:
 class Quiet:
     """Pauses the media players around this box."""
 
-    def __init__(self, home: "HomeAssistant", services: QuietActions) -> None:
+    def __init__(self, home: "HomeAssistant", services: "Services") -> None:
         self._home = home
         self._services = services
 
@@ -307,7 +285,7 @@ class Quiet:
 
 
 async def _pause(
-    home: "HomeAssistant", services: QuietActions, area_id: str
+    home: "HomeAssistant", services: "Services", area_id: str
 ) -> tuple[Sequence[str], bool]:
     """The ids of what was asked to pause, and whether all that played is silent now."""
     near = playing(home.house, area_id)
@@ -345,31 +323,12 @@ def _silent(house: House, names: Sequence[str]) -> bool:
 ANSWER_S = 60.0  # to find the phone, unlock it and read
 
 
-class HomePhones(Protocol):
-    """The home's phones (`integrations.home_assistant.phones.Phones`)."""
-
-    async def all(self) -> "list[Phone]":
-        """Those that take notifications. Raises IntegrationError."""
-        ...
-
-    async def ask(
-        self,
-        phone: "Phone",
-        title: str,
-        question: str,
-        timeout_s: float,
-        buttons: tuple[str, str] = ("Yes", "No"),
-    ) -> Literal["yes", "no"] | None:
-        """What was pressed, None for nothing. Raises IntegrationError."""
-        ...
-
-
 class OwnersPhone:
     """The phone that `policy.phone` names. No other one is ever asked instead."""
 
     def __init__(
         self,
-        phones: HomePhones,
+        phones: "Phones",
         service: str,
         title: str,
         catalogue: Catalogue,

@@ -166,6 +166,14 @@ class BrainFault:
     spoken: str | None = None  # said instead of the catalogue's sentence for `kind`
 
 
+@dataclass(frozen=True, slots=True)
+class Thought:
+    """Result of thinking about a question."""
+
+    text: str  # "" where the model said nothing
+    fault: BrainFault | None = None  # why there is no text, or why it is not whole
+
+
 BrainEvent = (
     Heard
     | ReplyText

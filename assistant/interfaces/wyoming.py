@@ -4,7 +4,7 @@ import logging
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, aclosing
 
-from assistant.announcements.service import AnnounceDesk
+from assistant.announcements.service import AnnouncementService
 from assistant.config.schema import Settings
 from assistant.domain.version import own_version
 from assistant.speech.catalogue import Catalogue
@@ -37,7 +37,7 @@ Synthesize = Callable[[str, str], AsyncGenerator[tuple[Chunk, int]]]
 class SatelliteRoom:
     """Room of the satellite: what comes by it waits with all other announcements."""
 
-    def __init__(self, desk: AnnounceDesk, catalogue: Catalogue, language: str) -> None:
+    def __init__(self, desk: AnnouncementService, catalogue: Catalogue, language: str) -> None:
         """`language`: of our own lines."""
         self._desk = desk
         self._catalogue = catalogue

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
-from assistant.domain.brain import BrainFault, Spent
+from assistant.domain.brain import Spent, Thought
 from assistant.domain.call import ToolCall
 from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
 from assistant.jobs.jobs import DROP_IT, MAX_JOBS, WHAT_ARE_YOU_DOING, Job
@@ -31,20 +31,6 @@ if TYPE_CHECKING:
 RunCall = Callable[[ToolCall], Awaitable[ToolOutcome]]
 # Told of each further piece of what a work costs; the work by its id (see `BuiltInRequest.id`).
 Spend = Callable[[str, Spent], Awaitable[None]]
-
-
-class Thought(Protocol):
-    """What came of it."""
-
-    @property
-    def text(self) -> str:
-        """The answer; empty where there is none."""
-        ...
-
-    @property
-    def fault(self) -> BrainFault | None:
-        """Why there is no text, or why it is not whole."""
-        ...
 
 
 class Thinker(Protocol):

@@ -4,9 +4,10 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any, Protocol
+from typing import Any
 
 from assistant.domain.records import MemoryRecord, new_id
+from assistant.journal.tables import MemoryRows
 from assistant.memory.words import (
     content_words,
     is_sensitive,
@@ -80,15 +81,7 @@ def name_in(answer: str, *, bare: bool) -> str:
 MAX_FOUND = 50  # rows of one search
 
 
-class Index(Protocol):
-    """The index of words (`assistant.journal.tables.MemoryRows`)."""
-
-    async def found(self, query: str, limit: int) -> list[tuple[MemoryRecord, float]]:
-        """Those that fit, the likest first, each with its likeness. Raises StoreError."""
-        ...
-
-
-async def like(about: str, index: Index) -> list[MemoryRecord]:
+async def like(about: str, index: MemoryRows) -> list[MemoryRecord]:
     """The facts that share words with `about`, the likest first and of equal ones the newest.
 
     What is less than half as like as the likest is left out. Raises StoreError.

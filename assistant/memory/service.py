@@ -6,8 +6,8 @@ from typing import Any
 
 from assistant.domain.clock import Clock
 from assistant.domain.records import MemoryRecord
+from assistant.journal.tables import MemoryRows
 from assistant.memory.facts import MAX_KEYWORDS, MAX_LENGTH, MAX_NAME, corrected, given_by
-from assistant.memory.tools import FactStore
 from integrations.cleaning import one_line
 
 # The memory as rows of JSON, to be carried to another machine.
@@ -27,7 +27,7 @@ _TEXTS = {
 _NEEDED = ("id", "text", "created_at")
 
 
-async def export_rows(store: FactStore) -> list[dict[str, Any]]:
+async def export_rows(store: MemoryRows) -> list[dict[str, Any]]:
     """All facts, oldest first, with everything that is known of each. Raises StoreError."""
     return [
         {
@@ -91,7 +91,7 @@ class NoFact(Exception):
 class MemoryDesk:
     """Lists, corrects and forgets facts by their ids. Every method may raise StoreError."""
 
-    def __init__(self, store: FactStore, clock: Clock, private: Callable[[], bool]) -> None:
+    def __init__(self, store: MemoryRows, clock: Clock, private: Callable[[], bool]) -> None:
         """`private`: nothing that was remembered may be told now, as while guests are there."""
         self._store = store
         self._clock = clock

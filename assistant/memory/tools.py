@@ -3,11 +3,12 @@
 import json
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 from assistant.domain.clock import Clock
 from assistant.domain.outcome import Tier
 from assistant.domain.records import MemoryRecord, StoreError
+from assistant.journal.tables import MemoryRows
 from assistant.memory.facts import (
     CORRECT_TAKES,
     CORRECT_WHEN,
@@ -20,7 +21,6 @@ from assistant.memory.facts import (
     REMEMBER_TAKES,
     REMEMBER_WHEN,
     Given,
-    Index,
     choose,
     corrected,
     given_by,
@@ -57,26 +57,6 @@ _log = logging.getLogger(__name__)
 _EVERYTHING = "forget_all"
 
 
-class FactStore(Index, Protocol):
-    """Where facts are kept (`assistant.journal.tables.MemoryRows`). Each raises StoreError."""
-
-    async def keep(self, *memories: MemoryRecord) -> None:
-        """Write them; one of the same id is replaced. On the disk when this returns."""
-        ...
-
-    async def all(self) -> list[MemoryRecord]:
-        """All of them, oldest first."""
-        ...
-
-    async def forget(self, memory_id: str) -> bool:
-        """Erase one. False if there is none of that id."""
-        ...
-
-    async def forget_all(self) -> int:
-        """Erase all; how many there were."""
-        ...
-
-
 async def _nothing() -> str:
     return ""
 
@@ -86,7 +66,7 @@ class Memories:
 
     def __init__(
         self,
-        store: FactStore,
+        store: MemoryRows,
         catalogue: Catalogue,
         clock: Clock,
         *,

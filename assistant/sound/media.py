@@ -22,10 +22,10 @@ from assistant.confirmation.witness import playing
 from assistant.conversation.rules.state import Standing, State
 from assistant.domain.clock import Clock
 from assistant.domain.records import SmallValues, StoreError
-from assistant.tools.builtin.house import LivePicture
 from assistant.tools.house.targets import find_area, has_features
 from audio.timing import Alarm
 from integrations.errors import IntegrationError
+from integrations.home_assistant.client import HomeAssistant
 from integrations.home_assistant.house import Entity, House, texts
 from integrations.home_assistant.reasons import Unanswered
 from integrations.home_assistant.services import Services
@@ -219,7 +219,7 @@ class RoomMedia:
 
     def __init__(
         self,
-        home: LivePicture,
+        home: HomeAssistant,
         services: Services,
         kept: SmallValues,
         clock: Clock,

@@ -4,6 +4,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, groupby
+from typing import Protocol
 
 import numpy as np
 
@@ -139,6 +140,28 @@ class Manner:
 PLAIN = Manner()
 # The microphone opens: whoever is in the room must know it, however quiet they want the rest.
 OPENING = Manner(floor=0.25)
+
+
+class Speaker(Protocol):
+    """A conversation that speaks between its turns (`assistant.conversation.runner.Runner`)."""
+
+    @property
+    def ending(self) -> bool:
+        """Nothing more is begun."""
+        ...
+
+    def announce(self, text: str, language: str, manner: Manner = PLAIN) -> None:
+        """Say it like that once the conversation rests."""
+        ...
+
+    async def rest(self) -> None:
+        """Return when no turn is under way."""
+        ...
+
+    def follow_announcements(self, ended: Callable[[str, bool], None]) -> None:
+        """Call `ended` with the text of each that is over, before `rest` returns, and whether all
+        of its sound could be played; what somebody stops could be."""
+        ...
 
 
 class AudioSink:

@@ -3,10 +3,11 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, time, timedelta, tzinfo
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from assistant.domain.clock import Clock
 from assistant.domain.records import StoreError, TimerKind, TimerRecord, new_id
+from assistant.journal.store import Store
 from assistant.timers.recurrence import Almanac, Rule, rule_from, rule_of
 from assistant.tools.house.targets import visible
 from integrations.cleaning import one_line
@@ -118,30 +119,6 @@ SNOOZE_S = 9 * 60  # where nobody says how long
 RINGING: tuple[TimerKind, ...] = ("timer", "alarm", "reminder")  # the others do something
 
 
-class TimerBookStore(Protocol):
-    """Where timers are kept (`assistant.journal.store.Store`). Each may raise StoreError."""
-
-    async def add_timer(self, timer: TimerRecord) -> None:
-        """Keep a running timer; on the disk when this returns."""
-        ...
-
-    async def timers(self) -> list[TimerRecord]:
-        """Timers that run or ring, the first due first."""
-        ...
-
-    async def change_timer(self, timer: TimerRecord) -> bool:
-        """Give it another end, or let it stand still or go on."""
-        ...
-
-    async def acknowledge_timer(self, timer_id: str) -> bool:
-        """It has rung and was heard."""
-        ...
-
-    async def cancel_timer(self, timer_id: str) -> bool:
-        """It is no longer wanted."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class Wanted:
     """What is to happen: after so many seconds, or by a rule."""
@@ -162,7 +139,7 @@ class TimerBook:
     Every method may raise StoreError. Those that change a timer say False where it has ended.
     """
 
-    def __init__(self, store: TimerBookStore, clock: Clock, almanac: Almanac) -> None:
+    def __init__(self, store: Store, clock: Clock, almanac: Almanac) -> None:
         self._store = store
         self._clock = clock
         self._almanac = almanac

@@ -3,13 +3,14 @@
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from assistant.domain.call import ToolCall
 from assistant.domain.clock import Clock
-from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
+from assistant.domain.outcome import Decision, Status, Tier
 from assistant.domain.records import TimerRecord
 from assistant.domain.rights import COMMAND, Program, Rights
+from assistant.journal.store import Store
 from assistant.speech.catalogue import Catalogue
 from assistant.timers.book import LONGEST_S, MOST, SHORTEST_S, TimerBook, Wanted
 from assistant.timers.monitor import Complaints, Due
@@ -17,62 +18,16 @@ from assistant.timers.recurrence import rule_of
 from assistant.timers.ringer import Unheard
 from assistant.timers.telling import COUNT, LENGTH, TimerTelling, moment_of, rest_of, seconds_of
 from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest, BuiltInResult, one_line
-from assistant.tools.catalog.menu import Menu, MenuEntry
-from assistant.tools.policy.rules import PolicyDecision
 from integrations.owner import OwnedTasks
+
+if TYPE_CHECKING:
+    from assistant.tools.execution.toolbox import Toolbox
 
 # Calls that are made later: judged when they are asked for, frozen, and judged again when due.
 
 
 # Nobody is there to be asked. What is secure is not done later, whatever the settings say of it.
 LATER = Program(COMMAND, Rights(Tier.COSTLY, asks=False, free=Tier.COSTLY, recalls=True))
-
-
-class Tools(Protocol):
-    """The calls' one way (`assistant.tools.execution.toolbox.Toolbox`)."""
-
-    @property
-    def current_menu(self) -> Menu:
-        """The menu as last listed."""
-        ...
-
-    @property
-    def asks_aloud(self) -> bool:
-        """Whether a person is being asked about something secure."""
-        ...
-
-    async def explain(
-        self,
-        name: str,
-        arguments: Mapping[str, Any],
-        heard: str | None = None,
-        program: Program | None = None,
-        turn_id: str = "",
-    ) -> tuple[MenuEntry, PolicyDecision] | None:
-        """What would be decided about a call of that turn; nothing is run."""
-        ...
-
-    async def call(
-        self, call: ToolCall, turn_id: str, heard: str | None = None, language: str = "en"
-    ) -> ToolOutcome:
-        """Judge, run, verify and journal one call."""
-        ...
-
-    def restrict(self, turn_id: str, rights: Rights, caller: str) -> None:
-        """This turn is a program's."""
-        ...
-
-    def release(self, turn_id: str) -> None:
-        """It is over."""
-        ...
-
-    def taint(self, turn_id: str) -> None:
-        """Text from outside has come into it."""
-        ...
-
-    def is_tainted(self, turn_id: str) -> bool:
-        """Whether it has."""
-        ...
 
 
 class NotLater(Exception):
@@ -89,7 +44,7 @@ class FrozenCalls:
 
     def __init__(
         self,
-        tools: Tools,
+        tools: "Toolbox",
         connected: Callable[[], bool],
         new_turn_id: Callable[[], str],
         catalogue: Catalogue,
@@ -176,34 +131,6 @@ REQUEST_LATE_S = 3600.0  # after which its answer is no use any more
 Ask = Callable[[str, str, str], Awaitable[str]]  # text, language and caller -> what to say, or ""
 
 
-class LaterStore(Protocol):
-    """What is needed of the store. Each may raise StoreError."""
-
-    async def begin_timer(self, timer_id: str) -> bool:
-        """Its work is about to begin; False: it has before."""
-        ...
-
-    async def begun_timers(self) -> list[TimerRecord]:
-        """Those whose work has begun and not ended."""
-        ...
-
-    async def finish_timer(self, timer_id: str, *, known: bool = True) -> bool:
-        """Its work has ended; `known`: and how."""
-        ...
-
-
-class LaterCalls(Protocol):
-    """Who makes commands' calls (`assistant.timers.later.FrozenCalls`)."""
-
-    def ready(self, timer: TimerRecord) -> bool:
-        """Whether it can be made now."""
-        ...
-
-    async def make(self, timer: TimerRecord) -> str:
-        """Make it; what a person must be told."""
-        ...
-
-
 class Later:
     """Enter it to have `take` do what is due.
 
@@ -213,8 +140,8 @@ class Later:
 
     def __init__(
         self,
-        store: LaterStore,
-        calls: LaterCalls,
+        store: Store,
+        calls: FrozenCalls,
         ask: Ask,
         say: Callable[[str, str], None],
         unheard: Unheard,

@@ -15,11 +15,12 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from typing import Any, Protocol
+from typing import Any
 
 from assistant.domain.clock import Clock
 from assistant.domain.records import StoreError, TimerRecord
-from assistant.timers.book import TimerBookStore, comes_again, is_occurrence, is_of_day
+from assistant.journal.store import Store
+from assistant.timers.book import comes_again, is_occurrence, is_of_day
 from assistant.timers.recurrence import Almanac, Rule, rule_from
 
 _log = logging.getLogger(__name__)
@@ -153,20 +154,6 @@ _NEARER_S = 60.0  # by which the sun must have moved to be worth a write
 _SET, _CHANGED, _ENDED = "set", "changed", "ended"
 
 
-class WatchStore(TimerBookStore, Protocol):
-    """What is needed of the store."""
-
-    def stamp(self) -> object:
-        """Something else than before once any process has written."""
-        ...
-
-    async def take_occurrence(
-        self, timer: TimerRecord, occurrence: TimerRecord, due: datetime | None
-    ) -> bool:
-        """One occurrence becomes a timer of its own, and `timer` goes on to `due`, if to any."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class Due:
     """Something whose time has come."""
@@ -196,7 +183,7 @@ class TimerWatch:
 
     def __init__(
         self,
-        store: WatchStore,
+        store: Store,
         clock: Clock,
         almanac: Almanac,
         synchronised: Callable[[], bool],

@@ -5,12 +5,13 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from assistant.domain.clock import Clock
 from assistant.domain.records import SmallValues, TimerRecord
+from assistant.journal.store import Store
 from assistant.speech.catalogue import Catalogue
-from assistant.speech.sink import PLAIN, Manner
+from assistant.speech.sink import PLAIN, Manner, Speaker
 from assistant.timers.monitor import READ_S, Complaints, Due
 from assistant.timers.telling import late_ring_of, missed_of, ring_of, unheard_of
 from audio.errors import AudioError
@@ -26,25 +27,13 @@ _NAME = "timers.unheard"
 _MOST = 5  # the newest; more is no news
 
 
-class SaysUnheard(Protocol):
-    """Whoever says it."""
-
-    def announce(self, text: str, language: str) -> None:
-        """Say it once the conversation rests."""
-        ...
-
-    async def rest(self) -> None:
-        """Return when no turn is under way."""
-        ...
-
-
 class Unheard:
     """Keeps them over a restart. All methods may raise StoreError."""
 
     def __init__(
         self,
         store: SmallValues,
-        speaker: SaysUnheard,
+        speaker: Speaker,
         catalogue: Catalogue,
         clock: Clock,
         zone: tzinfo,
@@ -115,26 +104,6 @@ _ALARM = Manner(alarm=True)  # what was to wake somebody is loud at night too
 _RINGS, _HEARD = "rings", "heard"
 
 
-class SaysTimers(Protocol):
-    """Whoever says it, such as the turn's `ConversationLoop`."""
-
-    def announce(self, text: str, language: str, manner: Manner = ...) -> None:
-        """Say it once the conversation rests."""
-        ...
-
-    async def rest(self) -> None:
-        """Return when no turn is under way."""
-        ...
-
-
-class RingerStore(Protocol):
-    """What is needed of the store."""
-
-    async def acknowledge_timer(self, timer_id: str) -> bool:
-        """It has rung and was heard. Raises StoreError."""
-        ...
-
-
 @dataclass(slots=True)
 class _Ringing:
     timer: TimerRecord
@@ -155,10 +124,10 @@ class Ringer:
 
     def __init__(
         self,
-        store: RingerStore,
+        store: Store,
         watch: "TimerWatch",
         unheard: Unheard,
-        speaker: SaysTimers,
+        speaker: Speaker,
         ring: Callable[[str], Awaitable[None]],
         hush: Callable[[], None],
         catalogue: Catalogue,

@@ -2,18 +2,19 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from types import TracebackType
-from typing import Protocol, Self
+from typing import Self
 
 from assistant.domain.clock import Clock
 from assistant.domain.listeners import Listeners
-from assistant.domain.records import SmallValues, TimerRecord
+from assistant.domain.records import TimerRecord
+from assistant.journal.store import Store
 from assistant.speech.catalogue import Catalogue
-from assistant.timers import later, monitor, ringer
+from assistant.speech.sink import Speaker
 from assistant.timers.book import RINGING, is_occurrence
-from assistant.timers.later import Ask, Later, LaterCalls
+from assistant.timers.later import Ask, FrozenCalls, Later
 from assistant.timers.monitor import Complaints, Due, TimerWatch
 from assistant.timers.recurrence import Almanac
-from assistant.timers.ringer import Ringer, SaysTimers, Unheard
+from assistant.timers.ringer import Ringer, Unheard
 from integrations.owner import OwnedTasks
 
 LOOK_S = 1.0  # between two looks whether something has changed; each is one `stat`
@@ -22,23 +23,19 @@ STALE_S = 3600.0  # after which an occurrence of what comes again is told and no
 Tell = Callable[[str, TimerRecord], None]  # "set", "changed", "rings", "heard" or "ended"
 
 
-class TimerStore(monitor.WatchStore, ringer.RingerStore, later.LaterStore, SmallValues, Protocol):
-    """What is needed of the store."""
-
-
 class TimerService:
     """Enter it to have all of it happen. What other processes set is found within LOOK_S."""
 
     def __init__(
         self,
-        store: TimerStore,
-        speaker: SaysTimers,
+        store: Store,
+        speaker: Speaker,
         ring: Callable[[str], Awaitable[None]],
         hush: Callable[[], None],
         catalogue: Catalogue,
         clock: Clock,
         almanac: Almanac,
-        calls: LaterCalls,
+        calls: FrozenCalls,
         ask: Ask,
         say: Callable[[str, str], None],
         synchronised: Callable[[], bool],

@@ -22,7 +22,7 @@ from typing import Any, cast
 import httpx
 import numpy as np
 
-from assistant.announcements.service import AnnounceDesk
+from assistant.announcements.service import AnnouncementService
 from assistant.app.build import open_app
 from assistant.config.schema import Settings
 from assistant.domain.clock import SystemClock
@@ -62,7 +62,7 @@ Send = Callable[[str, bool], Awaitable[None]]  # a text, and whether a tone goes
 class OnlyAnnounces:
     """A box for `POST /v1/announce` alone."""
 
-    def __init__(self, desk: AnnounceDesk) -> None:
+    def __init__(self, desk: AnnouncementService) -> None:
         self._desk = desk
 
     async def announce(self, wanted: AnnounceRequest, caller: Caller) -> str:

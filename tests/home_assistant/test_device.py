@@ -11,7 +11,7 @@ from typing import Any, cast
 import httpx
 import pytest
 
-from assistant.announcements.service import AnnounceDesk, Announcements
+from assistant.announcements.service import Announcements, AnnouncementService
 from assistant.cli.main import main
 from assistant.config.schema import Settings
 from assistant.domain.clock import Clock, SystemClock
@@ -29,7 +29,7 @@ from assistant.interfaces.device.registration import (
 from assistant.interfaces.device.sensors import DeviceEvents
 from assistant.journal.store import Store
 from assistant.speech.catalogue import Catalogue
-from assistant.speech.sink import Manner
+from assistant.speech.sink import PLAIN, Manner
 from integrations.errors import Misconfigured
 from integrations.home_assistant import mobile_app
 from integrations.home_assistant.client import HomeAssistant
@@ -54,7 +54,7 @@ class Listener:
         self.heard: asyncio.Queue[tuple[str, str]] = asyncio.Queue()
         self.rung: list[str] = []
 
-    def announce(self, text: str, language: str, manner: Manner) -> None:
+    def announce(self, text: str, language: str, manner: Manner = PLAIN) -> None:
         self.rung.append(manner.sound)
         self.heard.put_nowait((text, language))
 
@@ -143,7 +143,7 @@ def serve(settings: Settings, home: HomeAssistant, listener: Listener, box: Pres
 def _inbox(announcements: Announcements, box: Pressed, clock: Clock) -> Inbox:
     """One that speaks; what else it may do is tested in test_device_face.py."""
     heard = Heard()
-    desk = AnnounceDesk(announcements, None, clock)
+    desk = AnnouncementService(announcements, None, clock)
     commander = Commander(box, heard.happenings, FakeValues(), clock)
     fired = cast(DeviceEvents, Fired())
     return Inbox(desk, announcements, box, commander, fired, Catalogue(), clock, ("en",))

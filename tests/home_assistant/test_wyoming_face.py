@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import pytest
 
-from assistant.announcements.service import AnnounceDesk
+from assistant.announcements.service import AnnouncementService
 from assistant.config.schema import Settings
 from assistant.interfaces.wyoming import HouseVoice, SatelliteRoom, WyomingInterface
 from assistant.speech.catalogue import Catalogue
@@ -90,7 +90,7 @@ async def satellite(admin: Admin) -> AsyncIterator[Satellite]:
             "wyoming": {"enabled": True, "port": port, "tts_port": tts_port},
         }
     )
-    room = SatelliteRoom(cast(AnnounceDesk, desk), Catalogue(), "en")
+    room = SatelliteRoom(cast(AnnouncementService, desk), Catalogue(), "en")
     before = set(await admin.states())
     ours = HouseVoice(voice, ("en", "es"), lambda text: "en")
     async with WyomingInterface(settings, room, ours), added(admin, port), added(admin, tts_port):

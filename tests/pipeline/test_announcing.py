@@ -10,7 +10,7 @@ import httpx
 import numpy as np
 import pytest
 
-from assistant.announcements.service import AnnounceDesk, Announcements
+from assistant.announcements.service import Announcements, AnnouncementService
 from assistant.app.build import open_app
 from assistant.app.interfaces import open_interfaces
 from assistant.config.schema import Settings
@@ -147,7 +147,7 @@ async def test_the_important_is_said_first_and_the_rest_after_a_restart(tmp_path
     assert first.clauses == ("One.",)
     async with open_app(settings, None, hears=False) as app:  # nothing announces here
         queue = Announcements(app.bridge.store, app.runner, lambda text: "en")
-        desk = AnnounceDesk(queue, None, SystemClock())
+        desk = AnnouncementService(queue, None, SystemClock())
         low = AnnounceRequest(text="Two.", priority="low", persist=True)
         high = AnnounceRequest(text="Three.", priority="high", persist=True)
         for wanted in (low, high):

@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from assistant.announcements.queue import FOLDER, WaitingSounds
-from assistant.announcements.service import AnnounceDesk, Announcements
+from assistant.announcements.service import Announcements, AnnouncementService
 from assistant.announcements.sound_files import SoundFiles
 from assistant.app.build import App, open_app
 from assistant.config.schema import Settings
@@ -35,7 +35,7 @@ RATE = 16_000  # Hz, of the bell
 class Program:
     """The running app as a program sees it, and what it has said."""
 
-    def __init__(self, app: App, desk: AnnounceDesk) -> None:
+    def __init__(self, app: App, desk: AnnouncementService) -> None:
         self._app = app
         self._desk = desk
 
@@ -79,7 +79,7 @@ async def program(settings: Settings, file: Path, *, paced: bool = False) -> Asy
             assert app.bridge.demo is not None
             home = HomeSounds(app.bridge.home, app.bridge.demo.url)
             sounds = SoundFiles(settings.data_folder / "media", home)
-            desk = AnnounceDesk(announcements, sounds, SystemClock())
+            desk = AnnouncementService(announcements, sounds, SystemClock())
             async with announcements:
                 yield Program(app, desk)
     finally:

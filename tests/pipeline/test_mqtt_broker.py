@@ -15,14 +15,14 @@ from typing import Any
 
 import pytest
 
-from assistant.announcements.service import AnnounceDesk, Announcements
+from assistant.announcements.service import Announcements, AnnouncementService
 from assistant.config.schema import Settings
 from assistant.domain.clock import SystemClock
 from assistant.interfaces.mqtt.discovery import Topics, topics_of
 from assistant.interfaces.mqtt.interface import MqttInterface, broker_of, take_away
 from assistant.journal.store import Store
 from assistant.speech.catalogue import Catalogue
-from assistant.speech.sink import Manner
+from assistant.speech.sink import PLAIN, Manner
 from integrations.mqtt.client import MqttClient
 from integrations.mqtt.connection import V311, Connection, open_connection
 from integrations.mqtt.messages import Arrival, Publication, Subscription
@@ -78,7 +78,7 @@ class Room:
         self.said: list[str] = []
         self._ended: Callable[[str, bool], None] = lambda text, played: None
 
-    def announce(self, text: str, language: str, manner: Manner) -> None:
+    def announce(self, text: str, language: str, manner: Manner = PLAIN) -> None:
         self.said.append(text)
         self._ended(text, True)
 
@@ -110,7 +110,7 @@ class Hearth:
             announcements = await stack.enter_async_context(
                 Announcements(store, self.room, lambda text: "en")
             )
-            desk = AnnounceDesk(announcements, None, clock)
+            desk = AnnouncementService(announcements, None, clock)
             parts = replace(self.house.parts, desk=desk, store=store)
             settings = Settings.model_validate(
                 {

@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assistant.announcements.service import AnnounceDesk
+from assistant.announcements.service import AnnouncementService
 from assistant.conversation.confirmation_dialog import ConfirmationDialog
 from assistant.conversation.loop import ConversationLoop
 from assistant.conversation.program_questions import ProgramQuestions, Talks
@@ -276,7 +276,7 @@ class Parts:
     conversation: ConversationLoop
     mute: Mute
     modes: ModeKeeper
-    announcing: AnnounceDesk
+    announcing: AnnouncementService
     questions: ProgramQuestions
     talks: Talks
     timers: TimerDesk

@@ -36,7 +36,7 @@ from integrations.web.requests import (
 )
 
 if TYPE_CHECKING:  # doctor reads the old orders, and none of these
-    from assistant.announcements.service import AnnounceDesk, Announcements
+    from assistant.announcements.service import Announcements, AnnouncementService
     from assistant.interfaces.api.box import Box
     from assistant.interfaces.device.sensors import DeviceEvents
 
@@ -163,7 +163,7 @@ class Inbox(Opened):
 
     def __init__(
         self,
-        desk: "AnnounceDesk",
+        desk: "AnnouncementService",
         kept: "Announcements",
         box: "Box",
         commander: Commander,

@@ -8,7 +8,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from typing import Any
 
-from assistant.announcements.service import AnnounceDesk, Announcements
+from assistant.announcements.service import Announcements, AnnouncementService
 from assistant.config.errors import ConfigError
 from assistant.config.schema import Settings
 from assistant.domain.clock import Clock
@@ -184,7 +184,7 @@ class Reach:
     """Parts of the process that messages act on."""
 
     box: Box
-    desk: AnnounceDesk
+    desk: AnnouncementService
     announcements: Announcements
     catalogue: Catalogue
     store: SmallValues

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeGuard
 
 from pydantic import ValidationError
 
-from assistant.announcements.service import KEEP, AnnounceDesk
+from assistant.announcements.service import KEEP, AnnouncementService
 from assistant.conversation.rules.state import FollowUp
 from assistant.domain.clock import Clock
 from assistant.domain.events import EventBus
@@ -56,7 +56,7 @@ class MqttParts:
     """Parts of a process that stays, as far as MQTT reaches them."""
 
     box: Box
-    desk: AnnounceDesk
+    desk: AnnouncementService
     live: LiveSettings
     sources: StatusSources
     happenings: EventBus

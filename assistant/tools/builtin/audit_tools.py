@@ -3,13 +3,14 @@
 import json
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime, timedelta
-from typing import Any, Protocol
+from datetime import timedelta
+from typing import Any
 
 from assistant.domain.clock import Clock
 from assistant.domain.outcome import Decision, Observed, Status, Tier
-from assistant.domain.records import AuditRecord, Mark, StoreError, TurnRecord
-from assistant.journal.reports import MARKING
+from assistant.domain.records import AuditRecord, Mark, StoreError
+from assistant.journal.reports import MARKING, Reports
+from assistant.journal.store import Store
 from assistant.speech.catalogue import FALLBACK, Catalogue
 from assistant.tools.builtin.protocol import (
     NO_ARGUMENTS,
@@ -48,21 +49,11 @@ _UNCLEAR = frozenset(
 _OWNERS = "policy.rules"  # as rules of the owner's are called
 
 
-class Audited(Protocol):
-    """Where the audit is read (`assistant.journal.store.Store`)."""
-
-    async def audited(
-        self, since: datetime | None = None, until: datetime | None = None, limit: int = 100
-    ) -> list[AuditRecord]:
-        """The rows from `since` on, newest first."""
-        ...
-
-
 class AuditTools:
     """Both tools. They read; what a guest hears of them is as little as what is kept of guests."""
 
     def __init__(
-        self, audit: Audited, house: Callable[[], House], catalogue: Catalogue, clock: Clock
+        self, audit: Store, house: Callable[[], House], catalogue: Catalogue, clock: Clock
     ) -> None:
         self._audit = audit
         self._house = house
@@ -262,22 +253,10 @@ THAT_WAS_WRONG = MARKING
 WITHIN = timedelta(minutes=10)  # after that nobody knows what is meant
 
 
-class Marks(Protocol):
-    """Where turns are marked (`assistant.journal.reports.Reports`). Each raises StoreError."""
-
-    async def last_command(self, since: datetime) -> TurnRecord | None:
-        """What a person asked for last."""
-        ...
-
-    async def mark(self, turn_id: str, mark: Mark) -> bool:
-        """Say of a turn how it was. False: no such turn."""
-        ...
-
-
 class Marking:
     """The tool. It changes nothing in the home; it is counted (`hearth trace --list`)."""
 
-    def __init__(self, marks: Marks, catalogue: Catalogue, clock: Clock) -> None:
+    def __init__(self, marks: Reports, catalogue: Catalogue, clock: Clock) -> None:
         self._marks = marks
         self._catalogue = catalogue
         self._clock = clock

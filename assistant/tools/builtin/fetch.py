@@ -7,26 +7,18 @@ import re
 import unicodedata
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 from urllib.parse import SplitResult, unquote_plus, urljoin, urlsplit
 
 from assistant.domain.outcome import Tier
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest, BuiltInResult
 from integrations.errors import IntegrationError, Unavailable
-from integrations.web.fetch import Fetched, NotAllowed, NotReadable
+from integrations.web.fetch import Fetched, Fetcher, NotAllowed, NotReadable
 from integrations.web.page import links, read_page
 
 _log = logging.getLogger(__name__)
 FETCH_PAGE = "fetch_page"
-
-
-class Fetching(Protocol):
-    """What asks for pages (`integrations.web.fetch.Fetcher`)."""
-
-    async def fetch(self, url: str) -> Fetched:
-        """The page behind this URL. Raises IntegrationError."""
-        ...
 
 
 async def _none() -> Sequence[str]:
@@ -34,7 +26,7 @@ async def _none() -> Sequence[str]:
 
 
 def fetch_page(
-    fetcher: Fetching,
+    fetcher: Fetcher,
     catalogue: Catalogue,
     memories: Callable[[], Awaitable[Sequence[str]]] = _none,
 ) -> BuiltIn:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from enum import Enum
 from functools import lru_cache
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from assistant.domain.clock import Clock
 from assistant.domain.outcome import Tier
@@ -38,29 +38,10 @@ from assistant.tools.house.targets import find_areas, is_called, listed
 from integrations.home_assistant.context import UNLISTED
 from integrations.home_assistant.house import Area, Entity, Floor, House
 
+if TYPE_CHECKING:
+    from integrations.home_assistant.client import HomeAssistant
+
 # What the tools that look at the house have in common.
-
-
-class LivePicture(Protocol):
-    """The house (`integrations.home_assistant.client.HomeAssistant`)."""
-
-    @property
-    def house(self) -> House:
-        """The newest picture."""
-        ...
-
-    @property
-    def connected(self) -> bool:
-        """Whether it is being kept up to date."""
-        ...
-
-
-class AgedPicture(LivePicture, Protocol):
-    """The house, with the age of what is known of it."""
-
-    async def look(self) -> float | None:
-        """Seconds since it stopped being live: 0.0 while it is, None where there is none."""
-        ...
 
 
 def staleness(age_s: float) -> str:
@@ -93,7 +74,7 @@ _NOT_TEXT = re.compile(
 )
 
 
-def live_context(home: AgedPicture, catalogue: Catalogue, clock: Clock) -> BuiltIn:
+def live_context(home: "HomeAssistant", catalogue: Catalogue, clock: Clock) -> BuiltIn:
     """The tool. Its data is `{"result": text}` or `{"error": reason}`, as JSON; with `warning` in
     front where contact is lost."""
     answers = HouseAnswers(catalogue)
@@ -254,7 +235,7 @@ Place = TypeVar("Place", Area, Floor)
 _stem = lru_cache(maxsize=20_000)(stemmed)  # of the names of a large house
 
 
-def find_devices(home: AgedPicture, catalogue: Catalogue) -> BuiltIn:
+def find_devices(home: "HomeAssistant", catalogue: Catalogue) -> BuiltIn:
     """Build the tool. Its data is `{found, devices: [{name, domain, area, state}], left_out}`.
 
     In front of it stand `warning` where contact is lost, and `state_not_known`, the names of what

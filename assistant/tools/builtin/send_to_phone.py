@@ -3,14 +3,14 @@
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 from assistant.domain.outcome import Tier
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest, BuiltInResult, one_line
 from assistant.tools.house.names import folded, stemmed
 from integrations.home_assistant.house import House
-from integrations.home_assistant.phones import Phone
+from integrations.home_assistant.phones import Phone, Phones
 
 SEND_TO_PHONE = "send_to_phone"
 MAX_MESSAGE = 2_000  # characters; a phone shows a few hundred and the rest when it is opened
@@ -29,22 +29,10 @@ _GENERIC = frozenset(
 _ORDER = re.compile(r"(?i)tts|[a-z]+(?:_[a-z]+)+")
 
 
-class Sending(Protocol):
-    """The phones (`integrations.home_assistant.phones.Phones`). Each raises IntegrationError."""
-
-    async def all(self) -> list[Phone]:
-        """Those that take notifications."""
-        ...
-
-    async def send(self, phone: Phone, message: str, title: str = "") -> None:
-        """Show a notification."""
-        ...
-
-
 class SendToPhone:
     """Sends what a person wants to have on a phone."""
 
-    def __init__(self, phones: Sending, house: Callable[[], House], catalogue: Catalogue) -> None:
+    def __init__(self, phones: Phones, house: Callable[[], House], catalogue: Catalogue) -> None:
         """`house`: the newest picture."""
         self._phones = phones
         self._house = house

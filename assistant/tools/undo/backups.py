@@ -5,10 +5,11 @@ import hashlib
 import logging
 import os
 import secrets
+from abc import abstractmethod
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from assistant.domain.clock import Clock
 from assistant.tools.house.intents import Action, Move
@@ -18,8 +19,12 @@ from assistant.tools.undo.step import (
     WHY_UNKNOWN,
     NotPutBack,
     UndoneReport,
+    UndoStep,
 )
 from integrations.mcp.servers import ServerSpec
+
+if TYPE_CHECKING:
+    from assistant.tools.undo.stack import UndoStack
 
 _log = logging.getLogger(__name__)
 
@@ -34,22 +39,6 @@ TOOLS = frozenset({"write_file", "edit_file", "move_file", "create_directory"})
 _CHUNK = 1024 * 1024
 _MAX_NAME = 60  # characters of a file's name that are said
 _ABSENT = ""  # the mark of what is not there
-
-
-class Backup(Protocol):
-    """A step of `undo.UndoStack`: push it before the call, and note what the call did after it."""
-
-    async def after(self) -> None:
-        """The call has ended, however: from here on, others' changes are theirs. Never raises."""
-        ...
-
-    async def run(self) -> UndoneReport:
-        """Put it back, unless somebody has changed it since."""
-        ...
-
-    async def forget(self) -> None:
-        """Delete the copy."""
-        ...
 
 
 class Backups:
@@ -72,7 +61,7 @@ class Backups:
 
     async def before(
         self, spec: ServerSpec, tool: str, arguments: Mapping[str, Any]
-    ) -> Backup | None:
+    ) -> "FileStep | None":
         """Keep what this call of `tool` would replace. None: it is no file's, or not known.
 
         Never raises; what is too large or cannot be read becomes a step that says so.
@@ -81,7 +70,7 @@ class Backups:
             return None
         return await asyncio.to_thread(self._before, spec, tool, dict(arguments))
 
-    def _before(self, spec: ServerSpec, tool: str, arguments: dict[str, Any]) -> Backup | None:
+    def _before(self, spec: ServerSpec, tool: str, arguments: dict[str, Any]) -> "FileStep | None":
         folders = given_folders(spec)
         names = ("source", "destination") if tool == "move_file" else ("path",)
         paths = [meant(arguments.get(name), spec, folders) for name in names]
@@ -169,13 +158,14 @@ class _File:
             self._copy.unlink(missing_ok=True)
 
 
-class _Step:
-    """What the kinds of steps have in common: work with files is done in a thread."""
+class FileStep(UndoStep):
+    """A change of files. Push it before the call, and note what the call did by `after`."""
 
     def __init__(self, path: Path) -> None:
         self._path = path  # what is told
 
     async def after(self) -> None:
+        """The call has ended, however: from here on, others' changes are theirs. Never raises."""
         try:
             await asyncio.to_thread(self._after)
         except OSError as error:
@@ -200,15 +190,15 @@ class _Step:
     def _after(self) -> None:
         """Look at the files after the call."""
 
+    @abstractmethod
     def _run(self) -> str | None:
         """Put it back: "" where that is done, None where nothing has changed, else why not."""
-        raise NotImplementedError
 
     def _forget(self) -> None:
         """Delete what was kept."""
 
 
-class _NotKept(_Step):
+class _NotKept(FileStep):
     """What nobody can bring back."""
 
     def __init__(self, path: Path, why: str) -> None:
@@ -219,7 +209,7 @@ class _NotKept(_Step):
         return self._why
 
 
-class _Replaced(_Step):
+class _Replaced(FileStep):
     """A file that was written or edited."""
 
     def __init__(self, file: _File) -> None:
@@ -243,7 +233,7 @@ class _Replaced(_Step):
         self._file.forget()
 
 
-class _Moved(_Step):
+class _Moved(FileStep):
     """A file or folder that was given another place or name."""
 
     def __init__(self, source: Path, target: _File) -> None:
@@ -274,7 +264,7 @@ class _Moved(_Step):
         self._target.forget()
 
 
-class _NewFolders(_Step):
+class _NewFolders(FileStep):
     """A folder that was made, with those above it that there were not."""
 
     def __init__(self, path: Path) -> None:
@@ -381,18 +371,10 @@ def _at_home(path: str, spec: ServerSpec) -> str:
 # What calls do to files becomes a step of undoing.
 
 
-class Steps(Protocol):
-    """Where steps are kept until they are undone (`undo.UndoStack`)."""
-
-    def push(self, key: str, turn_id: str, step: Backup, moves: tuple[Move, ...] = ()) -> None:
-        """Add one, of the call `key` that is under way; `moves`: as what it is judged."""
-        ...
-
-
 class FileUndo:
     """Makes undoable what calls do to files."""
 
-    def __init__(self, backups: Backups, steps: Steps) -> None:
+    def __init__(self, backups: Backups, steps: "UndoStack") -> None:
         self._backups = backups
         self._steps = steps
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from assistant.domain.clock import Clock
 from assistant.domain.outcome import Status, Tier, ToolOutcome
+from assistant.domain.records import SmallValues
 from assistant.tools.builtin.protocol import HEARTH
 from assistant.tools.house.intents import Move, suffix
 from assistant.tools.undo.reversible import AskTiers, ReversibleThings, choose
@@ -17,7 +18,6 @@ from assistant.tools.undo.step import (
     UNKNOWN,
     HomeStep,
     StoredStep,
-    UndoActions,
     UndoneReport,
     UndoStep,
     forgotten,
@@ -25,8 +25,6 @@ from assistant.tools.undo.step import (
     reasons,
 )
 from assistant.tools.undo.storage import (
-    Kept,
-    Snapshots,
     SnapshotShelf,
     StoredLevel,
     StoredLevels,
@@ -34,6 +32,7 @@ from assistant.tools.undo.storage import (
 )
 from integrations.errors import IntegrationError
 from integrations.home_assistant.house import Entity, House
+from integrations.home_assistant.services import Services, Snapshots
 from integrations.owner import OwnedTasks
 
 if TYPE_CHECKING:
@@ -106,11 +105,11 @@ class UndoStack:
         self,
         home: "HomeAssistant",
         snapshots: Snapshots,
-        services: UndoActions,
+        services: Services,
         clock: Clock,
         *,
         alone: bool,
-        store: Kept | None = None,
+        store: SmallValues | None = None,
         tiers: AskTiers = dict,
     ) -> None:
         """`alone`: no other process of Hearth uses this house now, so that every snapshot found at

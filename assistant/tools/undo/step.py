@@ -2,9 +2,10 @@
 
 import asyncio
 import logging
+from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from assistant.tools.house.intents import Move
 from assistant.tools.undo.reversible import (
@@ -21,7 +22,9 @@ from integrations.errors import IntegrationError
 from integrations.home_assistant.house import Entity, House
 
 if TYPE_CHECKING:
+    from assistant.tools.undo.storage import SnapshotShelf
     from integrations.home_assistant.client import HomeAssistant
+    from integrations.home_assistant.services import Services
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,16 +88,16 @@ class UndoneReport:
         )
 
 
-class UndoStep(Protocol):
+class UndoStep(ABC):
     """One thing that can be undone once, within `stack.LIFE_S`."""
 
+    @abstractmethod
     async def run(self) -> UndoneReport:
         """Put it back. What cannot be is told in the report."""
-        ...
 
+    @abstractmethod
     async def forget(self) -> None:
-        """It was run, or never will be: let go of what is kept for it. Called once."""
-        ...
+        """Delete what is kept for it, once it was run or never will be. Called once."""
 
 
 UNKNOWN = UndoneReport(not_put_back=(NotPutBack("", WHY_UNKNOWN),))
@@ -123,41 +126,14 @@ RESTORE_S = 8.0  # for Home Assistant's answer to one action
 SEEN_S = 2.0  # for the house to show it
 
 
-class Keeper(Protocol):
-    """Where the snapshots are (`shelf.Shelf`)."""
-
-    async def restore(self, number: int) -> None:
-        """Bring it back. Raises IntegrationError."""
-        ...
-
-    def drop(self, number: int) -> None:
-        """Forget it."""
-        ...
-
-
-class UndoActions(Protocol):
-    """Home Assistant's actions (`integrations.home_assistant.services.Services`)."""
-
-    async def call(
-        self,
-        domain: str,
-        service: str,
-        data: Mapping[str, Any] | None = None,
-        *,
-        entities: tuple[str, ...] = (),
-    ) -> Any:
-        """Do it. Raises IntegrationError."""
-        ...
-
-
-class HomeStep:
+class HomeStep(UndoStep):
     """What one call touched first in its turn: a snapshot of it, and what is known beside."""
 
     def __init__(
         self,
         home: "HomeAssistant",
-        keeper: Keeper,
-        services: UndoActions,
+        keeper: "SnapshotShelf",
+        services: "Services",
         *,
         was: Mapping[str, Entity],
         number: int | None,

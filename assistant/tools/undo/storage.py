@@ -10,41 +10,20 @@ import secrets
 from collections.abc import Collection, Coroutine, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from datetime import datetime, timedelta
-from typing import Any, Protocol
+from typing import Any
 
 from assistant.domain.clock import Clock
-from assistant.domain.records import StoreError
+from assistant.domain.records import SmallValues, StoreError
 from assistant.tools.undo.step import StoredStep
 from integrations.errors import IntegrationError
 from integrations.home_assistant.house import Entity
-from integrations.home_assistant.services import Found, snapshot_id
+from integrations.home_assistant.services import Snapshots, snapshot_id
 from integrations.owner import OwnedTasks
 
 _log = logging.getLogger(__name__)
 AGAIN_S = 15.0  # between two tries to delete what the home is away for
 OLD = timedelta(minutes=20)  # no process of Hearth has a use for an older one
 _SHARE = 1000  # numbers of one process
-
-
-class Snapshots(Protocol):
-    """Where they are (`integrations.home_assistant.services.Snapshots`). All raise
-    IntegrationError."""
-
-    async def create(self, number: int, entity_ids: Sequence[str]) -> None:
-        """Keep how these are now."""
-        ...
-
-    async def restore(self, number: int) -> None:
-        """Bring it back."""
-        ...
-
-    async def delete(self, entity_id: str) -> None:
-        """Forget it."""
-        ...
-
-    async def found(self) -> list[Found]:
-        """All that there are."""
-        ...
 
 
 class SnapshotShelf:
@@ -144,18 +123,6 @@ _TUPLES = frozenset({"aliases", "labels"})
 _FIELDS = frozenset(one.name for one in fields(Entity))
 
 
-class Kept(Protocol):
-    """Where small values are (`assistant.journal.store.Store`)."""
-
-    async def kept(self, name: str) -> Any | None:
-        """The value of that name. Raises StoreError."""
-        ...
-
-    async def keep(self, name: str, value: Any) -> None:
-        """Write it. Raises StoreError."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class StoredLevel:
     """What one turn has changed."""
@@ -169,7 +136,7 @@ class StoredLevel:
 class StoredLevels:
     """Reads and writes them. Never raises: without it a process undoes what it did itself."""
 
-    def __init__(self, store: Kept | None, clock: Clock, life_s: float) -> None:
+    def __init__(self, store: SmallValues | None, clock: Clock, life_s: float) -> None:
         self._store = store
         self._clock = clock
         self._life_s = life_s

@@ -4,7 +4,7 @@ import json
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from assistant.domain.call import ToolCall
 from assistant.domain.outcome import Status, Tier, ToolOutcome
@@ -12,14 +12,13 @@ from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest, BuiltInResult
 from assistant.tools.catalog.menu import Menu
 from assistant.tools.execution.confirmations import CANNOT_ASK
-from assistant.tools.house.intents import Move
 from assistant.tools.house.targets import (
     domain_of,
     find_areas,
     is_called,
     listed,
 )
-from assistant.tools.undo.stack import MAX_LEVELS, DoneCall, Undone
+from assistant.tools.undo.stack import MAX_LEVELS, DoneCall, Undone, UndoStack
 from assistant.tools.undo.step import UndoneReport
 from integrations.home_assistant.house import House
 
@@ -97,22 +96,6 @@ CORRECT_WITHIN_S = 60.0
 Rerun = Callable[[ToolCall, BuiltInRequest], Awaitable[ToolOutcome]]
 
 
-class Stack(Protocol):
-    """What can be undone (`assistant.tools.undo.stack.UndoStack`)."""
-
-    def moves(self, steps: int = 1) -> tuple[Move, ...]:
-        """What that would switch now."""
-        ...
-
-    async def undo(self, steps: int = 1, judged: Sequence[Move] | None = None) -> Undone:
-        """Put back what the newest turns have changed, as far as it was judged."""
-        ...
-
-    def last_calls(self, within_s: float) -> tuple[DoneCall, ...]:
-        """The calls of the newest level, where they are as new as that."""
-        ...
-
-
 def through(tools: "Toolbox") -> Rerun:
     """A corrected call takes the same way as every other one, in the situation of its turn; what
     must be asked about the brain has to call itself."""
@@ -128,7 +111,7 @@ def through(tools: "Toolbox") -> Rerun:
 class Undoing:
     """The two tools."""
 
-    stack: Stack
+    stack: UndoStack
     rerun: Rerun
     menu: Callable[[], Menu]  # as last listed
     house: Callable[[], House]

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from assistant.announcements.queue import TooMuchSound
-from assistant.announcements.service import KEEP, AnnounceDesk
+from assistant.announcements.service import KEEP, Announcements, AnnouncementService
+from assistant.announcements.sound_files import SoundFiles
 from assistant.domain.clock import VirtualClock
 from assistant.domain.records import AnnouncementRecord, StoreError
 from audio.mixer import RATE
@@ -19,7 +20,7 @@ CALLER = Caller("http:kitchen", frozenset({"speak"}))
 BELL = Clip("bell.wav", b"\1\2" * 800, 8_000)
 
 
-class Queue:
+class Queue(Announcements):
     """Stands for `Announcements`: takes it, or does what the test says."""
 
     def __init__(self) -> None:
@@ -54,7 +55,7 @@ class Queue:
         return self.takes
 
 
-class Sounds:
+class Sounds(SoundFiles):
     """Has one sound."""
 
     def __init__(self) -> None:
@@ -72,7 +73,7 @@ class Stage:
 
     def __init__(self) -> None:
         self.queue, self.sounds, self.clock = Queue(), Sounds(), VirtualClock()
-        self.desk = AnnounceDesk(self.queue, self.sounds, self.clock)
+        self.desk = AnnouncementService(self.queue, self.sounds, self.clock)
 
     async def announce(self, name: str = "", **wanted: Any) -> str:
         request = AnnounceRequest.model_validate(wanted)
@@ -120,7 +121,7 @@ async def test_a_sound_is_there_before_it_is_taken(stage: Stage) -> None:
 
 
 async def test_without_a_place_for_sounds_there_are_none(stage: Stage) -> None:
-    desk = AnnounceDesk(stage.queue, None, stage.clock)
+    desk = AnnouncementService(stage.queue, None, stage.clock)
     with pytest.raises(NotPossible, match="give a text"):
         await desk.announce(AnnounceRequest(media="bell.wav"), CALLER)
 

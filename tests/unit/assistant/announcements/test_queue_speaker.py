@@ -15,11 +15,14 @@ from assistant.announcements.service import AGAIN_S, KEEP, TRIES, Announcements
 from assistant.domain.clock import VirtualClock
 from assistant.domain.records import AnnouncementRecord, StoreError
 from assistant.journal.store import Store
-from assistant.speech.sink import Manner
+from assistant.speech.output import SpeechOutput
+from assistant.speech.sink import PLAIN, Manner
 
 
-class Talker:
-    """A conversation that rests when the test says so."""
+class Talker(SpeechOutput):
+    """A conversation that rests when the test says so, and its loudspeaker."""
+
+    drops: int = 0
 
     def __init__(self) -> None:
         self.said: list[tuple[str, str]] = []
@@ -29,14 +32,13 @@ class Talker:
         self.spoke = asyncio.Event()
         self.there = asyncio.Event()  # the loudspeaker
         self.there.set()
-        self.drops = 0
         self.goes = 0  # so many times it goes while something is said
         self.mute = False  # what is said cannot be played, for another reason
         self.between: list[tuple[str, bool]] = []  # others that end meanwhile; whether whole
         self.ended: Callable[[str, bool], None] = lambda text, played: None
         self.ending = False
 
-    def announce(self, text: str, language: str, manner: Manner) -> None:
+    def announce(self, text: str, language: str, manner: Manner = PLAIN) -> None:
         assert self.free.is_set(), "it talks over somebody"
         played = not self.goes and not self.mute
         if self.goes:

@@ -13,6 +13,7 @@ from assistant.tools.builtin.protocol import BuiltInRequest, BuiltInResult
 from integrations.errors import Refused, Unavailable
 from integrations.home_assistant.house import Area, Entity, Floor, House
 from integrations.home_assistant.reasons import Unanswered
+from tests.fakes.home import StillHome
 
 PLAYS, PLAYS_AND_GOES_ON = 512, 512 | 1 << 20
 AREAS = (
@@ -54,11 +55,11 @@ def house(*entities: Entity) -> House:
     )
 
 
-class Home:
+class Home(StillHome):
     """A home that notes what it is asked to say."""
 
     def __init__(self, *entities: Entity) -> None:
-        self.house, self.connected = house(*entities), True
+        super().__init__(house(*entities))
         self.platforms: dict[str, str] | None = {}  # None: nobody may know
         self.fails: dict[str, Exception] = {}  # by entity id
         self.hangs: set[str] = set()

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from assistant.brains.briefing.briefer import STAY_SILENT, Briefing
-from assistant.brains.gemini_once import ROUNDS, GeminiOnceBrain, ThinkResult
+from assistant.brains.gemini_once import ROUNDS, GeminiOnceBrain
 from assistant.domain.brain import (
     BrainEvent,
     BrainFault,
@@ -17,6 +17,7 @@ from assistant.domain.brain import (
     Reached,
     ReplyText,
     Spent,
+    Thought,
     TurnDone,
     TurnRequest,
     Usage,
@@ -323,7 +324,7 @@ async def think(
     rounds: int = 15,
     bill: list[Spent] | None = None,
     picture: Picture | None = None,
-) -> ThinkResult:
+) -> Thought:
     async def spend(spent: Spent) -> None:
         if bill is not None:
             bill.append(spent)
@@ -355,7 +356,7 @@ async def test_a_question_is_worked_on_with_tools(service: Play, house: House) -
         [OnceText(" Because of "), OnceText("that. "), used, STOP],
     )
     bill: list[Spent] = []
-    assert await think(made, house, bill=bill) == ThinkResult("Because of that.")
+    assert await think(made, house, bill=bill) == Thought("Because of that.")
     assert bill == [Spent(Usage(1_000_000, 0), 1.0, ROW.name)] * 2
     assert made.talk.setup == OnceSetup(ROW, "Think.", (LIGHT,), "high")
     assert made.talk.told[0] == "why?"
@@ -376,7 +377,7 @@ async def test_a_failure_leaves_what_it_cost(service: Play, house: House) -> Non
     made = service([OnceText("Half"), TokensUsed(1_000_000, 0), Exhausted("No quota.")])
     bill: list[Spent] = []
     result = await think(made, house, bill=bill)
-    assert result == ThinkResult("Half", BrainFault("quota", "No quota.", retryable=False))
+    assert result == Thought("Half", BrainFault("quota", "No quota.", retryable=False))
     assert bill == [Spent(Usage(1_000_000, 0), 1.0, ROW.name)]
 
 

@@ -9,6 +9,7 @@ from assistant.domain.outcome import Tier
 from assistant.domain.question import Question
 from assistant.speech.catalogue import Catalogue
 from integrations.errors import Misconfigured
+from integrations.home_assistant import phones
 from integrations.home_assistant.phones import Phone
 
 PIXEL, IPAD = Phone("mobile_app_pixel_12", "Ana's Pixel"), Phone("mobile_app_ipad", "iPad")
@@ -18,7 +19,7 @@ def question(language: str) -> Question:
     return Question("q", "t", "c", "phone", Tier.SECURE, "Unlock Front Door?", language)
 
 
-class Phones:
+class Phones(phones.Phones):
     """Phones that answer alike."""
 
     def __init__(self, *known: Phone, answer: Literal["yes", "no"] | None = "yes") -> None:

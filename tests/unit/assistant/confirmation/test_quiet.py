@@ -30,6 +30,7 @@ class Room(FakeHome):
         data: Mapping[str, Any] | None = None,
         *,
         entities: Sequence[str] = (),
+        answer: bool = False,
     ) -> None:
         if self.hangs:
             await asyncio.get_running_loop().create_future()

@@ -5,6 +5,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from assistant.confirmation.pin import PinGuard
 from assistant.confirmation.witness import Hears, OwnersPhone, Witness
 from assistant.conversation.audio_front_end import EarEvent
 from assistant.conversation.confirmation_dialog import AskingServices, Prompter
@@ -114,7 +115,7 @@ class Ear:
         return self.digits
 
 
-class Pin:
+class Pin(PinGuard):
     """1234, as often as one likes."""
 
     def __init__(self) -> None:

@@ -11,7 +11,7 @@ from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.protocol import BuiltInRequest, BuiltInResult
 
 
-class Talk:
+class Talk(Controls):
     """A talk that notes what is done to it."""
 
     def __init__(self, turns: int | None = 5) -> None:

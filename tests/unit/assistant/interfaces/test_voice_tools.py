@@ -11,10 +11,13 @@ from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.protocol import BuiltInRequest, BuiltInResult
 
 
-class Voice:
+class Voice(Controls):
     """A voice that goes from 0 to `loudest` and from half to twice its pace."""
 
     usual_speed = 1.1
+    volume: float = 0.5
+    speed: float = 1.0
+    loudest: float = 1.0
 
     def __init__(self, volume: float = 0.5, speed: float = 1.0, loudest: float = 1.0) -> None:
         self.volume, self.speed, self.loudest = volume, speed, loudest

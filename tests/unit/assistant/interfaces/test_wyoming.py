@@ -10,7 +10,7 @@ from wyoming.client import AsyncTcpClient
 from wyoming.event import Event
 from wyoming.tts import Synthesize, SynthesizeVoice
 
-from assistant.announcements.service import AnnounceDesk
+from assistant.announcements.service import AnnouncementService
 from assistant.config.errors import ConfigError
 from assistant.config.load import load_settings
 from assistant.config.schema import Settings
@@ -24,7 +24,7 @@ from integrations.web.requests import AnnounceRequest
 from tests.ports import free_port
 
 
-class Desk(AnnounceDesk):
+class Desk(AnnouncementService):
     """Notes what is to be said."""
 
     def __init__(self) -> None:

@@ -4,16 +4,10 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from assistant.domain.brain import BrainFault, Spent, Usage
+from assistant.domain.brain import BrainFault, Spent, Thought, Usage
 from assistant.jobs.thinking import RunCall
 from integrations.gemini.declarations import Declaration
 from integrations.gemini.once import Picture
-
-
-@dataclass(frozen=True, slots=True)
-class Thought:
-    text: str
-    fault: BrainFault | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from assistant.domain.brain import BrainFault, Spent, Usage
+from assistant.domain.brain import BrainFault, Spent, Thought, Usage
 from assistant.jobs.thinking import Guidance, Looking
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.protocol import BuiltInRequest, BuiltInResult
@@ -17,14 +17,6 @@ from integrations.home_assistant.media import Snapshot
 DOOR = Entity("camera.door", "Door Camera", "idle")
 GARDEN = Entity("camera.garden", "Garden", "idle", aliases=("Yard",))
 ASK = {"camera": "door camera", "question": "Who is there?"}
-
-
-class Thought:
-    """What the model said."""
-
-    def __init__(self, text: str, fault: BrainFault | None = None) -> None:
-        self.text = text
-        self.fault = fault
 
 
 class Stage:

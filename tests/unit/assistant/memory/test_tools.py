@@ -11,6 +11,7 @@ import pytest
 from assistant.domain.clock import VirtualClock
 from assistant.domain.records import MemoryRecord, StoreError
 from assistant.journal.store import Store
+from assistant.journal.tables import MemoryRows
 from assistant.memory.facts import ANSWER_WITHIN, MAX_BRIEFED, MAX_FACTS, MORE, like, meant
 from assistant.memory.tools import MAX_TOLD, Memories
 from assistant.speech.catalogue import Catalogue
@@ -390,8 +391,11 @@ async def test_nothing_is_briefed_while_guests_are_there(store: Store) -> None:
     assert await late.expected("Ana", spoken=False) is None
 
 
-class Broken:
+class Broken(MemoryRows):
     """A store on a full disk."""
+
+    def __init__(self) -> None:
+        pass
 
     async def keep(self, *memories: MemoryRecord) -> None:
         raise StoreError("The disk is full.")

@@ -16,6 +16,7 @@ from integrations.errors import Refused, Unavailable
 from integrations.home_assistant.house import Area, House
 from integrations.home_assistant.reasons import Unanswered
 from integrations.home_assistant.services import Services
+from tests.fakes.home import StillHome
 from tests.fakes.small_values import FakeValues
 from tests.fakes.sound import standing
 from tests.unit.assistant.sound.test_media_players import player
@@ -39,13 +40,12 @@ class Shelf(FakeValues):
         self.writes += 1
 
 
-class Room:
+class Room(StillHome):
     """A house with one room. An action of which nothing is told here fails the test."""
 
     def __init__(self, *players: Any) -> None:
         area = Area("kitchen", "Kitchen", aliases=("Galley",))
-        self.house = House({}, {"kitchen": area}, {one.entity_id: one for one in players})
-        self.connected = True
+        super().__init__(House({}, {"kitchen": area}, {one.entity_id: one for one in players}))
         self.done: list[str] = []
         self.slow = False  # it does what is asked, but does not show it
         self.error: Exception | None = None  # of every action

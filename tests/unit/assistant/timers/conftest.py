@@ -11,18 +11,18 @@ import pytest
 
 from assistant.domain.clock import Clock, VirtualClock
 from assistant.domain.records import SmallValues, StoreError, TimerRecord
+from assistant.journal.store import Store
 from assistant.speech.catalogue import Catalogue
-from assistant.speech.sink import PLAIN, Manner
+from assistant.speech.sink import PLAIN, Manner, Speaker
 from assistant.timers.book import TimerBook
+from assistant.timers.later import FrozenCalls
 from assistant.timers.recurrence import Almanac
-from assistant.timers.ringer import SaysTimers
 from assistant.timers.service import TimerService
-from assistant.timers.service import TimerStore as TimerShelf
 from audio.errors import InputUnusable
 from integrations.home_assistant.house import House
 
 
-class Shelf:
+class Shelf(Store):
     """What `assistant.journal.store.Store` does with timers, at once and in memory."""
 
     def __init__(self) -> None:
@@ -138,6 +138,11 @@ class Talker:
         self.said.append(text)
         self.languages.append(language)
 
+    ending = False
+
+    def follow_announcements(self, ended: Callable[[str, bool], None]) -> None:
+        raise AssertionError("timers follow none")
+
     async def rest(self) -> None:
         await self.free.wait()
 
@@ -152,7 +157,7 @@ class Talker:
         self.hushed += 1
 
 
-class Doer:
+class Doer(FrozenCalls):
     """Does what was to be done later, and writes it down."""
 
     def __init__(self) -> None:
@@ -184,8 +189,8 @@ def an_almanac(shelf: SmallValues, zone: tzinfo = UTC, house: House | None = Non
 
 
 def a_keeper(
-    store: TimerShelf,
-    speaker: SaysTimers,
+    store: Store,
+    speaker: Speaker,
     ring: Callable[[str], Awaitable[None]],
     clock: Clock,
     doer: Doer | None = None,

@@ -12,6 +12,7 @@ from assistant.brains.offline.parse import Parser
 from assistant.brains.offline.sentences import MEMORY_TOOLS
 from assistant.domain.clock import VirtualClock
 from assistant.domain.records import MemoryRecord
+from assistant.journal.tables import MemoryRows
 from assistant.memory.tools import Memories
 from assistant.memory.words import asked_for
 from assistant.speech.catalogue import Catalogue
@@ -22,8 +23,11 @@ from tests.corpus.house import corpus_house
 PARSER = Parser(house_names(corpus_house()))
 
 
-class Empty:
+class Empty(MemoryRows):
     """A memory with nothing in it."""
+
+    def __init__(self) -> None:
+        pass
 
     async def keep(self, *memories: MemoryRecord) -> None: ...
 

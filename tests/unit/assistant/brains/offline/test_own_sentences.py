@@ -21,6 +21,8 @@ from assistant.domain.call import ToolCall
 from assistant.domain.clock import VirtualClock
 from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
 from assistant.domain.records import AuditRecord, Mark, TurnRecord
+from assistant.journal.reports import Reports
+from assistant.journal.store import Store
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.audit_tools import (
     THAT_WAS_WRONG,
@@ -33,7 +35,7 @@ from assistant.tools.builtin.box_settings import NONE, SwitchProfile
 from assistant.tools.catalog.menu import Menu, build_menu
 from assistant.tools.house.intents import Move
 from assistant.tools.policy.choices import SWITCH_PROFILE
-from assistant.tools.undo.stack import DoneCall, Undone
+from assistant.tools.undo.stack import DoneCall, Undone, UndoStack
 from assistant.tools.undo.tools import Undoing
 from integrations.home_assistant.house import Area, Entity, House
 from tests.corpus.house import corpus_house
@@ -41,17 +43,21 @@ from tests.corpus.house import corpus_house
 PARSER = Parser(house_names(corpus_house()))
 
 
-class NoRows:
+class NoRows(Store):
     """An audit with nothing in it."""
 
-    async def audited(
-        self, since: datetime | None = None, until: datetime | None = None, limit: int = 100
-    ) -> list[AuditRecord]:
+    def __init__(self) -> None:
+        pass
+
+    async def audited(self, *_: object, **__: object) -> list[AuditRecord]:
         return []
 
 
-class NoMarks:
+class NoMarks(Reports):
     """A journal in which nothing was asked for."""
+
+    def __init__(self) -> None:
+        pass
 
     async def last_command(self, since: datetime) -> TurnRecord | None:
         return None
@@ -150,8 +156,11 @@ HOUSE = House(
 HOME_PARSER = Parser(house_names(HOUSE))
 
 
-class NoStack:
+class NoStack(UndoStack):
     """Of which nothing is asked here."""
+
+    def __init__(self) -> None:
+        pass
 
     def moves(self, steps: int = 1) -> tuple[Move, ...]:
         raise AssertionError("nothing is judged here")

@@ -16,14 +16,18 @@ from assistant.timers.telling import TimerTelling
 from assistant.timers.tools import AlarmTool, TimerTools
 from assistant.tools.catalog.arguments import fit
 from assistant.tools.catalog.menu import Menu, build_menu
+from assistant.tools.execution.toolbox import Toolbox
 from integrations.mcp.servers import McpTool, home_assistant_server
 from tests.corpus.house import corpus_house
 from tests.corpus.runs import Turn, run
 from tests.unit.assistant.timers.conftest import Shelf, an_almanac
 
 
-class NoTools:
+class NoTools(Toolbox):
     """Nothing is called here."""
+
+    def __init__(self) -> None:
+        pass
 
     current_menu = Menu()
 

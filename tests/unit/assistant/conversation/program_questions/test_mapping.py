@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from assistant.brains.gemini_once import ThinkResult
 from assistant.conversation.expected_answers import BadSchema, SchemaMapper, check_schema
-from assistant.domain.brain import BrainFault, Spent, Usage
+from assistant.domain.brain import BrainFault, Spent, Thought, Usage
 from assistant.domain.call import ToolCall
 from assistant.jobs.thinking import RunCall
 from integrations.gemini.declarations import Declaration
@@ -44,13 +43,13 @@ class Mind:
         thinking: str,
         spend: Callable[[Spent], Awaitable[None]],
         picture: Picture | None = None,
-    ) -> ThinkResult:
+    ) -> Thought:
         assert (declarations, rounds, picture) == ((), 1, None)
         self.asked, self.instruction = question, instruction
         await spend(Spent(Usage(10, 5), 0.001))
         with pytest.raises(RuntimeError, match="unlock was called"):
             await call(ToolCall("c1", "unlock", {}))
-        return ThinkResult(self.text, self.fault)
+        return Thought(self.text, self.fault)
 
 
 async def mapped(mind: Mind, schema: Mapping[str, Any] = SCHEMA) -> dict[str, Any] | None:

@@ -5,7 +5,7 @@ import pytest
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.fetch import Seen, carries, fetch_page, was_said
 from assistant.tools.builtin.protocol import BuiltInRequest, BuiltInResult
-from integrations.web.fetch import Fetched
+from integrations.web.fetch import Fetched, Fetcher
 
 PAGE = "https://news.example/today"
 BODY = (
@@ -91,7 +91,7 @@ def test_a_plain_text_has_no_links() -> None:
     assert not seen.holds("https://news.example/one")
 
 
-class Net:
+class Net(Fetcher):
     def __init__(self) -> None:
         self.asked: list[str] = []
 

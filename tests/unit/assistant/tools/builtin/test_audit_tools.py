@@ -10,6 +10,7 @@ import pytest
 from assistant.domain.clock import VirtualClock
 from assistant.domain.outcome import Decision, Observed, Status, Tier
 from assistant.domain.records import AuditRecord, StoreError
+from assistant.journal.store import Store
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.audit_tools import (
     MAX_TOLD,
@@ -65,19 +66,24 @@ DOOR = replace(
 )
 
 
-class Journal:
+class Journal(Store):
     """The rows given, newest first; or none can be read."""
 
     def __init__(self, rows: tuple[AuditRecord, ...], broken: bool = False) -> None:
-        self._rows = rows
+        self._audit = rows
         self._broken = broken
 
     async def audited(
-        self, since: datetime | None = None, until: datetime | None = None, limit: int = 100
+        self,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        limit: int = 100,
+        *_: object,
+        **__: object,
     ) -> list[AuditRecord]:
         if self._broken:
             raise StoreError("The journal failed.")
-        found = [row for row in self._rows if since is None or row.at >= since]
+        found = [row for row in self._audit if since is None or row.at >= since]
         return sorted(found, key=lambda row: row.at, reverse=True)[:limit]
 
 

@@ -10,13 +10,13 @@ from assistant.tools.builtin.fetch import fetch_page
 from assistant.tools.builtin.protocol import BuiltInRequest, BuiltInResult
 from assistant.tools.catalog.arguments import fit
 from integrations.errors import IntegrationError, Refused, SignInAgain, Unavailable
-from integrations.web.fetch import Fetched, NotAllowed, NotReadable
+from integrations.web.fetch import Fetched, Fetcher, NotAllowed, NotReadable
 from integrations.web.page import MAX_TEXT
 
 URL = "https://x.example/"
 
 
-class Net:
+class Net(Fetcher):
     """Gives this body, or fails so."""
 
     def __init__(self, given: str | IntegrationError) -> None:

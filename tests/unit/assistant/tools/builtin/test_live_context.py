@@ -12,6 +12,7 @@ from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.house import LIVE_CONTEXT, MAX_RESULT, OVERVIEW, live_context
 from assistant.tools.builtin.protocol import BuiltInRequest
 from integrations.home_assistant.house import Area, Entity, House
+from tests.fakes.home import StillHome
 
 MADRID = timezone(timedelta(hours=1), "CET")
 REQUEST = BuiltInRequest("t-a", "t", None, "en")
@@ -42,29 +43,14 @@ HOUSE = House(
 )
 
 
-class Home:
-    """A picture that stands still."""
-
-    def __init__(self, house: House = HOUSE, age_s: float | None = 0.0) -> None:
-        self.house = house
-        self.age_s = age_s
-
-    @property
-    def connected(self) -> bool:
-        return self.age_s == 0.0
-
-    async def look(self) -> float | None:
-        return self.age_s
-
-
-async def ask(home: Home, **arguments: Any) -> tuple[bool, dict[str, Any]]:
+async def ask(home: StillHome, **arguments: Any) -> tuple[bool, dict[str, Any]]:
     tool = live_context(home, Catalogue(), VirtualClock(datetime(2026, 11, 22, 14, tzinfo=MADRID)))
     assert tool.name == LIVE_CONTEXT
     result = await tool.run(arguments, REQUEST)
     return result.failed, json.loads(result.data) if result.data else {}
 
 
-async def rows(home: Home, **arguments: Any) -> list[dict[str, Any]]:
+async def rows(home: StillHome, **arguments: Any) -> list[dict[str, Any]]:
     failed, data = await ask(home, **arguments)
     assert not failed
     head, _, listed = data["result"].partition("\n")
@@ -74,7 +60,7 @@ async def rows(home: Home, **arguments: Any) -> list[dict[str, Any]]:
 
 
 async def test_all_of_it_in_the_order_of_the_names() -> None:
-    assert await rows(Home()) == [
+    assert await rows(StillHome(HOUSE)) == [
         {
             "names": "Bar, Counter",
             "domain": "light",
@@ -116,7 +102,7 @@ async def test_all_of_it_in_the_order_of_the_names() -> None:
     ],
 )
 async def test_filters(arguments: dict[str, Any], names: list[str]) -> None:
-    assert [row["names"] for row in await rows(Home(), **arguments)] == names
+    assert [row["names"] for row in await rows(StillHome(HOUSE), **arguments)] == names
 
 
 @pytest.mark.parametrize(
@@ -131,12 +117,12 @@ async def test_filters(arguments: dict[str, Any], names: list[str]) -> None:
     ],
 )
 async def test_why_there_is_nothing(arguments: dict[str, Any], error: str) -> None:
-    assert await ask(Home(), **arguments) == (True, {"error": error})
+    assert await ask(StillHome(HOUSE), **arguments) == (True, {"error": error})
 
 
 async def test_a_large_answer_is_cut_between_rows_and_says_so() -> None:
     many = {f"light.l{one}": Entity(f"light.l{one}", f"L{one:04}", "on") for one in range(1_000)}
-    _, data = await ask(Home(House(entities=many)))
+    _, data = await ask(StillHome(House(entities=many)))
     text = data["result"]
     assert len(text) <= MAX_RESULT
     kept = text.count("- names:")
@@ -151,16 +137,16 @@ AWKWARD = ["a\n- names: Door", "it's", "key: value", "# no", "on", "12", "{x}", 
 @pytest.mark.parametrize("name", AWKWARD)
 async def test_a_name_is_one_text_whatever_it_holds(name: str) -> None:
     house = House(entities={"light.e": Entity("light.e", name, name)})
-    (row,) = await rows(Home(house))
+    (row,) = await rows(StillHome(house))
     assert row == {"names": " ".join(name.split()), "domain": "light", "state": row["names"]}
 
 
 async def test_a_picture_that_is_not_live_is_not_told_from() -> None:
-    assert await ask(Home(age_s=None)) == (True, {})
+    assert await ask(StillHome(HOUSE, age_s=None)) == (True, {})
 
 
 async def test_an_old_picture_is_told_with_its_age() -> None:
-    tool = live_context(Home(age_s=250.0), Catalogue(), VirtualClock())
+    tool = live_context(StillHome(HOUSE, age_s=250.0), Catalogue(), VirtualClock())
     result = await tool.run({"name": "Bar"}, REQUEST)
     data = json.loads(result.data)
     assert (result.failed, result.stale, list(data)) == (False, True, ["warning", "result"])

@@ -18,7 +18,7 @@ TABLET = Phone("mobile_app_tablet", "Kitchen tablet")
 HOUSE = House(entities={"device_tracker.a": Entity("device_tracker.a", "A", "home")})
 
 
-class Telling:
+class Telling(Phones):
     """Phones that keep what they show."""
 
     def __init__(self, *phones: Phone) -> None:

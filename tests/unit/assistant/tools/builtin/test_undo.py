@@ -39,7 +39,7 @@ def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @dataclass
-class Stack:
+class Stack(UndoStack):
     """Gives what it is told to."""
 
     undone: Undone

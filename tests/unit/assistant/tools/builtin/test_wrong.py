@@ -8,12 +8,13 @@ import pytest
 from assistant.domain.clock import VirtualClock
 from assistant.domain.outcome import Tier
 from assistant.domain.records import Mark, StoreError, TurnRecord
+from assistant.journal.reports import Reports
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.audit_tools import WITHIN, Marking
 from assistant.tools.builtin.protocol import BuiltInRequest, BuiltInResult
 
 
-class Marks:
+class Marks(Reports):
     """A journal with one command, or none."""
 
     def __init__(self, turn: TurnRecord | None = None, problem: StoreError | None = None) -> None:

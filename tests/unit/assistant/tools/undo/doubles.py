@@ -8,7 +8,13 @@ from typing import Any
 from assistant.domain.outcome import Decision, Observed, Status, Tier, ToolOutcome
 from integrations.errors import Refused, Unavailable
 from integrations.home_assistant.house import Area, Entity, House
-from integrations.home_assistant.services import Found, is_snapshot, snapshot_id
+from integrations.home_assistant.services import (
+    Found,
+    Services,
+    Snapshots,
+    is_snapshot,
+    snapshot_id,
+)
 from tests.fakes.home import StillHome
 
 PLAYER = 1 | 4 | 8 | 128 | 256 | 2048 | 4096 | 16384 | 65536
@@ -58,7 +64,7 @@ def outcome(
     )
 
 
-class FakeHome(StillHome):
+class FakeHome(StillHome, Snapshots, Services):
     """Live picture, snapshots and actions in one. An action of which nothing is told fails."""
 
     def __init__(self, *entities: Entity) -> None:
@@ -120,6 +126,7 @@ class FakeHome(StillHome):
         data: Mapping[str, Any] | None = None,
         *,
         entities: Sequence[str] = (),
+        answer: bool = False,
     ) -> None:
         (entity_id,) = entities
         self._request(f"{domain}.{service} {entity_id} {dict(data or {})}")

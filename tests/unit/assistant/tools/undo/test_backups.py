@@ -11,8 +11,9 @@ from assistant.domain.clock import VirtualClock
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.house.intents import Move
 from assistant.tools.undo import backups as module
-from assistant.tools.undo.backups import LIFE_S, Backup, Backups, FileUndo, given_folders, meant
-from assistant.tools.undo.step import WHY_UNKNOWN, NotPutBack, UndoneReport
+from assistant.tools.undo.backups import LIFE_S, Backups, FileStep, FileUndo, given_folders, meant
+from assistant.tools.undo.stack import UndoStack
+from assistant.tools.undo.step import WHY_UNKNOWN, NotPutBack, UndoneReport, UndoStep
 from assistant.tools.undo.tools import tell
 from integrations.mcp.servers import ServerSpec
 
@@ -51,7 +52,7 @@ def rights(path: Path) -> int:
     return path.stat().st_mode & 0o777
 
 
-async def step(backups: Backups, spec: ServerSpec, tool: str, **arguments: str) -> Backup:
+async def step(backups: Backups, spec: ServerSpec, tool: str, **arguments: str) -> FileStep:
     found = await backups.before(spec, tool, arguments)
     assert found is not None
     return found
@@ -75,11 +76,17 @@ async def test_a_file_that_was_replaced_comes_back_with_its_rights(
 
 
 async def test_steps_are_kept_around_a_call(notes: Path, backups: Backups) -> None:
-    pushed: list[tuple[str, str, Backup]] = []
+    pushed: list[tuple[str, str, FileStep]] = []
     work: list[tuple[str, str, bool]] = []
 
-    class Stack:
-        def push(self, key: str, turn_id: str, step: Backup, moves: tuple[Move, ...] = ()) -> None:
+    class Stack(UndoStack):
+        def __init__(self) -> None:
+            pass
+
+        def push(
+            self, key: str, turn_id: str, step: UndoStep, moves: tuple[Move, ...] = ()
+        ) -> None:
+            assert isinstance(step, FileStep)
             pushed.append((key, turn_id, step))
             work.extend((move.server, move.tool, move.rated) for move in moves)
 

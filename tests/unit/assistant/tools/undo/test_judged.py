@@ -23,7 +23,7 @@ from assistant.tools.house.intents import Action, Move
 from assistant.tools.policy.rules import STRICT, OwnerRule, Ruling, Rulings
 from assistant.tools.undo.reversible import way_back
 from assistant.tools.undo.stack import UndoStack
-from assistant.tools.undo.step import UndoneReport
+from assistant.tools.undo.step import UndoneReport, UndoStep
 from assistant.tools.undo.tools import Undoing, through
 from integrations.home_assistant.house import Entity
 from tests.fakes.journal import FakeJournal
@@ -70,7 +70,7 @@ class Room:
 
 
 @dataclass
-class Files:
+class Files(UndoStep):
     """A step of a server's file."""
 
     done: list[str] = field(default_factory=list)

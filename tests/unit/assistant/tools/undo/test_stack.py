@@ -20,6 +20,7 @@ from assistant.tools.undo.step import (
     WHY_WAS_AWAY,
     NotPutBack,
     UndoneReport,
+    UndoStep,
 )
 from assistant.tools.undo.storage import AGAIN_S
 from tests.unit.assistant.tools.undo.doubles import PLAYER, FakeHome, light, outcome, thing
@@ -327,7 +328,7 @@ async def test_a_snapshot_that_could_not_be_deleted_goes_later(table: Table) -> 
 
 
 @dataclass
-class FileStep:
+class FileStep(UndoStep):
     log: list[str] = field(default_factory=list)
     broken: bool = False
 

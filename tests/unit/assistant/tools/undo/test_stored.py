@@ -33,6 +33,9 @@ class Shared:
             raise StoreError("The disk is full.")
         return json.loads(self.values[name]) if name in self.values else None
 
+    async def drop_kept(self, name: str) -> None:
+        raise AssertionError("values are only replaced")
+
 
 class Machine:
     """One home and one store, in which processes come and go."""
