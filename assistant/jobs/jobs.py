@@ -55,6 +55,17 @@ class Work:
     kept: bool = False  # nobody waits for it any more: it is a job, its end is announced
     left: bool = False  # nobody wants it any more: nothing is announced
 
+    def keep(self) -> bool:
+        """Make it a job; True where it was none before."""
+        before, self.kept = self.kept, True
+        return not before
+
+    def abandon(self, *, cancel: bool) -> None:
+        """Have nothing announced of it, and end it where it may be ended."""
+        self.left = True
+        if cancel:
+            self.task.cancel()
+
 
 class Jobs:
     """Owns every call while it runs. Use it as an async context manager.
@@ -112,10 +123,7 @@ class Jobs:
 
     def keep(self, work: Work) -> None:
         """Its turn waits no longer: from here on it is a job."""
-        if work.kept:
-            return
-        work.kept = True
-        if not work.left:
+        if work.keep() and not work.left:
             self._tasks.start(self._follow(work), f"job-{work.job.call.name}")
 
     def leave(self, turn_id: str) -> None:
@@ -125,9 +133,7 @@ class Jobs:
         """
         for work in list(self._works.values()):
             if work.job.turn_id == turn_id and not work.kept:
-                work.left = True
-                if work.job.own:
-                    work.task.cancel()
+                work.abandon(cancel=work.job.own)
 
     def under_way(self, other_than: str = "") -> tuple[Job, ...]:
         """What is being done for turns other than the one named, the oldest first."""
@@ -138,8 +144,7 @@ class Jobs:
         """End these; nothing is announced."""
         for work in (*self._telling, *self._works.values()):
             if work.job in jobs:
-                work.left = True
-                work.task.cancel()
+                work.abandon(cancel=True)
 
     async def _run(self, call: Callable[[], Awaitable[ToolOutcome]]) -> ToolOutcome | Exception:
         try:

@@ -62,6 +62,25 @@ class _Armed:
     inherited: bool  # it is from before our start
     missed: bool  # and was due then, by the clock of that moment
 
+    def follow_wall_clock(self, now: datetime, passed_s: float, *, judged: bool) -> bool:
+        """Take in that the wall clock was set; True where `record.due` has to be written anew."""
+        by_wall = passed_s + (self.record.due - now).total_seconds()
+        if self.missed and not judged:
+            self.at_s, self.missed = by_wall, by_wall <= passed_s
+            return False
+        if self.at_s <= passed_s:
+            return False  # it was due; the clock of that moment told when
+        if is_of_day(self.record):
+            self.at_s = by_wall
+            return False
+        if self.inherited:
+            self.at_s = min(self.at_s, by_wall)
+        due = now + timedelta(seconds=self.at_s - passed_s)
+        if self.at_s <= passed_s or abs((due - self.record.due).total_seconds()) <= LEAP_S:
+            return False
+        self.record = replace(self.record, due=due)
+        return True
+
 
 class Deadlines:
     """The timers that run. All `passed_s` are readings of `Clock.since_boot`."""
@@ -98,24 +117,11 @@ class Deadlines:
         self._offset_s = offset_s
         if not self.leapt:
             return []
-        moved: list[TimerRecord] = []
-        for armed in self._armed.values():
-            by_wall = passed_s + (armed.record.due - now).total_seconds()
-            if armed.missed and not judged:
-                armed.at_s, armed.missed = by_wall, by_wall <= passed_s
-                continue
-            if armed.at_s <= passed_s:
-                continue  # it was due; when it was is told by the clock of that moment
-            if is_of_day(armed.record):
-                armed.at_s = by_wall
-                continue
-            if armed.inherited:
-                armed.at_s = min(armed.at_s, by_wall)
-            due = now + timedelta(seconds=armed.at_s - passed_s)
-            if armed.at_s > passed_s and abs((due - armed.record.due).total_seconds()) > LEAP_S:
-                armed.record = replace(armed.record, due=due)
-                moved.append(armed.record)
-        return moved
+        return [
+            armed.record
+            for armed in self._armed.values()
+            if armed.follow_wall_clock(now, passed_s, judged=judged)
+        ]
 
     def due(self, passed_s: float, *, judged: bool = True) -> list[TimerRecord]:
         """Those whose time has come, the first due first. `judged`: the clock can be believed; else

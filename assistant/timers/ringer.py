@@ -111,6 +111,21 @@ class _Ringing:
     began_s: float | None = None  # its first tone, by `since_boot`; None: nobody can have heard it
     said_s: float = 0.0  # when its words were said last
 
+    def words_due(self, now_s: float) -> bool:
+        """True before the first tone, and when the words were said long enough ago."""
+        return self.began_s is None or now_s - self.said_s >= WORDS_S
+
+    def say(self, now_s: float) -> None:
+        """Note that its words are said now."""
+        self.said_s = now_s
+
+    def begin(self, now_s: float) -> bool:
+        """Note that it sounds now; True for the first time."""
+        first = self.began_s is None
+        if first:
+            self.began_s = now_s
+        return first
+
 
 class Ringer:
     """Enter it to ring what it is given to `take`.
@@ -221,12 +236,11 @@ class Ringer:
         now_s = self._clock.since_boot()
         texts: dict[tuple[str, Manner], list[str]] = {}
         for one in self._ringing.values():
-            if back or self._words_due(one, now_s):
+            if back or one.words_due(now_s):
                 manner = PLAIN if one.timer.kind == "reminder" else _ALARM
                 texts.setdefault((one.timer.language, manner), []).append(self._words(one))
-                one.said_s = now_s
-            if one.began_s is None:
-                one.began_s = now_s
+                one.say(now_s)
+            if one.begin(now_s):
                 self._tell(_RINGS, one.timer)
         for (language, manner), sentences in texts.items():
             own = self._catalogue.own(language)
@@ -235,12 +249,8 @@ class Ringer:
     def _sounds_now(self) -> bool:
         now_s = self._clock.since_boot()
         return any(
-            one.timer.kind != "reminder" or self._words_due(one, now_s)
-            for one in self._ringing.values()
+            one.timer.kind != "reminder" or one.words_due(now_s) for one in self._ringing.values()
         )
-
-    def _words_due(self, one: _Ringing, now_s: float) -> bool:
-        return one.began_s is None or now_s - one.said_s >= WORDS_S
 
     async def _toned(self) -> bool:
         """Play the tone; whether it can be played again."""
@@ -252,11 +262,8 @@ class Ringer:
         return self._complaints.over("tone")
 
     def _words(self, one: _Ringing) -> str:
-        if one.late:
-            return late_ring_of(
-                one.timer, self._clock.now().astimezone(self._zone), self._catalogue
-            )
-        return ring_of(one.timer, self._clock.now().astimezone(self._zone), self._catalogue)
+        words = late_ring_of if one.late else ring_of
+        return words(one.timer, self._clock.now().astimezone(self._zone), self._catalogue)
 
     async def _give_up(self) -> None:
         """Nobody comes: it is told later."""

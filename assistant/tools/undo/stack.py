@@ -85,13 +85,26 @@ class _Level:
     kept: list[_Kept] = field(default_factory=list)
     calls: list[DoneCall] = field(default_factory=list)
     unknown: bool = False  # something was done of which nobody knows how to undo it
-    timer: asyncio.Task[None] | None = None
     saved: bool = False  # other processes can undo it, too
 
     @property
     def at_home(self) -> bool:
         """Whether the house is needed to undo it."""
         return any(isinstance(one.step, HomeStep) for one in self.kept)
+
+    async def save(self, stored: StoredLevels, clock: Clock) -> None:
+        """Write it down for other processes."""
+        steps = [one.step.stored for one in self.kept if isinstance(one.step, HomeStep)]
+        at = clock.now() - timedelta(seconds=clock.since_boot() - self.begun_s)
+        unknown = self.unknown or len(steps) < len(self.kept)
+        row = StoredLevel(self.turn_id, at, tuple(steps), unknown)
+        self.saved = await stored.save(row) or self.saved
+
+    async def withdraw(self, stored: StoredLevels) -> None:
+        """Take it from other processes, so that none undoes it once more."""
+        if self.saved:
+            self.saved = False
+            await stored.drop(self.turn_id)
 
 
 class UndoStack:
@@ -123,6 +136,7 @@ class UndoStack:
         self._tasks = OwnedTasks()
         self._shelf = SnapshotShelf(snapshots, clock, self._tasks, alone=alone)
         self._levels: list[_Level] = []  # the newest is the last
+        self._timers: dict[_Level, asyncio.Task[None]] = {}  # each ends its level's time
         self._open: dict[str, str] = {}  # calls under way, and their turns
         self._lock = asyncio.Lock()
         self._closed = True
@@ -186,7 +200,7 @@ class UndoStack:
         level.calls.append(done)
         for _, one in found:
             if isinstance(one.step, HomeStep) and name in _OTHER_MEDIA:
-                one.step.other_media = True
+                one.step.choose_other_media()
         self._write(self._save(level))
 
     def push(self, key: str, turn_id: str, step: UndoStep, moves: tuple[Move, ...] = ()) -> None:
@@ -245,26 +259,11 @@ class UndoStack:
         self._levels.sort(key=lambda one: one.begun_s)
 
     def _step(self, stored: StoredStep) -> HomeStep:
-        step = HomeStep(
-            self._home,
-            self._shelf,
-            self._services,
-            was=stored.was,
-            number=stored.number,
-            not_kept=stored.not_kept,
-            tiers=self._tiers,
-        )
-        step.other_media = stored.other_media
-        return step
+        return HomeStep(self._home, self._shelf, self._services, stored, self._tiers)
 
     async def _save(self, level: _Level) -> None:
         """Keep it for other processes."""
-        steps = [one.step.stored() for one in level.kept if isinstance(one.step, HomeStep)]
-        age_s = self._clock.since_boot() - level.begun_s
-        at = self._clock.now() - timedelta(seconds=age_s)
-        unknown = level.unknown or len(steps) < len(level.kept)
-        stored = StoredLevel(level.turn_id, at, tuple(steps), unknown)
-        level.saved = await self._stored.save(stored) or level.saved
+        await level.save(self._stored, self._clock)
         if level not in self._levels:  # undone meanwhile
             await self._stored.drop(level.turn_id)
 
@@ -320,7 +319,7 @@ class UndoStack:
         if self._levels and self._levels[-1].turn_id == turn_id:
             return self._levels[-1]
         level = _Level(turn_id, self._clock.since_boot())
-        level.timer = self._tasks.start(self._expire(level), "undo expires")
+        self._timers[level] = self._tasks.start(self._expire(level), "undo expires")
         self._levels.append(level)
         if len(self._levels) > MAX_LEVELS:
             self._discard(self._levels[0])
@@ -328,9 +327,7 @@ class UndoStack:
 
     async def _run(self, level: _Level) -> UndoneReport:
         report = UndoneReport()
-        if level.saved:
-            level.saved = False
-            await self._stored.drop(level.turn_id)  # first: no other process does it once more
+        await level.withdraw(self._stored)
         try:
             for one in reversed(level.kept):
                 report += await ran(one.step)
@@ -353,8 +350,8 @@ class UndoStack:
             self._levels.remove(level)
         if level.saved:
             self._write(self._stored.drop(level.turn_id))
-        if level.timer is not None:
-            level.timer.cancel()
+        if timer := self._timers.pop(level, None):
+            timer.cancel()
         if not self._closed:
             for one in level.kept:
                 self._tasks.start(forgotten(one.step), "undo forgets")
@@ -367,7 +364,7 @@ class UndoStack:
 
     async def _expire(self, level: _Level) -> None:
         await self._clock.sleep(LIFE_S)
-        level.timer = None
+        self._timers.pop(level, None)
         self._discard(level)
 
     async def _let_go(self) -> None:

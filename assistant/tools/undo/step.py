@@ -134,37 +134,30 @@ class HomeStep(UndoStep):
         home: "HomeAssistant",
         keeper: "SnapshotShelf",
         services: "Services",
-        *,
-        was: Mapping[str, Entity],
-        number: int | None,
-        not_kept: Mapping[str, str],
+        stored: StoredStep,
         tiers: AskTiers,
     ) -> None:
-        """`was`: the things as they were; `number`: of the snapshot of those that are no media
-        players, None where there are none. `not_kept`: ids of what cannot be put back, and why;
-        `tiers`: the owner's ratings."""
+        """`tiers`: the owner's ratings."""
         self._home = home
         self._keeper = keeper
         self._services = services
-        self._was = dict(was)
-        self._number = number
-        self._not_kept = dict(not_kept)
         self._tiers = tiers
-        self.other_media = False  # the call chose another track or channel
+        self.stored = stored  # the same for another process
+        self._was = stored.was
 
     @property
     def number(self) -> int | None:
         """Of its snapshot in Home Assistant, if it has one."""
-        return self._number
+        return self.stored.number
 
     @property
     def entities(self) -> frozenset[str]:
         """The ids of all that it knows of."""
-        return frozenset((*self._was, *self._not_kept))
+        return frozenset((*self._was, *self.stored.not_kept))
 
-    def stored(self) -> StoredStep:
-        """The same for another process."""
-        return StoredStep(self._was, self._number, self._not_kept, self.other_media)
+    def choose_other_media(self) -> None:
+        """Note that the call chose another track or channel."""
+        self.stored = replace(self.stored, other_media=True)
 
     def has_changed(self) -> bool:
         """Whether anything that it knows of is not as it was."""
@@ -211,8 +204,8 @@ class HomeStep(UndoStep):
 
     async def forget(self) -> None:
         """Delete the snapshot."""
-        if self._number is not None:
-            self._keeper.drop(self._number)
+        if self.stored.number is not None:
+            self._keeper.drop(self.stored.number)
 
     @property
     def _scene(self) -> set[str]:
@@ -231,8 +224,8 @@ class HomeStep(UndoStep):
         return not is_reversible(entity, house, self._tiers())
 
     async def _restore(self) -> None:
-        assert self._number is not None
-        await self._keeper.restore(self._number)
+        assert self.stored.number is not None
+        await self._keeper.restore(self.stored.number)
 
     async def _put_back_player(self, was: Entity, now: Entity) -> None:
         for service, data in actions(was, now):
@@ -250,10 +243,10 @@ class HomeStep(UndoStep):
         self, house: House, moved: Mapping[str, Entity], same: set[str], barred: bool
     ) -> UndoneReport:
         put_back, on_the_way, unchanged = [], [], []
-        left = [NotPutBack(_name(name, house), why) for name, why in self._not_kept.items()]
+        left = [NotPutBack(_name(name, house), why) for name, why in self.stored.not_kept.items()]
         for entity_id, was in self._was.items():
             now, name = house.entities.get(entity_id), _name(entity_id, house, was)
-            if self.other_media and was.domain == PLAYERS:
+            if self.stored.other_media and was.domain == PLAYERS:
                 left.append(NotPutBack(name, WHY_MEDIA))
             elif entity_id in same:
                 unchanged.append(name)
