@@ -1,325 +1,180 @@
-"""Announcements: taken in from programs, and spoken between the turns, each once."""
+"""What programs want said: a text, a sound file or sound of their own, kept until it is spoken."""
 
 import asyncio
-import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import hashlib
+import os
+import wave
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, Self
+from pathlib import Path
+from typing import Any
 
-from assistant.announcements.queue import AnnouncementQueue, TooMuchSound, WaitingSounds, is_news
-from assistant.domain.clock import Clock, SystemClock
-from assistant.domain.events import EventBus
+from assistant.announcements.queue import (
+    KEEP,
+    PREANNOUNCE,
+    Announcements,
+    _log,
+)
+from assistant.domain.clock import Clock
 from assistant.domain.records import AnnouncementRecord, StoreError, new_id
-from assistant.journal.store import Store
-from assistant.speech.sink import Manner, Speaker
 from audio.errors import AudioError
-from audio.sound_files import Clip, levelled
-from integrations.owner import OwnedTasks
+from audio.sound_files import Clip, decoded, levelled
+from integrations.cleaning import one_line
+from integrations.errors import IntegrationError, Unavailable
+from integrations.home_assistant.media import MAX_SOUND_BYTES, SCHEME, HomeSounds, SoundFile
 from integrations.web.box import Caller, NotAnnounced, NotKept, NotPossible
 from integrations.web.requests import AnnounceRequest
 
-if TYPE_CHECKING:
-    from assistant.announcements.sound_files import SoundFiles
-    from assistant.speech.output import SpeechOutput
-
-_log = logging.getLogger(__name__)
-
-TRIES = 3  # of one announcement, at a loudspeaker that comes and goes
-AGAIN_S = 30.0  # after which a store that failed is asked again
-KEEP = timedelta(minutes=10)  # what nobody could hear for so long is news no more
-PREANNOUNCE = "announce"  # the tone before what comes from outside
-_UNHEARD = "an announcement was not heard: there was no loudspeaker"
+FOLDER = "announcements"  # in the data folder
+MOST_S = 300.0  # of sound that is held in memory; 29 MB
+MOST_KEPT_S = 1_200.0  # of sound that lies in the folder; 115 MB
 
 
-class Announcements:
-    """Speaks what waits, the most important first and of these the oldest, one at a time.
+class TooMuchSound(Exception):
+    """So much waits already that there is no room for it."""
 
-    It begins between the turns only: nobody who talks to us is talked over, no answer is cut. What
-    was kept and had not begun when the process ended is spoken by the next one; what was only held
-    is gone with its process. What has expired while it waited is left out, and where too much waits
-    (see `announcement_queue`) the least important.
 
-    What had begun is never said again by another process, and an id that was kept is never said
-    again for as long as the store has it. Without a loudspeaker nothing is begun; where it goes in
-    the middle, the whole is said again when it is back, unless it has expired.
+class WaitingSounds:
+    """One clip for each id. Of the ids, which come from outside, no file is named."""
 
-    Of a record's options these count: `priority` (see `order`), `language` (a code),
-    `sound`, `volume`, `alarm` and `caller` as in `Manner`, and `media`, the
-    name of the clip that sounds in place of a text.
-    """
+    def __init__(self, folder: Path) -> None:
+        """`folder`: it need not be there; nothing else may lie in it."""
+        self._folder = folder
+        self._held: dict[str, Clip] = {}
+        self._kept: set[str] = set()  # ids of what this process has kept
 
-    def __init__(
-        self,
-        store: Store,
-        speaker: Speaker,
-        language_of: Callable[[str], str],
-        loudspeaker: "SpeechOutput | None" = None,
-        clock: Clock | None = None,
-        *,
-        sounds: WaitingSounds | None = None,
-        happenings: EventBus | None = None,
-    ) -> None:
-        """`language_of`: a text, for what names no language. `loudspeaker`: None: there always is
-        one. `sounds`: where clips wait; None: there are none. `happenings`: told of each."""
-        self._store = store
-        self._speaker = speaker
-        self._language_of = language_of
-        self._loudspeaker = loudspeaker
-        self._clock = clock or SystemClock()
-        self._sounds = sounds
-        self._happenings = happenings
-        self._more = asyncio.Event()
-        self._more.set()  # what an earlier process has left
-        self._queue = AnnouncementQueue()
-        self._loaded = False  # the queue has all that the store has
-        self._owner = OwnedTasks()
-        self._over = False
-        self._saying = ""  # the text of what is being said
-        self._played = True  # all of it, as far as is known
-        self._speaking = False  # one has been taken from the queue and is not over
-        self._inaudible = False  # a loudspeaker is waited for
-        self._ends: dict[str, asyncio.Future[bool]] = {}  # of what waits or is being said, by id
+    def hold(self, name: str, clip: Clip) -> None:
+        """For as long as the process lives. Raises TooMuchSound."""
+        if sum(one.seconds for one in self._held.values()) + clip.seconds > MOST_S:
+            raise TooMuchSound
+        self._held[name] = clip
 
-    @property
-    def waiting(self) -> int:
-        """How many wait to be said."""
-        return len(self._queue)
+    async def keep(self, name: str, clip: Clip) -> None:
+        """On the disk when this returns. Raises StoreError and TooMuchSound."""
+        self._kept.add(name)
+        try:
+            await asyncio.to_thread(_write, self._file(name), clip)
+        except OSError as error:
+            raise StoreError(f"the sound cannot be written: {error.strerror}.") from error
 
-    @property
-    def unsaid(self) -> bool:
-        """Something is being said, or comes next; not while only a loudspeaker is missing."""
-        return (self._speaking or bool(self._queue)) and not self._inaudible
+    async def take(self, name: str, title: str) -> Clip | None:
+        """The clip of that id, None where there is none any more. `title`: its name for people."""
+        if name in self._held:
+            return self._held[name]
+        try:
+            return await asyncio.to_thread(_read, self._file(name), title)
+        except (OSError, EOFError, wave.Error) as error:
+            _log.error("the sound of an announcement is lost: %s", error)
+            return None
 
-    async def __aenter__(self) -> Self:
-        await self._owner.__aenter__()
-        self._speaker.follow_announcements(self._ended)
-        self._owner.start(self._speak_all(), "announcements")
-        return self
+    def let_go(self, name: str) -> None:
+        """Forget the clip held under that id; harmless where there is none."""
+        self._held.pop(name, None)
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._over = True
-        await self._owner.__aexit__(kind, error, trace)
-        for end in self._ends.values():
-            end.set_result(False)
-        self._ends.clear()
+    async def drop(self, name: str) -> None:
+        """Delete the clip kept under that id; harmless where there is none."""
+        self._kept.discard(name)
+        await asyncio.to_thread(_delete, self._file(name))
 
-    async def keep(self, record: AnnouncementRecord, clip: Clip | None = None) -> bool:
-        """It is on the disk when this returns, and is spoken soon, if need be after a restart.
+    async def drop_others(self, names: Collection[str]) -> None:
+        """Of what earlier processes have kept nothing is needed but that of these ids."""
+        needed = {self._file(name) for name in self._kept.union(names)}
+        await asyncio.to_thread(_delete_others, self._folder, needed)
 
-        One whose id was kept before is not said again. False: it is left out, since much waits
-        that is more important. Raises StoreError, and TooMuchSound for a clip.
+    def _file(self, name: str) -> Path:
+        return self._folder / f"{hashlib.sha256(name.encode()).hexdigest()[:32]}.wav"
+
+
+def _write(file: Path, clip: Clip) -> None:
+    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    bytes_a_second = 2 * clip.rate
+    there = sum(one.stat().st_size for one in file.parent.glob("*.wav") if one != file)
+    if there + len(clip.pcm) > MOST_KEPT_S * bytes_a_second:
+        raise TooMuchSound
+    with file.open("wb") as plain:
+        with wave.open(plain, "wb") as sound:
+            sound.setnchannels(1)
+            sound.setsampwidth(2)
+            sound.setframerate(clip.rate)
+            sound.writeframes(clip.pcm)
+        plain.flush()
+        os.fsync(plain.fileno())
+
+
+def _read(file: Path, title: str) -> Clip:
+    with wave.open(str(file), "rb") as sound:
+        return Clip(title, sound.readframes(sound.getnframes()), sound.getframerate())
+
+
+def _delete(file: Path) -> None:
+    try:
+        file.unlink(missing_ok=True)
+    except OSError as error:
+        _log.warning("the sound of an announcement stays on the disk: %s", error)
+
+
+def _delete_others(folder: Path, needed: Collection[Path]) -> None:
+    if folder.is_dir():
+        for file in folder.glob("*.wav"):
+            if file not in needed:
+                _delete(file)
+
+
+MEDIA_FOLDER = "media"  # in the data folder; it may be a link to another one
+_FROM_HOME = ("http:", "https:", f"{SCHEME}:", "/local/", "/media/", "/api/")
+_WHERE = (
+    "Put the file into /config/www of Home Assistant and name it /local/NAME, or into the folder "
+    f"{MEDIA_FOLDER} of Hearth's data folder and name it NAME."
+)
+
+
+class SoundFiles:
+    """A name without a scheme is a file of the folder; all else is Home Assistant's."""
+
+    def __init__(self, folder: Path, home: HomeSounds) -> None:
+        """`folder`: it need not be there."""
+        self._folder = folder
+        self._home = home
+
+    async def fetch(self, media: str) -> Clip:
+        """The sound, as loud as our voice.
+
+        Raises NotPossible where it may not be had or cannot be played, NotAnnounced where Home
+        Assistant is away.
         """
-        if clip is not None and self._sounds is not None:
-            await self._sounds.keep(record.id, clip)
-        if await self._store.add_announcement(record):
-            over = self._take_in([record], kept=True)
-            await self._write_down(over)
-            return record not in over
-        if clip is not None and self._sounds is not None and record.id not in self._ends:
-            await self._sounds.drop(record.id)  # it was over before
-        return True
-
-    def hold(self, record: AnnouncementRecord, clip: Clip | None = None) -> bool:
-        """Speak it soon; it does not outlive the process. On the loop. False: as `keep`, or
-        everything ends. Raises TooMuchSound for a clip."""
-        if self._over:
-            _log.info("an announcement came too late: everything ends")
-            return False
-        if clip is not None and self._sounds is not None:
-            self._sounds.hold(record.id, clip)
-        self._take_in([record], kept=False)
-        return record.id in self._queue
-
-    def say(self, text: str, language: str) -> None:
-        """Hold it, at most for KEEP."""
-        now = self._clock.now()
-        self.hold(AnnouncementRecord(new_id(now), text, now, now + KEEP, {"language": language}))
-
-    async def knows(self, name: str) -> bool:
-        """Whether an announcement of that id was kept before. Raises StoreError."""
-        return await self._store.knows_announcement(name)
-
-    async def over(self, name: str) -> bool:
-        """Return once that announcement is over: whether it was said. At once where none of that id
-        waits or is being said."""
-        end = self._ends.get(name)
-        return end is not None and await asyncio.shield(end)
-
-    # --- what comes and goes
-
-    def _take_in(
-        self, records: Sequence[AnnouncementRecord], *, kept: bool
-    ) -> list[AnnouncementRecord]:
-        """They wait now. What is left out for them."""
-        over = self._queue.put(records, kept=kept)
-        for record in records:
-            if record.id not in self._ends:
-                self._ends[record.id] = asyncio.get_running_loop().create_future()
-                self._tell(record, "waits")
-        if over:
-            _log.warning("too much waits to be announced; the least and oldest is left out")
-        for record in over:
-            self._end(record, said=False)
-        self._more.set()
-        return over
-
-    def _end(self, record: AnnouncementRecord, *, said: bool) -> None:
-        """It is over, whatever the store has of it."""
-        if self._sounds is not None:
-            self._sounds.let_go(record.id)
-        end = self._ends.pop(record.id, None)
-        if end is not None:
-            end.set_result(said)
-        self._tell(record, "said" if said else "left_out")
-
-    async def _write_down(self, records: Sequence[AnnouncementRecord]) -> None:
-        """They are over, of those that were kept: for every process, and without their sound."""
+        if media.startswith(_FROM_HOME):
+            file = await self._fetch(media)
+        else:
+            file = await asyncio.to_thread(_read_media, self._folder, media)
         try:
-            for record in records:
-                await self._store.finish_announcement(record.id)
-                if record.options.get("media") and self._sounds is not None:
-                    await self._sounds.drop(record.id)
-        except StoreError as error:  # then the next process may say it, unless it had begun
-            _log.error("an announcement that is over cannot be written down: %s", error)
+            return await asyncio.to_thread(decoded, file.data, file.name)
+        except AudioError as error:
+            raise NotPossible(str(error)) from error
 
-    def _tell(self, record: AnnouncementRecord, what: Literal["waits", "said", "left_out"]) -> None:
-        if self._happenings is not None:
-            caller = str(record.options.get("caller") or "")
-            self._happenings.tell("announcement", id=record.id, what=what, caller=caller)
-
-    # --- one after the other
-
-    async def _speak_all(self) -> None:
-        while True:
-            await self._until_more()
-            self._more.clear()
-            await self._load()
-            while self._queue:
-                await self._wait()
-                await self._leave_out_old()
-                if self._speaker.ending:
-                    return  # what was kept is for the next one
-                taken = self._queue.take()  # only now: others may have come meanwhile
-                if taken is not None:
-                    await self._speak(*taken)
-
-    async def _until_more(self) -> None:
-        """Until something has come, or the store, which failed, may be asked again."""
-        if self._loaded:
-            await self._more.wait()
-            return
-        async with asyncio.TaskGroup() as group:
-            later = group.create_task(self._clock.sleep(AGAIN_S))
-            more = group.create_task(self._more.wait())
-            await asyncio.wait({later, more}, return_when=asyncio.FIRST_COMPLETED)
-            later.cancel()
-            more.cancel()
-
-    async def _load(self) -> None:
-        """What the store has; where it cannot be read, it is tried again later."""
-        if self._loaded:
-            return
+    async def _fetch(self, media: str) -> SoundFile:
         try:
-            pending = await self._store.pending_announcements()
-        except StoreError as error:
-            _log.error("announcements cannot be read: %s", error)
-            return
-        self._loaded = True
-        await self._write_down(self._take_in(pending, kept=True))
-        if self._sounds is not None:
-            await self._sounds.drop_others([record.id for record in pending])
-
-    async def _leave_out_old(self) -> None:
-        for record, kept in self._queue.take_old(self._clock.now()):
-            _log.warning("an announcement was not heard: it expired while it waited")
-            if kept:
-                await self._write_down([record])
-            self._end(record, said=False)
-
-    async def _speak(self, record: AnnouncementRecord, kept: bool) -> None:
-        self._speaking = True
-        try:
-            await self._say_once(record, kept)
-        finally:
-            self._speaking = False
-
-    async def _say_once(self, record: AnnouncementRecord, kept: bool) -> None:
-        try:
-            if kept and not await self._store.start_announcement(record.id):
-                self._end(record, said=False)  # another process has said it
-                return
-        except StoreError as error:
-            self._loaded = False  # it has not begun, and is found again
-            _log.error("an announcement cannot be written down: %s", error)
-            return
-        said = await self._until_heard(record)
-        if kept:
-            await self._write_down([record])
-        self._end(record, said=said)
-
-    async def _until_heard(self, record: AnnouncementRecord) -> bool:
-        """Say it, and again where the loudspeaker goes in the middle, while it is news."""
-        clip, media = None, record.options.get("media")
-        if media and self._sounds is not None:
-            clip = await self._sounds.take(record.id, str(media))
-        if clip is None and not record.text:
-            return False
-        for tries in range(TRIES):
-            if tries:
-                await self._wait()
-                if not is_news(record, self._clock.now()):
-                    break
-            if await self._say(record, clip):
-                return True
-        _log.warning(_UNHEARD)
-        return False
-
-    async def _wait(self) -> None:
-        """Until it may be said and can be heard."""
-        if self._loudspeaker is not None:
-            self._inaudible = True
-            await self._loudspeaker.audible()
-            self._inaudible = False
-        await self._speaker.rest()
-
-    async def _say(self, record: AnnouncementRecord, clip: Clip | None) -> bool:
-        """Whether nothing of it was dropped for want of a loudspeaker."""
-        before = self._drops
-        self._saying, self._played = record.text, True
-        language = str(record.options.get("language") or self._language_of(record.text))
-        self._speaker.announce(record.text, language, _manner_of(record.options, clip))
-        await self._speaker.rest()
-        # A voice that cannot be made is no sound either, and no better with a loudspeaker.
-        return self._played or self._drops == before
-
-    def _ended(self, text: str, played: bool) -> None:
-        if text == self._saying:
-            self._played = played
-
-    @property
-    def _drops(self) -> int:
-        return 0 if self._loudspeaker is None else self._loudspeaker.drops
+            return await self._home.fetch(media)
+        except Unavailable as error:
+            raise NotAnnounced(f"It is not announced: {error}") from error
+        except IntegrationError as error:
+            raise NotPossible(f"{error} {_WHERE}") from error
 
 
-def _manner_of(options: Mapping[str, Any], clip: Clip | None) -> Manner:
-    volume = options.get("volume")
-    return Manner(
-        sound=str(options.get("sound") or ""),
-        volume=float(volume) if isinstance(volume, int | float) else None,
-        alarm=options.get("alarm") is True,
-        clip=clip,
-        caller=str(options.get("caller") or ""),
-    )
-
-
-# Where programs have something said: a text, a sound file or sound of their own.
+def _read_media(folder: Path, media: str) -> SoundFile:
+    """A file in the folder, wherever that leads; nothing that lies beyond it."""
+    try:
+        root = folder.resolve()
+        file = (root / media).resolve()
+        if not file.is_relative_to(root) or not file.is_file():
+            raise NotPossible(f"There is no such sound. {_WHERE}")
+        with file.open("rb") as opened:
+            data = opened.read(MAX_SOUND_BYTES + 1)
+    except (OSError, ValueError, RuntimeError) as error:  # also a null byte, or links in a ring
+        raise NotPossible(f"The sound cannot be read. {_WHERE}") from error
+    if len(data) > MAX_SOUND_BYTES:
+        raise NotPossible(f"The sound is larger than {MAX_SOUND_BYTES // 1_000_000} MB.")
+    return SoundFile(one_line(file.name, 100) or "sound", data)
 
 
 class AnnouncementService:

@@ -7,13 +7,21 @@ and succeeds where there is none.
 import asyncio
 import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from assistant.domain.outcome import Tier
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest, BuiltInResult, one_line
+from assistant.tools.builtin.protocol import (
+    BuiltIn,
+    BuiltInRequest,
+    BuiltInResult,
+    failure,
+    one_line,
+    schema,
+    text,
+)
 from assistant.tools.house.intents import BROADCAST
 from assistant.tools.house.names import folded, nearest
 from assistant.tools.house.targets import find_area
@@ -21,7 +29,7 @@ from integrations.errors import IntegrationError
 from integrations.home_assistant.house import Entity, House, mapping
 from integrations.home_assistant.reasons import Unanswered
 from integrations.home_assistant.services import Services
-from integrations.owner import OwnedTasks
+from integrations.owner import Opened, OwnedTasks
 
 if TYPE_CHECKING:
     from integrations.home_assistant.client import HomeAssistant
@@ -147,7 +155,7 @@ WAIT_S = 3.0  # for a refusal; satellites answer only when they have said it
 _log = logging.getLogger(__name__)
 
 
-class Announcer:
+class Announcer(Opened):
     """Enter it: it owns what is still being said."""
 
     def __init__(
@@ -171,17 +179,8 @@ class Announcer:
         self._tasks = OwnedTasks()
         self._here = here
 
-    async def __aenter__(self) -> Self:
-        await self._tasks.__aenter__()
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        await self._tasks.__aexit__(kind, error, traceback)
+    async def _enter(self, stack: AsyncExitStack) -> None:
+        await stack.enter_async_context(self._tasks)
 
     def tool(self) -> BuiltIn:
         """The tool for the menu."""
@@ -190,22 +189,18 @@ class Announcer:
             description="Says something aloud in the home, in one room or in all of them. Call it "
             "when the person wants something announced, broadcast or said to somebody who is "
             "elsewhere in the house. Not for phones, and not for your own answer.",
-            schema={
-                "type": "object",
-                "properties": {
-                    "message": {
-                        "type": "string",
-                        "description": "What is said, word for word, in the language of those who "
-                        "are to hear it.",
-                    },
-                    "room": {
-                        "type": "string",
-                        "description": 'Name of the room or floor, or "here" for this room. Leave '
-                        "it out for the whole home.",
-                    },
+            schema=schema(
+                {
+                    "message": text(
+                        "What is said, word for word, in the language of those who are to hear it."
+                    ),
+                    "room": text(
+                        'Name of the room or floor, or "here" for this room. Leave '
+                        "it out for the whole home."
+                    ),
                 },
-                "required": ["message"],
-            },
+                "message",
+            ),
             tier=Tier.COMFORT,
             run=self._run,
             programs=False,
@@ -217,7 +212,7 @@ class Announcer:
     async def _run(self, arguments: Mapping[str, Any], request: BuiltInRequest) -> BuiltInResult:
         message = one_line(str(arguments["message"])[:MAX_MESSAGE])
         if not message:
-            return self._failed("announce.empty", request)
+            return failure(self._catalogue, "announce.empty", request)
         room, house = str(arguments.get("room", "")).strip(), self._home.house
         area = find_area(house, self._area) if self._area else None
         own = area.area_id if area is not None else ""
@@ -314,7 +309,7 @@ class Announcer:
             return BuiltInResult(f"{done} {not_done}".strip(), failed=not said)
         if not said:
             key = "announce.nobody_there" if room else "announce.nobody"
-            return self._failed(key, request, room=one_line(room))
+            return failure(self._catalogue, key, request, room=one_line(room))
         return BuiltInResult(done)
 
     def _unknown(self, room: str, request: BuiltInRequest) -> BuiltInResult:
@@ -322,10 +317,4 @@ class Announcer:
         names = [area.name for area in house.areas.values()]
         names += [floor.name for floor in house.floors.values()]
         options = nearest(room, names) or tuple(names[:8])
-        return self._failed("announce.no_room", request, options, room=one_line(room))
-
-    def _failed(
-        self, key: str, request: BuiltInRequest, options: tuple[str, ...] = (), **values: str
-    ) -> BuiltInResult:
-        sentence = self._catalogue.say(key, request.language, **values)
-        return BuiltInResult(sentence, failed=True, valid_options=options)
+        return failure(self._catalogue, "announce.no_room", request, options, room=one_line(room))

@@ -5,10 +5,14 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 
-from assistant.announcements.queue import FOLDER, WaitingSounds
-from assistant.announcements.service import Announcements, AnnouncementService
-from assistant.announcements.sound_files import FOLDER as MEDIA_FOLDER
-from assistant.announcements.sound_files import SoundFiles
+from assistant.announcements.queue import Announcements
+from assistant.announcements.service import (
+    FOLDER,
+    MEDIA_FOLDER,
+    AnnouncementService,
+    SoundFiles,
+    WaitingSounds,
+)
 from assistant.app.conversation import BoxConversation
 from assistant.app.home import DEMO, HomeContext
 from assistant.app.log_line import log_turns

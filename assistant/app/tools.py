@@ -29,9 +29,8 @@ from assistant.timers.service import TimerService
 from assistant.timers.telling import TimerTelling
 from assistant.timers.tools import AlarmTool, TimerTools
 from assistant.tools.builtin.date_and_weather import Weather
-from assistant.tools.builtin.fetch import fetch_page
+from assistant.tools.builtin.outside import SendToPhone, fetch_page
 from assistant.tools.builtin.protocol import BuiltIn
-from assistant.tools.builtin.send_to_phone import SendToPhone
 from assistant.tools.execution.toolbox import Toolbox
 from integrations.gemini.declarations import Declaration
 from integrations.gemini.once import Picture

@@ -265,12 +265,12 @@ class Hush:
         )
 
 
+@dataclass(frozen=True, slots=True)
 class Quiet:
     """Pauses the media players around this box."""
 
-    def __init__(self, home: "HomeAssistant", services: "Services") -> None:
-        self._home = home
-        self._services = services
+    home: "HomeAssistant"
+    services: "Services"
 
     async def hush(self, area_id: str) -> Hush:
         """Pause what plays in this area, within HUSH_S. Never raises.
@@ -278,10 +278,10 @@ class Quiet:
         Without an area every player counts as near. One that cannot be paused stays as it is, and
         so does everything while the picture is not live: then it is not quiet, for nobody knows.
         """
-        if not self._home.connected:
-            return Hush(self._home, self._services, (), area_id=area_id, quiet=False)
-        paused, quiet = await _pause(self._home, self._services, area_id)
-        return Hush(self._home, self._services, paused, area_id=area_id, quiet=quiet)
+        if not self.home.connected:
+            return Hush(self.home, self.services, (), area_id=area_id, quiet=False)
+        paused, quiet = await _pause(self.home, self.services, area_id)
+        return Hush(self.home, self.services, paused, area_id=area_id, quiet=quiet)
 
 
 async def _pause(

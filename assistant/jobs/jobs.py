@@ -4,11 +4,11 @@ import asyncio
 import logging
 import unicodedata
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from assistant.domain.call import ToolCall
 from assistant.domain.call_context import CALM, CallContext
@@ -16,8 +16,15 @@ from assistant.domain.clock import Clock
 from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
 from assistant.domain.question import Question, Settlement
 from assistant.speech.catalogue import Catalogue, Line
-from assistant.tools.builtin.protocol import NO_ARGUMENTS, BuiltIn, BuiltInRequest, BuiltInResult
-from integrations.owner import OwnedTasks
+from assistant.tools.builtin.protocol import (
+    NO_ARGUMENTS,
+    BuiltIn,
+    BuiltInRequest,
+    BuiltInResult,
+    schema,
+    text,
+)
+from integrations.owner import Opened, OwnedTasks
 
 if TYPE_CHECKING:
     from assistant.tools.execution.toolbox import Toolbox
@@ -67,7 +74,7 @@ class Work:
             self.task.cancel()
 
 
-class Jobs:
+class Jobs(Opened):
     """Owns every call while it runs. Use it as an async context manager.
 
     A call is begun as plain work, which its turn waits for. Only work that is `keep`-ed becomes a
@@ -93,18 +100,8 @@ class Jobs:
         self._works: dict[asyncio.Task[ToolOutcome | Exception], Work] = {}  # the oldest first
         self._telling: list[Work] = []  # done, but its end is not announced yet
 
-    async def __aenter__(self) -> Self:
-        await self._tasks.__aenter__()
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Cancel all that is under way and wait for its end."""
-        await self._tasks.__aexit__(kind, error, trace)
+    async def _enter(self, stack: AsyncExitStack) -> None:
+        await stack.enter_async_context(self._tasks)
 
     @property
     def full(self) -> bool:
@@ -206,26 +203,20 @@ PATIENCE_S = 20.0  # a call that is not back by then becomes a job
 MAX_LABEL = 80  # characters
 
 
+@dataclass(frozen=True, slots=True)
 class Patient:
     """Runs calls through the toolbox; one that takes long is answered as `running`, once.
 
     Its end is then announced by `Jobs`. A repeated call gets the same answer as the first.
+
+    `after_s`: how long a call is waited for; None: to its end, as in a short process.
     """
 
-    def __init__(
-        self,
-        tools: "Toolbox",
-        jobs: Jobs,
-        catalogue: Catalogue,
-        clock: Clock,
-        after_s: float | None = PATIENCE_S,
-    ) -> None:
-        """`after_s`: how long a call is waited for; None: to its end, as in a short process."""
-        self._tools = tools
-        self._jobs = jobs
-        self._catalogue = catalogue
-        self._clock = clock
-        self._after_s = after_s
+    tools: "Toolbox"
+    jobs: Jobs
+    catalogue: Catalogue
+    clock: Clock
+    after_s: float | None = PATIENCE_S
 
     async def call(
         self,
@@ -236,19 +227,19 @@ class Patient:
         situation: CallContext = CALM,
     ) -> ToolOutcome:
         """The outcome, or that it is still running. Raises what the toolbox raises."""
-        run = partial(self._tools.call, call, turn_id, heard, language, situation)
-        if self._after_s is None:
+        run = partial(self.tools.call, call, turn_id, heard, language, situation)
+        if self.after_s is None:
             return await run()
         job = self._job(call, turn_id, heard, language)
-        work = self._jobs.begin(job, run)
+        work = self.jobs.begin(job, run)
         try:
-            ended = not work.kept and await ends_within(self._clock, self._after_s, work.task)
+            ended = not work.kept and await ends_within(self.clock, self.after_s, work.task)
         except asyncio.CancelledError:
             if not work.kept:
                 work.task.cancel()
             raise
         if not ended:
-            self._jobs.keep(work)
+            self.jobs.keep(work)
             return self._unfinished(work, "tools.running", running=True)
         if work.task.cancelled():
             return self._unfinished(work, "tools.dropped", running=False)
@@ -259,38 +250,38 @@ class Patient:
 
     def question(self, turn_id: str, call_id: str) -> Question | None:
         """As the toolbox has it."""
-        return self._tools.question(turn_id, call_id)
+        return self.tools.question(turn_id, call_id)
 
     async def settle(self, question: Question, settlement: Settlement | None) -> ToolOutcome | None:
         """As the toolbox does: nobody is kept waiting longer than a server may take."""
-        return await self._tools.settle(question, settlement)
+        return await self.tools.settle(question, settlement)
 
     async def next_question(
         self, turn_id: str, settlement: Settlement | None
     ) -> Question | ToolOutcome | None:
         """As the toolbox has it."""
-        return await self._tools.next_question(turn_id, settlement)
+        return await self.tools.next_question(turn_id, settlement)
 
     def leave(self, turn_id: str) -> None:
         """The person cut this turn off: thinking for it ends, what was sent to a server goes on."""
-        self._jobs.leave(turn_id)
+        self.jobs.leave(turn_id)
 
     def _job(self, call: ToolCall, turn_id: str, heard: str | None, language: str) -> Job:
-        entry = self._tools.current_menu.find(call.name)
+        entry = self.tools.current_menu.find(call.name)
         own = entry is not None and entry.built_in is not None
         texts = (value for value in call.arguments.values() if isinstance(value, str) and value)
         # The label is told to people, and to their model: a program's words stay out of it.
-        about = "" if self._tools.caller_of(turn_id) else " ".join(next(texts, "").split())
+        about = "" if self.tools.caller_of(turn_id) else " ".join(next(texts, "").split())
         title = entry.tool.title or entry.tool.name if entry is not None else call.name
         name = title.rpartition("__")[2].replace("_", " ").strip()
         words = own or call.sentence is not None  # the way it goes is nothing for people
         label = about if words and about else f"{name}, {about}" if about else name
-        return Job(turn_id, call, label[:MAX_LABEL], heard, language, self._clock.now(), own)
+        return Job(turn_id, call, label[:MAX_LABEL], heard, language, self.clock.now(), own)
 
     def _unfinished(self, work: Work, key: str, *, running: bool) -> ToolOutcome:
         """The answer to a call whose end is not known to whoever made it."""
         job = work.job
-        entry = self._tools.current_menu.find(job.call.name)
+        entry = self.tools.current_menu.find(job.call.name)
         return ToolOutcome(
             id=job.call.id,
             server=entry.server if entry else "",
@@ -300,8 +291,8 @@ class Patient:
             tier=entry.tier if entry else Tier.COMFORT,
             status=Status.UNKNOWN,
             observed=(),
-            ms=round((self._clock.now() - job.started_at).total_seconds() * 1000, 1),
-            sentence=self._catalogue.say(key, job.language),
+            ms=round((self.clock.now() - job.started_at).total_seconds() * 1000, 1),
+            sentence=self.catalogue.say(key, job.language),
             running=running,
         )
 
@@ -314,12 +305,12 @@ DROP_IT = "drop_it"
 LONG_WORD = 4  # letters
 
 
+@dataclass(frozen=True, slots=True)
 class LongWork:
     """The two tools about what goes on. They never see the work of their own turn."""
 
-    def __init__(self, works: "Jobs", catalogue: Catalogue) -> None:
-        self._works = works
-        self._catalogue = catalogue
+    works: "Jobs"
+    catalogue: Catalogue
 
     def tools(self) -> tuple[BuiltIn, BuiltIn]:
         """Both, for the menu."""
@@ -336,16 +327,14 @@ class LongWork:
             name=DROP_IT,
             description="Ends work that goes on in the background. Call it when the person says to "
             "drop, cancel or forget it. Not for stopping a device or a timer.",
-            schema={
-                "type": "object",
-                "properties": {
-                    "which": {
-                        "type": "string",
-                        "description": "Words from what_are_you_doing that name the one meant; "
-                        "leave it out for all.",
-                    }
-                },
-            },
+            schema=schema(
+                {
+                    "which": text(
+                        "Words from what_are_you_doing that name the one meant; "
+                        "leave it out for all."
+                    )
+                }
+            ),
             tier=Tier.COMFORT,
             run=self._drop,
             programs=False,
@@ -353,33 +342,33 @@ class LongWork:
         return doing, drop
 
     async def _tell(self, arguments: Mapping[str, Any], request: BuiltInRequest) -> BuiltInResult:
-        jobs = self._works.under_way(other_than=request.turn_id)
+        jobs = self.works.under_way(other_than=request.turn_id)
         if not jobs:
-            return BuiltInResult(self._catalogue.say("jobs.nothing", request.language))
+            return BuiltInResult(self.catalogue.say("jobs.nothing", request.language))
         items = (
-            self._catalogue.say(
+            self.catalogue.say(
                 "jobs.item", request.language, what=job.label, time=f"{job.started_at:%H:%M}"
             )
             for job in jobs
         )
         return BuiltInResult(
-            self._catalogue.say("jobs.doing", request.language, what="; ".join(items))
+            self.catalogue.say("jobs.doing", request.language, what="; ".join(items))
         )
 
     async def _drop(self, arguments: Mapping[str, Any], request: BuiltInRequest) -> BuiltInResult:
-        jobs = self._works.under_way(other_than=request.turn_id)
+        jobs = self.works.under_way(other_than=request.turn_id)
         if not jobs:
-            return BuiltInResult(self._catalogue.say("jobs.nothing", request.language))
+            return BuiltInResult(self.catalogue.say("jobs.nothing", request.language))
         which = str(arguments.get("which", ""))
         meant = _named(which, jobs) if which else jobs
         if not meant or (which and len(meant) > 1):
             labels = tuple(job.label for job in meant or jobs)
             key = "jobs.which" if meant else "jobs.no_such"
-            sentence = self._catalogue.say(key, request.language, what="; ".join(labels))
+            sentence = self.catalogue.say(key, request.language, what="; ".join(labels))
             return BuiltInResult(sentence, failed=True, valid_options=labels)
-        self._works.drop(meant)
+        self.works.drop(meant)
         what = "; ".join(job.label for job in meant)
-        return BuiltInResult(self._catalogue.say("jobs.dropped", request.language, what=what))
+        return BuiltInResult(self.catalogue.say("jobs.dropped", request.language, what=what))
 
 
 def _named(which: str, jobs: Sequence[Job]) -> Sequence[Job]:

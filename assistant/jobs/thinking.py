@@ -11,7 +11,15 @@ from assistant.domain.call import ToolCall
 from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
 from assistant.jobs.jobs import DROP_IT, MAX_JOBS, WHAT_ARE_YOU_DOING, Job
 from assistant.speech.catalogue import Catalogue, Line
-from assistant.tools.builtin.protocol import HEARTH, BuiltIn, BuiltInRequest, BuiltInResult
+from assistant.tools.builtin.protocol import (
+    HEARTH,
+    BuiltIn,
+    BuiltInRequest,
+    BuiltInResult,
+    failure,
+    schema,
+    text,
+)
 from assistant.tools.house.names import nearest
 from assistant.tools.house.targets import is_called
 from integrations.errors import Refused
@@ -66,8 +74,6 @@ class Guidance:
 
 # Told whether whoever asks may be told what people asked to remember; never raises.
 Guide = Callable[[bool], Awaitable[Guidance]]
-
-
 _log = logging.getLogger(__name__)
 THINK_LONGER = "think_longer"
 WITHHELD = frozenset({THINK_LONGER, WHAT_ARE_YOU_DOING, DROP_IT})  # not offered to the thinking
@@ -112,24 +118,22 @@ class LongThinking:
             "home's tools over many steps. Only for what needs long reasoning, planning, comparing "
             "or calculating; never for commands, for the state of the home or for anything that "
             "you can answer yourself. Tell the person first that you will think about it.",
-            schema={
-                "type": "object",
-                "properties": {
-                    "question": {
-                        "type": "string",
-                        "description": "The whole question in the person's language, with "
-                        "everything from the conversation that matters for it.",
-                    }
+            schema=schema(
+                {
+                    "question": text(
+                        "The whole question in the person's language, with "
+                        "everything from the conversation that matters for it."
+                    )
                 },
-                "required": ["question"],
-            },
+                "question",
+            ),
             tier=Tier.COMFORT,  # its own calls may change things: a turn is not repeated after it
             run=self._run,
         )
 
     async def _run(self, arguments: Mapping[str, Any], request: BuiltInRequest) -> BuiltInResult:
         if self._room.full or self._under_way >= MAX_JOBS:
-            return self._failed("jobs.full", request)
+            return failure(self._catalogue, "jobs.full", request)
         self._under_way += 1
         try:
             return await self._think(str(arguments["question"]), request)
@@ -152,10 +156,10 @@ class LongThinking:
         )
         if thought.fault is not None:
             _log.warning("thinking failed: %s", thought.fault.message)
-            return self._failed(f"fault.{thought.fault.kind}", request)
+            return failure(self._catalogue, f"fault.{thought.fault.kind}", request)
         answer = thought.text.strip()
         if not answer:
-            return self._failed("jobs.empty_thought", request)
+            return failure(self._catalogue, "jobs.empty_thought", request)
         return BuiltInResult(self._catalogue.say("tools.answered", request.language), answer)
 
     def _way(self, request: BuiltInRequest) -> RunCall:
@@ -176,9 +180,6 @@ class LongThinking:
             )
 
         return call
-
-    def _failed(self, key: str, request: BuiltInRequest) -> BuiltInResult:
-        return BuiltInResult(self._catalogue.say(key, request.language), failed=True)
 
 
 def _not_run(call: ToolCall, sentence: str) -> ToolOutcome:
@@ -215,25 +216,19 @@ _CAMERA_TASK = (
 Snap = Callable[[str], Awaitable[Snapshot]]  # entity id -> its picture; raises IntegrationError
 
 
+@dataclass(frozen=True, slots=True)
 class Looking:
-    """Looks through the home's cameras."""
+    """Looks through the home's cameras.
 
-    def __init__(
-        self,
-        thinker: Thinker,
-        snap: Snap,
-        house: Callable[[], House],
-        guide: Guide,
-        spend: Spend,
-        catalogue: Catalogue,
-    ) -> None:
-        """`house`: the newest picture of the house; `thinker`: a model that takes pictures."""
-        self._thinker = thinker
-        self._snap = snap
-        self._house = house
-        self._guide = guide
-        self._spend = spend
-        self._catalogue = catalogue
+    `house`: the newest picture of the house; `thinker`: a model that takes pictures.
+    """
+
+    thinker: Thinker
+    snap: Snap
+    house: Callable[[], House]
+    guide: Guide
+    spend: Spend
+    catalogue: Catalogue
 
     def tool(self) -> BuiltIn:
         """The tool for the menu."""
@@ -241,25 +236,22 @@ class Looking:
             name=LOOK_AT_CAMERA,
             description="Looks through a camera of the home at this moment and answers a question "
             'about what it shows, such as "who is at the door?".',
-            schema={
-                "type": "object",
-                "properties": {
-                    "camera": {"type": "string", "description": "The camera's name."},
-                    "question": {
-                        "type": "string",
-                        "description": "What the person wants to know, in their language.",
-                    },
+            schema=schema(
+                {
+                    "camera": text("The camera's name."),
+                    "question": text("What the person wants to know, in their language."),
                 },
-                "required": ["camera", "question"],
-            },
+                "camera",
+                "question",
+            ),
             tier=Tier.READ,
             run=self._run,
-            needed=lambda: bool(cameras(self._house())),
+            needed=lambda: bool(cameras(self.house())),
             guests=False,
         )
 
     async def _run(self, arguments: Mapping[str, Any], request: BuiltInRequest) -> BuiltInResult:
-        known = cameras(self._house())
+        known = cameras(self.house())
         name = str(arguments["camera"])
         chosen = [camera for camera in known if is_called(camera, name)]
         if len(known) == 1:  # there is nothing else that it could mean
@@ -267,35 +259,29 @@ class Looking:
         if not chosen:
             names = [one for camera in known for one in camera.names]
             near = nearest(name, names) or tuple(names[:5])
-            return self._failed("camera.unknown", request, near, name=name)
+            return failure(self.catalogue, "camera.unknown", request, near, name=name)
         camera = chosen[0]
         try:
-            seen = await self._snap(camera.entity_id)
+            seen = await self.snap(camera.entity_id)
         except Refused:
-            return self._failed("camera.dark", request, name=camera.name)
-        guidance = await self._guide(request.recalls)
+            return failure(self.catalogue, "camera.dark", request, name=camera.name)
+        guidance = await self.guide(request.recalls)
         task = _CAMERA_TASK.format(camera=_quoted(camera.name), language=request.language)
-        thought = await self._thinker.think(
+        thought = await self.thinker.think(
             str(arguments["question"]),
             instruction=guidance.instruction + task,
             declarations=(),
             call=_no_call,
             rounds=1,
             thinking="",
-            spend=partial(self._spend, request.id),
+            spend=partial(self.spend, request.id),
             picture=Picture(seen.data, seen.mime_type),
         )
         if thought.fault is not None or not thought.text.strip():
             kind = thought.fault.kind if thought.fault is not None else "empty"
-            return self._failed(f"fault.{kind}", request)
-        sentence = self._catalogue.say("tools.answered", request.language)
+            return failure(self.catalogue, f"fault.{kind}", request)
+        sentence = self.catalogue.say("tools.answered", request.language)
         return BuiltInResult(sentence, thought.text.strip())
-
-    def _failed(
-        self, key: str, request: BuiltInRequest, options: tuple[str, ...] = (), **values: str
-    ) -> BuiltInResult:
-        sentence = self._catalogue.say(key, request.language, **values)
-        return BuiltInResult(sentence, failed=True, valid_options=options)
 
 
 def cameras(house: House) -> list[Entity]:
@@ -323,14 +309,16 @@ _INSTRUCTION = (
 )
 
 
+@dataclass(frozen=True, slots=True)
 class Teller:
-    """Makes the text that is announced."""
+    """Makes the text that is announced.
 
-    def __init__(self, catalogue: Catalogue, thinker: Thinker | None, spend: Spend) -> None:
-        """`thinker`: puts a server's data into words; None: only the outcome's sentence is said."""
-        self._catalogue = catalogue
-        self._thinker = thinker
-        self._spend = spend
+    `thinker`: puts a server's data into words; None: only the outcome's sentence is said.
+    """
+
+    catalogue: Catalogue
+    thinker: Thinker | None
+    spend: Spend
 
     async def tell(self, job: Job, outcome: ToolOutcome) -> Line:
         """What is said of this end of the job, in its language where we can say it in that."""
@@ -338,8 +326,8 @@ class Teller:
             if outcome.status is not Status.DONE:
                 return self._about(job, outcome)
             return self._answer(job, outcome)
-        if self._thinker is not None and outcome.status is Status.DONE and outcome.data:
-            worded = await self._worded(self._thinker, job, outcome)
+        if self.thinker is not None and outcome.status is Status.DONE and outcome.data:
+            worded = await self._worded(self.thinker, job, outcome)
             if worded:
                 return Line(worded, job.language)
         return self._about(job, outcome)
@@ -347,14 +335,14 @@ class Teller:
     def _answer(self, job: Job, outcome: ToolOutcome) -> Line:
         """What a model thought of, which is in the job's language whether or not we speak that."""
         text = outcome.data or outcome.sentence
-        if self._catalogue.own(job.language) != job.language:
+        if self.catalogue.own(job.language) != job.language:
             return Line(text, job.language)
-        return self._catalogue.line("jobs.answer", job.language, text=text)
+        return self.catalogue.line("jobs.answer", job.language, text=text)
 
     def _about(self, job: Job, outcome: ToolOutcome) -> Line:
         if outcome.status is Status.DONE and outcome.tier is Tier.READ:
-            return self._catalogue.line("jobs.done", job.language, what=job.label)
-        return self._catalogue.line(
+            return self.catalogue.line("jobs.done", job.language, what=job.label)
+        return self.catalogue.line(
             "jobs.ended", job.language, what=job.label, sentence=outcome.sentence
         )
 
@@ -369,7 +357,7 @@ class Teller:
             call=_no_tools,
             rounds=1,
             thinking="",
-            spend=partial(self._spend, f"{job.turn_id}-{job.call.id}"),
+            spend=partial(self.spend, f"{job.turn_id}-{job.call.id}"),
         )
         if thought.fault is not None:
             _log.warning("no words for the result of %s: %s", outcome.name, thought.fault.message)

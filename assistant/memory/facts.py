@@ -16,6 +16,7 @@ from assistant.memory.words import (
     speaks_of_themselves,
 )
 from assistant.speech.speakable import spoken_name
+from assistant.tools.builtin.protocol import text
 from integrations.cleaning import one_line
 
 # The name that makes a fact somebody's: asked for once, told in the next sentence.
@@ -199,29 +200,22 @@ def _name(given: object) -> str:
 
 Properties = Mapping[str, Mapping[str, Any]]
 
-_ABOUT_FACT = {
-    "type": "string",
-    "description": "Words of the fact, in the language in which it was told.",
-}
-_WHO = {
-    "type": "string",
-    "description": "The name of who says it, only if they told it in this talk. Never guess.",
-}
+_ABOUT_FACT = text("Words of the fact, in the language in which it was told.")
+_WHO = text("The name of who says it, only if they told it in this talk. Never guess.")
 _KEYWORDS = "Three to six words by which somebody may ask for it, in {}, separated by spaces."
 _KEPT: Properties = {
-    "fact": {
-        "type": "string",
-        "description": "The fact alone, as one short sentence in the person's language that will "
-        'be understood on its own later: "The bin goes out on Tuesday".',
-    },
+    "fact": text(
+        "The fact alone, as one short sentence in the person's language that will "
+        'be understood on its own later: "The bin goes out on Tuesday".'
+    ),
     "who": _WHO,
     "sensitive": {
         "type": "boolean",
         "description": "true: about health, money, codes, documents, love or belief, or told in "
         "confidence.",
     },
-    "english": {"type": "string", "description": _KEYWORDS.format("English")},
-    "spanish": {"type": "string", "description": _KEYWORDS.format("Spanish")},
+    "english": text(_KEYWORDS.format("English")),
+    "spanish": text(_KEYWORDS.format("Spanish")),
 }
 _OFFERED = {
     "type": "boolean",
@@ -236,10 +230,7 @@ REMEMBER_WHEN = (
 )
 REMEMBER_TAKES: Properties = {
     **_KEPT,
-    "about": {
-        "type": "string",
-        "description": 'Whom or what it is about, in a word or two: a name, "bin".',
-    },
+    "about": text('Whom or what it is about, in a word or two: a name, "bin".'),
     "offered": _OFFERED,
 }
 
@@ -276,12 +267,6 @@ FORGET_TAKES: Properties = {
         "description": "true, in the place of about: everything. The device asks the person first.",
     },
 }
-
-
-def schema(takes: Properties, *required: str) -> Mapping[str, Any]:
-    """The JSON Schema of these arguments."""
-    told: dict[str, Any] = {"type": "object", "properties": dict(takes)}
-    return told | ({"required": list(required)} if required else {})
 
 
 # Which facts stand in a model's instruction: all while they are few, then those that fit.

@@ -1,6 +1,7 @@
 """The memory as a page of it shows and changes it."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -88,18 +89,20 @@ class NoFact(Exception):
     """A text that cannot be kept; one sentence that names the mend."""
 
 
+@dataclass(frozen=True, slots=True)
 class MemoryDesk:
-    """Lists, corrects and forgets facts by their ids. Every method may raise StoreError."""
+    """Lists, corrects and forgets facts by their ids. Every method may raise StoreError.
 
-    def __init__(self, store: MemoryRows, clock: Clock, private: Callable[[], bool]) -> None:
-        """`private`: nothing that was remembered may be told now, as while guests are there."""
-        self._store = store
-        self._clock = clock
-        self._private = private
+    `private`: nothing that was remembered may be told now, as while guests are there.
+    """
+
+    store: MemoryRows
+    clock: Clock
+    private: Callable[[], bool]
 
     async def rows(self) -> list[dict[str, Any]]:
         """All facts, oldest first, each as JSON; none while nothing may be told."""
-        if self._private():
+        if self.private():
             return []
         return [
             {
@@ -110,7 +113,7 @@ class MemoryDesk:
                 "sensitive": fact.sensitive,
                 "created_at": fact.created_at.isoformat(),
             }
-            for fact in await self._store.all()
+            for fact in await self.store.all()
         ]
 
     async def correct(self, memory_id: str, text: str) -> bool:
@@ -120,16 +123,16 @@ class MemoryDesk:
             raise NoFact("There was nothing to remember in that; send the fact as text.")
         if given.too_long:
             raise NoFact(f"A fact has {MAX_LENGTH} characters at the most; make it shorter.")
-        fact = next((one for one in await self._store.all() if one.id == memory_id), None)
+        fact = next((one for one in await self.store.all() if one.id == memory_id), None)
         if fact is None:
             return False
-        await self._store.keep(corrected(fact, given, self._clock.now()))
+        await self.store.keep(corrected(fact, given, self.clock.now()))
         return True
 
     async def forget(self, memory_id: str) -> bool:
         """Erase one. False if there is none of that id."""
-        return await self._store.forget(memory_id)
+        return await self.store.forget(memory_id)
 
     async def forget_all(self) -> int:
         """Erase all; how many there were."""
-        return await self._store.forget_all()
+        return await self.store.forget_all()

@@ -31,7 +31,6 @@ from assistant.memory.facts import (
     name_in,
     nameless,
     new_fact,
-    schema,
     signed,
     told,
 )
@@ -47,6 +46,8 @@ from assistant.tools.builtin.protocol import (
     BuiltInRequest,
     BuiltInResult,
     Run,
+    failure,
+    schema,
 )
 
 MAX_TOLD = 20  # facts that one recall gives
@@ -177,7 +178,7 @@ class Memories:
                 return await run(arguments, request)
             except StoreError as error:
                 _log.error("the memory failed: %s", error)
-                return self._failed("memory.broken", request)
+                return failure(self._catalogue, "memory.broken", request)
 
         return safe
 
@@ -227,7 +228,7 @@ class Memories:
         if any(plain(fact.text) == plain(given.text) for fact in known):
             return self._said("memory.known", request)
         if len(known) >= MAX_FACTS:
-            return self._failed("memory.full", request)
+            return failure(self._catalogue, "memory.full", request)
         fact = new_fact(given, request.language, now)
         await self._store.keep(fact)
         kept = self._catalogue.say(_kept(fact), request.language)
@@ -287,15 +288,17 @@ class Memories:
             return found[0]
         near = found or await like(about, self._store)
         if not near:
-            return self._failed("memory.nothing_like_it" if known else "memory.nothing", request)
+            return failure(
+                self._catalogue, "memory.nothing_like_it" if known else "memory.nothing", request
+            )
         options = tuple(fact.text for fact in near[:MAX_OPTIONS])
-        return self._failed(which, request, options)
+        return failure(self._catalogue, which, request, options)
 
     def _refusal(self, given: Given, request: BuiltInRequest) -> BuiltInResult | None:
         """What is no fact, or too much of one."""
         if not given.text:
-            return self._failed("memory.empty", request)
-        return self._failed("memory.too_long", request) if given.too_long else None
+            return failure(self._catalogue, "memory.empty", request)
+        return failure(self._catalogue, "memory.too_long", request) if given.too_long else None
 
     # --- what is said
 
@@ -313,12 +316,6 @@ class Memories:
 
     def _said(self, key: str, request: BuiltInRequest, **values: str) -> BuiltInResult:
         return BuiltInResult(self._catalogue.say(key, request.language, **values))
-
-    def _failed(
-        self, key: str, request: BuiltInRequest, options: tuple[str, ...] = ()
-    ) -> BuiltInResult:
-        sentence = self._catalogue.say(key, request.language)
-        return BuiltInResult(sentence, failed=True, valid_options=options)
 
 
 def _kept(fact: MemoryRecord) -> str:

@@ -51,9 +51,6 @@ def _repeat(timer: TimerRecord) -> dict[str, Any] | None:
     return {"weekdays": rule["weekdays"], "dates": rule["dates"]}
 
 
-# Which timer, alarm or the like is meant by its kind, name, words or time. Pure.
-
-
 @dataclass(frozen=True, slots=True)
 class Which:
     """What was said about it; nothing at all is fine too."""
@@ -107,9 +104,6 @@ def _alike(said: str, name: str) -> bool:
     return bool(fewer) and all(
         any(one.startswith(other) or other.startswith(one) for other in more) for one in fewer
     )
-
-
-# What does not work now: logged once, not at every look.
 
 
 MOST = 24  # at once
@@ -231,10 +225,6 @@ def is_occurrence(timer: TimerRecord) -> bool:
 
 
 # Timers and the like for programs: HTTP, MQTT, MCP and Home Assistant ask here.
-
-
-# What is asked for by a time of day, the sun or days, as a rule: the same for people's words, for
-# models and for programs. Pure.
 
 
 _SUNLESS = "Home Assistant does not tell when the sun rises and sets; give `at` instead."

@@ -2,8 +2,9 @@
 
 import logging
 from collections.abc import Awaitable, Callable, Mapping
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from assistant.domain.call import ToolCall
 from assistant.domain.clock import Clock
@@ -17,8 +18,15 @@ from assistant.timers.monitor import Complaints, Due
 from assistant.timers.recurrence import rule_of
 from assistant.timers.ringer import Unheard
 from assistant.timers.telling import COUNT, LENGTH, TimerTelling, moment_of, rest_of, seconds_of
-from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest, BuiltInResult, one_line
-from integrations.owner import OwnedTasks
+from assistant.tools.builtin.protocol import (
+    BuiltIn,
+    BuiltInRequest,
+    BuiltInResult,
+    one_line,
+    schema,
+    text,
+)
+from integrations.owner import Opened, OwnedTasks
 
 if TYPE_CHECKING:
     from assistant.tools.execution.toolbox import Toolbox
@@ -131,7 +139,7 @@ REQUEST_LATE_S = 3600.0  # after which its answer is no use any more
 Ask = Callable[[str, str, str], Awaitable[str]]  # text, language and caller -> what to say, or ""
 
 
-class Later:
+class Later(Opened):
     """Enter it to have `take` do what is due.
 
     What was begun is never begun again: where the process died in the middle, that is told. What
@@ -162,17 +170,8 @@ class Later:
         self._settled = False  # what an earlier process left under way
         self._owner = OwnedTasks()
 
-    async def __aenter__(self) -> Self:
-        await self._owner.__aenter__()
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        await self._owner.__aexit__(kind, error, trace)
+    async def _enter(self, stack: AsyncExitStack) -> None:
+        await stack.enter_async_context(self._owner)
 
     async def settle(self) -> None:
         """Tell what an earlier process began and did not end. Raises StoreError."""
@@ -239,16 +238,16 @@ DO_LATER = "do_later"
 _LONGEST_WHAT = 120  # characters
 
 
+@dataclass(frozen=True, slots=True)
 class LaterTool:
     """The tool. The call that it takes passes the policy when it is asked for, and when it is due.
 
     Nobody is there then who could be asked, so it takes only what the policy lets through as it is.
     """
 
-    def __init__(self, book: TimerBook, calls: FrozenCalls, telling: TimerTelling) -> None:
-        self._book = book
-        self._calls = calls
-        self._telling = telling
+    book: TimerBook
+    calls: FrozenCalls
+    telling: TimerTelling
 
     def tool(self) -> BuiltIn:
         """For the menu."""
@@ -258,36 +257,36 @@ class LaterTool:
             "minutes' or 'close the blinds at nine'. Not for what opens or unlocks. Give the time "
             "either as a length or as time; see list_timers for what waits and cancel_timer to "
             "call it off.",
-            schema={
-                "type": "object",
-                "properties": {
-                    "tool": {"type": "string", "description": "The tool's name, as offered."},
+            schema=schema(
+                {
+                    "tool": text("The tool's name, as offered."),
                     "arguments": {
                         "type": "object",
                         "description": "What that tool is to be given.",
                     },
-                    "what": {
-                        "type": "string",
-                        "description": "What it does, for people, in their language: 'turn off "
-                        "the kitchen lights'.",
-                    },
+                    "what": text(
+                        "What it does, for people, in their language: 'turn off "
+                        "the kitchen lights'."
+                    ),
                     **{
                         part: {**COUNT, "description": "From now on."}  # in place of a time
                         for part in LENGTH
                     },
-                    "time": {"type": "string", "description": "Or at this time, as 24 h HH:MM."},
+                    "time": text("Or at this time, as 24 h HH:MM."),
                 },
-                "required": ["tool", "arguments", "what"],
-                "additionalProperties": False,
-            },
+                "tool",
+                "arguments",
+                "what",
+                closed=True,
+            ),
             tier=Tier.COMFORT,
-            run=self._telling.safely(self._run),
+            run=self.telling.safely(self._run),
             programs=False,  # what it waits for is done without the caller's rights
         )
 
     async def _run(self, arguments: Mapping[str, Any], request: BuiltInRequest) -> BuiltInResult:
-        telling, language = self._telling, request.language
-        if len(await self._book.all()) >= MOST:
+        telling, language = self.telling, request.language
+        if len(await self.book.all()) >= MOST:
             return telling.failed("timers.too_many", language)
         seconds = seconds_of(arguments) or 0
         rule = None
@@ -298,7 +297,7 @@ class LaterTool:
         elif not SHORTEST_S <= seconds <= LONGEST_S:
             return telling.failed("timers.too_long", language)
         try:
-            payload = await self._calls.freeze(
+            payload = await self.calls.freeze(
                 arguments["tool"],
                 arguments["arguments"],
                 request.heard,
@@ -310,15 +309,15 @@ class LaterTool:
             return BuiltInResult(str(why), failed=True, valid_options=why.options)
         what = one_line(arguments["what"])[:_LONGEST_WHAT].strip(" .")
         wanted = Wanted("command", seconds, rule, "", what, language, payload)
-        timer = await self._book.set(wanted)
+        timer = await self.book.set(wanted)
         assert timer is not None  # a time of day comes every day
         told = self._told(timer, language)
         return BuiltInResult(f"{told}{telling.silence(language)}", telling.data([timer]))
 
     def _told(self, timer: TimerRecord, language: str) -> str:
-        say, what = self._telling.catalogue.say, timer.text
+        say, what = self.telling.catalogue.say, timer.text
         if timer.rule is None:
-            left = rest_of(timer.duration_s, self._telling.catalogue, language)
+            left = rest_of(timer.duration_s, self.telling.catalogue, language)
             return say("later.set_in", language, left=left, what=what)
-        when = moment_of(timer, self._telling.now(), self._telling.catalogue, language)
+        when = moment_of(timer, self.telling.now(), self.telling.catalogue, language)
         return say("later.set", language, when=when, what=what)

@@ -151,9 +151,6 @@ class Deadlines:
 # what comes again one occurrence after the other is taken out.
 
 
-# What rang and nobody heard, and what was missed altogether: told once, when somebody is there.
-
-
 READ_S = 30.0  # between two readings at the latest: two writes may look like one
 BELIEVED_S = 60.0  # since the machine started: then its clock is as right as it will be
 _NEARER_S = 60.0  # by which the sun must have moved to be worth a write

@@ -2,10 +2,10 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from assistant.domain.clock import Clock
 from assistant.domain.records import SmallValues, TimerRecord
@@ -15,15 +15,13 @@ from assistant.speech.sink import PLAIN, Manner, Speaker
 from assistant.timers.monitor import READ_S, Complaints, Due
 from assistant.timers.telling import late_ring_of, missed_of, ring_of, unheard_of
 from audio.errors import AudioError
-from integrations.owner import OwnedTasks
+from integrations.owner import Opened, OwnedTasks
 
 if TYPE_CHECKING:
     from assistant.timers.monitor import TimerWatch
 
 
 _NAME = "timers.unheard"
-
-
 _MOST = 5  # the newest; more is no news
 
 
@@ -127,7 +125,7 @@ class _Ringing:
         return first
 
 
-class Ringer:
+class Ringer(Opened):
     """Enter it to ring what it is given to `take`.
 
     It never sounds while a turn is under way. `heard` silences it: whoever begins a turn by voice,
@@ -171,20 +169,14 @@ class Ringer:
         self._open = False
         self._owner = OwnedTasks()
 
-    async def __aenter__(self) -> Self:
-        await self._owner.__aenter__()
+    async def _enter(self, stack: AsyncExitStack) -> None:
+        await stack.enter_async_context(self._owner)
         self._open = True
+        stack.callback(self._close)
         self._owner.start(self._ring(), "timers-ringing")
-        return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def _close(self) -> None:
         self._open = False
-        await self._owner.__aexit__(kind, error, trace)
 
     @property
     def ringing(self) -> bool:

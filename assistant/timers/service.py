@@ -1,8 +1,7 @@
 """Timers and the like in the one process that stays: watched, rung and done when due."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from types import TracebackType
-from typing import Self
+from contextlib import AsyncExitStack
 
 from assistant.domain.clock import Clock
 from assistant.domain.listeners import Listeners
@@ -15,7 +14,7 @@ from assistant.timers.later import Ask, FrozenCalls, Later
 from assistant.timers.monitor import Complaints, Due, TimerWatch
 from assistant.timers.recurrence import Almanac
 from assistant.timers.ringer import Ringer, Unheard
-from integrations.owner import OwnedTasks
+from integrations.owner import Opened, OwnedTasks
 
 LOOK_S = 1.0  # between two looks whether something has changed; each is one `stat`
 STALE_S = 3600.0  # after which an occurrence of what comes again is told and not rung
@@ -23,7 +22,7 @@ STALE_S = 3600.0  # after which an occurrence of what comes again is told and no
 Tell = Callable[[str, TimerRecord], None]  # "set", "changed", "rings", "heard" or "ended"
 
 
-class TimerService:
+class TimerService(Opened):
     """Enter it to have all of it happen. What other processes set is found within LOOK_S."""
 
     def __init__(
@@ -70,26 +69,11 @@ class TimerService:
         self._lookers: Listeners[[]] = Listeners("timers")
         self._owner = OwnedTasks()
 
-    async def __aenter__(self) -> Self:
-        await self._owner.__aenter__()
-        await self._ringer.__aenter__()
-        await self._later.__aenter__()
+    async def _enter(self, stack: AsyncExitStack) -> None:
+        await stack.enter_async_context(self._ringer)
+        await stack.enter_async_context(self._later)
+        await stack.enter_async_context(self._owner)
         self._owner.start(self._keep(), "timers")
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        try:
-            await self._owner.__aexit__(kind, error, trace)
-        finally:
-            try:
-                await self._later.__aexit__(kind, error, trace)
-            finally:
-                await self._ringer.__aexit__(kind, error, trace)
 
     @property
     def ringing(self) -> bool:

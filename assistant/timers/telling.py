@@ -13,7 +13,7 @@ from assistant.domain.records import StoreError, TimerRecord
 from assistant.speech.catalogue import Catalogue, length_of
 from assistant.timers.book import LONGEST_NAME, Which, choose, is_of_day, is_over, left_of, row_of
 from assistant.timers.recurrence import Rule, rule_from, time_of
-from assistant.tools.builtin.protocol import BuiltInRequest, BuiltInResult, Run, one_line
+from assistant.tools.builtin.protocol import BuiltInRequest, BuiltInResult, Run, one_line, text
 
 # Timers and the like as people hear of them.
 
@@ -124,17 +124,16 @@ KINDS = ("timer", "alarm", "reminder", "request", "command")
 COUNT = {"type": "integer", "minimum": 0}
 LENGTH: Mapping[str, Any] = dict.fromkeys(PARTS, COUNT)
 WHICH: Mapping[str, Any] = {
-    "name": {
-        "type": "string",
-        "description": "Which one: its name, words of it, or its id from list_timers. Leave it out "
-        "where the person names none.",
-    },
+    "name": text(
+        "Which one: its name, words of it, or its id from list_timers. Leave it out "
+        "where the person names none."
+    ),
     "kind": {
         "type": "string",
         "enum": list(KINDS),
         "description": "Which kind; command: what is to be done later.",
     },
-    "at": {"type": "string", "description": "Which one: the time at which it comes, as HH:MM."},
+    "at": text("Which one: the time at which it comes, as HH:MM."),
     **{
         f"start_{part}": {**COUNT, "description": "Which timer: what it was set for."}
         for part in PARTS

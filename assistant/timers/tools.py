@@ -2,7 +2,7 @@
 list of all that is to come."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from assistant.domain.outcome import Tier
@@ -36,7 +36,15 @@ from assistant.timers.telling import (
     seconds_of,
     which_of,
 )
-from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest, BuiltInResult, Run, one_line
+from assistant.tools.builtin.protocol import (
+    BuiltIn,
+    BuiltInRequest,
+    BuiltInResult,
+    Run,
+    one_line,
+    schema,
+    text,
+)
 
 START_TIMER, LIST_TIMERS = "start_timer", "list_timers"
 CHANGE_TIMER, CANCEL_TIMER = "change_timer", "cancel_timer"
@@ -58,7 +66,7 @@ class TimerTools:
                 START_TIMER,
                 "Starts a timer that rings on this device. It can do nothing else when it ends. "
                 "Several may run at once.",
-                {**LENGTH, "name": {"type": "string", "description": "What it is for, if said."}},
+                {**LENGTH, "name": text("What it is for, if said.")},
                 self._start,
                 replaces="HassStartTimer",
             ),
@@ -251,12 +259,12 @@ _KINDS: Mapping[str, TimerKind] = {
 }
 
 
+@dataclass(frozen=True, slots=True)
 class AlarmTool:
     """The tool. Request: what reads alone, looked up when it is due; its answer is announced."""
 
-    def __init__(self, book: TimerBook, telling: TimerTelling) -> None:
-        self._book = book
-        self._telling = telling
+    book: TimerBook
+    telling: TimerTelling
 
     def tool(self) -> BuiltIn:
         """For the menu."""
@@ -266,11 +274,10 @@ class AlarmTool:
             "wakes, until it is stopped. reminder: says its text. request: asks you its text then, "
             "and the answer is announced; it can only look things up (the weather every morning). "
             "Once, unless days or dates are given.",
-            schema={
-                "type": "object",
-                "properties": {
+            schema=schema(
+                {
                     "kind": {"type": "string", "enum": list(_KINDS)},
-                    "time": {"type": "string", "description": "The time of day, as 24 h HH:MM."},
+                    "time": text("The time of day, as 24 h HH:MM."),
                     "sun": {
                         "type": "string",
                         "enum": ["sunrise", "sunset"],
@@ -298,28 +305,27 @@ class AlarmTool:
                         part: {**COUNT, "description": "From now on, in place of time."}
                         for part in LENGTH
                     },
-                    "name": {"type": "string", "description": "Of an alarm, if it is given one."},
-                    "text": {
-                        "type": "string",
-                        "description": "Of a reminder what to say, such as 'call Ana'; of a "
-                        "request the question, in the person's language.",
-                    },
+                    "name": text("Of an alarm, if it is given one."),
+                    "text": text(
+                        "Of a reminder what to say, such as 'call Ana'; of a "
+                        "request the question, in the person's language."
+                    ),
                 },
-                "additionalProperties": False,
-            },
+                closed=True,
+            ),
             tier=Tier.COMFORT,
-            run=self._telling.safely(self._run),
+            run=self.telling.safely(self._run),
         )
 
     async def _run(self, arguments: Mapping[str, Any], request: BuiltInRequest) -> BuiltInResult:
-        telling, language = self._telling, request.language
+        telling, language = self.telling, request.language
         wanted = self._wanted(arguments, language)
         if isinstance(wanted, str):
             return telling.failed(wanted, language)
         wanted = replace(wanted, caller=request.caller)
-        if len(await self._book.all()) >= MOST:
+        if len(await self.book.all()) >= MOST:
             return telling.failed("timers.too_many", language)
-        timer = await self._book.set(wanted)
+        timer = await self.book.set(wanted)
         if timer is None:
             sunless = wanted.rule is not None and wanted.rule.sun and not wanted.rule.dates
             return telling.failed("alarms.no_sun" if sunless else "alarms.never", language)
@@ -343,7 +349,7 @@ class AlarmTool:
                 return "timers.too_long"
             return Wanted(kind, seconds, None, name, text, language)
         rule = rule_of(
-            self._telling.now(),
+            self.telling.now(),
             at=str(arguments.get("time", "")),
             sun=arguments.get("sun"),
             offset_min=arguments.get("offset_minutes", 0),

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from assistant.speech.catalogue import Catalogue
+from assistant.tools.builtin.outside import SendToPhone
 from assistant.tools.builtin.protocol import BuiltInRequest
-from assistant.tools.builtin.send_to_phone import SendToPhone
 from integrations.errors import Refused
 from integrations.home_assistant.client import HomeAssistant
 from integrations.home_assistant.phones import AnswersHidden, Phone, Phones

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from assistant.announcements.sound_files import SoundFiles
+from assistant.announcements.service import SoundFiles
 from audio.sound_files import write_wav
 from audio.tts.tuned import TARGET_DB, block_powers, speech_power
 from integrations.home_assistant.client import HomeAssistant

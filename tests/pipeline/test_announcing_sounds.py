@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from assistant.announcements.queue import FOLDER, WaitingSounds
-from assistant.announcements.service import Announcements, AnnouncementService
-from assistant.announcements.sound_files import SoundFiles
+from assistant.announcements.queue import Announcements
+from assistant.announcements.service import FOLDER, AnnouncementService, SoundFiles, WaitingSounds
 from assistant.app.build import App, open_app
 from assistant.config.schema import Settings
 from assistant.conversation.rules.state import Standing, State

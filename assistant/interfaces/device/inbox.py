@@ -36,7 +36,8 @@ from integrations.web.requests import (
 )
 
 if TYPE_CHECKING:  # doctor reads the old orders, and none of these
-    from assistant.announcements.service import Announcements, AnnouncementService
+    from assistant.announcements.queue import Announcements
+    from assistant.announcements.service import AnnouncementService
     from assistant.interfaces.api.box import Box
     from assistant.interfaces.device.sensors import DeviceEvents
 

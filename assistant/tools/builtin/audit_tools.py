@@ -3,6 +3,7 @@
 import json
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
@@ -18,6 +19,7 @@ from assistant.tools.builtin.protocol import (
     BuiltInRequest,
     BuiltInResult,
     one_line,
+    schema,
 )
 from assistant.tools.execution.outcomes import Sentences
 from integrations.home_assistant.house import House
@@ -49,16 +51,14 @@ _UNCLEAR = frozenset(
 _OWNERS = "policy.rules"  # as rules of the owner's are called
 
 
+@dataclass(frozen=True, slots=True)
 class AuditTools:
     """Both tools. They read; what a guest hears of them is as little as what is kept of guests."""
 
-    def __init__(
-        self, audit: Store, house: Callable[[], House], catalogue: Catalogue, clock: Clock
-    ) -> None:
-        self._audit = audit
-        self._house = house
-        self._catalogue = catalogue
-        self._clock = clock
+    audit: Store
+    house: Callable[[], House]
+    catalogue: Catalogue
+    clock: Clock
 
     def tools(self) -> tuple[BuiltIn, BuiltIn]:
         """For `Toolbox.offer`."""
@@ -67,17 +67,16 @@ class AuditTools:
             description="What Hearth has changed in the home, when, and because of which words: "
             "in the last turn, or with minutes in that time. Call it when someone asks what you "
             "did, or why something in the home changed; never answer that from memory.",
-            schema={
-                "type": "object",
-                "properties": {
+            schema=schema(
+                {
                     "minutes": {
                         "type": "integer",
                         "minimum": 1,
                         "maximum": _LONGEST,
                         "description": "How far back. Leave it out for the last turn.",
                     }
-                },
-            },
+                }
+            ),
             tier=Tier.READ,
             run=self._did,
             programs=False,
@@ -96,7 +95,7 @@ class AuditTools:
         return did, refused
 
     async def _did(self, arguments: Mapping[str, Any], request: BuiltInRequest) -> BuiltInResult:
-        sentences = Sentences(self._catalogue, request.language)
+        sentences = Sentences(self.catalogue, request.language)
         minutes = arguments.get("minutes")
         try:
             ends = _ends(await self._rows(minutes or _LONGEST))
@@ -115,7 +114,7 @@ class AuditTools:
     async def _refused(
         self, arguments: Mapping[str, Any], request: BuiltInRequest
     ) -> BuiltInResult:
-        sentences = Sentences(self._catalogue, request.language)
+        sentences = Sentences(self.catalogue, request.language)
         try:
             rows = await self._rows(_LONGEST)
         except StoreError:
@@ -129,26 +128,24 @@ class AuditTools:
             if (row.turn_id, row.call_id) == (refused.turn_id, refused.call_id)
         )
         told = self._told(refused, sentences)
-        if f"guards.{refused.rule}" not in self._catalogue.keys(
-            FALLBACK
-        ):  # else it tells by itself
+        if f"guards.{refused.rule}" not in self.catalogue.keys(FALLBACK):  # else it tells by itself
             told = f"{told} {sentences.say(_mend(refused, asked=asked))}"
         return BuiltInResult(told, self._data([refused]), outside=_of_programs([refused]))
 
     async def _rows(self, minutes: int) -> list[AuditRecord]:
         """All of that time, newest first. Raises StoreError."""
-        since = self._clock.now() - timedelta(minutes=minutes)
-        return await self._audit.audited(since=since, limit=_READ)
+        since = self.clock.now() - timedelta(minutes=minutes)
+        return await self.audit.audited(since=since, limit=_READ)
 
     def _told(self, row: AuditRecord, sentences: Sentences) -> str:
         """ "At 18:02 I turned off Kitchen Light, because you said “turn off the light”." """
-        time = f"{row.at.astimezone(self._clock.now().tzinfo):%H:%M}"
+        time = f"{row.at.astimezone(self.clock.now().tzinfo):%H:%M}"
         heard = one_line(row.heard) if row.heard else ""
         program = _program_of(row)
         end = "_program" if program else "_heard" if heard else ""
         who = {"time": time, "heard": heard, "program": program}
         if row.status is Status.DONE and row.observed:
-            did = _changes(row.observed, self._house(), sentences)
+            did = _changes(row.observed, self.house(), sentences)
             return sentences.say(f"audit.did{end}", did=did, **who)
         if row.decision is Decision.NEEDS_CONFIRMATION:
             told = sentences.say("audit.no_yes")
@@ -162,7 +159,7 @@ class AuditTools:
     def _data(self, rows: Sequence[AuditRecord]) -> str:
         told = [
             {
-                "time": row.at.astimezone(self._clock.now().tzinfo).isoformat(timespec="minutes"),
+                "time": row.at.astimezone(self.clock.now().tzinfo).isoformat(timespec="minutes"),
                 **_asked_by(row),
                 "tool": row.name,
                 "entities": row.entities,
@@ -248,18 +245,16 @@ def _came_to(one: Observed) -> tuple[str, str]:
 
 
 THAT_WAS_WRONG = MARKING
-
-
 WITHIN = timedelta(minutes=10)  # after that nobody knows what is meant
 
 
+@dataclass(frozen=True, slots=True)
 class Marking:
     """The tool. It changes nothing in the home; it is counted (`hearth trace --list`)."""
 
-    def __init__(self, marks: Reports, catalogue: Catalogue, clock: Clock) -> None:
-        self._marks = marks
-        self._catalogue = catalogue
-        self._clock = clock
+    marks: Reports
+    catalogue: Catalogue
+    clock: Clock
 
     def tool(self) -> BuiltIn:
         """For the menu."""
@@ -268,16 +263,15 @@ class Marking:
             description="Notes that what you did or answered before was wrong. Call it when the "
             'person says so: "that was wrong", "you misheard me". It undoes nothing: where the '
             "person says what they meant, do that too, by correct_last or undo if that fits.",
-            schema={
-                "type": "object",
-                "properties": {
+            schema=schema(
+                {
                     "misheard": {
                         "type": "boolean",
                         "description": "True where the person says that you misheard or "
                         "misunderstood their words.",
                     }
-                },
-            },
+                }
+            ),
             tier=Tier.COMFORT,
             run=self._mark,
             programs=False,
@@ -285,10 +279,10 @@ class Marking:
 
     async def _mark(self, arguments: Mapping[str, Any], request: BuiltInRequest) -> BuiltInResult:
         mark: Mark = "misheard" if arguments.get("misheard") else "wrong"
-        say = self._catalogue.say
+        say = self.catalogue.say
         try:
-            meant = await self._marks.last_command(self._clock.now() - WITHIN)
-            marked = meant is not None and await self._marks.mark(meant.turn_id, mark)
+            meant = await self.marks.last_command(self.clock.now() - WITHIN)
+            marked = meant is not None and await self.marks.mark(meant.turn_id, mark)
         except StoreError as error:
             if not error.told:
                 _log.error("a turn could not be marked: %s", error)

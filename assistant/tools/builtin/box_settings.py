@@ -1,6 +1,7 @@
 """`switch_profile` and `set_mode`: how Hearth behaves from the next turn on."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +10,7 @@ from assistant.domain.outcome import Tier
 from assistant.domain.policy_context import Mode
 from assistant.domain.records import StoreError
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest, BuiltInResult
+from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest, BuiltInResult, schema
 from assistant.tools.house.names import folded
 from assistant.tools.policy.choices import SWITCH_PROFILE
 
@@ -45,11 +46,7 @@ class SwitchProfile:
             description="Switches to another profile: another manner of speaking, voice or set of "
             "tools, from the next sentence on. Call it only when the person asks for a profile by "
             f'its name, or for the usual manner ("{NONE}").',
-            schema={
-                "type": "object",
-                "properties": {"profile": {"type": "string", "enum": [*self._names, NONE]}},
-                "required": ["profile"],
-            },
+            schema=schema({"profile": {"type": "string", "enum": [*self._names, NONE]}}, "profile"),
             tier=Tier.COMFORT,
             run=self._run,
             programs=False,
@@ -86,18 +83,16 @@ def _plain(name: str) -> str:
 
 
 SET_MODE = "set_mode"
-
-
 LONGEST_MINUTES = 7 * 24 * 60
 
 
+@dataclass(frozen=True, slots=True)
 class SetMode:
     """The tool. More caution is free; more trust is confirmed as an unlocking is."""
 
-    def __init__(self, modes: "ModeKeeper", catalogue: Catalogue, clock: Clock) -> None:
-        self._modes = modes
-        self._catalogue = catalogue
-        self._clock = clock
+    modes: "ModeKeeper"
+    catalogue: Catalogue
+    clock: Clock
 
     def tool(self) -> BuiltIn:
         """For the menu."""
@@ -106,9 +101,8 @@ class SetMode:
             description="Sets how much you may do without asking. guest: visitors are here, only "
             "comfort and timers; ask: ask before everything; normal: as usual; trusting: ask less. "
             "Call it only when the person asks for guest mode or for another of these.",
-            schema={
-                "type": "object",
-                "properties": {
+            schema=schema(
+                {
                     "mode": {"type": "string", "enum": [str(mode) for mode in Mode]},
                     "minutes": {
                         "type": "integer",
@@ -117,8 +111,8 @@ class SetMode:
                         "description": "How long, if the person says so; leave it out otherwise.",
                     },
                 },
-                "required": ["mode"],
-            },
+                "mode",
+            ),
             tier=Tier.COMFORT,
             run=self._run,
             programs=False,
@@ -126,22 +120,22 @@ class SetMode:
         )
 
     def _stake(self, arguments: Mapping[str, Any]) -> Tier:
-        return Tier.SECURE if self._modes.loosens(*self._asked(arguments)) else Tier.COMFORT
+        return Tier.SECURE if self.modes.loosens(*self._asked(arguments)) else Tier.COMFORT
 
     async def _run(self, arguments: Mapping[str, Any], request: BuiltInRequest) -> BuiltInResult:
         mode, until = self._asked(arguments)
         try:
-            await self._modes.set(mode, until)
+            await self.modes.set(mode, until)
         except StoreError:
-            said = self._catalogue.say("modes.not_kept", request.language)
+            said = self.catalogue.say("modes.not_kept", request.language)
             return BuiltInResult(said, failed=True)
         key = f"modes.{mode}" if until is None else f"modes.{mode}_until"
         at = f"{until:%H:%M}" if until is not None else ""
-        return BuiltInResult(self._catalogue.say(key, request.language, time=at))
+        return BuiltInResult(self.catalogue.say(key, request.language, time=at))
 
     def _asked(self, arguments: Mapping[str, Any]) -> tuple[Mode, datetime | None]:
         minutes = arguments.get("minutes")
         until = None
         if isinstance(minutes, int | float):
-            until = self._clock.now() + timedelta(minutes=minutes)
+            until = self.clock.now() + timedelta(minutes=minutes)
         return Mode(arguments["mode"]), until

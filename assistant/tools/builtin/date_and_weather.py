@@ -9,7 +9,14 @@ from typing import Any
 from assistant.domain.clock import Clock
 from assistant.domain.outcome import Tier
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.builtin.protocol import NO_ARGUMENTS, BuiltIn, BuiltInRequest, BuiltInResult
+from assistant.tools.builtin.protocol import (
+    NO_ARGUMENTS,
+    BuiltIn,
+    BuiltInRequest,
+    BuiltInResult,
+    schema,
+    text,
+)
 from assistant.tools.house.targets import is_called
 from integrations.home_assistant.house import Entity, House
 from integrations.home_assistant.services import Forecast, forecasts
@@ -31,17 +38,17 @@ class Day:
     rain_percent: float | None  # the highest of the day
 
 
+@dataclass(frozen=True, slots=True)
 class Weather:
-    """Answers from the home's weather entity; the picture says how it is now."""
+    """Answers from the home's weather entity; the picture says how it is now.
 
-    def __init__(
-        self, home: LiveLink, house: Callable[[], House], catalogue: Catalogue, clock: Clock
-    ) -> None:
-        """`house`: the newest picture."""
-        self._home = home
-        self._house = house
-        self._catalogue = catalogue
-        self._clock = clock
+    `house`: the newest picture.
+    """
+
+    home: LiveLink
+    house: Callable[[], House]
+    catalogue: Catalogue
+    clock: Clock
 
     def tool(self) -> BuiltIn:
         """The tool for the menu."""
@@ -49,34 +56,30 @@ class Weather:
             name=WEATHER_FORECAST,
             description="The weather at home: how it is now, and what is expected today, tomorrow "
             "or in the next days.",
-            schema={
-                "type": "object",
-                "properties": {
+            schema=schema(
+                {
                     "when": {"type": "string", "enum": [TODAY, TOMORROW, WEEK]},
-                    "name": {
-                        "type": "string",
-                        "description": "Only where the home has several: the weather entity.",
-                    },
+                    "name": text("Only where the home has several: the weather entity."),
                 },
-                "required": ["when"],
-            },
+                "when",
+            ),
             tier=Tier.READ,
             run=self._run,
-            needed=lambda: bool(weather_entities(self._house())),
+            needed=lambda: bool(weather_entities(self.house())),
         )
 
     async def _run(self, arguments: Mapping[str, Any], request: BuiltInRequest) -> BuiltInResult:
-        if not self._home.connected:
+        if not self.home.connected:
             return self._failed("tools.not_live", request.language)
-        entities = weather_entities(self._house())
+        entities = weather_entities(self.house())
         name = arguments.get("name")
         chosen = [one for one in entities if not name or is_called(one, str(name))]
         if not chosen:
             known = tuple(entity.name for entity in entities)
             return self._failed("weather.no_entity", request.language, known)
         weather = chosen[0]
-        today = self._clock.now().date()
-        days = by_day(await forecasts(self._home, weather), self._clock)
+        today = self.clock.now().date()
+        days = by_day(await forecasts(self.home, weather), self.clock)
         wanted = _wanted(str(arguments["when"]), today)
         told = [day for day in days if day.day in wanted]
         now = weather if arguments["when"] == TODAY else None
@@ -92,13 +95,13 @@ class Weather:
         condition = self._condition(weather.state, language)
         if not isinstance(degrees, int | float) or not condition:
             return ""
-        return self._catalogue.say(
+        return self.catalogue.say(
             "weather.now", language, condition=condition, degrees=f"{degrees:.0f}"
         )
 
     def _day(self, day: Day, today: date, weather: Entity, language: str) -> str:
         """One sentence such as "Tomorrow: sunny, from 12 to 21 degrees"."""
-        say = self._catalogue.say
+        say = self.catalogue.say
         what = [self._condition(day.condition, language)]
         if day.high is not None and day.low is not None:
             what.append(
@@ -117,21 +120,21 @@ class Weather:
 
     def _day_name(self, day: date, today: date, language: str) -> str:
         if day == today:
-            return self._catalogue.say("weather.today", language)
+            return self.catalogue.say("weather.today", language)
         if day == today + timedelta(days=1):
-            return self._catalogue.say("weather.tomorrow", language)
-        name = self._catalogue.say(f"offline.weekday_{day.isoweekday()}", language)
+            return self.catalogue.say("weather.tomorrow", language)
+        name = self.catalogue.say(f"offline.weekday_{day.isoweekday()}", language)
         return name[:1].upper() + name[1:]
 
     def _condition(self, condition: str | None, language: str) -> str:
         """In the person's language; a word that Home Assistant does not have is left out."""
         try:
-            return self._catalogue.say(f"weather.is_{condition}", language)
+            return self.catalogue.say(f"weather.is_{condition}", language)
         except KeyError:
             return ""
 
     def _failed(self, key: str, language: str, options: tuple[str, ...] = ()) -> BuiltInResult:
-        sentence = self._catalogue.say(key, language)
+        sentence = self.catalogue.say(key, language)
         return BuiltInResult(sentence, failed=True, valid_options=options)
 
 

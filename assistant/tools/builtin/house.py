@@ -21,6 +21,8 @@ from assistant.tools.builtin.protocol import (
     BuiltInRequest,
     BuiltInResult,
     one_line,
+    schema,
+    text,
 )
 from assistant.tools.house.answers import HouseAnswers
 from assistant.tools.house.names import (
@@ -40,8 +42,6 @@ from integrations.home_assistant.house import Area, Entity, Floor, House
 
 if TYPE_CHECKING:
     from integrations.home_assistant.client import HomeAssistant
-
-# What the tools that look at the house have in common.
 
 
 def staleness(age_s: float) -> str:
@@ -103,17 +103,16 @@ def live_context(home: "HomeAssistant", catalogue: Catalogue, clock: Clock) -> B
         description="The present state, value or mode of devices, sensors and areas of this home. "
         "Call it for questions about how something is now, and before anything that depends on it. "
         "Name, domain and area narrow it and can be combined; give at least one in a large home.",
-        schema={
-            "type": "object",
-            "properties": {
-                "name": {"type": "string", "description": "A name or alias; case does not count."},
+        schema=schema(
+            {
+                "name": text("A name or alias; case does not count."),
                 "domain": {
                     "anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}],
                     "description": "A domain such as light or sensor, or several.",
                 },
-                "area": {"type": "string", "description": "An area's name or alias."},
-            },
-        },
+                "area": text("An area's name or alias."),
+            }
+        ),
         tier=Tier.READ,
         run=run,
     )
@@ -202,9 +201,6 @@ def _scalar(value: Any) -> str:
     return "'" + text.replace("'", "''") + "'" if _NOT_TEXT.fullmatch(text) else text
 
 
-# `GetDateTime`: what day and time it is, by Hearth's own clock.
-
-
 #
 # `find_devices`: which devices there are and how they are now, from the live picture.
 #
@@ -283,12 +279,7 @@ def find_devices(home: "HomeAssistant", catalogue: Catalogue) -> BuiltIn:
     return BuiltIn(
         name=FIND_DEVICES,
         description=_DESCRIPTION,
-        schema={
-            "type": "object",
-            "properties": {
-                name: {"type": "string", "description": told} for name, told in _ARGUMENTS.items()
-            },
-        },
+        schema=schema({name: text(told) for name, told in _ARGUMENTS.items()}),
         tier=Tier.READ,
         run=run,
     )

@@ -6,6 +6,7 @@ from typing import Any
 
 from assistant.domain.call_context import CALM, CallContext
 from assistant.domain.outcome import Tier
+from assistant.speech.catalogue import Catalogue
 from assistant.tools.house.intents import Move
 from integrations import cleaning
 
@@ -45,6 +46,18 @@ class BuiltInResult:
     outside: bool = False  # it tells what a program or a stranger wrote
 
 
+def failure(
+    catalogue: Catalogue,
+    key: str,
+    request: BuiltInRequest,
+    options: tuple[str, ...] = (),
+    **values: str,
+) -> BuiltInResult:
+    """A sentence of the catalogue that says why not. `options`: what would have worked instead."""
+    sentence = catalogue.say(key, request.language, **values)
+    return BuiltInResult(sentence, failed=True, valid_options=options)
+
+
 @dataclass(frozen=True, slots=True)
 class AskFirst:
     """What the person is asked before a call runs, whatever the settings let through."""
@@ -81,9 +94,22 @@ class BuiltIn:
     open_world: bool = False  # its results are text from outside: nothing secure follows in a turn
 
 
+def text(description: str) -> dict[str, Any]:
+    """JSON Schema of a string that the model fills in."""
+    return {"type": "string", "description": description}
+
+
+def schema(
+    properties: Mapping[str, Any], *required: str, closed: bool = False
+) -> Mapping[str, Any]:
+    """JSON Schema of a tool's arguments. `closed`: no others are taken."""
+    told: dict[str, Any] = {"type": "object", "properties": dict(properties)}
+    if required:
+        told["required"] = list(required)
+    return told | {"additionalProperties": False} if closed else told
+
+
 NO_ARGUMENTS: Mapping[str, Any] = {"type": "object", "properties": {}}
-
-
 MAX_TEXT = 300  # characters of one name or state
 
 

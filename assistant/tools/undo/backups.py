@@ -8,6 +8,7 @@ import secrets
 from abc import abstractmethod
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -41,13 +42,15 @@ _MAX_NAME = 60  # characters of a file's name that are said
 _ABSENT = ""  # the mark of what is not there
 
 
+@dataclass(frozen=True, slots=True)
 class Backups:
-    """The folder of the copies. Nothing in it outlives `LIFE_S`."""
+    """The folder of the copies. Nothing in it outlives `LIFE_S`.
 
-    def __init__(self, folder: Path, clock: Clock) -> None:
-        """`folder` is made when the first copy is, for its owner alone."""
-        self._folder = folder
-        self._clock = clock
+    `folder` is made when the first copy is, for its owner alone.
+    """
+
+    folder: Path
+    clock: Clock
 
     async def clean_up(self, *, alone: bool) -> None:
         """At the start: delete what no undo can reach. `alone`: no other process has copies.
@@ -96,22 +99,22 @@ class Backups:
             raise IsADirectoryError
         if path.stat().st_size > MAX_BYTES:
             raise _TooLarge
-        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self._folder.chmod(0o700)
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self.folder.chmod(0o700)
         self._drop_old(LIFE_S, MAX_KEPT - 1)
-        copy = self._folder / secrets.token_hex(16)
+        copy = self.folder / secrets.token_hex(16)
         _write(copy, path.read_bytes(), 0o600)
-        now_s = self._clock.now().timestamp()
+        now_s = self.clock.now().timestamp()
         os.utime(copy, (now_s, now_s))
         return copy
 
     def _drop_old(self, age_s: float, keep: int = MAX_KEPT) -> None:
         """Delete the copies of that age, and the oldest where more than `keep` are left."""
-        if not self._folder.is_dir():
+        if not self.folder.is_dir():
             return
-        limit = self._clock.now().timestamp() - age_s
+        limit = self.clock.now().timestamp() - age_s
         copies = []
-        for one in self._folder.iterdir():
+        for one in self.folder.iterdir():
             with suppress(FileNotFoundError):  # another process deletes too
                 copies.append((one.stat().st_mtime, one))
         copies.sort()
@@ -371,25 +374,25 @@ def _at_home(path: str, spec: ServerSpec) -> str:
 # What calls do to files becomes a step of undoing.
 
 
+@dataclass(frozen=True, slots=True)
 class FileUndo:
     """Makes undoable what calls do to files."""
 
-    def __init__(self, backups: Backups, steps: "UndoStack") -> None:
-        self._backups = backups
-        self._steps = steps
+    backups: Backups
+    steps: "UndoStack"
 
     @asynccontextmanager
     async def around(
         self, spec: ServerSpec, tool: str, arguments: Mapping[str, Any], key: str, turn_id: str
     ) -> AsyncIterator[None]:
         """Send the call of `tool` inside; `key` and `turn_id` as `UndoStack.before` was told."""
-        backup = await self._backups.before(spec, tool, arguments)
+        backup = await self.backups.before(spec, tool, arguments)
         if backup is None:
             yield
             return
         # Taken back it is the server's work once more, though Hearth does it.
         work = Move("", Action.NOTE, server=spec.name, tool=tool, rated=tool in spec.allow)
-        self._steps.push(key, turn_id, backup, (work,))
+        self.steps.push(key, turn_id, backup, (work,))
         try:
             yield
         finally:

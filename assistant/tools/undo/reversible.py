@@ -1,6 +1,5 @@
 """Which of the things that a call touches can be put back, and which never."""
 
-import logging
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -317,12 +316,3 @@ def _number(text: str) -> float | str:
         return float(text)
     except ValueError:
         return text
-
-
-# One thing that can be undone, and what came of undoing it.
-
-
-_log = logging.getLogger(__name__)
-
-
-# What is said about undoing.

@@ -3,10 +3,10 @@
 import asyncio
 import logging
 from collections.abc import Coroutine, Mapping, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from datetime import timedelta
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from assistant.domain.clock import Clock
 from assistant.domain.outcome import Status, Tier, ToolOutcome
@@ -33,7 +33,7 @@ from assistant.tools.undo.storage import (
 from integrations.errors import IntegrationError
 from integrations.home_assistant.house import Entity, House
 from integrations.home_assistant.services import Services, Snapshots
-from integrations.owner import OwnedTasks
+from integrations.owner import Opened, OwnedTasks
 
 if TYPE_CHECKING:
     from integrations.home_assistant.client import HomeAssistant
@@ -107,7 +107,7 @@ class _Level:
             await stored.drop(self.turn_id)
 
 
-class UndoStack:
+class UndoStack(Opened):
     """Enter it after the house. `before` and `after` never raise and never block a call for long.
 
     A change whose snapshot failed, and one that is never undone, count as levels too: undoing says
@@ -143,24 +143,16 @@ class UndoStack:
         self._stored = StoredLevels(store, clock, LIFE_S)
         self._writing: set[asyncio.Task[None]] = set()
 
-    async def __aenter__(self) -> Self:
-        await self._tasks.__aenter__()
+    async def _enter(self, stack: AsyncExitStack) -> None:
+        stack.push_async_callback(self._let_go)
+        await stack.enter_async_context(self._tasks)
+        stack.callback(self._close)
         self._closed = False
         self._shelf.reserve(numbers_of(await self._stored.load() or ()))
         self._shelf.clean_up()
-        return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def _close(self) -> None:
         self._closed = True
-        try:
-            await self._tasks.__aexit__(kind, error, trace)
-        finally:
-            await self._let_go()
 
     async def before(self, key: str, entities: Sequence[str], turn_id: str) -> None:
         """A call that touches these is about to be sent. `key` is unique among all calls."""

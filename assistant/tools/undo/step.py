@@ -39,26 +39,12 @@ class StoredStep:
 
 # Why something is not as it was: keys of the catalogue.
 WHY_NOT_REACHED = "undo.why_not_reached"  # it cannot be reached now
-
-
 WHY_WAS_AWAY = "undo.why_was_away"  # it could not be reached, so that nobody knows how it was
-
-
 WHY_NEVER = "undo.why_never"  # a lock, an opener, an alarm and the like
-
-
 WHY_NOT_KEPT = "undo.why_not_kept"  # the home did not keep it in time
-
-
 WHY_OPENER = "undo.why_opener"  # meanwhile it has become something that opens
-
-
 WHY_MEDIA = "undo.why_media"  # another track or channel
-
-
 WHY_OTHERWISE = "undo.why_otherwise"  # it was asked, and does not show it
-
-
 WHY_UNKNOWN = "undo.why_unknown"  # nobody knows how
 
 

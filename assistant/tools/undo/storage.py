@@ -111,11 +111,6 @@ class SnapshotShelf:
         return True
 
 
-#
-# What can be undone, kept in the store: `hearth ask "undo that"` is another process than the one
-# that did it. Only how things of the house were is kept; the rest is known to its own process
-# alone.
-
 KEPT = "undo"  # its name among the kept values
 MOST = 10  # turns
 MOST_THINGS = 64  # of one turn; with more of them only its own process can undo it

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from assistant.domain.call import ToolCall
 from assistant.domain.outcome import Status, Tier, ToolOutcome
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest, BuiltInResult
+from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest, BuiltInResult, schema, text
 from assistant.tools.catalog.menu import Menu
 from assistant.tools.execution.confirmations import CANNOT_ASK
 from assistant.tools.house.targets import (
@@ -85,9 +85,6 @@ def _kinds(calls: Sequence[DoneCall]) -> list[str]:
     return list(dict.fromkeys(told or touched))
 
 
-# `undo` and `correct_last`: back to how things were, and to what was really meant.
-
-
 UNDO = "undo"
 CORRECT_LAST = "correct_last"
 CORRECT_WITHIN_S = 60.0
@@ -124,9 +121,8 @@ class Undoing:
             description="Puts back what was changed last in the home: brightness, colours, "
             "temperatures, blinds, volume, replaced files. Call it when the person says to undo "
             "it or to put it back as it was. It cannot unlock or open anything.",
-            schema={
-                "type": "object",
-                "properties": {
+            schema=schema(
+                {
                     "steps": {
                         "type": "integer",
                         "minimum": 1,
@@ -134,8 +130,8 @@ class Undoing:
                         "description": "How many requests are undone, the newest first; 1 unless "
                         "the person says more.",
                     }
-                },
-            },
+                }
+            ),
             tier=Tier.COMFORT,
             run=self._undo,
             programs=False,
@@ -146,13 +142,12 @@ class Undoing:
             description="Undoes what was changed last and does the same to what was really meant. "
             'Call it when the person corrects the last command: "no, the bedroom", "I meant the '
             'lamp". Give the name or the area, or both; everything else stays as it was asked.',
-            schema={
-                "type": "object",
-                "properties": {
-                    "name": {"type": "string", "description": "The device that was meant."},
-                    "area": {"type": "string", "description": "The room that was meant."},
-                },
-            },
+            schema=schema(
+                {
+                    "name": text("The device that was meant."),
+                    "area": text("The room that was meant."),
+                }
+            ),
             tier=Tier.COMFORT,
             run=self._correct,
             programs=False,

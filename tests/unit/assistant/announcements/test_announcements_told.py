@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from assistant.announcements.queue import UNKEPT, TooMuchSound, WaitingSounds
-from assistant.announcements.service import Announcements
+from assistant.announcements.queue import UNKEPT, Announcements
+from assistant.announcements.service import TooMuchSound, WaitingSounds
 from assistant.domain.clock import VirtualClock
 from assistant.domain.events import EventBus, Happening
 from assistant.domain.records import AnnouncementRecord, StoreError
 from assistant.journal.store import Store
 from assistant.speech.sink import Manner
 from audio.sound_files import Clip
-from tests.unit.assistant.announcements.test_queue_speaker import Talker, news, said
+from tests.unit.assistant.announcements.test_queue import Talker, news, said
 
 BELL = Clip("bell.wav", b"\1\2" * 800, 8_000)
 

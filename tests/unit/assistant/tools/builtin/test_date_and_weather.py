@@ -8,7 +8,7 @@ import pytest
 
 from assistant.domain.clock import VirtualClock
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.builtin.date_and_weather import Weather, by_day
+from assistant.tools.builtin.date_and_weather import Weather, by_day, date_and_time
 from assistant.tools.builtin.protocol import BuiltInRequest, BuiltInResult
 from integrations.errors import Unavailable
 from integrations.home_assistant.house import Entity, House
@@ -182,3 +182,28 @@ async def test_it_is_only_needed_where_the_assistant_sees_a_weather_entity() -> 
 async def test_an_odd_answer_is_said_to_be_one(rows: Any) -> None:
     with pytest.raises(Unavailable, match="form that Hearth does not know"):
         await forecasts(Home(rows), sky())
+
+
+# What day and time it is.
+
+
+@pytest.mark.parametrize(
+    ("language", "weekday", "sentence"),
+    [
+        ("en", "Sunday", "It is 14:05 on Sunday, November 22, 2026."),
+        ("es", "domingo", "Son las 14:05 del domingo, 22 de noviembre de 2026."),
+    ],
+)
+async def test_it_is_told_to_the_minute(language: str, weekday: str, sentence: str) -> None:
+    clock = VirtualClock(datetime(2026, 11, 22, 14, 4, 30, tzinfo=MADRID))
+    clock.advance(30)
+    tool = date_and_time(clock, Catalogue())
+    result = await tool.run({}, BuiltInRequest("t-a", "t", None, language))
+    assert result.sentence == sentence
+    assert json.loads(result.data) == {
+        "date": "2026-11-22",
+        "weekday": weekday,
+        "time": "14:05",
+        "time_zone": "CET",
+        "utc_offset": "+01:00",
+    }

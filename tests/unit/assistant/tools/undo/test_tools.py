@@ -17,16 +17,18 @@ from assistant.tools.catalog.menu import Menu
 from assistant.tools.execution.guards import CallGuards
 from assistant.tools.execution.toolbox import Toolbox
 from assistant.tools.house.intents import Move
+from assistant.tools.undo import step
 from assistant.tools.undo.stack import DoneCall, Undone, UndoStack
 from assistant.tools.undo.step import WHY_NEVER, NotPutBack, UndoneReport
-from assistant.tools.undo.tools import CORRECT_WITHIN_S, Undoing, through
+from assistant.tools.undo.tools import CORRECT_WITHIN_S, Undoing, corrected, tell, through
 from integrations.demo_home import DemoHome
 from integrations.home_assistant.client import HomeAssistant
-from integrations.home_assistant.house import House
+from integrations.home_assistant.house import Area, House
 from integrations.home_assistant.services import Services, Snapshots, is_snapshot
 from integrations.mcp.hub import McpHub
 from integrations.mcp.servers import home_assistant_server
 from tests.fakes.journal import FakeJournal
+from tests.unit.assistant.tools.undo.doubles import thing
 
 CATALOGUE = Catalogue()
 REQUEST = BuiltInRequest("turn-1", "turn", "undo that", "en")
@@ -222,3 +224,124 @@ async def test_after_a_minute_nothing_is_corrected() -> None:
         outcome = await room.do("correct_last", "no, the hall light", name="Hall light")
         assert outcome.sentence == CATALOGUE.say("undo.nothing_to_correct", "en")
         assert (room.state("light.kitchen"), room.state("light.hall")) == ("on", "off")
+
+
+# "No, the one in the bedroom": which call that is.
+
+
+HOUSE = House(
+    {},
+    {"kitchen": Area("kitchen", "Kitchen", ("cocina",)), "bedroom": Area("bedroom", "Bedroom")},
+    {
+        one.entity_id: one
+        for one in (
+            thing("light.lamp", "on", area_id="kitchen"),
+            thing("light.kitchen", "on", area_id="kitchen"),
+            thing("fan.tower", "on", area_id="bedroom"),
+        )
+    },
+)
+ALL = frozenset({"name", "area", "floor", "domain", "device_class", "brightness"})
+
+
+def call(tool: str = "HassTurnOn", /, **arguments: Any) -> DoneCall:
+    return DoneCall(tool, arguments, ("light.lamp",), 0.0)
+
+
+@pytest.mark.parametrize(
+    ("last", "name", "area", "meant"),
+    [
+        (call(name="Lamp"), "Tower", "", {"name": "Tower"}),
+        (call(name="Lamp", area="Kitchen"), "Tower", "", {"name": "Tower"}),
+        (call(name="Lamp", brightness=30), "Kitchen", "", {"name": "Kitchen", "brightness": 30}),
+        (call(name="Lamp"), "Lamp", "Bedroom", {"name": "Lamp", "area": "Bedroom"}),
+        # the kind stays where there is one of it so called
+        (call(name="Lamp", domain=["light"]), "Kitchen", "",
+         {"name": "Kitchen", "domain": ["light"]}),
+        (call(name="Lamp", domain=["light"]), "Tower", "", {"name": "Tower"}),
+        # in a room: the thing of the same name, else all of the same kind
+        (call(name="Lamp"), "", "cocina", {"name": "Lamp", "area": "cocina"}),
+        (call(name="Lamp"), "", "Bedroom", {"area": "Bedroom", "domain": ["light"]}),
+        (call(area="Kitchen", domain=["fan"]), "", "Bedroom",
+         {"area": "Bedroom", "domain": ["fan"]}),
+        (call(floor="Ground", domain="light"), "", "Bedroom",
+         {"area": "Bedroom", "domain": ["light"]}),
+        (call(name="Lamp"), "", "", None),
+    ],
+)  # fmt: skip
+def test_one_call(last: DoneCall, name: str, area: str, meant: dict[str, Any] | None) -> None:
+    assert corrected([last], name, area, HOUSE, ALL) == meant
+
+
+def test_a_tool_without_kinds_takes_the_room_alone() -> None:
+    last = call("HassLightSet", name="Hall", brightness=30)
+    takes = {"name", "area", "floor", "brightness"}
+    assert corrected([last], "", "Bedroom", HOUSE, takes) == {"area": "Bedroom", "brightness": 30}
+
+
+@pytest.mark.parametrize("takes", [set(), {"brightness"}, {"area", "domain"}])
+def test_a_tool_that_takes_no_name(takes: set[str]) -> None:
+    assert corrected([call(name="Lamp")], "Tower", "", HOUSE, takes) is None
+
+
+def test_several_calls_of_the_same_kind_are_one() -> None:
+    calls = [call(name="Lamp", brightness=30), call(name="Kitchen", brightness=30)]
+    assert corrected(calls, "Tower", "", HOUSE, ALL) == {"name": "Tower", "brightness": 30}
+
+
+@pytest.mark.parametrize(
+    "other", [call("HassTurnOff", name="Kitchen"), call(name="Kitchen", brightness=40)]
+)
+def test_several_different_calls_are_not_guessed_at(other: DoneCall) -> None:
+    calls = [other, call(name="Lamp", brightness=30)]
+    assert corrected(calls, "Tower", "", HOUSE, ALL) is None
+
+
+def test_nothing_known_of_the_kind() -> None:
+    last = DoneCall("HassTurnOn", {"floor": "Ground"}, (), 0.0)
+    assert corrected([last], "", "Bedroom", HOUSE, ALL) is None
+
+
+# What is said.
+
+
+@pytest.mark.parametrize(
+    ("report", "said"),
+    [
+        (UndoneReport(), ""),
+        (UndoneReport(put_back=("Lamp", "Fan", "Lamp")), "I put back Lamp, Fan."),
+        (UndoneReport(put_back=tuple("ABCDE")), "I put back 5 things."),
+        (UndoneReport(put_back=("",)), "I put it back."),
+        (UndoneReport(on_the_way=("Blind",)), "On its way back: Blind."),
+        (UndoneReport(unchanged=("Lamp",)), "Nothing had changed: Lamp."),
+        (UndoneReport(put_back=("Fan",), unchanged=("Lamp",)), "I put back Fan."),
+        (
+            UndoneReport(
+                put_back=("Fan",),
+                not_put_back=(
+                    NotPutBack("Lamp", step.WHY_NOT_REACHED),
+                    NotPutBack("Door", step.WHY_NEVER),
+                    NotPutBack("Shelf", step.WHY_NOT_REACHED),
+                ),
+            ),
+            "I put back Fan. I could not put back Door: I never undo that kind of thing. "
+            "I could not put back Lamp, Shelf: it cannot be reached.",
+        ),
+        (
+            UndoneReport(not_put_back=(NotPutBack("", step.WHY_UNKNOWN),)),
+            "I could not undo that: I do not know how.",
+        ),
+    ],
+)
+def test_sentences(report: UndoneReport, said: str) -> None:
+    assert tell(report, CATALOGUE, "en") == said
+
+
+@pytest.mark.parametrize("language", CATALOGUE.languages())
+def test_every_reason_has_its_words(language: str) -> None:
+    reasons = [value for name, value in vars(step).items() if name.startswith("WHY_")]
+    assert len(reasons) == 8
+    for why in reasons:
+        for names in (("Lamp",), ("",), tuple("ABCDE")):
+            report = UndoneReport(not_put_back=tuple(NotPutBack(name, why) for name in names))
+            assert CATALOGUE.text(why, language) in tell(report, CATALOGUE, language)
