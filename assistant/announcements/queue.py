@@ -85,19 +85,19 @@ class AnnouncementQueue:
         return over
 
     def take(self) -> tuple[AnnouncementRecord, bool] | None:
-        """What comes next, which waits no more, and whether the store has it."""
+        """Take out what comes next; with it, whether the store has it."""
         record = first(self._waiting.values())
         if record is None:
             return None
         return record, self._remove(record)
 
     def take_old(self, now: datetime) -> list[tuple[AnnouncementRecord, bool]]:
-        """What has expired, which waits no more, each with whether the store has it."""
+        """Take out what has expired; with each, whether the store has it."""
         old = [one for one in self._waiting.values() if not is_news(one, now)]
         return [(one, self._remove(one)) for one in old]
 
     def _remove(self, record: AnnouncementRecord) -> bool:
-        """Whether the store has it."""
+        """Remove it; True where the store has it."""
         del self._waiting[record.id]
         kept = record.id in self._kept
         self._kept.discard(record.id)
@@ -163,7 +163,7 @@ class Announcements(Opened):
 
     @property
     def waiting(self) -> int:
-        """How many wait to be said."""
+        """Number of those that wait to be said."""
         return len(self._queue)
 
     @property
@@ -220,7 +220,7 @@ class Announcements(Opened):
         self.hold(AnnouncementRecord(new_id(now), text, now, now + KEEP, {"language": language}))
 
     async def knows(self, name: str) -> bool:
-        """Whether an announcement of that id was kept before. Raises StoreError."""
+        """Return True where an announcement of that id was kept before. Raises StoreError."""
         return await self._store.knows_announcement(name)
 
     async def over(self, name: str) -> bool:
@@ -300,7 +300,7 @@ class Announcements(Opened):
             more.cancel()
 
     async def _load(self) -> None:
-        """What the store has; where it cannot be read, it is tried again later."""
+        """Read what the store has; where it cannot be read, it is tried again later."""
         if self._loaded:
             return
         try:
@@ -367,7 +367,7 @@ class Announcements(Opened):
         await self._speaker.rest()
 
     async def _say(self, record: AnnouncementRecord, clip: Clip | None) -> bool:
-        """Whether nothing of it was dropped for want of a loudspeaker."""
+        """Say it; True where nothing of it was dropped for want of a loudspeaker."""
         before = self._drops
         self._saying, self._played = record.text, True
         language = str(record.options.get("language") or self._language_of(record.text))

@@ -1,4 +1,4 @@
-"""What programs want said: a text, a sound file or sound of their own, kept until it is spoken."""
+"""Announcements as programs give them in: a text, a sound file or sound of their own."""
 
 import asyncio
 import hashlib
@@ -269,7 +269,7 @@ def _id_of(record: AnnouncementRecord, *, taken: bool) -> str:
 
 @contextmanager
 def _told() -> Iterator[None]:
-    """What went wrong as programs are told it."""
+    """Raise what went wrong as programs are told it."""
     try:
         yield
     except StoreError as error:

@@ -235,7 +235,7 @@ class Announcer(Opened):
         return self._told(said, failed, room, request)
 
     async def _targets(self, areas: Sequence[str] | None, besides: str) -> list[Mouthpiece]:
-        """Who is to speak. Nothing where the home is away."""
+        """Find who is to speak; nobody where the home is away."""
         house = self._home.house
         if not self._home.connected:
             return []

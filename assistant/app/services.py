@@ -31,7 +31,7 @@ from assistant.sound.mute import MicrophoneTones, Mute
 from assistant.sound.recordings import Recorder, Recordings
 from assistant.speech.identify import identify
 from assistant.speech.output import SpeechOutput
-from assistant.timers.book import TimerDesk
+from assistant.timers.book import ProgramTimers
 from assistant.timers.service import TimerService
 from assistant.tools.builtin.box_settings import SwitchProfile
 from assistant.tools.execution.outcomes import MovementWatch
@@ -49,7 +49,7 @@ class DaemonServices:
     desk: AnnouncementService
     questions: ProgramQuestions
     talks: Talks
-    timers: TimerDesk
+    timers: ProgramTimers
     live: LiveSettings
     figures: TurnStats
     language_of: Callable[[str], str]  # of a text, among the configured ones

@@ -22,7 +22,7 @@ from assistant.jobs.thinking import Guidance, LongThinking, Looking, RunCall, Te
 from assistant.journal.store import Store
 from assistant.speech.catalogue import Catalogue
 from assistant.speech.output import SpeechOutput
-from assistant.timers.book import TimerBook, TimerDesk
+from assistant.timers.book import ProgramTimers, TimerBook
 from assistant.timers.later import FrozenCalls, LaterTool
 from assistant.timers.recurrence import Almanac, local_zone
 from assistant.timers.service import TimerService
@@ -189,9 +189,9 @@ class Timekeeping:
             synchronised,
         )
 
-    def desk(self, keeper: TimerService, language_of: Callable[[str], str]) -> TimerDesk:
+    def desk(self, keeper: TimerService, language_of: Callable[[str], str]) -> ProgramTimers:
         """For programs. `language_of`: the words of one that names no language."""
-        return TimerDesk(self._book, keeper, self._almanac, self._clock, language_of)
+        return ProgramTimers(self._book, keeper, self._almanac, self._clock, language_of)
 
 
 @dataclass(frozen=True, slots=True)

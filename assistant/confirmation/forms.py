@@ -1,4 +1,4 @@
-"""What an answer to our question is: a yes, a no, or anything else. Pure; no model has a say."""
+"""Forms of yes and no: what an answer to our question is. Pure; no model has a say."""
 
 import re
 import tomllib
@@ -45,7 +45,7 @@ def words_of(text: str, marks_tell: bool = False) -> Words | None:
 
 @dataclass(frozen=True, slots=True)
 class SpokenAction:
-    """How an action is said: "turn ... on"."""
+    """Words of an action: "turn ... on"."""
 
     before: Words  # in front of the thing
     after: Words = ()  # behind it; then there must be a thing in between
@@ -128,7 +128,7 @@ _KEEPING = "keep"  # "leave it locked": only after a no
 
 
 class AnswerKind(Enum):
-    """What the whole of an answer is."""
+    """Kind of a whole answer."""
 
     YES = "yes"
     ALWAYS = "always"  # "yes, always"
@@ -138,7 +138,7 @@ class AnswerKind(Enum):
 
 
 class _Said(IntFlag):
-    """What has been in an answer up to some word."""
+    """Parts of an answer up to some word."""
 
     NOTHING = 0
     YES = 1
@@ -181,7 +181,7 @@ class Forms:
         return AnswerKind.NOTHING if AnswerKind.NOTHING in replies else AnswerKind.OTHER
 
     def is_command_like(self, text: str, things: Sequence[str] = (), asked: str = "") -> bool:
-        """Whether it may be a new request: no form, and two words or more that are no part of one.
+        """True where it may be a new request: no form, and two words or more that are part of none.
 
         "Uh, kitchen" is not; "turn off the radio" and "yes, but only the kitchen" are.
         """
@@ -218,7 +218,7 @@ class _Answer:
         return any(True for at in range(len(words)) for _ in _ends(words, at, self._forms.against))
 
     def reply(self) -> AnswerKind:
-        """What the text is in this language, forbidding words not looked at."""
+        """Judge the text in this language; forbidding words are not looked at."""
         words = self._words
         if words is None or len(words) > MAX_WORDS:
             return AnswerKind.OTHER
@@ -231,7 +231,7 @@ class _Answer:
         return AnswerKind.NOTHING if _Said.NOTHING in endings else AnswerKind.OTHER
 
     def further_words(self) -> int:
-        """How many of its words belong to no form, politeness or "uh"."""
+        """Count its words that belong to no form, politeness or "uh"."""
         words, at, count = self._words or (), 0, 0
         known = self._forms.yes | self._forms.no | self._forms.always | self._aside
         while at < len(words):
@@ -322,7 +322,7 @@ def is_command_like(text: str) -> bool:
 
 
 def _ends(words: Words, at: int, phrases: frozenset[Words]) -> Iterator[int]:
-    """Where the phrases that begin at this word end."""
+    """Ends of the phrases that begin at this word."""
     longest = max(map(len, phrases), default=0)
     for end in range(at + 1, min(len(words), at + longest) + 1):
         if words[at:end] in phrases:
@@ -330,7 +330,7 @@ def _ends(words: Words, at: int, phrases: frozenset[Words]) -> Iterator[int]:
 
 
 def _is_said(act: SpokenAction, words: Words) -> bool:
-    """Whether the action stands in the words."""
+    """True where the action stands in the words."""
     for at in range(len(words)):
         if words[at : at + len(act.before)] == act.before:
             behind = words[at + len(act.before) :]

@@ -271,7 +271,7 @@ Judgement = Literal["right", "wrong", "locked"]
 
 @dataclass(frozen=True, slots=True)
 class _Attempts:
-    """What has been tried since the last right one."""
+    """Attempts since the last right one."""
 
     wrong: int = 0  # in a row, since the last lock-out
     locks: int = 0  # lock-outs so far; each is twice as long as the one before
@@ -279,7 +279,7 @@ class _Attempts:
 
     @property
     def lock_s(self) -> float:
-        """How long this lock-out takes."""
+        """Length of this lock-out."""
         return min(FIRST_LOCK_S * 2.0 ** min(self.locks - 1, 16), LONGEST_LOCK_S)
 
 
@@ -356,7 +356,7 @@ def _written(attempts: _Attempts) -> dict[str, Any]:
 
 
 def _attempts_from(value: Any, now: float) -> _Attempts:
-    """What was kept; anything that is not ours locks once."""
+    """Read what was kept; anything that is not ours locks once."""
     if value is None:
         return _Attempts()
     if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""What the person themselves said to a question: heard on this machine, judged by their words."""
+"""Witnesses of a person's answer: their words, heard on this machine, and their own phone."""
 
 import asyncio
 import logging
@@ -35,7 +35,7 @@ def weigh(
     things: Sequence[str],
     asked: str = "",
 ) -> tuple[Verdict, bool]:
-    """What was answered, and whether "yes, always" (never where `secure`).
+    """Judge what was answered, and whether it was "yes, always" (never where `secure`).
 
     `transcript`: of the microphone by the brain's service, or what was typed; `recognised`: by the
     device's recogniser, decoding freely. Each None where that source does not exist or was late.
@@ -74,7 +74,7 @@ class LocalEar(Protocol):
 
     @property
     def languages(self) -> tuple[str, ...]:
-        """What it can hear."""
+        """Languages that it can hear."""
         ...
 
     async def transcribe(self, pcm: bytes) -> str:
@@ -115,11 +115,11 @@ class Witness:
         self._wake_words = tuple(word.casefold() for word in wake_words)
 
     def hears(self, language: str) -> bool:
-        """Whether a recogniser of the owner's hears the language."""
+        """True where a recogniser of the owner's hears the language."""
         return _is_among(language, self._hears.words)
 
     def hears_secrets(self, language: str) -> bool:
-        """Whether this very machine hears it: the sound of a PIN leaves it for no other."""
+        """True where this very machine hears it: the sound of a PIN leaves it for no other."""
         return _is_among(language, self._hears.secrets)
 
     async def recognise(self, pcm: bytes, language: str) -> str | None:
@@ -202,7 +202,7 @@ _PAUSE, _PLAY = 1, 16384
 
 
 class Hush:
-    """What was paused for one question."""
+    """Players that were paused for one question."""
 
     def __init__(
         self,
@@ -344,11 +344,11 @@ class OwnersPhone:
 
     @property
     def name(self) -> str:
-        """What people call it, as far as it is known yet."""
+        """Name that people call it by, as far as it is known yet."""
         return self._name
 
     async def ask(self, question: Question) -> Literal["yes", "no"] | None:
-        """What was pressed there; None: nothing in time. Raises IntegrationError."""
+        """Return what was pressed there; None: nothing in time. Raises IntegrationError."""
         known = await self._phones.all()
         phone = next((one for one in known if one.service == self._service), None)
         if phone is None:

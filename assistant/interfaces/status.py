@@ -17,7 +17,7 @@ from assistant.domain.events import EventBus, Happening
 from assistant.domain.listeners import Listeners
 from assistant.domain.records import UNASKED, StoreError, TurnRecord
 from assistant.journal.trace import first_sound_ms
-from assistant.timers.book import TimerDesk
+from assistant.timers.book import ProgramTimers
 from integrations.owner import Opened, OwnedTasks
 
 if TYPE_CHECKING:
@@ -219,7 +219,7 @@ class StatusSources:
 
     conversation: ConversationLoop
     figures: TurnStats
-    timers: TimerDesk
+    timers: ProgramTimers
     troubles: HealthMonitor
 
     def snapshot(self) -> StatusSnapshot:

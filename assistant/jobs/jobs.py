@@ -105,7 +105,7 @@ class Jobs(Opened):
 
     @property
     def full(self) -> bool:
-        """Whether so many jobs go on that no further one should be begun."""
+        """True while so many jobs go on that no further one should be begun."""
         return sum(work.kept for work in self._works.values()) >= MAX_JOBS
 
     def begin(self, job: Job, call: Callable[[], Awaitable[ToolOutcome]]) -> Work:
@@ -133,7 +133,7 @@ class Jobs(Opened):
                 work.abandon(cancel=work.job.own)
 
     def under_way(self, other_than: str = "") -> tuple[Job, ...]:
-        """What is being done for turns other than the one named, the oldest first."""
+        """Jobs of turns other than the one named, the oldest first."""
         jobs = (work.job for work in (*self._telling, *self._works.values()))
         return tuple(job for job in jobs if job.turn_id != other_than)
 
@@ -188,7 +188,7 @@ class Jobs(Opened):
 async def ends_within(
     clock: Clock, seconds: float, task: asyncio.Task[ToolOutcome | Exception]
 ) -> bool:
-    """Whether the task ends in so many seconds. It is left alone, whatever happens here."""
+    """Return True where the task ends in so many seconds. It is left alone in any case."""
     async with asyncio.TaskGroup() as group:
         patience = group.create_task(clock.sleep(seconds))
         await asyncio.wait({task, patience}, return_when=asyncio.FIRST_COMPLETED)

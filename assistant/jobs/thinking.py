@@ -66,7 +66,7 @@ class Thinker(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Guidance:
-    """How to think for the newest turn."""
+    """Instruction and thinking level for the newest turn."""
 
     instruction: str  # of the system: persona, home, rules
     thinking: str  # thinking level of the turn's profile; "" for the model's own
@@ -321,7 +321,7 @@ class Teller:
     spend: Spend
 
     async def tell(self, job: Job, outcome: ToolOutcome) -> Line:
-        """What is said of this end of the job, in its language where we can say it in that."""
+        """Word the end of the job, in its language where we can say it in that."""
         if outcome.server == HEARTH:
             if outcome.status is not Status.DONE:
                 return self._about(job, outcome)
@@ -333,7 +333,7 @@ class Teller:
         return self._about(job, outcome)
 
     def _answer(self, job: Job, outcome: ToolOutcome) -> Line:
-        """What a model thought of, which is in the job's language whether or not we speak that."""
+        """Word a model's answer, which is in the job's language whether or not we speak that."""
         text = outcome.data or outcome.sentence
         if self.catalogue.own(job.language) != job.language:
             return Line(text, job.language)

@@ -1,4 +1,4 @@
-"""What a fact is made of, and how it is told."""
+"""Facts: what they are made of, which are meant by some words, and how they are told."""
 
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -55,7 +55,7 @@ def nameless(known: Sequence[MemoryRecord], now: datetime) -> MemoryRecord | Non
 
 
 def is_same(text: str, fact: MemoryRecord) -> bool:
-    """Whether a text says that fact again, as "Ana is allergic" does "I am allergic"."""
+    """True where a text says that fact again, as "Ana is allergic" does "I am allergic"."""
     words = content_words(fact.text)
     return 2 * len(words & content_words(text)) > len(words)
 
@@ -114,7 +114,7 @@ MAX_KEYWORDS = 120  # characters in each language
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What a call says of a fact: clean lines, "" for what it does not say."""
+    """Arguments of a call about a fact: clean lines, "" for what it does not say."""
 
     text: str
     who: str = ""
@@ -180,7 +180,7 @@ def signed(fact: MemoryRecord, who: str) -> MemoryRecord:
 
 
 def is_own(text: str, language: str) -> bool:
-    """Whether a person says it of themselves, so that it means something only with their name."""
+    """True where a person says it of themselves, so that it needs their name to mean something."""
     return speaks_of_themselves(text, language)
 
 
@@ -301,7 +301,7 @@ def choose(
 
 
 def _fitting(facts: Sequence[MemoryRecord]) -> int:
-    """How many of them, from the first on, there is room for."""
+    """Count how many of them, from the first on, there is room for."""
     room = MAX_CHARACTERS
     for number, fact in enumerate(facts[:MAX_BRIEFED]):
         room -= len(told(fact)) + 1

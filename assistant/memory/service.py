@@ -90,7 +90,7 @@ class NoFact(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class MemoryDesk:
+class MemoryService:
     """Lists, corrects and forgets facts by their ids. Every method may raise StoreError.
 
     `private`: nothing that was remembered may be told now, as while guests are there.

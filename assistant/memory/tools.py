@@ -295,7 +295,7 @@ class Memories:
         return failure(self._catalogue, which, request, options)
 
     def _refusal(self, given: Given, request: BuiltInRequest) -> BuiltInResult | None:
-        """What is no fact, or too much of one."""
+        """Refuse what is no fact, or too much of one."""
         if not given.text:
             return failure(self._catalogue, "memory.empty", request)
         return failure(self._catalogue, "memory.too_long", request) if given.too_long else None

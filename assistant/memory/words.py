@@ -40,12 +40,12 @@ def plain(text: str) -> str:
 
 
 def content_words(text: str) -> frozenset[str]:
-    """What it is about: words that say something and numbers, without plurals."""
+    """Words that say what it is about, and numbers, without plurals."""
     return frozenset(stemmed(word) for word in plain(text).split() if _counts(word))
 
 
 def query_of(text: str) -> str:
-    """What to look for in the index (FTS5): any of these words or what begins with them.
+    """Query of the index (FTS5): any of these words or what begins with them.
 
     "" where nothing is left to look for.
     """
@@ -56,7 +56,7 @@ def query_of(text: str) -> str:
 
 
 def speaks_of_themselves(text: str, language: str) -> bool:
-    """Whether a fact is in the first person: "I am allergic to nuts", "mi coche es rojo"."""
+    """True of a fact in the first person: "I am allergic to nuts", "mi coche es rojo"."""
     own = _OWN_WORDS.get(language.partition("-")[0].lower(), frozenset())
     written = unicodedata.normalize("NFC", text).casefold()
     return any(word in own for word in _WORD.findall(written))
@@ -114,7 +114,7 @@ _WORDS = {
 
 
 def asked_for(tool: str, heard: str | None) -> bool:
-    """Whether what was heard asks for this tool. Without words nobody knows: False."""
+    """True where what was heard asks for this tool. Without words nobody knows: False."""
     return heard is not None and _WORDS[tool].search(plain(heard)) is not None
 
 
@@ -157,5 +157,5 @@ _CARD = re.compile(r"(?:\d[ -]?){13,19}")
 
 
 def is_sensitive(text: str) -> bool:
-    """Whether a fact is told only where somebody asks for it."""
+    """True of a fact that is told only where somebody asks for it."""
     return bool(_RULE.search(plain(text)) or _CARD.search(text))

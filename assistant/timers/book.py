@@ -53,7 +53,7 @@ def _repeat(timer: TimerRecord) -> dict[str, Any] | None:
 
 @dataclass(frozen=True, slots=True)
 class Which:
-    """What was said about it; nothing at all is fine too."""
+    """Words by which a timer is meant; none at all are fine too."""
 
     name: str = ""  # its name, words of its text, or its id
     duration_s: float | None = None  # what it was set for
@@ -65,7 +65,7 @@ class Which:
 
 
 def choose(timers: Sequence[TimerRecord], which: Which, zone: tzinfo) -> list[TimerRecord]:
-    """Those that may be meant, all where nothing was said. One: it is that one."""
+    """Timers that may be meant, all where nothing was said. One: it is that one."""
     meant = list(timers)
     if which.kind is not None:
         meant = [timer for timer in meant if timer.kind == which.kind]
@@ -115,7 +115,7 @@ RINGING: tuple[TimerKind, ...] = ("timer", "alarm", "reminder")  # the others do
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What is to happen: after so many seconds, or by a rule."""
+    """A timer to be set: after so many seconds, or by a rule."""
 
     kind: TimerKind = "timer"
     seconds: float = 0.0  # from now on; 0: by the rule
@@ -139,7 +139,7 @@ class TimerBook:
         self._almanac = almanac
 
     async def all(self) -> list[TimerRecord]:
-        """Those that run, stand still or ring, the first due first."""
+        """Timers that run, stand still or ring, the first due first."""
         return await self._store.timers()
 
     async def start(self, seconds: float, name: str, language: str) -> TimerRecord:
@@ -210,17 +210,17 @@ def left_of(timer: TimerRecord, now: datetime) -> float:
 
 
 def is_over(timer: TimerRecord, now: datetime) -> bool:
-    """Whether its time has come, so that it rings or soon will."""
+    """True once its time has come, so that it rings or soon will."""
     return timer.paused_s is None and timer.due <= now and not comes_again(timer)
 
 
 def comes_again(timer: TimerRecord) -> bool:
-    """Whether it goes on to another moment when its own has come."""
+    """True where it goes on to another moment when its own has come."""
     return timer.rule is not None and rule_from(timer.rule).repeats
 
 
 def is_occurrence(timer: TimerRecord) -> bool:
-    """Whether it is the one occurrence of something that comes again."""
+    """True of one occurrence of something that comes again."""
     return is_of_day(timer) and timer.rule is None
 
 
@@ -230,7 +230,7 @@ def is_occurrence(timer: TimerRecord) -> bool:
 _SUNLESS = "Home Assistant does not tell when the sun rises and sets; give `at` instead."
 
 
-class TimerDesk:
+class ProgramTimers:
     """What programs may see of timers and do with them. What is to be done later is a person's
     alone: programs have automations for that."""
 
@@ -352,5 +352,5 @@ def _plain(text: str) -> str:
 
 
 def is_of_day(timer: TimerRecord) -> bool:
-    """Whether it was set for a time of day, not for a length of time."""
+    """True where it was set for a time of day, not for a length of time."""
     return timer.duration_s == 0

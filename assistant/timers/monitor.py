@@ -43,7 +43,7 @@ class Complaints:
         return self._now.pop(kind, None) is not None
 
     async def safely(self, work: Awaitable[Any]) -> bool:
-        """Whether it worked; a store that fails now may work later."""
+        """Return True where it worked; a store that fails now may work later."""
         try:
             await work
         except StoreError as error:
@@ -138,7 +138,7 @@ class Deadlines:
         return passed_s - self._armed[timer_id].at_s
 
     def missed(self, timer_id: str) -> bool:
-        """Whether it came due while nobody was there to ring."""
+        """True where it came due while nobody was there to ring."""
         return self._armed[timer_id].missed
 
     def next_s(self, passed_s: float) -> float | None:
@@ -176,7 +176,7 @@ class _Owed:
     missed: bool
 
 
-class TimerWatch:
+class TimerMonitor:
     """Knows the timers that run, and which are due.
 
     What comes again never is: its occurrence is, under an id of its own. It is due from its moment
@@ -242,7 +242,7 @@ class TimerWatch:
         self._owe()
 
     def due(self) -> list[Due]:
-        """What is due now, the first due first."""
+        """Timers that are due now, the first due first."""
         passed_s = self._clock.since_boot()
         found = [
             Due(timer, self._deadlines.late_s(timer.id, passed_s), self._deadlines.missed(timer.id))

@@ -53,7 +53,7 @@ class Sun:
     sunset: datetime | None = None
 
     def of(self, event: SunEvent) -> datetime | None:
-        """That one."""
+        """Time of that event."""
         return self.sunrise if event == "sunrise" else self.sunset
 
 
@@ -72,7 +72,7 @@ class Rule:
 
     @property
     def repeats(self) -> bool:
-        """Whether there may be more than one."""
+        """True where there may be more than one."""
         return bool(self.weekdays) or len(self.dates) > 1
 
     def as_json(self) -> dict[str, Any]:
@@ -108,7 +108,7 @@ def next_after(rule: Rule, after: datetime, zone: tzinfo, sun: Sun = DARK) -> da
 
 
 def moment_of(day: date, at: time, zone: tzinfo) -> datetime | None:
-    """That time of that day, in UTC. None: the whole day was left out there."""
+    """Return that time of that day, in UTC. None: the whole day was left out there."""
     wall = datetime.combine(day, at, zone)
     before, behind = wall.replace(fold=0).utcoffset(), wall.replace(fold=1).utcoffset()
     assert before is not None
@@ -174,7 +174,7 @@ class Almanac:
         self._store = store
 
     async def look(self) -> bool:
-        """Whether more is known of the sun than before. Raises StoreError."""
+        """Return True where more is known of the sun than before. Raises StoreError."""
         told = sun_of(self._house())
         if told == DARK:
             if self.sun != DARK:
@@ -193,7 +193,7 @@ class Almanac:
 
 
 def sun_of(house: House) -> Sun:
-    """What the house tells of the sun now."""
+    """Read what the house tells of the sun now."""
     entity = house.entities.get(SUN_ENTITY)
     if entity is None:
         return DARK

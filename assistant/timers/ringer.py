@@ -18,7 +18,7 @@ from audio.errors import AudioError
 from integrations.owner import Opened, OwnedTasks
 
 if TYPE_CHECKING:
-    from assistant.timers.monitor import TimerWatch
+    from assistant.timers.monitor import TimerMonitor
 
 
 _NAME = "timers.unheard"
@@ -138,7 +138,7 @@ class Ringer(Opened):
     def __init__(
         self,
         store: Store,
-        watch: "TimerWatch",
+        monitor: "TimerMonitor",
         unheard: Unheard,
         speaker: Speaker,
         ring: Callable[[str], Awaitable[None]],
@@ -152,7 +152,7 @@ class Ringer(Opened):
         """`ring` plays a sound of `audio.earcons`; `hush` cuts short what sounds; `tell`: one
         "rings" or was "heard"."""
         self._store = store
-        self._watch = watch
+        self._monitor = monitor
         self._unheard = unheard
         self._speaker = speaker
         self._tone = ring
@@ -286,11 +286,11 @@ class Ringer(Opened):
         self._ending = False
 
     async def _end_all(self) -> None:
-        await self._watch.read()
-        due = {one.timer.id for one in self._watch.due()}
+        await self._monitor.read()
+        due = {one.timer.id for one in self._monitor.due()}
         for key in tuple(self._silenced):
             if key in due:
                 await self._store.acknowledge_timer(key)
-        await self._watch.read()
-        due = {one.timer.id for one in self._watch.due()}
+        await self._monitor.read()
+        due = {one.timer.id for one in self._monitor.due()}
         self._silenced = {key: one for key, one in self._silenced.items() if key in due}

@@ -11,7 +11,7 @@ from assistant.speech.catalogue import Catalogue
 from assistant.speech.sink import Speaker
 from assistant.timers.book import RINGING, is_occurrence
 from assistant.timers.later import Ask, FrozenCalls, Later
-from assistant.timers.monitor import Complaints, Due, TimerWatch
+from assistant.timers.monitor import Complaints, Due, TimerMonitor
 from assistant.timers.recurrence import Almanac
 from assistant.timers.ringer import Ringer, Unheard
 from integrations.owner import Opened, OwnedTasks
@@ -48,10 +48,10 @@ class TimerService(Opened):
         self._clock = clock
         self._complaints = complaints
         self._unheard = unheard
-        self._watch = TimerWatch(store, clock, almanac, synchronised, complaints, self._tell)
+        self._monitor = TimerMonitor(store, clock, almanac, synchronised, complaints, self._tell)
         self._ringer = Ringer(
             store,
-            self._watch,
+            self._monitor,
             unheard,
             speaker,
             ring,
@@ -82,8 +82,8 @@ class TimerService(Opened):
 
     @property
     def timers(self) -> Sequence[TimerRecord]:
-        """Those that run, stand still or ring, as last read; the first due first."""
-        return self._watch.timers
+        """Timers that run, stand still or ring, as last read; the first due first."""
+        return self._monitor.timers
 
     def heard(self) -> None:
         """Somebody is there: what rings falls silent."""
@@ -99,11 +99,11 @@ class TimerService(Opened):
 
     async def _keep(self) -> None:
         while True:
-            await self._complaints.safely(self._watch.look())
+            await self._complaints.safely(self._monitor.look())
             await self._complaints.safely(self._later.settle())
-            self._serve(self._watch.due())
+            self._serve(self._monitor.due())
             self._show()
-            next_s = self._watch.next_s()
+            next_s = self._monitor.next_s()
             await self._clock.sleep(LOOK_S if next_s is None else min(LOOK_S, next_s))
 
     def _serve(self, due: Sequence[Due]) -> None:
@@ -135,6 +135,6 @@ class TimerService(Opened):
         self._show(anew=True)
 
     def _show(self, *, anew: bool = False) -> None:
-        if anew or self._known is not self._watch.timers:
-            self._known = self._watch.timers
+        if anew or self._known is not self._monitor.timers:
+            self._known = self._monitor.timers
             self._lookers.tell()

@@ -31,7 +31,7 @@ def rest_of(seconds: float, catalogue: Catalogue, language: str) -> str:
 
 
 def label_of(timer: TimerRecord, catalogue: Catalogue, language: str) -> str:
-    """What it is called: "pasta timer", "timer for 10 minutes", "alarm", "reminder “call Ana”"."""
+    """Label of a timer: "pasta timer", "timer for 10 minutes", "alarm", "reminder “call Ana”"."""
     if timer.kind == "timer":
         if timer.name:
             return catalogue.say("timers.label_named", language, name=timer.name)
@@ -45,7 +45,7 @@ def label_of(timer: TimerRecord, catalogue: Catalogue, language: str) -> str:
 
 
 def ring_of(timer: TimerRecord, now: datetime, catalogue: Catalogue) -> str:
-    """What is said while it rings, in the timer's own language."""
+    """Sentence said while it rings, in the timer's own language."""
     language = timer.language
     if timer.kind == "timer":
         what = label_of(timer, catalogue, language)
@@ -59,7 +59,7 @@ def ring_of(timer: TimerRecord, now: datetime, catalogue: Catalogue) -> str:
 
 
 def late_ring_of(timer: TimerRecord, now: datetime, catalogue: Catalogue) -> str:
-    """What is said where it rings long after it was due."""
+    """Sentence said where it rings long after it was due."""
     what = label_of(timer, catalogue, timer.language)
     when = when_of(timer.due, now, catalogue, timer.language)
     key = "timers.ring_late" if timer.kind == "timer" else "alarms.ring_late"
@@ -67,7 +67,7 @@ def late_ring_of(timer: TimerRecord, now: datetime, catalogue: Catalogue) -> str
 
 
 def unheard_of(timer: TimerRecord, now: datetime, catalogue: Catalogue) -> str:
-    """What is said once of something that nobody heard ringing."""
+    """Sentence said once of something that nobody heard ringing."""
     what = label_of(timer, catalogue, timer.language)
     when = when_of(timer.due, now, catalogue, timer.language)
     key = "timers.unheard" if timer.kind == "timer" else "alarms.unheard"
@@ -75,7 +75,7 @@ def unheard_of(timer: TimerRecord, now: datetime, catalogue: Catalogue) -> str:
 
 
 def missed_of(timer: TimerRecord, now: datetime, catalogue: Catalogue) -> str:
-    """What is said once of something that came too late to be rung or done."""
+    """Sentence said once of something that came too late to be rung or done."""
     what = label_of(timer, catalogue, timer.language)
     when = when_of(timer.due, now, catalogue, timer.language)
     return catalogue.say("alarms.missed", timer.language, what=what, when=when)
@@ -190,7 +190,7 @@ class TimerTelling:
         return self.catalogue.say(key, language, what=what, left=left)
 
     def silence(self, language: str) -> str:
-        """What must be said where nobody would ring."""
+        """Warning for where nobody would ring."""
         return "" if self._rings() else " " + self.catalogue.say("timers.silent", language)
 
     def data(self, timers: Sequence[TimerRecord]) -> str:
@@ -267,7 +267,7 @@ def seconds_of(arguments: Mapping[str, Any], prefix: str = "") -> int | None:
 
 
 def which_of(arguments: Mapping[str, Any]) -> Which:
-    """What a call says of the one that it means."""
+    """Read from a call's arguments which timer it means."""
     return Which(
         str(arguments.get("name", "")),
         seconds_of(arguments, "start_"),

@@ -337,7 +337,7 @@ class AlarmTool:
         return BuiltInResult(f"{told}{telling.silence(language)}", telling.data([timer]))
 
     def _wanted(self, arguments: Mapping[str, Any], language: str) -> Wanted | str:
-        """What is wanted, or the key of what is missing."""
+        """Read what is wanted, or the key of what is missing."""
         kind = _KINDS[arguments.get("kind", "alarm")]
         text = one_line(str(arguments.get("text", "")))[:LONGEST_TEXT].strip(" .")
         if kind != "alarm" and not text:

@@ -39,7 +39,7 @@ class FakeStats(Followed):
 
 
 class FakeTimers(Followed):
-    """Timers, as `TimerDesk`."""
+    """Timers, as `ProgramTimers`."""
 
     count = 0
     due: datetime | None = None

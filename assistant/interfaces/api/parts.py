@@ -20,10 +20,10 @@ from assistant.domain.records import Mark, TurnRecord
 from assistant.interfaces.live_settings import LiveSettings
 from assistant.journal.reports import first_midnight
 from assistant.journal.trace import turn_and_calls_json, turn_json
-from assistant.memory.service import MemoryDesk, NoFact
+from assistant.memory.service import MemoryService, NoFact
 from assistant.sound.mute import Mute
 from assistant.sound.recordings import FOLDER, listed, path_of
-from assistant.timers.book import TimerDesk
+from assistant.timers.book import ProgramTimers
 from assistant.tools.policy.choices import ModeKeeper, Ratings, may_open, rated_rows
 from integrations.home_assistant.house import House
 from integrations.web.box import Caller, NotPossible, Unknown
@@ -244,7 +244,7 @@ class Records:
     def __init__(self, store: "Store", private: Callable[[], bool], clock: Clock) -> None:
         """`private`: nothing that was remembered may be told now."""
         self._store = store
-        self._memory = MemoryDesk(store.memory, clock, private)
+        self._memory = MemoryService(store.memory, clock, private)
 
     async def memories(self) -> Sequence[dict[str, Any]]:
         """List what people asked to remember, oldest first."""
@@ -279,7 +279,7 @@ class Parts:
     announcing: AnnouncementService
     questions: ProgramQuestions
     talks: Talks
-    timers: TimerDesk
+    timers: ProgramTimers
     live: LiveSettings
     confirmations: Confirmations
     records: Records

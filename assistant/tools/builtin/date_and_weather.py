@@ -29,7 +29,7 @@ DAYS = 7  # of a week
 
 @dataclass(frozen=True, slots=True)
 class Day:
-    """What is expected of one day."""
+    """Forecast of one day."""
 
     day: date
     condition: str | None  # Home Assistant's word
@@ -90,7 +90,7 @@ class Weather:
         return BuiltInResult(" ".join(filter(None, sentences)), _data(weather, told))
 
     def _now(self, weather: Entity, language: str) -> str:
-        """How it is at this moment; "" where the entity does not say."""
+        """Sentence about the weather at this moment; "" where the entity does not say."""
         degrees = weather.attributes.get("temperature")
         condition = self._condition(weather.state, language)
         if not isinstance(degrees, int | float) or not condition:

@@ -312,7 +312,7 @@ def _of_unknown_state(house: House, arguments: Mapping[str, Any]) -> list[str]:
 
 
 def _called(entities: list[Entity], name: str) -> list[Entity]:
-    """Those of that name, in the first way that fits any of them."""
+    """Find those of that name, in the first way that fits any of them."""
     whole = _stem(name)
     words = folded(name).split()
     ways: tuple[Callable[[str], bool], ...] = (
@@ -381,13 +381,13 @@ def _state_of(entity: Entity) -> Iterable[str]:
 
 
 def _meaning(entity: Entity) -> str:
-    """What on and off mean of a sensor that knows only these; "" where they mean themselves."""
+    """Meaning of on and off of a sensor that knows only these; "" where they mean themselves."""
     plain = plain_state(entity)
     return plain if plain != entity.state else ""
 
 
 def _find_devices_row(entity: Entity, house: House) -> dict[str, str]:
-    """What the model is told of one of them; names are data."""
+    """Row about one device for the model; names are data."""
     row = {"name": one_line(", ".join(entity.names)), "domain": entity.domain}
     area = house.areas.get(entity.area_id or "")
     if area is not None:

@@ -152,7 +152,7 @@ def carries(url: str, memories: Iterable[str]) -> bool:
 
 
 def _pieces(memory: str) -> set[str]:
-    """What of a memory tells that it is it."""
+    """Pieces by which a memory is recognised."""
     words = _words(memory)
     pieces = {word for word in words if sum(map(str.isdigit, word)) >= _DIGITS}
     if len(words) >= _RUN:
@@ -264,7 +264,7 @@ class SendToPhone:
 
 
 def may_have_phones(house: House) -> bool:
-    """Whether a phone may be there: each comes with a device tracker."""
+    """True where a phone may be there: each comes with a device tracker."""
     return any(entity_id.startswith("device_tracker.") for entity_id in house.entities)
 
 

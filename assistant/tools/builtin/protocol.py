@@ -1,4 +1,4 @@
-"""What a built-in tool is: one of Hearth's own, on the same path as every server's tool."""
+"""Built-in tools: Hearth's own, on the same path as every server's tool."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ BY_WORDS = frozenset({REMEMBER, FORGET, CORRECT})
 
 @dataclass(frozen=True, slots=True)
 class BuiltInRequest:
-    """Where a call of a built-in comes from."""
+    """Origin of a call of a built-in."""
 
     id: str  # of this piece of work, unique among all turns
     turn_id: str
@@ -36,7 +36,7 @@ class BuiltInRequest:
 
 @dataclass(frozen=True, slots=True)
 class BuiltInResult:
-    """What became of a call of a built-in."""
+    """Result of a call of a built-in."""
 
     sentence: str  # what happened, for the brain
     data: str = ""  # what was asked for, where a sentence does not hold it
@@ -60,7 +60,7 @@ def failure(
 
 @dataclass(frozen=True, slots=True)
 class AskFirst:
-    """What the person is asked before a call runs, whatever the settings let through."""
+    """Question to the person before a call runs, whatever the settings let through."""
 
     name: str  # the catalogue holds `confirm.ask_NAME` and `confirm.left_NAME`
     text: str = ""  # what it is about, as the question says it: `{names}`

@@ -1,4 +1,4 @@
-"""What a file server is about to replace or move is kept, so that "undo" brings it back."""
+"""Copies of what a file server is about to replace or move, so that "undo" brings it back."""
 
 import asyncio
 import hashlib
@@ -202,7 +202,7 @@ class FileStep(UndoStep):
 
 
 class _NotKept(FileStep):
-    """What nobody can bring back."""
+    """A change that nobody can bring back."""
 
     def __init__(self, path: Path, why: str) -> None:
         super().__init__(path)
@@ -319,7 +319,7 @@ def _identity(path: Path) -> str:
 
 
 def _same_place(*paths: Path) -> bool:
-    """Whether their folders are still where they were: no link was put in the way since."""
+    """True while their folders are where they were: no link was put in the way since."""
     return all(path.parent.resolve() == path.parent for path in paths)
 
 
@@ -345,7 +345,7 @@ def given_folders(spec: ServerSpec) -> tuple[Path, ...]:
 
 
 def meant(path: object, spec: ServerSpec, folders: tuple[Path, ...]) -> Path | None:
-    """Where the server would write, with symbolic links resolved as far as there is something.
+    """Return where the server would write, with symbolic links resolved as far as they exist.
 
     None: no path, or one that leads out of `folders`. The file need not exist.
     """

@@ -1,4 +1,4 @@
-"""Which of the things that a call touches can be put back, and which never."""
+"""Decisions about what can be put back, how, and whether it is as it was."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ _SETTINGS = (
 
 
 def actions(was: Entity, now: Entity) -> list[PlayerAction]:
-    """What brings it from `now` to what it `was`, in order; empty where it is so, or cannot be."""
+    """Actions that bring it from `now` to what it `was`, in order; empty where none are needed."""
     if was.state in _OFF:
         turns = now.state not in _OFF and has_features(now, _TURN_OFF)
         return [("turn_off", {})] if turns else []
@@ -103,7 +103,7 @@ class ReversibleThings:
         return frozenset((*self.by_scene, *self.players, *self.away, *self.never))
 
     def without(self, known: Collection[str]) -> "ReversibleThings":
-        """Those that are not among `known`."""
+        """Leave out those among `known`."""
 
         def kept(names: tuple[str, ...]) -> tuple[str, ...]:
             return tuple(name for name in names if name not in known)
@@ -158,7 +158,7 @@ def way_back(was: Entity, now: Entity) -> tuple[Move, ...]:
 
 
 def _thermostat(was: Entity, now: Entity) -> tuple[Move, ...]:
-    """One that is turned on again heats as it did: that is to set its degrees."""
+    """Moves of a thermostat: turned on again it heats as it did, which is to set its degrees."""
     name = was.entity_id
     if was.state == "off":
         return (Move(name, Action.OFF),)
@@ -169,7 +169,7 @@ def _thermostat(was: Entity, now: Entity) -> tuple[Move, ...]:
 
 
 def is_away(entity: Entity | None) -> bool:
-    """Whether nobody knows how it is."""
+    """True where nobody knows how it is."""
     return entity is None or entity.state in _AWAY
 
 
@@ -253,7 +253,7 @@ _AT_REST = {"opening": "open", "closing": "closed"}
 
 
 def differences(was: Entity, now: Entity) -> tuple[str, ...]:
-    """What is not as it was: "state" and names of attributes; empty where all is.
+    """Names of what is not as it was: "state" and attributes; empty where all is.
 
     What a thing that is off says beside that does not count, since it says nothing.
     """
@@ -264,7 +264,7 @@ def differences(was: Entity, now: Entity) -> tuple[str, ...]:
 
 
 def is_on_the_way(was: Entity, now: Entity | None) -> bool:
-    """Whether it is still moving, so that nobody can say."""
+    """True while it is still moving, so that nobody can say."""
     return now is not None and was.domain == "cover" and now.state in UNDER_WAY
 
 

@@ -1,4 +1,4 @@
-"""What can be undone, the newest first: one level for all that a turn has changed."""
+"""The stack of what can be undone: one level for all that a turn has changed."""
 
 import asyncio
 import logging
@@ -59,7 +59,7 @@ class DoneCall:
 
 @dataclass(frozen=True, slots=True)
 class Undone:
-    """What came of undoing."""
+    """Result of undoing."""
 
     levels: int  # so many were undone
     report: UndoneReport
@@ -78,7 +78,7 @@ class _Kept:
 
 @dataclass(eq=False, slots=True)
 class _Level:
-    """What one turn has changed."""
+    """Changes of one turn."""
 
     turn_id: str
     begun_s: float  # `Clock.since_boot`
@@ -89,7 +89,7 @@ class _Level:
 
     @property
     def at_home(self) -> bool:
-        """Whether the house is needed to undo it."""
+        """True where the house is needed to undo it."""
         return any(isinstance(one.step, HomeStep) for one in self.kept)
 
     async def save(self, stored: StoredLevels, clock: Clock) -> None:
@@ -201,7 +201,7 @@ class UndoStack(Opened):
             self._level(turn_id).kept.append(_Kept(step, {key}, moves))
 
     def moves(self, steps: int = 1) -> tuple[Move, ...]:
-        """What `undo` would switch now, for the policy; nothing is put back."""
+        """Moves that `undo` would make now, for the policy; nothing is put back."""
         self._forget_old()
         found: list[Move] = []
         house = self._home.house
@@ -284,7 +284,7 @@ class UndoStack(Opened):
         self._add(key, turn_id, was, number, reasons(fresh.never, fresh.away))
 
     def _fresh(self, key: str, choice: ReversibleThings, turn_id: str) -> ReversibleThings:
-        """What of it this turn has no step for yet; the call leans on the steps that there are."""
+        """Leave out what this turn has steps for already; the call leans on those."""
         level = self._levels[-1] if self._levels else None
         known: set[str] = set()
         for one in level.kept if level is not None and level.turn_id == turn_id else ():
@@ -381,7 +381,7 @@ class UndoStack(Opened):
 
 
 def _moves(level: _Level, house: House) -> tuple[list[Move], House]:
-    """What undoing this level would switch in that house, and the house after it."""
+    """Moves that undo this level in that house, and the house after them."""
     found: list[Move] = []
     for one in reversed(level.kept):
         if isinstance(one.step, HomeStep):

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class StoredStep:
-    """How some things of the house were before a call."""
+    """State of some things of the house before a call."""
 
     was: Mapping[str, Entity]
     number: int | None  # of the snapshot in Home Assistant
@@ -58,7 +58,7 @@ class NotPutBack:
 
 @dataclass(frozen=True, slots=True)
 class UndoneReport:
-    """What came of it, by the things' names as people say them ("" where it has none to tell)."""
+    """Results by the things' names as people say them ("" where one has none to tell)."""
 
     put_back: tuple[str, ...] = ()  # seen to be as before
     on_the_way: tuple[str, ...] = ()  # still moving there
@@ -113,7 +113,7 @@ SEEN_S = 2.0  # for the house to show it
 
 
 class HomeStep(UndoStep):
-    """What one call touched first in its turn: a snapshot of it, and what is known beside."""
+    """Snapshot of what one call touched first in its turn, and what is known beside."""
 
     def __init__(
         self,
@@ -146,12 +146,12 @@ class HomeStep(UndoStep):
         self.stored = replace(self.stored, other_media=True)
 
     def has_changed(self) -> bool:
-        """Whether anything that it knows of is not as it was."""
+        """True where anything that it knows of is not as it was."""
         house = self._home.house
         return any(not _is_same(was, house) for was in self._was.values())
 
     def moves(self, house: House) -> tuple[Move, ...]:
-        """What `run` would switch in that house."""
+        """Moves that `run` would make in that house."""
         barred = self._barred(house)
         return tuple(
             move
@@ -163,7 +163,7 @@ class HomeStep(UndoStep):
         )
 
     def after(self, house: House) -> House:
-        """That house once all of it is put back."""
+        """Return that house once all of it is put back."""
         there = {name: was for name, was in self._was.items() if name in house.entities}
         return replace(house, entities={**house.entities, **there})
 
@@ -199,7 +199,7 @@ class HomeStep(UndoStep):
         return {name for name, was in self._was.items() if was.domain != PLAYERS}
 
     def _barred(self, house: House) -> bool:
-        """Whether something in the snapshot has become what is never put back.
+        """True where something in the snapshot has become what is never put back.
 
         A scene is restored as a whole or not at all.
         """
@@ -218,7 +218,7 @@ class HomeStep(UndoStep):
             await self._try(self._services.call(PLAYERS, service, data, entities=(was.entity_id,)))
 
     async def _try(self, work: Awaitable[Any]) -> None:
-        """What fails is seen in the house: one thing that refuses does not stop the others."""
+        """Log what fails: the house shows it, and one that refuses does not stop the others."""
         try:
             async with asyncio.timeout(RESTORE_S):
                 await work
@@ -265,6 +265,6 @@ def _is_same(was: Entity, house: House) -> bool:
 
 
 def _name(entity_id: str, house: House, was: Entity | None = None) -> str:
-    """What it is called; nothing for a thing that the assistant may not see."""
+    """Name of a thing; "" where the assistant may not see it."""
     entity = house.entities.get(entity_id) or was
     return entity.name if entity is not None and entity.exposed else ""

@@ -120,7 +120,7 @@ _FIELDS = frozenset(one.name for one in fields(Entity))
 
 @dataclass(frozen=True, slots=True)
 class StoredLevel:
-    """What one turn has changed."""
+    """Changes of one turn, as they are stored."""
 
     turn_id: str
     at: datetime
@@ -138,7 +138,7 @@ class StoredLevels:
         self._lock = asyncio.Lock()
 
     async def load(self) -> list[StoredLevel] | None:
-        """Those that are not too old, the oldest first; None where they cannot be read."""
+        """Read those that are not too old, the oldest first; None where they cannot be read."""
         if self._store is None:
             return None
         try:

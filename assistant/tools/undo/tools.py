@@ -48,7 +48,7 @@ def corrected(
 
 
 def _values(call: DoneCall) -> dict[str, Any]:
-    """What was asked for, without what for."""
+    """Arguments of a call without its target."""
     return {key: value for key, value in call.arguments.items() if key not in _TARGETS}
 
 
@@ -233,7 +233,7 @@ MAX_NAMED = 4  # things told one by one
 
 
 def tell(report: UndoneReport, catalogue: Catalogue, language: str) -> str:
-    """What was put back and what could not be, in whole sentences; "" for an empty report."""
+    """Say in whole sentences what was put back and what could not be; "" for an empty report."""
 
     def some(key: str, names: Sequence[str], **values: str) -> str:
         told = [name for name in dict.fromkeys(names) if name]

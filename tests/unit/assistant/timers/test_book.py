@@ -9,7 +9,7 @@ import pytest
 
 from assistant.domain.clock import VirtualClock
 from assistant.domain.records import TimerRecord
-from assistant.timers.book import MOST, TimerBook, TimerDesk, Wanted, Which, choose
+from assistant.timers.book import MOST, ProgramTimers, TimerBook, Wanted, Which, choose
 from assistant.timers.service import TimerService
 from integrations.web.box import NotKept, NotPossible
 from integrations.web.requests import TimerRequest
@@ -25,7 +25,7 @@ class Desk:
     def __init__(self, shelf: Shelf, keeper: TimerService, clock: VirtualClock) -> None:
         almanac = an_almanac(shelf, MADRID)
         self.book = TimerBook(shelf, clock, almanac)
-        self.desk = TimerDesk(self.book, keeper, almanac, clock, lambda text: "es")
+        self.desk = ProgramTimers(self.book, keeper, almanac, clock, lambda text: "es")
 
     async def set(self, **wanted: Any) -> dict[str, Any]:
         return await self.desk.set(TimerRequest.model_validate(wanted), "mqtt")
