@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from assistant.tools.policy.judge import Taken, ask_scripts, check_fields, read_scripts
-from integrations.home_assistant.house import House
+from integrations.home_assistant.house import Area, House
 
 AREA: dict[str, Any] = {"area": {}}
 AREAS: dict[str, Any] = {"area": {"multiple": True}}
@@ -114,3 +114,10 @@ def test_what_was_mended_is_told(house: House) -> None:
     assert [(one.key, one.given, one.meant) for one in fields.changes] == [
         ("rooms", "Kichen", "Kitchen")
     ]
+
+
+def test_a_name_that_may_mean_two_places_is_asked_about(house: House) -> None:
+    twins = {"a": Area("a", "Guest room"), "b": Area("b", "Guestroom")}
+    checked = check_fields({"room": AREA}, {"room": "guestrooms"}, replace(house, areas=twins))
+    assert checked.problem == "room: there is no area guestrooms"
+    assert checked.options == ("Guest room", "Guestroom")
