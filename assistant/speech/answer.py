@@ -62,7 +62,7 @@ class _Piece:
 
 
 class Answer:
-    """One answer being spoken, made by `Mouth.answer`.
+    """One answer being spoken, made by `SpeechOutput.answer`.
 
     It is said by the local voice (`say`), by the brain's own (`sound`, with its words by
     `transcript`), or by both, in the order in which it is given.

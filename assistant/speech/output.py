@@ -26,7 +26,7 @@ _ALARM = Manner(alarm=True)
 class SpeechOutput:
     """The one place where Hearth speaks. Made once per process, it gives one answer at a time.
 
-        mouth = Mouth(voices, outputs, volume=0.8)
+        mouth = SpeechOutput(voices, outputs, volume=0.8)
         async with mouth.answer(on_first_audio=mark) as answer:
             await answer.say("The **kitchen** light is on.", "en")
             spoken = await answer.finish()  # returns at the measured end of playback
