@@ -15,8 +15,7 @@ from assistant.domain.brain import PEOPLE, BrainFault, ConversationOwner, Spent,
 from assistant.domain.clock import Clock, synchronised
 from assistant.domain.records import REQUEST, TurnRecord, new_id
 from assistant.domain.rights import READ_ONLY
-from assistant.interfaces.control_tools import TalkTools, VoiceTools
-from assistant.interfaces.controls import Controls
+from assistant.interfaces.controls import Controls, TalkTools, VoiceTools
 from assistant.jobs.jobs import PATIENCE_S, Jobs, LongWork, Patient
 from assistant.jobs.thinking import Guidance, LongThinking, Looking, RunCall, Teller
 from assistant.journal.store import Store

@@ -358,7 +358,7 @@ async def test_what_will_not_be_asked_uses_up_nothing_of_the_household() -> None
 
 def test_tools_of_the_room_are_marked() -> None:
     """What is about the talk, tells what others said, or speaks, as it stands in the sources."""
-    from assistant.interfaces.control_tools import TalkTools
+    from assistant.interfaces.controls import TalkTools
     from assistant.memory.tools import Memories
     from assistant.tools.builtin.protocol import CORRECT, FORGET, RECALL, REMEMBER
 

@@ -6,7 +6,7 @@ import pytest
 
 from assistant.announcements.tools import Announcer
 from assistant.domain.outcome import Decision, Tier
-from assistant.interfaces.control_tools import VoiceTools
+from assistant.interfaces.controls import VoiceTools
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.catalog.menu import build_menu
 from assistant.tools.execution.requests import SPOKEN, way_of
