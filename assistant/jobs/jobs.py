@@ -203,7 +203,7 @@ PATIENCE_S = 20.0  # a call that is not back by then becomes a job
 MAX_LABEL = 80  # characters
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(eq=False)
 class Patient:
     """Runs calls through the toolbox; one that takes long is answered as `running`, once.
 
