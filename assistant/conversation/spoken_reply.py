@@ -37,10 +37,10 @@ class _Clause:
 
 
 class SpokenReply:
-    """Cuts the answer into clauses and keeps them in order until the mouth takes them.
+    """Cut the answer into clauses and hand them on in order.
 
-    The mouth may still be clearing away the answer before; nothing here waits for that but `add`
-    and `add_sound`, when they are far ahead.
+    The mouth may still be clearing away the answer before: until then they wait here. Nothing waits
+    for that but `add` and `add_sound`, when they are far ahead.
     """
 
     def __init__(self, language: TurnLanguage) -> None:
@@ -50,8 +50,10 @@ class SpokenReply:
         self._cutter = ClauseCutter()
         self._voiced = True  # what the cutter holds is for the local voice
         self._given: str | None = None  # its language, where it need not be told from it
-        self._lines: asyncio.Queue[_Clause | ReplyAudio | None] = asyncio.Queue()  # see `_room`
-        self._room = asyncio.Semaphore(_LINES_AHEAD)
+        self._waiting: list[_Clause | ReplyAudio] = []  # for the mouth to be free
+        self._taken = asyncio.Event()  # set and replaced when nothing waits any more
+        self._finished = asyncio.Event()  # nothing more will be said
+        self._passed_over = False  # nobody says it
         self._held: list[_Clause | ReplyAudio] | None = None  # None: nothing is kept back
         self.held_ms = 0.0  # of the brain's own voice among it
         self.given = False  # something went on its way to the mouth
@@ -124,13 +126,13 @@ class SpokenReply:
         """Play sound of ours here, before what is said next: mono int16 at `rate` Hz. Its
         milliseconds."""
         self._flush()
-        self._lines.put_nowait(ReplyAudio(pcm, rate))
+        self._hand_on(ReplyAudio(pcm, rate))
         return len(pcm) / 2 / rate * 1000
 
     def finish(self) -> None:
         """Nothing more will be said."""
         self._flush()
-        self._lines.put_nowait(None)
+        self._finished.set()
 
     def withdraw(self) -> None:
         """The text so far is void, and what has not begun to be said is not said."""
@@ -139,9 +141,7 @@ class SpokenReply:
         self._cutter = ClauseCutter()
         if self._held is not None:
             self._held, self.held_ms = [], 0.0
-        while not self._lines.empty():
-            self._lines.get_nowait()
-            self._room.release()
+        self._take_waiting()
         if self._answer is not None:
             self._answer.withdraw()
 
@@ -159,9 +159,9 @@ class SpokenReply:
         try:
             async with mouth.answer(on_first_audio, announced) as answer:
                 self._answer = answer
-                while (line := await self._lines.get()) is not None:
-                    self._room.release()
-                    await self._give(answer, line)
+                for line in self._take_waiting():
+                    self._give(answer, line)
+                await self._finished.wait()
                 await answer.finish()
         finally:
             self._stay()  # nobody takes a clause any more
@@ -171,19 +171,34 @@ class SpokenReply:
         return not answer.stopped
 
     async def pass_over(self) -> None:
-        """Take it until its end, and say nothing of it."""
-        while await self._lines.get() is not None:
-            self._room.release()
+        """Wait for its end, and say nothing of it."""
+        self._passed_over = True
+        self._take_waiting()
+        await self._finished.wait()
         self._stay()
 
-    async def _give(self, answer: Answer, line: _Clause | ReplyAudio) -> None:
+    def _hand_on(self, line: _Clause | ReplyAudio) -> None:
+        if self._finished.is_set() or self._passed_over:
+            return
+        if self._answer is None:
+            self._waiting.append(line)
+        else:
+            self._give(self._answer, line)
+
+    def _give(self, answer: Answer, line: _Clause | ReplyAudio) -> None:
         match line:
             case ReplyAudio(pcm, rate):
-                await answer.sound(pcm, rate)
+                answer.sound(pcm, rate)
             case _Clause(text, language, voiced=True):
-                await answer.say(text, language or self._language.code)
+                answer.say(text, language or self._language.code)
             case _Clause(text):
-                await answer.transcript(text)
+                answer.transcript(text)
+
+    def _take_waiting(self) -> list[_Clause | ReplyAudio]:
+        waiting, self._waiting = self._waiting, []
+        self._taken.set()
+        self._taken = asyncio.Event()
+        return waiting
 
     def _flush(self) -> None:
         self._stay()
@@ -204,11 +219,15 @@ class SpokenReply:
             self._held.append(line)
         else:
             self.given = True
-            self._lines.put_nowait(line)
+            self._hand_on(line)
 
     async def _make_room(self) -> None:
-        if self._held is None:  # else nobody takes anything: whoever holds it knows when to end
-            await self._room.acquire()
+        if self._held is not None:
+            return  # nobody takes anything: whoever holds it knows when to end
+        while self._answer is None and len(self._waiting) >= _LINES_AHEAD:
+            await self._taken.wait()
+        if self._answer is not None:
+            await self._answer.room()
 
 
 # How much of a turn's answer was heard, where it was cut off or nothing but a tone came.

@@ -10,7 +10,7 @@ from assistant.speech.speakable import speakable
 from assistant.speech.synthesis import Synthesis
 from audio.errors import AudioError
 
-LINES_WAITING = 1024  # clauses and pieces of the brain's sound; nothing is dropped: `say` waits
+LINES_WAITING = 1024  # clauses and pieces of the brain's sound; nothing is dropped: see `room`
 PIECES_WAITING = 64  # 12.8 s of sound made ahead of the player; synthesis waits beyond
 PIECE_MS = 200
 
@@ -83,7 +83,8 @@ class Answer:
         self._make_way = make_way
         self._manner = manner
         self._lines: asyncio.Queue[tuple[int, _Words | _Sound] | None]
-        self._lines = asyncio.Queue(LINES_WAITING)  # each with its draft
+        self._lines = asyncio.Queue()  # each with its draft; see `room`
+        self._taken = asyncio.Event()  # set and replaced when a line is taken
         self._pieces: asyncio.Queue[_Piece | None] = asyncio.Queue(PIECES_WAITING)
         self._tasks: list[asyncio.Task[None]] = []
         self._draft = 0  # `withdraw` begins another
@@ -106,20 +107,27 @@ class Answer:
         """Begin to work in that group. For the mouth."""
         self._tasks = [group.create_task(self._synthesise()), group.create_task(self._play())]
 
-    async def say(self, clause: str, language: str) -> None:
-        """Queue the next clause, as it was written. Ignored after `stop`, `finish` or a failure."""
-        await self._queue(_Words(clause, language))
+    async def room(self) -> None:
+        """Return once fewer than LINES_WAITING lines wait to become sound, or no more is taken."""
+        while self._lines.qsize() >= LINES_WAITING and not self._finished:
+            await self._taken.wait()
+        if self._finished:
+            await asyncio.sleep(0)  # a giver that is to be cancelled must come to an end
 
-    async def sound(self, pcm: bytes, rate: int) -> None:
+    def say(self, clause: str, language: str) -> None:
+        """Queue the next clause, as it was written. Ignored after `stop`, `finish` or a failure."""
+        self._queue(_Words(clause, language))
+
+    def sound(self, pcm: bytes, rate: int) -> None:
         """Queue the next piece of the brain's own voice: whole samples of mono int16 at `rate` Hz.
 
         Ignored like a clause.
         """
-        await self._queue(_Sound(pcm, rate))
+        self._queue(_Sound(pcm, rate))
 
-    async def transcript(self, clause: str) -> None:
+    def transcript(self, clause: str) -> None:
         """Tell which clause the brain's own voice says about here. It is listed, not spoken."""
-        await self._queue(_Words(clause.strip(), None))
+        self._queue(_Words(clause.strip(), None))
 
     def withdraw(self) -> None:
         """Drop what was given and has not begun; more can be given afterwards.
@@ -137,7 +145,7 @@ class Answer:
         """
         if not self._finished:
             self._finished = True
-            await self._lines.put(None)
+            self._lines.put_nowait(None)
         await self._over.wait()
         if self._failure is not None:
             raise self._failure
@@ -177,13 +185,18 @@ class Answer:
             return 0.0
         return max(0.0, self._sink.played_ms - self._began)
 
-    async def _queue(self, line: _Words | _Sound) -> None:
+    def _queue(self, line: _Words | _Sound) -> None:
         if not self._finished:
-            await self._lines.put((self._draft, line))
+            self._lines.put_nowait((self._draft, line))
+
+    def _tell_room(self) -> None:
+        self._taken.set()
+        self._taken = asyncio.Event()
 
     async def _synthesise(self) -> None:
         try:
             while (given := await self._lines.get()) is not None:
+                self._tell_room()
                 draft, line = given
                 if draft != self._draft:
                     continue  # withdrawn
@@ -287,6 +300,7 @@ class Answer:
         self._finished = True
         while not self._lines.empty():
             self._lines.get_nowait()
+        self._tell_room()
 
     def _end(self, clauses: Sequence[str], heard: str | None) -> None:
         self._spoken = SpokenAnswer(tuple(clauses), self._played_ms, heard)

@@ -28,7 +28,7 @@ class SpeechOutput:
 
         mouth = SpeechOutput(voices, outputs, volume=0.8)
         async with mouth.answer(on_first_audio=mark) as answer:
-            await answer.say("The **kitchen** light is on.", "en")
+            answer.say("The **kitchen** light is on.", "en")
             spoken = await answer.finish()  # returns at the measured end of playback
 
     `voices` gives the voice for a language, called once for each, in the worker thread. A voice
@@ -117,7 +117,8 @@ class SpeechOutput:
         cutter = ClauseCutter()
         async with self.answer() as answer:
             for clause in [*cutter.push(text), *cutter.flush()]:
-                await answer.say(clause, language(clause) if callable(language) else language)
+                await answer.room()
+                answer.say(clause, language(clause) if callable(language) else language)
             return await answer.finish()
 
     async def sound(self, name: str) -> None:

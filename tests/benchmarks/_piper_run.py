@@ -75,7 +75,7 @@ async def _answer(
     began = time.monotonic()
     async with mouth.answer() as answer:
         for part in parts:
-            await answer.say(part, language)
+            answer.say(part, language)
         await answer.finish()
     worked = time.monotonic() - began
     first = player.pieces[0].at

@@ -275,7 +275,7 @@ async def test_a_turn_is_not_over_before_its_brain_has_let_go() -> None:
     # Cut off while the brain waits for us, not we for it: nothing but closing tells it.
     async def talks(turn: ScriptedTurn) -> AsyncGenerator[BrainEvent]:
         try:
-            for number in range(1000):
+            for number in range(100_000):
                 yield ReplyText(f"This is {number}. ")
         finally:
             await rounds(200)

@@ -24,10 +24,10 @@ async def test_both_voices_sound_in_the_order_in_which_they_came() -> None:
     voices, player = Voices(), Recorder()
     mouth = SpeechOutput(voices, player)
     async with mouth.answer() as answer:
-        await answer.say("one", "en")
-        await answer.sound(native(50), NATIVE)
-        await answer.transcript(" Two. ")
-        await answer.say("three", "en")
+        answer.say("one", "en")
+        answer.sound(native(50), NATIVE)
+        answer.transcript(" Two. ")
+        answer.say("three", "en")
         spoken = await answer.finish()
     assert bytes(player.sound) == pcm(100) + native(50) + pcm(100)
     assert spoken.clauses == ("one", "Two.", "three")
@@ -41,8 +41,8 @@ async def test_its_first_sound_is_told_and_the_volume_applies() -> None:
     mouth = SpeechOutput(Voices(), player, volume=0.5)
     marks: list[float] = []
     async with mouth.answer(lambda: marks.append(player.played_ms)) as answer:
-        await answer.transcript("Hello.")
-        await answer.sound(native(500), NATIVE)
+        answer.transcript("Hello.")
+        answer.sound(native(500), NATIVE)
     assert marks == [pytest.approx(200)]  # the first piece, not the words before it
     assert set(np.frombuffer(bytes(player.sound), np.int16)) == {1000}
     mouth.close()
@@ -52,8 +52,8 @@ async def test_words_without_sound_are_only_listed() -> None:
     voices, player = Voices(), Recorder()
     mouth = SpeechOutput(voices, player)
     async with mouth.answer() as answer:
-        await answer.transcript("Hello.")
-        await answer.transcript("  ")
+        answer.transcript("Hello.")
+        answer.transcript("  ")
         spoken = await answer.finish()
     assert spoken.clauses == ("Hello.",)
     assert spoken.audio_ms == 0.0
@@ -73,8 +73,8 @@ async def test_after_a_stop_only_what_was_played_was_heard(
     mouth = SpeechOutput(Voices(), player)
     async with mouth.answer() as answer:
         for clause in ("One.", "Two.", "Three."):  # each complete when its sound has come
-            await answer.sound(native(500), NATIVE)
-            await answer.transcript(clause)
+            answer.sound(native(500), NATIVE)
+            answer.transcript(clause)
         await settle(mouth, clock, stop_after_s)
         mouth.stop()
         before = player.played_ms
@@ -92,7 +92,8 @@ async def test_a_giver_that_is_far_ahead_waits() -> None:
 
         async def give() -> None:
             for _ in range(2 * LINES_WAITING):
-                await answer.sound(native(20), NATIVE)
+                await answer.room()
+                answer.sound(native(20), NATIVE)
 
         giving = asyncio.create_task(give())
         await settle(mouth, clock)
@@ -111,13 +112,13 @@ async def test_what_has_not_begun_is_withdrawn_and_what_sounds_ends_its_clause()
     mouth = SpeechOutput(Voices(), player)
     long = "one " * 25  # 2.5 s: the player takes 2 s ahead, so it is not all handed on
     async with mouth.answer() as answer:
-        await answer.say(long, "en")
-        await answer.say("two two", "en")
-        await answer.sound(native(300), NATIVE)
-        await answer.say("three", "en")
+        answer.say(long, "en")
+        answer.say("two two", "en")
+        answer.sound(native(300), NATIVE)
+        answer.say("three", "en")
         await settle(mouth, clock, 0.2)
         answer.withdraw()
-        await answer.say("four", "en")
+        answer.say("four", "en")
         finished = asyncio.create_task(answer.finish())
         await settle(mouth, clock, 4.0)
         spoken = await finished
@@ -133,11 +134,11 @@ async def test_the_brains_own_voice_is_withdrawn_too() -> None:
     mouth = SpeechOutput(Voices(), player)
     async with mouth.answer() as answer:
         for _ in range(30):  # 6 s, of which the player takes 2
-            await answer.sound(native(200), NATIVE)
-        await answer.transcript("A long story.")
+            answer.sound(native(200), NATIVE)
+        answer.transcript("A long story.")
         await settle(mouth, clock, 0.2)
         answer.withdraw()
-        await answer.say("sorry", "en")
+        answer.say("sorry", "en")
         finished = asyncio.create_task(answer.finish())
         await settle(mouth, clock, 4.0)
         spoken = await finished
@@ -155,12 +156,12 @@ async def test_a_clause_in_the_making_is_given_up_and_those_behind_it_are_not_be
     voice.begun.clear()
     voice.gate.clear()
     async with mouth.answer() as answer:
-        await answer.say("one two broken", "en")  # it would break if it were made to its end
-        await answer.say("three", "en")
+        answer.say("one two broken", "en")  # it would break if it were made to its end
+        answer.say("three", "en")
         assert await asyncio.to_thread(voice.begun.wait, 10)
         answer.withdraw()
         voice.gate.set()
-        await answer.say("four", "en")
+        answer.say("four", "en")
         spoken = await answer.finish()
     assert spoken.clauses == ("four",)
     assert bytes(player.sound) == pcm(100)
@@ -216,8 +217,8 @@ async def test_a_voice_that_tells_its_words_is_cut_to_the_word(
     clock = VirtualClock()
     mouth = SpeechOutput(lambda _: TellingVoice(), Recorder(clock))
     async with mouth.answer() as answer:
-        await answer.say("One two.", "en")
-        await answer.say("Three four five.", "en")
+        answer.say("One two.", "en")
+        answer.say("Three four five.", "en")
         await settle(mouth, clock, stop_after_s)
         assert answer.spoken.heard == heard  # while it is being said, too
         mouth.stop()
@@ -238,7 +239,7 @@ async def test_a_stop_in_the_silence_behind_the_last_word_cuts_nothing() -> None
     clock = VirtualClock()
     mouth = SpeechOutput(lambda _: TellingVoice(), Recorder(clock))
     async with mouth.answer() as answer:
-        await answer.say("One two.", "en")
+        answer.say("One two.", "en")
         finishing = asyncio.create_task(answer.finish())
         await settle(mouth, clock, 0.35)
         mouth.stop()
@@ -251,8 +252,8 @@ async def test_a_voice_that_does_not_is_estimated() -> None:
     clock = VirtualClock()
     mouth = SpeechOutput(Voices(), Recorder(clock))  # 100 ms a word
     async with mouth.answer() as answer:
-        await answer.say("aaaa bbbb cccc dddd.", "en")
-        await answer.say("eeee ffff.", "en")
+        answer.say("aaaa bbbb cccc dddd.", "en")
+        answer.say("eeee ffff.", "en")
         await settle(mouth, clock, 0.25)
         assert answer.spoken.heard == "aaaa bbbb"
         await settle(mouth, clock, 0.30)
@@ -266,7 +267,7 @@ async def test_a_clause_that_is_still_being_made_is_estimated_by_the_usual_pace(
     clock = VirtualClock()
     mouth = SpeechOutput(lambda _: EndlessVoice(), Recorder(clock))
     async with mouth.answer() as answer:
-        await answer.say("Washing machines never end.", "en")
+        answer.say("Washing machines never end.", "en")
         await settle(mouth, clock, 1.2)
         mouth.stop()
         spoken = await answer.finish()
@@ -291,12 +292,12 @@ async def test_the_brains_own_voice_is_estimated_by_its_transcript(
     clock = VirtualClock()
     mouth = SpeechOutput(Voices(), Recorder(clock))
     async with mouth.answer() as answer:
-        await answer.sound(brain_says(300), NATIVE)
-        await answer.sound(brain_says(200), NATIVE)
-        await answer.transcript("aaaa bbbb.")
-        await answer.sound(brain_says(500), NATIVE)
-        await answer.transcript("cccc dddd.")
-        await answer.say("Ours too now.", "en")
+        answer.sound(brain_says(300), NATIVE)
+        answer.sound(brain_says(200), NATIVE)
+        answer.transcript("aaaa bbbb.")
+        answer.sound(brain_says(500), NATIVE)
+        answer.transcript("cccc dddd.")
+        answer.say("Ours too now.", "en")
         await settle(mouth, clock, stop_after_s)
         mouth.stop()
         spoken = await answer.finish()
@@ -308,13 +309,13 @@ async def test_a_transcript_before_its_sound_or_two_after_it_are_as_good() -> No
     clock = VirtualClock()
     mouth = SpeechOutput(Voices(), Recorder(clock))
     async with mouth.answer() as answer:
-        await answer.transcript("aa")
-        await answer.transcript("bb")
-        await answer.sound(brain_says(400), NATIVE)
-        await answer.transcript("cc")  # closes them
-        await answer.sound(brain_says(400), NATIVE)
-        await answer.transcript("dd")
-        await answer.transcript("ee")
+        answer.transcript("aa")
+        answer.transcript("bb")
+        answer.sound(brain_says(400), NATIVE)
+        answer.transcript("cc")  # closes them
+        answer.sound(brain_says(400), NATIVE)
+        answer.transcript("dd")
+        answer.transcript("ee")
         await settle(mouth, clock, 0.65)
         mouth.stop()
         spoken = await answer.finish()
@@ -326,8 +327,8 @@ async def test_a_tone_between_clauses_is_no_word() -> None:
     clock = VirtualClock()
     mouth = SpeechOutput(lambda _: TellingVoice(), Recorder(clock))
     async with mouth.answer() as answer:
-        await answer.sound(brain_says(500), NATIVE)
-        await answer.say("One two.", "en")
+        answer.sound(brain_says(500), NATIVE)
+        answer.say("One two.", "en")
         await settle(mouth, clock, 0.65)
         mouth.stop()
         spoken = await answer.finish()
@@ -338,7 +339,7 @@ async def test_a_tone_between_clauses_is_no_word() -> None:
 async def _say(mouth: SpeechOutput, clause: str, answers: list[Answer]) -> None:
     async with mouth.answer() as answer:
         answers.append(answer)
-        await answer.say(clause, "en")
+        answer.say(clause, "en")
 
 
 async def test_what_is_cut_off_by_a_lost_loudspeaker_tells_it_too() -> None:

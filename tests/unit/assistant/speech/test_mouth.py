@@ -103,9 +103,9 @@ async def test_an_answer_is_spoken_in_order_and_ends_with_its_sound() -> None:
     mouth = SpeechOutput(voices, player)
     marks: list[float] = []
     async with mouth.answer(lambda: marks.append(player.played_ms)) as answer:
-        await answer.say("**One** 5 W", "en")
-        await answer.say("🔒", "en")  # nothing to say
-        await answer.say("dos y 5 W", "es")
+        answer.say("**One** 5 W", "en")
+        answer.say("🔒", "en")  # nothing to say
+        answer.say("dos y 5 W", "es")
         spoken = await answer.finish()
     assert spoken.clauses == ("One five watts", "dos y cinco vatios")
     assert spoken.audio_ms == pytest.approx(700)
@@ -139,8 +139,8 @@ async def test_finish_returns_at_the_end_of_playback_and_sound_is_made_ahead() -
     voices, player = Voices(), Recorder(clock)
     mouth = SpeechOutput(voices, player)
     async with mouth.answer() as answer:
-        await answer.say("one two three four five", "en")
-        await answer.say("six seven eight nine ten", "en")
+        answer.say("one two three four five", "en")
+        answer.say("six seven eight nine ten", "en")
         finished = asyncio.create_task(answer.finish())
         await settle(mouth, clock, 0.3)
         assert len(voices.made["en"].said) == 2  # while the first still sounds
@@ -158,12 +158,12 @@ async def test_stop_is_silence_at_once_and_tells_what_was_begun() -> None:
     mouth = SpeechOutput(voices, player)
     async with mouth.answer() as answer:
         for clause in ("one two three", "four five six", "seven eight nine"):
-            await answer.say(clause, "en")
+            answer.say(clause, "en")
         await settle(mouth, clock, 0.4)
         before = player.played_ms
         mouth.stop()
         spoken = await answer.finish()
-        await answer.say("ten", "en")
+        answer.say("ten", "en")
     await settle(mouth, clock, 2.0)
     assert spoken.clauses == ("one two three", "four five six")
     assert spoken.audio_ms == pytest.approx(before) == player.played_ms
@@ -196,7 +196,7 @@ async def test_an_error_in_the_block_comes_out_bare() -> None:
 
     async def turn() -> None:
         async with mouth.answer() as answer:
-            await answer.say("one", "en")
+            answer.say("one", "en")
             raise KeyError
 
     with pytest.raises(KeyError):
@@ -289,7 +289,7 @@ async def test_everything_has_a_stream_of_its_own() -> None:
     await mouth.speak("one", "en")
     assert outputs.heard() == {"voice"}
     async with mouth.answer(announced=PLAIN) as answer:
-        await answer.say("two", "en")
+        answer.say("two", "en")
     assert answer.spoken.audio_ms == pytest.approx(100)
     assert outputs.heard() == {"announcements"}
     await mouth.sound("wake")
@@ -328,7 +328,7 @@ async def test_closing_while_a_piece_is_being_made() -> None:
     voice.begun.clear()
     voice.gate.clear()
     async with mouth.answer() as answer:
-        await answer.say("one two", "en")
+        answer.say("one two", "en")
         assert await asyncio.to_thread(voice.begun.wait, 10)
         mouth.close()
         assert (await answer.finish()).clauses == ()

@@ -215,7 +215,7 @@ class Speaking:
 
     async def say(self, text: str, announced: Manner | None = None) -> None:
         async with self.mouth.answer(announced=announced) as answer:
-            await answer.say(text, "en")
+            answer.say(text, "en")
             await answer.finish()
 
 
@@ -265,7 +265,7 @@ async def test_after_it_everything_is_as_loud_as_before(stage: Speaking, streams
 
 async def test_after_one_that_was_stopped_too(stage: Speaking, streams: Players) -> None:
     async with stage.mouth.answer(announced=Manner(volume=0.2, alarm=True)) as answer:
-        await answer.say("one", "en")
+        answer.say("one", "en")
         while not streams.players["announcements"].peaks:
             await asyncio.to_thread(int)  # the voice works on a thread
         stage.mouth.stop()
@@ -279,7 +279,7 @@ async def test_a_volume_that_is_changed_meanwhile_is_not_the_announcements(
 ) -> None:
     async with stage.mouth.answer(announced=Manner(volume=0.2)) as answer:
         stage.mouth.volume = 0.6
-        await answer.say("one", "en")
+        answer.say("one", "en")
         await answer.finish()
     await stage.say("two", PLAIN)
     assert streams.players["announcements"].peaks == [0.2 * FULL, 0.6 * FULL]

@@ -19,7 +19,7 @@ async def test_a_voice_that_fails_is_replaced_for_the_rest(
     for _ in range(2):  # the next answer tries the voice again
         async with mouth.answer() as answer:
             for clause in ("fine", "this is broken now", "after"):
-                await answer.say(clause, "en")
+                answer.say(clause, "en")
             spoken = await answer.finish()
         assert spoken.clauses == ("fine", "this is broken now", "after")
         assert spoken.audio_ms == pytest.approx(100 + 200 + 400 + 100)
@@ -86,10 +86,10 @@ async def test_when_the_fallback_fails_the_caller_is_told() -> None:
 
     async def turn() -> None:
         async with mouth.answer() as answer:
-            await answer.say("one", "en")
-            await answer.say("broken", "en")
+            answer.say("one", "en")
+            answer.say("broken", "en")
             for _ in range(1000):  # never blocks, though nobody takes them any more
-                await answer.say("two", "en")
+                answer.say("two", "en")
 
     with pytest.raises(AudioError, match="spare:en failed"):
         await turn()
