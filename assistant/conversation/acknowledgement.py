@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import TYPE_CHECKING, Literal
 
-from assistant.conversation.spoken_reply import SpokenReply
 from assistant.domain.outcome import Decision, Observed, Status, Tier, ToolOutcome
 from assistant.tools.execution.verification import UNDER_WAY
 from assistant.tools.house.targets import find_area
 from integrations.home_assistant.house import House
 
 if TYPE_CHECKING:
+    from assistant.conversation.spoken_reply import SpokenReply
     from assistant.conversation.turn import Turn
 
 Habit = Literal["auto", "sound", "words"]  # as `voice.acknowledge`
@@ -164,7 +164,7 @@ class Toning:
         self._stage = _Stage.OVER
 
     @property
-    def _reply(self) -> SpokenReply:
+    def _reply(self) -> "SpokenReply":
         """The stretch that is being made."""
         return self._turn.speech.reply
 

@@ -45,10 +45,14 @@ from assistant.conversation.rules.events import (
 )
 from assistant.conversation.speculative_turn import SpeculativeBrain
 from assistant.conversation.stop_words import HearsStop, Judge
-from assistant.conversation.timeline import ConversationClock, Timeline
 from assistant.conversation.tool_calls import ToolRun
 from assistant.conversation.turn import Turn
-from assistant.conversation.turn_services import TurnServices, TurnVoice
+from assistant.conversation.turn_services import (
+    ConversationClock,
+    Timeline,
+    TurnServices,
+    TurnVoice,
+)
 from assistant.domain.clock import Clock
 from assistant.domain.deferred import Deferred
 from assistant.domain.listeners import Listeners

@@ -25,7 +25,7 @@ from assistant.conversation.rules.events import (
     WakeRising,
 )
 from assistant.conversation.rules.state import MicrophoneState, State
-from assistant.conversation.timeline import ConversationClock
+from assistant.conversation.turn_services import ConversationClock
 from assistant.domain.listeners import Listeners
 from assistant.domain.thread_names import name_thread
 from assistant.domain.turn_audio import TurnAudio

@@ -37,9 +37,8 @@ from assistant.conversation.rules.state import (
     State,
 )
 from assistant.conversation.stop_words import HearsStop, is_stop_word
-from assistant.conversation.timeline import ConversationClock
 from assistant.conversation.turn import Turn
-from assistant.conversation.turn_services import TurnServices, TurnVoice
+from assistant.conversation.turn_services import ConversationClock, TurnServices, TurnVoice
 from assistant.domain.brain import ConversationOwner
 from assistant.domain.clock import Clock
 from assistant.domain.deferred import Deferred

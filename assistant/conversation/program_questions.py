@@ -17,7 +17,7 @@ from assistant.conversation.expected_answers import (
     check_schema,
 )
 from assistant.conversation.program_turns import Line, done_within
-from assistant.conversation.rules.events import Ended, ForAnswer, ForTalk, Weighed
+from assistant.conversation.rules.events import Ended, ForAnswer, ForTalk, Weighed, Withdrawn
 from assistant.conversation.rules.state import Standing
 from assistant.conversation.stop_words import is_stop_word
 from assistant.domain.clock import Clock
@@ -239,7 +239,7 @@ class ProgramQuestions:
                     last = await asyncio.shield(inquiry.ended), inquiry
                 finally:
                     if not inquiry.ended.done():  # whoever asked has gone
-                        self._speaker.programs.withdraw(then)
+                        self._speaker.dispatch(Withdrawn(then))
                 if last[0].how != "cut":
                     return last
         if last is None:

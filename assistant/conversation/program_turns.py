@@ -4,26 +4,51 @@ A person comes first: nothing of it begins before the conversation rests, and no
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, Literal
 
-from assistant.conversation.effect_runner import EffectRunner
+from assistant.conversation.confirmation_dialog import UNDERSTAND_S
+from assistant.conversation.hearing import Hearing
 from assistant.conversation.record import FinishedTurn, record_of
-from assistant.conversation.rules.events import Announced, Then, Typed, WakeHeard, Withdrawn
+from assistant.conversation.rules.effects import (
+    AwaitAnswer,
+    CancelReason,
+    EndAnswer,
+    HearAnswer,
+    NoAnswer,
+)
+from assistant.conversation.rules.events import (
+    Announced,
+    ConfirmationSettled,
+    Ended,
+    Event,
+    ForAnswer,
+    How,
+    PlaybackEnded,
+    Then,
+    Typed,
+    WakeHeard,
+    Weighed,
+)
 from assistant.conversation.rules.state import MicrophoneState
+from assistant.conversation.speculative_turn import FollowOnTurn, SpeculativeTurn, transcript_of
 from assistant.conversation.turn_services import TurnServices
 from assistant.domain.brain import ConversationOwner
 from assistant.domain.clock import Clock
 from assistant.domain.deferred import Deferred
 from assistant.domain.rights import Rights
+from assistant.domain.turn_audio import TurnAudio
 from assistant.speech.output import SpeechOutput
 from assistant.speech.sink import Manner
 from integrations.web.box import Busy
 
 if TYPE_CHECKING:
+    from assistant.conversation.effect_runner import EffectRunner
     from assistant.conversation.loop import ConversationLoop
+    from assistant.conversation.turn import Turn
     from assistant.tools.execution.toolbox import Toolbox
 
 
@@ -36,7 +61,7 @@ class ProgramTurns:
     def __init__(
         self,
         conversation: "ConversationLoop",
-        effects: EffectRunner,
+        effects: "EffectRunner",
         mouth: SpeechOutput,
         services: Deferred[TurnServices],
         clock: Clock,
@@ -70,10 +95,6 @@ class ProgramTurns:
             return False
         self._conversation.dispatch(Announced(text, language, manner, then))
         return True
-
-    def withdraw(self, then: Then) -> None:
-        """Whoever asked has gone: where it is under way it ends."""
-        self._conversation.dispatch(Withdrawn(then))
 
     async def ask(
         self, text: str, rights: Rights, caller: str, owner: ConversationOwner | None = None
@@ -159,27 +180,21 @@ class ProgramTurns:
         return hears and machine.rests and not self._conversation.ending
 
 
-# A line of programs that want the conversation for themselves: one at a time.
-
-
 WAITING = 8  # at most, beside the one whose turn it is
 _RANK = {"high": 0, "normal": 1, "low": 2}
 
 
-@dataclass(slots=True, eq=False)
-class _Ticket:
-    rank: int
-    called: asyncio.Event = field(default_factory=asyncio.Event)
-
-
 class Line:
-    """The most important is called first, and of these the one that came first. On the loop."""
+    """Programs that want the conversation for themselves, one at a time. On the loop.
+
+    The most important is called first, and of these the one that came first.
+    """
 
     def __init__(self, clock: Clock, most: int = WAITING) -> None:
         self._clock = clock
         self._most = most
-        self._waiting: list[_Ticket] = []
-        self._served: _Ticket | None = None
+        self._waiting: list[tuple[int, asyncio.Event]] = []  # rank, and what calls
+        self._served: asyncio.Event | None = None
         self._closed = False
 
     @asynccontextmanager
@@ -192,17 +207,17 @@ class Line:
         """
         if self._closed or self.full:
             raise Busy("Too much waits to be asked or said already.")
-        ticket = _Ticket(_RANK[priority])
+        ticket = (_RANK[priority], called := asyncio.Event())
         self._waiting.append(ticket)
         self._call()
         try:
-            if not await done_within(self._clock, seconds, ticket.called.wait()) or self._closed:
+            if not await done_within(self._clock, seconds, called.wait()) or self._closed:
                 raise Busy("It was not its turn in time.")
             yield
         finally:
             if ticket in self._waiting:
                 self._waiting.remove(ticket)
-            if self._served is ticket:
+            if self._served is called:
                 self._served = None
             self._call()
 
@@ -214,14 +229,15 @@ class Line:
     def close(self) -> None:
         """Nobody is called any more, and whoever waits is told."""
         self._closed = True
-        for ticket in self._waiting:
-            ticket.called.set()
+        for _, called in self._waiting:
+            called.set()
 
     def _call(self) -> None:
         if self._served is None and self._waiting and not self._closed:
-            self._served = min(self._waiting, key=lambda ticket: ticket.rank)
-            self._waiting.remove(self._served)
-            self._served.called.set()
+            first = min(self._waiting, key=itemgetter(0))
+            self._waiting.remove(first)
+            self._served = first[1]
+            self._served.set()
 
 
 async def done_within(clock: Clock, seconds: float, work: Awaitable[object]) -> bool:
@@ -236,3 +252,149 @@ async def done_within(clock: Clock, seconds: float, work: Awaitable[object]) -> 
     finally:
         late.cancel()
         doing.cancel()
+
+
+_log = logging.getLogger(__name__)
+TRIES = 2  # it is asked once more, and then left
+
+
+class AskedQuestion:
+    """One question, owned by its turn. What the brain makes of the answer is never said, and none
+    of its calls is run, unless the answer was a command of its own: then that is a turn like any
+    other, and what it calls for goes the way of every call."""
+
+    def __init__(
+        self,
+        wanted: ForAnswer,
+        turn: "Turn",
+        services: Deferred[TurnServices],
+        dispatch: Callable[[Event], None],
+        spawn: Callable[[Coroutine[Any, Any, bool]], asyncio.Task[bool]],
+    ) -> None:
+        """`spawn` starts what outlives the turn."""
+        loop = asyncio.get_running_loop()
+        self.promoted: FollowOnTurn | None = None  # what answers, as a turn to be
+        self._inquiry = wanted.inquiry
+        self._turn = turn
+        self._number = turn.opening.turn  # in the machine
+        self._services = services
+        self._dispatch = dispatch
+        self._spawn = spawn
+        self._said: asyncio.Future[bool] = loop.create_future()
+        self._answer: asyncio.Future[How | None] = loop.create_future()  # None: it is complete
+        self._ended = False  # whoever asks knows
+
+    def said(self, heard: bool) -> None:
+        """The question has been said. `heard`: to its end."""
+        if not self._said.done():
+            self._said.set_result(heard)
+
+    def give_up(self, cut: CancelReason | None) -> None:
+        """The turn is over, however."""
+        self._end("cut" if cut == "barge_in" else "stopped")
+
+    def take(
+        self,
+        effect: AwaitAnswer | HearAnswer | EndAnswer | NoAnswer,
+        hearing: Hearing,
+        new_turn_id: Callable[[], str],
+    ) -> None:
+        """Do the next step, as the machine says."""
+        match effect:
+            case HearAnswer(_, mark_ms):
+                self._hear(hearing.answer(mark_ms), new_turn_id())
+            case EndAnswer():
+                if self._turn.audio is not None:
+                    self._turn.audio.finish()
+                self._settle(None)
+            case NoAnswer(_, waited):
+                if self._turn.audio is not None:
+                    self._turn.audio.abandon()  # half an answer is none
+                self._settle("silence" if waited else "unheard")
+
+    async def run(self) -> None:
+        """All of it; a task of the turn. Cancel it to leave it."""
+        how: How = "stopped"
+        try:
+            how = await self._ask()
+        finally:
+            if self.promoted is not None and how != "command":
+                self.promoted.turn.drop()
+        self._end(how)
+        if how == "command":
+            self._dispatch(ConfirmationSettled(self._number, new_command=True))
+            return
+        silence = self._turn.speak_again("")
+        self._dispatch(ConfirmationSettled(self._number))
+        await silence
+
+    async def _ask(self) -> How:
+        heard = await self._said
+        for tries in range(TRIES):
+            if tries:
+                self._answer = asyncio.get_running_loop().create_future()
+                heard = await self._turn.ask_aloud(self._inquiry.again, self._turn.language)
+            if not heard:
+                return "unclear" if tries else "unheard"
+            self._dispatch(PlaybackEnded(self._number))
+            how = await self._answer
+            if how is not None:
+                return "unclear" if tries else how
+            weighed = await self._weigh()
+            if weighed.is_command_like and await self._is_command():
+                return "command"
+            self._note()
+            if weighed.fits:
+                return "answered"
+            if self._held is not None:
+                await self._held.close()  # the one conversation with a model must be free
+            self.promoted = None
+            if not weighed.again:
+                break
+        return "unclear"
+
+    def _hear(self, audio: TurnAudio, turn_id: str) -> None:
+        """Somebody answers. `turn_id`: of the turn that it will be, if it is a command."""
+        brain = self._services.get().brain
+        self.promoted = FollowOnTurn.begin(self._turn, audio, turn_id, brain, self._spawn)
+
+    async def _weigh(self) -> Weighed:
+        """By a service's words first; where those will not do, by what this device hears too."""
+        assert self._turn.audio is not None  # it is complete
+        pcm = await self._turn.audio.complete()
+        told = [words] if (words := await transcript_of(self._held, checked=False)) else []
+        weighed = await self._inquiry.weigh(told) if told else Weighed(fits=False)
+        if not weighed.fits and (means := self._services.get().asking) is not None:
+            own = await means.witness.recognise(pcm, self._turn.language)
+            if own:
+                told.append(own)
+                weighed = await self._inquiry.weigh(told)
+        self._turn.note_answer(told[0] if told else None)
+        return weighed
+
+    async def _is_command(self) -> bool:
+        if self._held is None:
+            return False
+        try:
+            async with asyncio.timeout(UNDERSTAND_S):
+                return await self._held.commanded()
+        except TimeoutError:
+            return False
+
+    @property
+    def _held(self) -> SpeculativeTurn | None:
+        return None if self.promoted is None else self.promoted.turn
+
+    def _note(self) -> None:
+        """A model has heard the answer too, and knows of no question."""
+        if (services := self._services.value) is not None and services.asking is not None:
+            services.asking.learn(self._inquiry.note)
+
+    def _settle(self, how: How | None) -> None:
+        if not self._answer.done():
+            self._answer.set_result(how)
+
+    def _end(self, how: How) -> None:
+        if not self._ended:
+            self._ended = True
+            self._inquiry.end(Ended(how, self._turn.turn_id, self._turn.heard))

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assistant.conversation.timeline import Timeline
+from assistant.conversation.turn_services import Timeline
 from assistant.domain.brain import ReplyAudio
 from assistant.speech.answer import Answer, SpokenAnswer
 from assistant.speech.clauses import ClauseCutter

@@ -8,9 +8,9 @@ from functools import cached_property, partial
 from typing import Any
 
 from assistant.conversation.acknowledgement import IN_WORDS, Toning
-from assistant.conversation.asking import AskedQuestion
 from assistant.conversation.confirmation_dialog import ConfirmationDialog
 from assistant.conversation.confirming import Before, Confirming
+from assistant.conversation.program_turns import AskedQuestion
 from assistant.conversation.record import TurnListener
 from assistant.conversation.rules.effects import CancelReason, CloseTurn, OpenTurn
 from assistant.conversation.rules.events import (
@@ -28,9 +28,8 @@ from assistant.conversation.rules.events import (
 from assistant.conversation.spoken_reply import Sounded, Speech
 from assistant.conversation.stop_words import Judge
 from assistant.conversation.thinking import Patience, TurnThinking, note_of_result
-from assistant.conversation.timeline import Timeline
 from assistant.conversation.tool_calls import OwnWords, ToolCalls, ToolRun
-from assistant.conversation.turn_services import TurnCost, TurnServices, TurnVoice
+from assistant.conversation.turn_services import Timeline, TurnCost, TurnServices, TurnVoice
 from assistant.domain.brain import BrainFault, NotMeant, Serving, Spent, TurnDone
 from assistant.domain.call import ToolCall
 from assistant.domain.deferred import Deferred

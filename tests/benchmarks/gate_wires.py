@@ -22,7 +22,7 @@ from unittest.mock import patch
 from websockets.asyncio.client import ClientConnection, connect
 
 from assistant.app.build import App
-from assistant.conversation.timeline import Moment
+from assistant.conversation.turn_services import Moment
 from audio.tts.espeak import EspeakVoice
 from integrations.gemini.access import Access
 from integrations.gemini.events import LiveEvent, TurnComplete

@@ -8,7 +8,7 @@ from typing import Any
 from unittest.mock import patch
 
 from assistant.app.build import App, open_app
-from assistant.conversation.timeline import Moment, Timeline
+from assistant.conversation.turn_services import Moment, Timeline
 from audio.player import Player
 from tests.benchmarks.service import Address
 from tests.pipeline.rig import offline_settings

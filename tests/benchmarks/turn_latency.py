@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from assistant.app.build import App
-from assistant.conversation.timeline import Moment
+from assistant.conversation.turn_services import Moment
 from tests.benchmarks.figures import Spread, how_many, print_table, spread, write_figures
 from tests.benchmarks.service import Always, GeminiProcess
 from tests.benchmarks.sound import Clip, NotingPlayer, StampedSource, clips

@@ -14,7 +14,7 @@ PATIENCE_S = 60.0
 HEARING = (
     "assistant.brains.offline.listen.HEARING_S",
     "assistant.confirmation.witness.RECOGNISE_S",
-    "assistant.conversation.asking.UNDERSTAND_S",
+    "assistant.conversation.program_turns.UNDERSTAND_S",
     "assistant.conversation.confirmation_dialog.UNDERSTAND_S",
 )
 

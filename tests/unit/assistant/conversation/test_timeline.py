@@ -1,6 +1,6 @@
 """The conversation's clock: sound counts in samples, waiting in real time."""
 
-from assistant.conversation.timeline import ConversationClock, Timeline
+from assistant.conversation.turn_services import ConversationClock, Timeline
 from assistant.domain.clock import VirtualClock
 
 
