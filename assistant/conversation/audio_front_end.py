@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Literal
 
-from assistant.conversation.endpointing import Endings, FixedEndings
+from assistant.conversation.endpointing import Endings
 from assistant.conversation.rules.events import (
     SpeechEnded,
     SpeechHeld,
@@ -65,7 +65,7 @@ class AudioFrontEnd:
         self._wake = GatedWake(wake)
         self._voice = voice
         self._endpointer = endpointer
-        self._endings = endings or FixedEndings(endpointer.hang_over_ms)
+        self._endings = endings or Endings(endpointer.hang_over_ms)
         self._lasting = SpeechDuration(voice.chunk_samples)
         self._watching = False
         self._risen = False  # the wake word's score, and it has not fallen again

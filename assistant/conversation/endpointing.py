@@ -11,7 +11,7 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from enum import Enum
 from functools import partial
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from audio.endpoint import HANG_OVER_MS
 from audio.errors import AudioError
@@ -59,41 +59,38 @@ def hang_over(verdict: PauseVerdict, said_ms: float) -> int:
     return PAUSE_MS[verdict]
 
 
-class Endings(Protocol):
-    """Says how long the pause under way may last. One worker thread calls it; nothing blocks."""
+class Endings:
+    """Say how long the pause under way may last: by itself, the same for every pause.
+
+    One worker thread calls it; nothing blocks.
+    """
+
+    def __init__(self, hang_over_ms: int = PAUSE_MS[PauseVerdict.UNKNOWN]) -> None:
+        self._hang_over_ms = hang_over_ms
 
     def begin(self, after: int) -> None:
-        """Somebody is expected to speak; speech counts from sample `after` on."""
-        ...
+        """Expect somebody to speak; speech counts from sample `after` on."""
 
     def hear(self, pcm: bytes, end: int) -> None:
-        """The turn's next frame, which ends at sample `end`."""
-        ...
+        """Take the turn's next frame, which ends at sample `end`."""
 
     def hang_over_ms(self, now: int, last_voiced: int | None) -> int:
-        """For a chunk that ends at sample `now`; `last_voiced` as the endpointer has it."""
-        ...
+        """Judge a chunk that ends at sample `now`; `last_voiced` as the endpointer has it."""
+        return self._hang_over_ms
 
     def end(self) -> None:
-        """Nobody is expected to speak any more."""
-        ...
+        """Expect nobody to speak any more."""
 
 
-class PlainEndings:
-    """By how much was said: where nobody here knows the words of the language."""
+class PlainEndings(Endings):
+    """Go by how much was said: where nobody here knows the words of the language."""
 
-    def __init__(self) -> None:
-        self._speech_at: int | None = None  # end of the first chunk that was told of as speech
+    _speech_at: int | None = None  # end of the first chunk that was told of as speech
 
     def begin(self, after: int) -> None:
-        """Nothing is said yet."""
         self._speech_at = None
 
-    def hear(self, pcm: bytes, end: int) -> None:
-        """Nothing to do."""
-
     def hang_over_ms(self, now: int, last_voiced: int | None) -> int:
-        """Longer for who has said little."""
         if last_voiced is None:
             return hang_over(PauseVerdict.UNKNOWN, 0)
         if self._speech_at is None:
@@ -102,28 +99,7 @@ class PlainEndings:
         return hang_over(PauseVerdict.UNKNOWN, said_ms)
 
     def end(self) -> None:
-        """Nothing is said any more."""
         self._speech_at = None
-
-
-class FixedEndings:
-    """The same for every pause: where nothing can be known of what is said."""
-
-    def __init__(self, hang_over_ms: int = PAUSE_MS[PauseVerdict.UNKNOWN]) -> None:
-        self._hang_over_ms = hang_over_ms
-
-    def begin(self, after: int) -> None:
-        """Nothing to do."""
-
-    def hear(self, pcm: bytes, end: int) -> None:
-        """Nothing to do."""
-
-    def hang_over_ms(self, now: int, last_voiced: int | None) -> int:
-        """What it was made with."""
-        return self._hang_over_ms
-
-    def end(self) -> None:
-        """Nothing to do."""
 
 
 def judge_path(words: Sequence[str], is_command: IsCommand) -> PauseVerdict:
@@ -135,21 +111,18 @@ def judge_path(words: Sequence[str], is_command: IsCommand) -> PauseVerdict:
     return PauseVerdict.COMPLETE if len(words) >= LEAST_WORDS else PauseVerdict.UNKNOWN
 
 
-#
-# The judge of pauses that is not there before somebody speaks.
-#
-# The one that goes by words brings a recogniser and a language's sentences with it, a third of what
-# an idle process may hold. It is made when a wake word is heard for the first time, and is then
-# told what it has missed of that sentence.
-
-
 MOST = 2_000  # things it may have missed, 20 s; beyond, that sentence goes without
 
 _Missed = Callable[[Endings], object]
 
 
-class LateEndings:
-    """Endings by how much was said, until those that know more are there."""
+class LateEndings(Endings):
+    """Go by how much was said, until the endings that know more are there.
+
+    Those that go by words bring a recogniser and a language's sentences with them, a third of what
+    an idle process may hold. They are made when a wake word is heard for the first time, and are
+    then told what they have missed of that sentence.
+    """
 
     def __init__(self, make: Callable[[], None]) -> None:
         """`make` begins to make the others; called once, on the ear's thread; must not block."""
@@ -164,7 +137,6 @@ class LateEndings:
         self._next = endings
 
     def begin(self, after: int) -> None:
-        """See Endings."""
         self._take_over()
         make, self._make = self._make, None
         self._goes = True
@@ -175,19 +147,16 @@ class LateEndings:
             make()
 
     def hear(self, pcm: bytes, end: int) -> None:
-        """See Endings."""
         self._take_over()
         self._note(lambda endings: endings.hear(pcm, end))
         self._now.hear(pcm, end)
 
     def hang_over_ms(self, now: int, last_voiced: int | None) -> int:
-        """See Endings."""
         self._take_over()
         self._note(lambda endings: endings.hang_over_ms(now, last_voiced))
         return self._now.hang_over_ms(now, last_voiced)
 
     def end(self) -> None:
-        """See Endings."""
         self._goes = False
         self._missed.clear()
         self._now.end()
@@ -209,12 +178,6 @@ class LateEndings:
         self._now = coming
 
 
-#
-# How the end of a turn is told: by the words where English is spoken first, else by pauses alone.
-#
-# The recogniser on this machine knows no other language, and a cloud's transcript comes too late.
-
-
 LOOK_S = 5.0  # between two looks at the house: nothing tells that a name has changed
 
 _log = logging.getLogger(__name__)
@@ -226,13 +189,14 @@ async def open_endings(
 ) -> AsyncIterator[Endings]:
     """For an ear that ends before. `languages`: those spoken, the usual one first.
 
+    The recogniser on this machine knows English alone, and a cloud's transcript comes too late.
     English first: by the words, where they are a command or half of one, from the first sentence
     on. Another first: the pause is longer for who has said little. None: the same for every pause,
     and nothing else decides. `house`: the newest picture; `area`: the room of this box. A name that
     changes is known within seconds.
     """
     if not languages:
-        yield FixedEndings(HANG_OVER_MS)
+        yield Endings(HANG_OVER_MS)
         return
     usual = languages[0]
     if usual.partition("-")[0] != "en":  # the recogniser's only language

@@ -10,6 +10,7 @@ from assistant.brains.offline.parse import Parser
 from assistant.conversation.endpointing import (
     GOES_ON,
     LAST_WORDS,
+    Endings,
     PauseVerdict,
     hang_over,
     judge_path,
@@ -83,7 +84,7 @@ class _Sentence:
             self.judged = (pause, verdict)
 
 
-class GrammarEndpointer:
+class GrammarEndpointer(Endings):
     """Endings by the house's grammar.
 
     A cloud's transcript comes too late: about 0.3 s after the end that it would have to tell.

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from assistant.conversation.endpointing import Endings, FixedEndings
+from assistant.conversation.endpointing import Endings
 from assistant.conversation.grammar_endpointer import GrammarEndpointer
 from audio.frames import SAMPLE_RATE, SAMPLES_PER_MS
 from audio.recognize.sphinx import SphinxLive
@@ -87,7 +87,7 @@ def adaptive(slower: float = 1.0) -> Setup:
 
 def fixed(detector: str) -> list[Setup]:
     """The same pause for all."""
-    return [Setup(f"{detector} {ms}", FixedEndings(ms)) for ms in FIXED_MS]
+    return [Setup(f"{detector} {ms}", Endings(ms)) for ms in FIXED_MS]
 
 
 def row(what: str, part: str, delays: Sequence[float]) -> Row:

@@ -6,7 +6,7 @@ from itertools import islice
 from pathlib import Path
 from statistics import median
 
-from assistant.conversation.endpointing import FixedEndings
+from assistant.conversation.endpointing import Endings
 from audio.frames import SAMPLE_RATE
 from audio.vad.silero import SileroDetector
 from tests.benchmarks.barge_in import from_first_loud, heard
@@ -43,7 +43,7 @@ def _ends() -> Mapping[str, float]:
 
     What the recogniser needs for them is in another figure, so here it takes no time.
     """
-    ours, plain = adaptive(slower=0.0), Setup("plain", FixedEndings(PLAIN_MS))
+    ours, plain = adaptive(slower=0.0), Setup("plain", Endings(PLAIN_MS))
     silero, ratios, cut = SileroDetector(), {}, 0
     for kind in ("command", "question"):
         chosen = (one for one in utterances() if (one.kind, one.half) == (kind, "held"))

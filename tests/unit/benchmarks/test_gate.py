@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from assistant.conversation.endpointing import FixedEndings
+from assistant.conversation.endpointing import Endings
 from assistant.domain.clock import SystemClock
 from assistant.domain.records import StoreError, TurnRecord
 from assistant.journal.store import Store
@@ -275,7 +275,7 @@ async def test_a_store_without_a_thread_keeps_what_it_is_given(tmp_path: Path) -
 async def test_turns_that_end_later_or_too_early_are_seen(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, pause_ms: int, late: bool, cut: bool
 ) -> None:
-    other = Setup("other", FixedEndings(pause_ms))
+    other = Setup("other", Endings(pause_ms))
     monkeypatch.setattr(gate_delays, "adaptive", lambda slower: other)
     async with gate_delays.delays(tmp_path) as one:
         found = await one()

@@ -3,6 +3,7 @@
 import pytest
 
 from assistant.conversation.audio_front_end import RISING, AudioFrontEnd
+from assistant.conversation.endpointing import Endings
 from assistant.conversation.rules.events import (
     SpeechEnded,
     SpeechPassed,
@@ -58,7 +59,7 @@ def make_ear() -> tuple[AudioFrontEnd, Detector]:
     return AudioFrontEnd(NoWake(), detector, Endpointer(chunk_samples=FRAME_SAMPLES)), detector
 
 
-class Listed:
+class Listed(Endings):
     """Endings that last as long as they are told to; remembers what it was asked."""
 
     def __init__(self, hang_over_ms: int) -> None:

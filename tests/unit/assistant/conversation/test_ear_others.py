@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from assistant.conversation.audio_front_end import AudioFrontEnd, Distraction
+from assistant.conversation.endpointing import Endings
 from assistant.conversation.rules.events import SpeechEnded, SpeechStarted, WakeHeard
 from audio.endpoint import Endpointer
 from audio.frames import FRAME_SAMPLES, Frame
@@ -51,7 +52,7 @@ class Firing(NoWake):
         return Detection("alexa", 0.9, at=end, mark=end - 4_837)
 
 
-class Noting:
+class Noting(Endings):
     """Endings that allow 0.7 s; remembers what it was given."""
 
     def __init__(self) -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from assistant.conversation.endpointing import (
     PAUSE_MS,
-    FixedEndings,
+    Endings,
     PauseVerdict,
     PlainEndings,
     hang_over,
@@ -52,12 +52,12 @@ def test_who_has_said_little_may_pause_longer(
 
 
 def test_without_any_knowledge_every_pause_is_the_same() -> None:
-    endings = FixedEndings(700)
+    endings = Endings(700)
     endings.begin(0)
     endings.hear(bytes(640), 320)
     assert endings.hang_over_ms(320, None) == endings.hang_over_ms(32_000, 320) == 700
     endings.end()
-    assert FixedEndings().hang_over_ms(0, None) == PAUSE_MS[U]
+    assert Endings().hang_over_ms(0, None) == PAUSE_MS[U]
 
 
 def test_without_words_it_counts_how_much_was_said() -> None:

@@ -7,7 +7,6 @@ import pytest
 from assistant.conversation import endpointing
 from assistant.conversation.endpointing import (
     Endings,
-    FixedEndings,
     LateEndings,
     PlainEndings,
     keep_names,
@@ -27,7 +26,7 @@ async def test_elsewhere_only_how_much_was_said_counts(languages: tuple[str, ...
 
 async def test_where_no_language_is_told_every_pause_is_the_same() -> None:
     async with open_endings((), corpus_house) as endings:
-        assert isinstance(endings, FixedEndings)
+        assert type(endings) is Endings
         assert endings.hang_over_ms(0, None) == HANG_OVER_MS
 
 

@@ -1,11 +1,11 @@
 """The judge of pauses that comes while somebody is speaking."""
 
-from assistant.conversation.endpointing import MOST, LateEndings, PlainEndings
+from assistant.conversation.endpointing import MOST, Endings, LateEndings, PlainEndings
 
 Call = tuple[object, ...]
 
 
-class Noting:
+class Noting(Endings):
     """Endings that remember what they were told."""
 
     def __init__(self) -> None:
