@@ -1,4 +1,4 @@
-"""Whether one short tone says all that there is to say of a done command. Pure."""
+"""A short tone in place of words, where it says all that there is to say of a done command."""
 
 import asyncio
 import re
@@ -29,14 +29,14 @@ _UNSETTLED = UNDER_WAY | {"unavailable", "unknown", "started", "pressed"}
 
 @dataclass(frozen=True, slots=True)
 class Acknowledging:
-    """How a done command is answered, and in which room the person is."""
+    """The rule by which a done command is answered, and the room that the person is in."""
 
     habit: Habit = "words"
     area: str = ""  # name, alias or id of the room in which this box stands; "": nobody knows
     house: Callable[[], House] = House
 
     def suits(self, outcomes: Sequence[ToolOutcome]) -> bool:
-        """Whether a tone tells what came of the turn's calls, all of which have ended."""
+        """Return True if a tone tells what came of the turn's calls, all of which have ended."""
         if self.habit == "words" or not outcomes or not all(map(is_seen, outcomes)):
             return False
         return self.habit == "sound" or in_room(outcomes, self.house(), self.area)
@@ -59,7 +59,7 @@ def is_seen(outcome: ToolOutcome) -> bool:
 
 
 def in_room(outcomes: Sequence[ToolOutcome], house: House, area: str) -> bool:
-    """Whether everything that the calls touch, also by what follows from them, is in that area."""
+    """Return True if all that the calls touch, also by what follows from them, is in that area."""
     own = find_area(house, area) if area else None
     if own is None:
         return False
@@ -70,7 +70,7 @@ def in_room(outcomes: Sequence[ToolOutcome], house: House, area: str) -> bool:
 
 
 def tells_more(answer: str, heard: str | None, calls: int = 1) -> bool:
-    """Whether the words say or ask something beside that so many calls are done, or answer a
+    """Return True if the words say or ask more than that so many calls are done, or answer a
     question.
 
     A question of the person's counts as one even where a command was meant by it ("Can you turn on

@@ -136,7 +136,7 @@ class AudioFrontEnd:
         self._distractions = self._distractions | {by} if on else self._distractions - {by}
 
     def near_misses(self) -> list[NearMiss]:
-        """Those since the last call; while the worker rests."""
+        """Return the near misses since the last call; while the worker rests."""
         return self._wake.near_misses()
 
     @property

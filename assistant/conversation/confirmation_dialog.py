@@ -34,7 +34,7 @@ class Prompter(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class AskingServices:
-    """Who helps to ask a person."""
+    """Services that help to ask a person."""
 
     witness: Witness
     prompter: Prompter | None = None
@@ -61,7 +61,7 @@ class ConfirmationDialog:
 
     @property
     def by(self) -> AnswersBy:
-        """Where the answer comes from."""
+        """Source of the answer."""
         if self.question.how == "phone":
             return "phone"
         if self._typed or (self.question.how == "pin" and not self._hears_digits):
@@ -83,12 +83,12 @@ class ConfirmationDialog:
 
     @property
     def phone_name(self) -> str:
-        """Whose phone is asked, "" for none."""
+        """Name of the phone that is asked, "" for none."""
         return self._means.phone.name if self._means.phone is not None else ""
 
     @property
     def private(self) -> bool:
-        """What is said is heard on this machine alone, and kept nowhere."""
+        """True if what is said is heard on this machine alone, and kept nowhere."""
         return self.question.how == "pin"
 
     @property
@@ -102,7 +102,7 @@ class ConfirmationDialog:
         return await witness.enter(witness.typed_digits(typed), by)
 
     def record(self) -> ConfirmationRecord:
-        """What was asked and what came of it."""
+        """Return what was asked and what came of it."""
         done = self.settlement.done() and not self.settlement.cancelled()
         verdict = self.settlement.result().verdict if done else "silence"
         heard = STARS if self.private and self.heard is not None else self.heard

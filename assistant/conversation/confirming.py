@@ -53,7 +53,7 @@ def gives_data(outcome: ToolOutcome) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Before:
-    """What led to a question that follows another one of its turn."""
+    """The past of a question that follows another one of its turn."""
 
     told: str  # what came of the one before; said in front of the question
     ids: frozenset[str]  # the calls that were told so far
@@ -186,7 +186,7 @@ class Confirming:
         )
 
     async def _ask(self) -> bool:
-        """Whether the question has sounded to its end."""
+        """Ask; return True if the question has sounded to its end."""
         if self._before is None:
             return await self._turn.ask_aloud(self._line())
         return await self._turn.ask_further(f"{self._before.told} {self._line()}".strip())
@@ -280,7 +280,7 @@ class Confirming:
         outcomes[:] = [outcome if one.id == outcome.id else one for one in outcomes]
 
     def _broke(self, settlement: Settlement | None) -> ToolOutcome:
-        """What is told of a call that broke inside; without a yes it was not even begun."""
+        """Return the outcome of a call that broke inside; without a yes it was not even begun."""
         confirmed = settlement is not None and settlement.verdict == "yes"
         return replace(
             lost(self.exchange.call),
@@ -291,7 +291,7 @@ class Confirming:
         )
 
     def _told(self, settlement: Settlement) -> str:
-        """What is said at the end: first what else the turn has done, which nobody told yet."""
+        """Return what is said at the end: first what else the turn did, which nobody told yet."""
         if self.exchange.nobody:
             return ""
         language, sentences = self._turn.language, self._others()
@@ -302,7 +302,7 @@ class Confirming:
         return " ".join(dict.fromkeys(sentences))
 
     def _others(self) -> list[str]:
-        """What else the turn has done, as far as it was not told before."""
+        """List what else the turn has done, as far as it was not told before."""
         return [
             one.sentence
             for one in self._turn.outcomes
@@ -321,7 +321,7 @@ class Confirming:
         return frozenset(done)
 
     def _tell_brain(self, settlement: Settlement) -> None:
-        """What a model must know with its next turn: what it said itself may be wrong."""
+        """Tell a model the result with its next turn: what it said itself may be wrong."""
         if self.exchange.nobody:
             return
         sentence = self._outcome.sentence if self._outcome is not None else ""
@@ -333,7 +333,7 @@ class Confirming:
         )
 
     async def _drain(self, held: SpeculativeTurn) -> None:
-        """What the brain makes of a yes or no is not said; its calls are answered."""
+        """Leave out what the brain makes of a yes or no, and answer its calls."""
         async with aclosing(held.events(further=False)) as events:
             async for event in events:
                 if isinstance(event, Spent):

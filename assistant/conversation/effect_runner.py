@@ -68,7 +68,7 @@ OnTurn = Callable[[Turn, CloseTurn], Coroutine[Any, Any, None]]
 
 
 class TurnMaker:
-    """What every turn of one conversation is made of."""
+    """Maker of the turns of one conversation."""
 
     def __init__(
         self,

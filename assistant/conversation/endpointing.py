@@ -1,4 +1,4 @@
-"""How long a pause may last before the turn is over: judged by what has been said so far.
+"""Endpointing: how long a pause may last before the turn is over, by what was said so far.
 
 Pure, but for the times that come in. A complete command needs no more than a breath; whoever stops
 at "and" or "the" goes on; of all else nothing is known.
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class PauseVerdict(Enum):
-    """What a pause is."""
+    """Judgement of a pause."""
 
     COMPLETE = "complete"  # the sentence before it is a command of the house
     UNFINISHED = "unfinished"  # the sentence before it must go on
@@ -53,7 +53,7 @@ IsCommand = Callable[[str], bool]
 
 
 def hang_over(verdict: PauseVerdict, said_ms: float) -> int:
-    """How long the pause may last, in ms. `said_ms`: from the first word to the last."""
+    """Return how long the pause may last, in ms. `said_ms`: from the first word to the last."""
     if verdict is PauseVerdict.UNKNOWN and said_ms < _SHORT_MS:
         return _SHORT_HANG_OVER_MS
     return PAUSE_MS[verdict]
@@ -166,7 +166,7 @@ class LateEndings(Endings):
             self._missed.append(missed)
 
     def _take_over(self) -> None:
-        """Those that have come take up the sentence where they can know all of it."""
+        """Let those that have come take up the sentence where they can know all of it."""
         coming, self._next = self._next, None
         if coming is None:
             return

@@ -98,7 +98,7 @@ class Templates:
         return Fit(best.id, best.slots)
 
     def is_command_like(self, text: str) -> bool:
-        """Whether these words may be something quite different from an answer."""
+        """Return True if these words may be something quite different from an answer."""
         return self._forms.is_command_like(text)
 
     def _matches(self, text: str) -> list[_Match]:
@@ -157,7 +157,7 @@ class Templates:
             yield " ".join(words)
 
     def _leading(self, words: Sequence[str], *, at_end: bool = False) -> int:
-        """How many words at the beginning, or at the end, belong to one such phrase."""
+        """Count the words at the beginning, or at the end, that belong to one such phrase."""
         longest = max((len(phrase) for phrase in self._aside), default=0)
         for size in range(min(longest, len(words) - 1), 0, -1):
             part = words[-size:] if at_end else words[:size]
@@ -262,7 +262,7 @@ def _as_said(value: Any, text: str, plain: str) -> Any:
 
 
 def _cuts_a_word(result: RecognizeResult, said: str) -> bool:
-    """Whether an open place is empty, or begins or ends within a word."""
+    """Return True if an open place is empty, or begins or ends within a word."""
     texts = [entity.text.strip() for entity in result.entities_list if entity.is_wildcard]
     return any(
         not text or not re.search(rf"(?<!\w){re.escape(text)}(?!\w)", said) for text in texts

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 class Hearing:
-    """What the runner knows of sound. Without an ear nothing is ever heard."""
+    """The loop's way to sound. Without an ear nothing is ever heard."""
 
     def __init__(self, ear: AudioFrontEnd | None) -> None:
         self._ear = ear
@@ -137,7 +137,7 @@ class Hearing:
         return audio
 
     def recent(self) -> bytes:
-        """What the ring holds. Raises RuntimeError where there is no ear."""
+        """Return what the ring holds. Raises RuntimeError where there is no ear."""
         ring = self._needed().ring
         return ring.since(ring.start)
 
@@ -206,7 +206,7 @@ class Level:
             self._end = frame.end
 
     def read(self) -> Reading:
-        """How it stands."""
+        """Return the levels of the last second."""
         if self._now() - self._at_s > _FRESH_S or not self._powers:
             return Reading()
         lately = list(self._powers)[-_SECOND:]

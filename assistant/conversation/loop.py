@@ -132,12 +132,12 @@ class ConversationLoop:
 
     @property
     def state(self) -> State:
-        """Where the conversation stands."""
+        """State of the conversation."""
         return self.machine.state
 
     @property
     def at_ms(self) -> float:
-        """How far the source of sound has come."""
+        """Progress of the source of sound, in ms."""
         return self._listening.heard_ms
 
     async def judging(self) -> None:
@@ -215,7 +215,7 @@ class ConversationLoop:
         self.dispatch(StopAsked())
 
     def full_duplex(self, on: bool) -> None:
-        """Whether our own voice is taken out of what the microphone hears: then speech cuts it.
+        """Let speech cut our voice: for a microphone from which our own voice is taken out.
 
         An answer under way ends by the rules by which it began.
         """

@@ -54,7 +54,7 @@ _DEAF = (MicrophoneStatus.MISSING, MicrophoneStatus.ELSEWHERE, MicrophoneStatus.
 
 @dataclass(frozen=True, slots=True)
 class QuestionHouse:
-    """What questions go by, whoever asks them."""
+    """Settings that all questions share."""
 
     catalogue: Catalogue
     language_of: Callable[[str], str]  # of a text that names none
@@ -105,7 +105,7 @@ class Inquiry:
 
     @property
     def note(self) -> str:
-        """What a model is told of it that has heard the answer too."""
+        """Note for a model that has heard the answer too."""
         return _NOTE  # without the program's words: the next turn is a person's alone
 
     async def weigh(self, heard: Sequence[str]) -> Weighed:
@@ -224,7 +224,7 @@ class ProgramQuestions:
         language: str,
         make: Callable[[], Inquiry],
     ) -> tuple[Ended, Inquiry]:
-        """How it ended, asked anew after a person's own command. Raises Busy."""
+        """Ask, and again after a person's own command; return how it ended. Raises Busy."""
         seconds = wanted.expire_s or EXPIRE_S
         until_s = self._clock.monotonic() + seconds
         last: tuple[Ended, Inquiry] | None = None
@@ -313,7 +313,7 @@ def why_deaf(standing: Standing) -> str | None:
 
 
 def manner_of(wanted: SpokenRequest) -> Manner:
-    """How it is said."""
+    """Return the manner in which it is said."""
     return Manner(PREANNOUNCE if wanted.preannounce else "", wanted.volume)
 
 

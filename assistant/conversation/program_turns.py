@@ -1,4 +1,4 @@
-"""What programs begin: a microphone that opens, words said for an answer, a sentence of their own.
+"""Turns of programs: a microphone that opens, words said for an answer, a sentence of their own.
 
 A person comes first: nothing of it begins before the conversation rests, and nobody is cut short.
 """
@@ -241,7 +241,7 @@ class Line:
 
 
 async def done_within(clock: Clock, seconds: float, work: Awaitable[object]) -> bool:
-    """Whether it is done in that time; else it is cancelled. What it raises is raised."""
+    """Return True if it is done in that time; else cancel it. What it raises is raised."""
     doing = asyncio.ensure_future(work)
     late = asyncio.ensure_future(clock.sleep(seconds))
     try:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def record_of(turn: "Turn", closing: CloseTurn) -> TurnRecord:
-    """What is kept of a turn that is over."""
+    """Return the record of a turn that is over."""
     wake = turn.opening.wake
     timeline = turn.timeline.as_dict()
     # What broke inside tells more than that the turn was then cut short.
@@ -280,7 +280,7 @@ class TurnListener:
         """A call waits for the person's yes."""
 
     def called(self, turn: "Turn", outcome: ToolOutcome) -> None:
-        """What came of a call is known."""
+        """A call has ended."""
 
 
 class TurnListeners(TurnListener):

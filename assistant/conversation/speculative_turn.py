@@ -60,7 +60,7 @@ class SpeculativeTurn:
         self._following = spawn(self._follow())
 
     async def events(self, *, further: bool = True) -> AsyncGenerator[BrainEvent]:
-        """What has come so far, then what comes; `further`: after a failed attempt too.
+        """Yield what has come so far, then what comes; `further`: after a failed attempt too.
 
         Closing it ends the turn.
         """
@@ -114,7 +114,7 @@ class SpeculativeTurn:
                 return
 
     async def understood(self) -> bool:
-        """Whether what was said is something to do or to answer, as far as the brain can tell."""
+        """Return True if it is something to do or to answer, as far as the brain can tell."""
         while not (self._acted or self._done):
             await self._changed.wait()
         if self._acted or self._failed:
@@ -122,7 +122,7 @@ class SpeculativeTurn:
         return isinstance(self._ended, TurnDone) and self._ended.understood
 
     async def commanded(self) -> bool:
-        """Whether what was said is something to do: it is called for, or a brain on the device,
+        """Return True if it is something to do: it is called for, or a brain on the device,
         which knows nothing but commands and questions, has understood it."""
         while not (self._acted or self._done):
             await self._changed.wait()
@@ -216,7 +216,7 @@ SEND_S = 6.0  # a service that has not the whole sound by then is not waited for
 
 
 async def transcript_of(held: SpeculativeTurn | None, *, checked: bool) -> str | None:
-    """What a service has heard; "" for nothing that can be relied on.
+    """Return what a service has heard; "" for nothing that can be relied on.
 
     None: no service hears it, or its words came too late. `checked`: this device must agree.
     """
@@ -241,7 +241,7 @@ async def transcript_of(held: SpeculativeTurn | None, *, checked: bool) -> str |
 
 @dataclass(frozen=True, slots=True)
 class FollowOnTurn:
-    """What was said in place of a yes or no, with the brain that is at it: a turn to be."""
+    """Words in place of a yes or no, with the brain that is at them: a turn to be."""
 
     turn: SpeculativeTurn
     audio: TurnAudio

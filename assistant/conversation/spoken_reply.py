@@ -62,7 +62,7 @@ class SpokenReply:
 
     @property
     def spoken(self) -> SpokenAnswer:
-        """What was said of it; while it is still being said, up to now."""
+        """Part that was said; while it is still being said, up to now."""
         return self._spoken if self._answer is None else self._answer.spoken
 
     async def add(self, delta: str, voiced: bool, language: str | None = None) -> None:
@@ -308,7 +308,7 @@ class Speech:
 
     @property
     def spoken(self) -> SpokenAnswer:
-        """What was said of it."""
+        """Part that was said."""
         return self._said + self.reply.spoken
 
     def announce(self, text: str) -> None:

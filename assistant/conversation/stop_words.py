@@ -50,7 +50,7 @@ _FORMS: Mapping[str, tuple[str, ...]] = {
 
 
 def is_stop_word(text: str, languages: Sequence[str], wake_word: str = "") -> bool:
-    """Whether the whole text asks for silence, in one of these languages.
+    """Return True if the whole text asks for silence, in one of these languages.
 
     Polite words around it do not count, nor does the end of the `wake_word` (such as "okay_nabu")
     in front of it.
@@ -59,7 +59,7 @@ def is_stop_word(text: str, languages: Sequence[str], wake_word: str = "") -> bo
 
 
 def languages_with(languages: Sequence[str]) -> tuple[str, ...]:
-    """Those of the languages that have stop words, as bare codes."""
+    """Return the languages that have stop words, as bare codes."""
     return tuple(dict.fromkeys(base for code in languages if (base := _base(code)) in _FORMS))
 
 
@@ -122,7 +122,7 @@ LAST_WORDS = 50  # of what we said: about 20 s of speech
 
 
 def is_echo(heard: str, ours: Iterable[str], languages: Sequence[str]) -> bool:
-    """Whether `heard` repeats what we said last. A yes or no in it is a person's.
+    """Return True if `heard` repeats what we said last. A yes or no in it is a person's.
 
     `ours`: the clauses that sounded, in order. `languages`: whose words for yes and no count.
     """

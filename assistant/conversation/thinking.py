@@ -74,7 +74,7 @@ class Patience:
         self._reckon()
 
     def expect(self, reason: str) -> None:
-        """That excuse is over, if there was one."""
+        """End that excuse, if there was one."""
         self._excuses.discard(reason)
         self._reckon()
 
@@ -277,7 +277,7 @@ class TurnThinking:
 
 
 def note_of(line: "Announced | None") -> str:
-    """What a model must know of an opening line to understand the answer, "" for none.
+    """Return what a model must know of an opening line to understand the answer, "" for none.
 
     All of it is a program's, which may do less than whoever answers: it is told as data.
     """
@@ -295,7 +295,7 @@ def note_of(line: "Announced | None") -> str:
 
 
 def note_of_result(outcome: ToolOutcome) -> str:
-    """What a model must know to go on after the person has said yes to a call: all of its result.
+    """Tell a model that the person has said yes to a call, with all of its result.
 
     It goes in the person's role, so what a server wrote is quoted: it cannot pass for their words.
     """

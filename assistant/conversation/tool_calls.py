@@ -85,7 +85,7 @@ class ToolCalls:
 
     @property
     def under_way(self) -> int:
-        """How many have not come back."""
+        """Number of calls that have not come back."""
         return self._under_way
 
     def remember(self, call: ToolCall, outcome: ToolOutcome) -> None:
@@ -202,7 +202,7 @@ class ToolCalls:
 
 
 def call_name(call_id: str) -> str:
-    """What the patience with a brain is told of a call."""
+    """Return the name of a call for the patience with a brain."""
     return f"the call {call_id}"
 
 
@@ -341,7 +341,7 @@ def undone(outcomes: Sequence[ToolOutcome]) -> list[ToolOutcome]:
 
 
 def told(outcomes: Sequence[ToolOutcome]) -> list[str]:
-    """What became of the changes of a turn, in our own words, each once and in order."""
+    """Tell what became of the changes of a turn, in our own words, each once and in order."""
     left = {id(one) for one in undone(outcomes)}
     changes = (one for one in outcomes if id(one) in left or _is_told_as_done(one))
     return list(dict.fromkeys(filter(None, _newest(changes))))

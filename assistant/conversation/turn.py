@@ -113,7 +113,7 @@ class Turn:
 
     @cached_property
     def sounded(self) -> Sounded:
-        """How much of its answer was heard."""
+        """Part of its answer that was heard."""
         return Sounded(self)
 
     @property
@@ -128,7 +128,7 @@ class Turn:
 
     @property
     def error(self) -> tuple[str, str] | None:
-        """What went wrong in the turn itself, as kind and sentence."""
+        """Failure of the turn itself, as kind and sentence."""
         problem = self.speech.problem
         return self.broke or (("no_sound", problem) if problem is not None else None)
 
@@ -139,12 +139,12 @@ class Turn:
 
     @property
     def answer(self) -> str:
-        """What the brain answered so far, and what we added."""
+        """Answer of the brain so far, with what we added."""
         return self.speech.text
 
     @property
     def spoken(self) -> SpokenAnswer:
-        """What was said of it; as long as the turn is under way, up to now."""
+        """Part of it that was said; as long as the turn is under way, up to now."""
         return self.speech.spoken
 
     @property
@@ -159,7 +159,7 @@ class Turn:
 
     @property
     def confirmation(self) -> ConfirmationRecord | None:
-        """What was asked before a call, and what came back."""
+        """Record of the question before a call, and of what came back."""
         asked = self.confirming or self._answered
         return None if asked is None else asked.exchange.record()
 
@@ -229,7 +229,7 @@ class Turn:
         return True
 
     def leave_brain(self) -> None:
-        """What the brain still does for the request is not waited for."""
+        """Stop waiting for what the brain still does for the request."""
         self.tell_words()
         if self._thinking is not None:
             self._thinking.cancel()
@@ -338,7 +338,7 @@ class Turn:
         return self._judge.may_be_echo
 
     def set_aside(self) -> bool:
-        """Whether its words, as far as they are known, want no answer; then they get none.
+        """Return True if its words, as far as they are known, want no answer; they get none then.
 
         Once something was said or done it is too late.
         """

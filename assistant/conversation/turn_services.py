@@ -1,4 +1,4 @@
-"""What a turn is given: its voice, its services, its costs and its clock."""
+"""The voice, services, costs and clock of a turn."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class TurnVoice:
-    """How a turn sounds: there from the start of the process."""
+    """Sound of a turn: there from the start of the process."""
 
     mouth: SpeechOutput
     catalogue: Catalogue

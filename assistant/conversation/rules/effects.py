@@ -1,4 +1,4 @@
-"""What is to be done about a turn: the other half of the turn machine's vocabulary.
+"""Effects, which are carried out for a turn: one half of the turn machine's vocabulary.
 
 Times are milliseconds of sound since the source's first sample, unless said.
 """
@@ -88,7 +88,7 @@ class Duck:
 
 @dataclass(frozen=True, slots=True)
 class Hush:
-    """What rings falls silent: somebody has heard it."""
+    """Silence what rings: somebody has heard it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +118,7 @@ class HearAnswer:
 
 @dataclass(frozen=True, slots=True)
 class EndAnswer:
-    """What was said to our question is complete."""
+    """The answer to our question is complete."""
 
     turn: int
 

@@ -1,4 +1,4 @@
-"""What happens around a turn: one half of the turn machine's vocabulary (see `effects`).
+"""Events around a turn: one half of the turn machine's vocabulary (see `effects`).
 
 Times are milliseconds of sound since the source's first sample, unless said.
 """
@@ -27,7 +27,7 @@ How = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How a question ended."""
+    """End of a question."""
 
     how: How
     turn_id: str
@@ -36,7 +36,7 @@ class Ended:
 
 @dataclass(frozen=True, slots=True)
 class Weighed:
-    """What somebody's words are to a question."""
+    """Judgement of somebody's words as an answer."""
 
     fits: bool  # an answer
     again: bool = True  # where not: to ask once more may help
@@ -45,7 +45,7 @@ class Weighed:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ForAnswer:
-    """What is said is a question, and the microphone opens for its answer."""
+    """A question is said, and the microphone opens for its answer."""
 
     caller: str  # the program, as the journal names it
     wait_ms: float  # that the answer may take to begin
@@ -54,7 +54,7 @@ class ForAnswer:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ForTalk:
-    """What is said begins a talk, and the microphone opens for whoever goes on."""
+    """An opening line is said, and the microphone opens for whoever goes on."""
 
     caller: str
     instruction: str = ""  # for the model, with the next turn alone
@@ -248,7 +248,7 @@ class StillThinking:
 
 @dataclass(frozen=True, slots=True)
 class Acknowledged:
-    """What was asked for was seen to be done: a tone may tell it in place of words."""
+    """The request was seen to be done: a tone may tell it in place of words."""
 
     turn: int
 

@@ -81,7 +81,7 @@ _LOST = "microphone.lost_while_speaking"
 
 
 def wants_opening(machine: Machine) -> bool:
-    """What has just been said was said for the microphone to open."""
+    """Return True if the words just said were said for the microphone to open."""
     asks = isinstance(machine.then, ForAnswer) and machine.confirming is not None
     return asks or isinstance(machine.then, ForTalk)
 

@@ -1,4 +1,4 @@
-"""Where the conversation stands: what the turn machine remembers between two events."""
+"""State of the conversation: all that the turn machine remembers between two events."""
 
 from dataclasses import dataclass, field, replace
 from enum import Enum, auto
@@ -12,7 +12,7 @@ ANNOUNCEMENTS_WAITING = 16  # beyond that the oldest is given up: the newest is 
 
 
 class State(Enum):
-    """Where the conversation stands."""
+    """State of the conversation."""
 
     IDLE = auto()  # waiting for the wake word
     WAKING = auto()  # the wake word was heard, the command has not begun
@@ -25,7 +25,7 @@ class State(Enum):
 
 
 class MicrophoneState(Enum):
-    """Whether sound may still come."""
+    """State of the source of sound."""
 
     OPEN = auto()
     ENDED = auto()  # a file that is over, or a process that only takes typed turns
@@ -161,7 +161,7 @@ _TIMED = frozenset({State.WAKING, State.LISTENING, State.CONFIRMING, State.FOLLO
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """What is to be seen of a conversation."""
+    """Visible state of a conversation."""
 
     state: State
     muted: bool

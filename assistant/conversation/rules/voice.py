@@ -167,7 +167,7 @@ def passed(machine: Machine, event: SpeechPassed) -> Step:
 
 
 def ended(machine: Machine, event: SpeechEnded) -> Step:
-    """What was said beside a ringing timer, or over our voice, is over."""
+    """Speech beside a ringing timer, or over our voice, is over."""
     if machine.over_ms is None:
         return machine, []
     if machine.state is State.FOLLOW_UP:
@@ -176,7 +176,7 @@ def ended(machine: Machine, event: SpeechEnded) -> Step:
 
 
 def may_be_stop(machine: Machine, began_ms: float, ended_ms: float) -> list[Effect]:
-    """What is too long for a stop word is not listened to."""
+    """Listen for a stop word, unless it was too long for one."""
     short = ended_ms - began_ms <= machine.rules.stop_word_ms
     return [ListenForStop(began_ms, machine.turn)] if short else []
 
@@ -203,7 +203,7 @@ def voice_ended(machine: Machine, close: CloseTurn) -> Step:
 
 
 def follows_up(machine: Machine) -> bool:
-    """Whether the microphone stays open after the answer."""
+    """Return True if the microphone stays open after the answer."""
     if (
         machine.microphone is not MicrophoneState.OPEN
         or machine.muted
@@ -218,7 +218,7 @@ def follows_up(machine: Machine) -> bool:
 
 
 def rest(machine: Machine) -> State:
-    """Where the conversation goes when nothing is under way."""
+    """Return the state of a conversation in which nothing is under way."""
     return State.FAULT if machine.microphone is MicrophoneState.LOST else State.IDLE
 
 
@@ -228,7 +228,7 @@ def ringing(machine: Machine, event: Ringing) -> Step:
 
 
 def settle(before: Machine, after: Machine, effects: list[Effect]) -> Step:
-    """What follows from where the conversation has come to, however it came there."""
+    """Add what follows from the new state, however the conversation came there."""
     if after.over_ms is not None and (after.muted or after.microphone is not MicrophoneState.OPEN):
         after = replace(after, over_ms=None)
     if before.ducks is not after.ducks:
@@ -318,7 +318,7 @@ def await_answer(machine: Machine, by: AnswersBy) -> Step:
 
 
 def answered(machine: Machine) -> Step:
-    """What was said is complete."""
+    """The answer is complete."""
     return replace(machine, state=State.THINKING), [StopWatching(), EndAnswer(machine.turn)]
 
 
@@ -329,13 +329,13 @@ def unanswered(machine: Machine, *, waited: bool) -> Step:
 
 
 def near_own_speech(machine: Machine, at_ms: float) -> bool:
-    """Whether what began then may be our own voice, or an echo of it from somewhere."""
+    """Return True if what began then may be our own voice, or an echo of it from somewhere."""
     since = machine.silent_since_ms
     return since is not None and at_ms - since < machine.rules.own_speech_ms
 
 
 def is_unanswered(machine: Machine, waited_ms: float) -> bool:
-    """Whether silence is an answer by now; keyboard and phone have a time of their own."""
+    """Return True if silence is an answer by now; keyboard and phone have their own time."""
     silent = machine.confirming == "ear" and not machine.answering
     asked = machine.then  # by a program, which says how long
     most_ms = asked.wait_ms if isinstance(asked, ForAnswer) else machine.rules.confirm_ms
@@ -343,7 +343,7 @@ def is_unanswered(machine: Machine, waited_ms: float) -> bool:
 
 
 def settled(machine: Machine, event: ConfirmationSettled) -> Step:
-    """What came of it is on its way to the mouth, or a turn of its own."""
+    """The result is on its way to the mouth, or a turn of its own."""
     told = replace(machine, state=State.THINKING, confirming=None, answering=False)
     if not event.new_command:
         # Somebody may have answered elsewhere while the person was being listened to.
