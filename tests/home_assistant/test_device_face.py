@@ -36,6 +36,7 @@ class Stage(Life):
     def __init__(self, settings: Settings, admin: Admin) -> None:
         super().__init__()
         self.settings, self.admin = settings, admin
+        self.figures.latency_ms, self.figures.cost_today_usd = 812.4, 0.5
         self.box, self.says = Pressed(), Says()
         self.events: list[dict[str, Any]] = []
         self.device = HouseDevice(settings, SystemClock())
