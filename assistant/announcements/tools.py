@@ -11,7 +11,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from assistant.domain.outcome import Tier
+from assistant.domain.tool_call import Tier
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.protocol import (
     BuiltIn,

@@ -20,7 +20,7 @@ from assistant.conversation.rules.machine import Rules
 from assistant.conversation.stop_words import HearsStop, hears_stop
 from assistant.conversation.turn_services import TurnServices, TurnVoice
 from assistant.domain.clock import Clock, SystemClock
-from assistant.domain.deferred import Deferred
+from assistant.domain.events import Deferred
 from assistant.domain.records import new_id
 from assistant.interfaces.controls import Controls
 from assistant.journal.store import Store

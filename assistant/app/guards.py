@@ -11,8 +11,8 @@ from assistant.config.schema import Settings
 from assistant.config.tools import Policy, PolicyRule
 from assistant.confirmation.witness import Quiet
 from assistant.domain.clock import Clock
-from assistant.domain.policy_context import Mode, PolicyContext
 from assistant.domain.records import SmallValues, StoreError
+from assistant.domain.tool_call import Mode, PolicyContext
 from assistant.journal.audit import Discreet
 from assistant.journal.store import Store
 from assistant.tools.catalog.approvals import Approvals, Consents

@@ -14,7 +14,7 @@ from assistant.brains.state_check import StateCheck
 from assistant.config.schema import Settings, own_paths
 from assistant.domain.clock import Clock
 from assistant.domain.events import EventBus
-from assistant.domain.policy_context import Mode
+from assistant.domain.tool_call import Mode
 from assistant.interfaces.device.registration import HouseDevice
 from assistant.journal.audit import Discreet
 from assistant.journal.store import Store

@@ -15,9 +15,8 @@ from assistant.app.process import ClockWatch, LoopLag
 from assistant.app.services import DaemonServices
 from assistant.config.schema import Settings
 from assistant.domain.clock import Clock, SystemClock, synchronised
-from assistant.domain.policy_context import Mode
 from assistant.domain.records import StoreError
-from assistant.domain.version import own_version
+from assistant.domain.tool_call import Mode
 from assistant.interfaces.api.box import Box
 from assistant.interfaces.api.parts import (
     Confirmations,
@@ -32,6 +31,7 @@ from assistant.interfaces.http import open_guard, serving_http
 from assistant.interfaces.prometheus import CONTENT_TYPE, Measures, Standing
 from assistant.interfaces.status import HealthMonitor, StatusSources
 from assistant.tools.policy.rules import menu_json
+from assistant.version import own_version
 from integrations.mcp_server.server import McpServer
 from integrations.mcp_server.sign_in import CALLBACK
 from integrations.web.box import Health, NotKept

@@ -8,26 +8,17 @@ import json
 import logging
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import Protocol
 
-from assistant.conversation.record import FinishedTurn
-from assistant.domain.outcome import Decision, ToolOutcome
+from assistant.conversation.record import FinishedTurn, TurnLog
 from assistant.domain.records import TurnRecord
+from assistant.domain.tool_call import Decision, ToolOutcome
 from assistant.journal.trace import first_sound_ms, slowest, stages
 
 _log = logging.getLogger(__name__)
 _PLAIN = re.compile(r"[^\s\"'=]+")
 
 
-class Turns(Protocol):
-    """Source of finished turns (`assistant.conversation.record.TurnLog`)."""
-
-    def follow(self, follower: Callable[[FinishedTurn], None]) -> Callable[[], None]:
-        """Have it told of each from now on; what is returned ends that."""
-        ...
-
-
-def log_turns(turns: Turns) -> Callable[[], None]:
+def log_turns(turns: TurnLog) -> Callable[[], None]:
     """Log each turn from now on, at INFO, whatever the level of other parts; what is returned ends
     that."""
     _log.setLevel(logging.INFO)

@@ -13,8 +13,8 @@ from assistant.config.schema import Settings
 from assistant.conversation.loop import ConversationLoop
 from assistant.domain.brain import PEOPLE, BrainFault, ConversationOwner, Spent, Thought
 from assistant.domain.clock import Clock, synchronised
-from assistant.domain.records import REQUEST, TurnRecord, new_id
-from assistant.domain.rights import READ_ONLY
+from assistant.domain.records import TurnRecord, new_id
+from assistant.domain.tool_call import READ_ONLY, REQUEST
 from assistant.interfaces.controls import Controls, TalkTools, VoiceTools
 from assistant.jobs.jobs import PATIENCE_S, Jobs, LongWork, Patient
 from assistant.jobs.thinking import Guidance, LongThinking, Looking, RunCall, Teller

@@ -41,9 +41,8 @@ from assistant.domain.brain import (
     TurnDone,
     TurnRequest,
 )
-from assistant.domain.call import ToolCall
 from assistant.domain.clock import Clock
-from assistant.domain.outcome import Decision, ToolOutcome
+from assistant.domain.tool_call import Decision, ToolCall, ToolOutcome
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.execution.requests import Mutation
 from assistant.tools.execution.toolbox import Toolbox

@@ -25,8 +25,7 @@ from assistant.domain.brain import (
     TurnDone,
     TurnRequest,
 )
-from assistant.domain.call import ToolCall
-from assistant.domain.outcome import ToolOutcome
+from assistant.domain.tool_call import ToolCall, ToolOutcome
 from integrations.errors import IntegrationError
 from integrations.gemini.declarations import Declaration
 from integrations.gemini.events import FunctionCall, TokensUsed

@@ -21,8 +21,7 @@ from assistant.domain.brain import (
     TurnDone,
     TurnRequest,
 )
-from assistant.domain.call import SentenceMatch, ToolCall
-from assistant.domain.outcome import Status, ToolOutcome
+from assistant.domain.tool_call import SentenceMatch, Status, ToolCall, ToolOutcome
 from assistant.domain.turn_audio import TurnAudio
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.house.intents import PROCESS, as_said, spread

@@ -32,9 +32,8 @@ from assistant.domain.brain import (
     TurnDone,
     TurnRequest,
 )
-from assistant.domain.call import SentenceMatch, ToolCall
 from assistant.domain.clock import Clock
-from assistant.domain.outcome import Status, ToolOutcome
+from assistant.domain.tool_call import SentenceMatch, Status, ToolCall, ToolOutcome
 from assistant.speech.catalogue import Catalogue
 from assistant.speech.clauses import asks
 from integrations.errors import IntegrationError

@@ -15,8 +15,8 @@ from assistant.domain.brain import (
     TurnRequest,
 )
 from assistant.domain.clock import Clock
-from assistant.domain.outcome import ToolOutcome
 from assistant.domain.records import StoreError
+from assistant.domain.tool_call import ToolOutcome
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.execution.requests import Mutation
 

@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from assistant.domain.call import SentenceMatch
+from assistant.domain.tool_call import SentenceMatch
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.house.answers import HouseAnswers
 from assistant.tools.house.names import UNKNOWN

@@ -15,8 +15,8 @@ from assistant.cli.terminal import CliCommand, Failed, say, say_json
 from assistant.config.schema import Settings
 from assistant.conversation.record import NO_WAKE, FinishedTurn, joined, no_wake
 from assistant.conversation.record import as_json as turn_object
-from assistant.domain.outcome import Decision, ToolOutcome
 from assistant.domain.records import TurnRecord
+from assistant.domain.tool_call import Decision, ToolOutcome
 from assistant.sound.devices import open_file_player
 from audio.sound_files import WavSource
 

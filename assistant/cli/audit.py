@@ -14,8 +14,8 @@ from assistant.cli.console import Terminal, stacked
 from assistant.cli.terminal import CliCommand, Failed, say, say_json
 from assistant.config.schema import Settings
 from assistant.domain.clock import SystemClock
-from assistant.domain.outcome import Decision
 from assistant.domain.records import AuditRecord
+from assistant.domain.tool_call import Decision
 from assistant.journal.store import Store
 
 _LIMIT = 50  # rows, where nobody says

@@ -15,8 +15,8 @@ from assistant.cli.terminal import Failed
 from assistant.config.errors import ConfigError
 from assistant.config.schema import Settings
 from assistant.domain.clock import SystemClock
-from assistant.domain.outcome import Tier
 from assistant.domain.records import StoreError
+from assistant.domain.tool_call import Tier
 from assistant.interfaces.device.registration import address_of
 from assistant.journal.store import Store
 from assistant.models.shelf import ModelEntry, read_manifest

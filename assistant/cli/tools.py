@@ -20,7 +20,7 @@ from assistant.cli.terminal import CliCommand, Failed, say, say_json
 from assistant.cli.tools_decide import add_approve_parser, add_rate_parser, approve, rate
 from assistant.config.schema import Settings
 from assistant.domain.clock import Clock, SystemClock
-from assistant.domain.outcome import Decision
+from assistant.domain.tool_call import Decision
 from assistant.tools.catalog.menu import MenuEntry
 from assistant.tools.policy.rules import OwnerRule, Ruling, menu_json, rule_of
 from integrations.mcp.servers import HOME_ASSISTANT, ServerState

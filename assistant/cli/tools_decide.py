@@ -20,7 +20,7 @@ from assistant.app.home import HomeContext
 from assistant.cli.console import Terminal
 from assistant.cli.terminal import Failed, say, say_json
 from assistant.domain.clock import Clock
-from assistant.domain.outcome import Tier
+from assistant.domain.tool_call import Tier
 from assistant.tools.catalog.approvals import Approvals, Waiting, fingerprint, pin_of
 from assistant.tools.policy.choices import (
     TIERS,

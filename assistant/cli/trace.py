@@ -14,8 +14,8 @@ from assistant.cli.terminal import CliCommand, Failed, say, say_json
 from assistant.cli.trace_sound import play, print_recordings, why_silent
 from assistant.config.schema import Settings
 from assistant.domain.clock import SystemClock
-from assistant.domain.outcome import Decision, Status
 from assistant.domain.records import UNASKED, AuditRecord, CallRecord, FaultRecord, Mark, TurnRecord
+from assistant.domain.tool_call import Decision, Status
 from assistant.journal.reports import Shares
 from assistant.journal.store import Store
 from assistant.journal.trace import (

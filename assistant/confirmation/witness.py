@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 from assistant.confirmation.forms import AnswerKind, Forms
 from assistant.confirmation.pin import PinGuard, read_digits
-from assistant.domain.outcome import Tier
-from assistant.domain.question import Question, Settlement, Verdict
+from assistant.domain.tool_call import Question, Settlement, Tier, Verdict
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.house.targets import domain_of, has_features
 from audio.errors import AudioError

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import TYPE_CHECKING, Literal
 
-from assistant.domain.outcome import Decision, Observed, Status, Tier, ToolOutcome
+from assistant.domain.tool_call import Decision, Observed, Status, Tier, ToolOutcome
 from assistant.tools.execution.verification import UNDER_WAY
 from assistant.tools.house.targets import find_area
 from integrations.home_assistant.house import House

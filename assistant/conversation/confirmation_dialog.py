@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, Protocol
 from assistant.confirmation.witness import Witness
 from assistant.conversation.rules.events import AnswersBy
 from assistant.conversation.speculative_turn import SpeculativeTurn, transcript_of
-from assistant.domain.call import ToolCall
-from assistant.domain.outcome import Tier
-from assistant.domain.question import Question, Settlement
 from assistant.domain.records import ConfirmationRecord
+from assistant.domain.tool_call import Question, Settlement, Tier, ToolCall
 from assistant.domain.turn_audio import TurnAudio
 
 if TYPE_CHECKING:

@@ -20,10 +20,16 @@ from assistant.conversation.rules.events import (
 from assistant.conversation.speculative_turn import FollowOnTurn, SpeculativeTurn
 from assistant.conversation.turn_services import TurnServices
 from assistant.domain.brain import Spent
-from assistant.domain.call import ToolCall
-from assistant.domain.call_context import CallContext
-from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
-from assistant.domain.question import Question, Settlement
+from assistant.domain.tool_call import (
+    CallContext,
+    Decision,
+    Question,
+    Settlement,
+    Status,
+    Tier,
+    ToolCall,
+    ToolOutcome,
+)
 from assistant.domain.turn_audio import TurnAudio
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.protocol import HEARTH

@@ -54,8 +54,7 @@ from assistant.conversation.turn_services import (
     TurnVoice,
 )
 from assistant.domain.clock import Clock
-from assistant.domain.deferred import Deferred
-from assistant.domain.listeners import Listeners
+from assistant.domain.events import Deferred, Listeners
 from assistant.speech.identify import Languages
 from assistant.speech.sink import PLAIN
 from audio.errors import AudioError

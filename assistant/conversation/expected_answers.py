@@ -20,8 +20,7 @@ from hassil.recognize import RecognizeResult
 
 from assistant.confirmation.forms import Forms, Words, wording, words_of
 from assistant.domain.brain import Spent
-from assistant.domain.call import ToolCall
-from assistant.domain.outcome import ToolOutcome
+from assistant.domain.tool_call import ToolCall, ToolOutcome
 from assistant.jobs.thinking import Spend, Thinker
 from assistant.tools.catalog.schema import Checks, TooMuch
 from integrations.web.requests import Choice

@@ -26,7 +26,7 @@ from assistant.conversation.rules.events import (
 )
 from assistant.conversation.rules.state import MicrophoneState, State
 from assistant.conversation.turn_services import ConversationClock
-from assistant.domain.listeners import Listeners
+from assistant.domain.events import Listeners
 from assistant.domain.thread_names import name_thread
 from assistant.domain.turn_audio import TurnAudio
 from audio.frames import FRAME_MS, SAMPLES_PER_MS, Frame, FrameSource

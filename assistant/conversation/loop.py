@@ -41,9 +41,8 @@ from assistant.conversation.turn import Turn
 from assistant.conversation.turn_services import ConversationClock, TurnServices, TurnVoice
 from assistant.domain.brain import ConversationOwner
 from assistant.domain.clock import Clock
-from assistant.domain.deferred import Deferred
-from assistant.domain.listeners import Listeners
-from assistant.domain.rights import Rights
+from assistant.domain.events import Deferred, Listeners
+from assistant.domain.tool_call import Rights
 from assistant.speech.identify import Languages
 from assistant.speech.sink import PLAIN, Manner
 from audio.device_status import MicrophoneChange, MicrophoneStatus

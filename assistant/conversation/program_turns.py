@@ -38,8 +38,8 @@ from assistant.conversation.speculative_turn import FollowOnTurn, SpeculativeTur
 from assistant.conversation.turn_services import TurnServices
 from assistant.domain.brain import ConversationOwner
 from assistant.domain.clock import Clock
-from assistant.domain.deferred import Deferred
-from assistant.domain.rights import Rights
+from assistant.domain.events import Deferred
+from assistant.domain.tool_call import Rights
 from assistant.domain.turn_audio import TurnAudio
 from assistant.speech.output import SpeechOutput
 from assistant.speech.sink import Manner

@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from assistant.conversation.rules.effects import CloseTurn
 from assistant.conversation.tool_calls import undone
-from assistant.domain.events import EventBus
-from assistant.domain.listeners import Listeners
-from assistant.domain.outcome import ToolOutcome
+from assistant.domain.events import EventBus, Listeners
 from assistant.domain.records import (
     UNASKED,
     ConfirmationRecord,
@@ -19,6 +17,7 @@ from assistant.domain.records import (
     TurnRecord,
     WakeRecord,
 )
+from assistant.domain.tool_call import ToolOutcome
 from assistant.journal.store import Store
 
 if TYPE_CHECKING:

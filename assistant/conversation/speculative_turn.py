@@ -21,8 +21,7 @@ from assistant.domain.brain import (
     TurnDone,
     TurnRequest,
 )
-from assistant.domain.call import ToolCall
-from assistant.domain.outcome import Status, ToolOutcome
+from assistant.domain.tool_call import Status, ToolCall, ToolOutcome
 from assistant.domain.turn_audio import TurnAudio
 from assistant.tools.execution.requests import lost
 

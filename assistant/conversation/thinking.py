@@ -33,9 +33,8 @@ from assistant.domain.brain import (
     TurnDone,
     TurnRequest,
 )
-from assistant.domain.call import ToolCall
-from assistant.domain.deferred import Deferred
-from assistant.domain.outcome import ToolOutcome
+from assistant.domain.events import Deferred
+from assistant.domain.tool_call import ToolCall, ToolOutcome
 from assistant.speech.output import SpeechOutput
 
 if TYPE_CHECKING:

@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, Any
 from assistant.conversation.rules.events import Announced, ForTalk
 from assistant.conversation.turn_services import TurnServices
 from assistant.domain.brain import BrainFault, BrainTurn, InTalk, Searched, Serving
-from assistant.domain.call import ToolCall
-from assistant.domain.call_context import CallContext
-from assistant.domain.deferred import Deferred
-from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
+from assistant.domain.events import Deferred
+from assistant.domain.tool_call import CallContext, Decision, Status, Tier, ToolCall, ToolOutcome
 from assistant.tools.builtin.protocol import HEARTH
 from assistant.tools.execution.guards import LIMITS
 from assistant.tools.execution.requests import lost

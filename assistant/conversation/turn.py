@@ -31,11 +31,9 @@ from assistant.conversation.thinking import Patience, TurnThinking, note_of_resu
 from assistant.conversation.tool_calls import OwnWords, ToolCalls, ToolRun
 from assistant.conversation.turn_services import Timeline, TurnCost, TurnServices, TurnVoice
 from assistant.domain.brain import BrainFault, NotMeant, Serving, Spent, TurnDone
-from assistant.domain.call import ToolCall
-from assistant.domain.deferred import Deferred
-from assistant.domain.outcome import ToolOutcome
-from assistant.domain.question import Question
+from assistant.domain.events import Deferred
 from assistant.domain.records import ConfirmationRecord
+from assistant.domain.tool_call import Question, ToolCall, ToolOutcome
 from assistant.domain.turn_audio import TurnAudio
 from assistant.speech.answer import SpokenAnswer
 from assistant.speech.clauses import asks

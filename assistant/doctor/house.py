@@ -23,7 +23,7 @@ from assistant.doctor.finding import (
     unwatched,
 )
 from assistant.domain.clock import SystemClock
-from assistant.domain.outcome import Tier
+from assistant.domain.tool_call import Tier
 from assistant.interfaces.device import registration as place
 from assistant.interfaces.device.registration import DeviceFile, DeviceRecord, address_of
 from assistant.interfaces.mqtt.interface import broker_of

@@ -4,8 +4,7 @@ from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
-from assistant.domain.call import ToolCall
-from assistant.domain.outcome import ToolOutcome
+from assistant.domain.tool_call import ToolCall, ToolOutcome
 from assistant.domain.turn_audio import TurnAudio
 
 

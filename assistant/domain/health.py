@@ -1,11 +1,13 @@
 """How the box is, in one word."""
 
 from collections.abc import Collection
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from audio.device_status import MicrophoneStatus, SpeakerStatus
 
-if TYPE_CHECKING:  # it brings the web framework, for which listening does not wait
+if TYPE_CHECKING:  # they bring what listening does not wait for
+    from audio.device_status import Presence
+    from audio.steady import SteadyMicrophone
     from integrations.web.box import Health
 
 STUCK_S = 10.0  # without any progress for so long, only a restart helps
@@ -14,28 +16,8 @@ DEAF_S = 2.0  # without a frame for so long, a person who speaks now is not hear
 _HEALTHY = (MicrophoneStatus.OPENING, MicrophoneStatus.LISTENING)
 
 
-class MicrophoneHealth(Protocol):
-    """What is needed of `audio.steady.SteadyMicrophone`."""
-
-    @property
-    def status(self) -> MicrophoneStatus: ...
-
-    @property
-    def last_frame_age_s(self) -> float: ...
-
-    @property
-    def heartbeat_age_s(self) -> float: ...
-
-
-class Loudspeaker(Protocol):
-    """What is needed of `audio.device_status.Presence`."""
-
-    @property
-    def status(self) -> SpeakerStatus: ...
-
-
 def health_of(
-    microphone: MicrophoneHealth | None, loudspeaker: Loudspeaker | None = None
+    microphone: "SteadyMicrophone | None", loudspeaker: "Presence | None" = None
 ) -> "Health":
     """`dead` where nothing goes on any more, `degraded` where nobody is heard though they should,
     or nobody would hear us.
@@ -58,7 +40,7 @@ def word_of(sound: "Health", stuck: str, troubles: Collection[str]) -> "Health":
     return "degraded" if troubles else sound
 
 
-def is_deaf(microphone: MicrophoneHealth) -> bool:
+def is_deaf(microphone: "SteadyMicrophone") -> bool:
     """Nobody is heard though they should be."""
     if microphone.status is MicrophoneStatus.CLOSED:
         return False

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, Literal, Protocol
 
 from assistant.domain.brain import Usage
-from assistant.domain.outcome import Decision, Observed, Status, Tier
+from assistant.domain.tool_call import REQUEST, Decision, Observed, Status, Tier
 
 Source = Literal[
     "voice",
@@ -17,7 +17,6 @@ Source = Literal[
     "job",  # no turn at all: what work that outlasted its turn has cost
 ]
 UNASKED: tuple[Source, Source] = ("announcement", "job")  # what nobody began by asking
-REQUEST = "request"  # the caller of a turn that a person's own request for later opens
 Mark = Literal["", "wrong", "misheard"]  # what a person said of a turn afterwards
 Verdict = Literal["yes", "no", "silence", "unclear", "new_command"]
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford's base 32: no i, l, o, u

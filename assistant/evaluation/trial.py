@@ -13,7 +13,7 @@ from assistant.app.build import App, open_app
 from assistant.config.schema import Settings
 from assistant.conversation.record import FinishedTurn, joined
 from assistant.domain.brain import Usage
-from assistant.domain.outcome import Decision, Status
+from assistant.domain.tool_call import Decision, Status
 from assistant.evaluation.commands import Outcome, Seen, Sentence, judge
 from audio.player import NullPlayer
 from audio.sound_files import WavSource

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 from assistant.config.sound import VoiceChoice
 from assistant.conversation.record import FinishedTurn, TurnLog, wordless
 from assistant.domain.clock import Clock
-from assistant.domain.listeners import Listeners
-from assistant.domain.outcome import Tier
+from assistant.domain.events import Listeners
 from assistant.domain.records import StoreError, TurnRecord, is_peoples
+from assistant.domain.tool_call import Tier
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.protocol import NO_ARGUMENTS, BuiltIn, BuiltInRequest, BuiltInResult
 

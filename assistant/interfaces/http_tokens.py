@@ -20,7 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from assistant.config.errors import ConfigError
 from assistant.config.kinds import SHORTEST_TOKEN
 from assistant.config.schema import Settings
-from assistant.domain.private_file import PrivateFile
+from assistant.interfaces.private_file import PrivateFile
 from integrations.web.box import Caller, Scope
 
 NAME = "http_tokens.json"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 from assistant.config.schema import Settings
 from assistant.config.sound import QuietHours, Sensitivity
 from assistant.conversation.rules.state import FollowUp
-from assistant.domain.listeners import Listeners
+from assistant.domain.events import Listeners
 from assistant.domain.records import StoreError
 from assistant.sound.devices import known_words, wake_engine
 from assistant.tools.policy.choices import widens

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from assistant.conversation.record import FinishedTurn
 from assistant.domain.brain import Usage
-from assistant.domain.outcome import ToolOutcome
 from assistant.domain.records import TurnRecord
+from assistant.domain.tool_call import ToolOutcome
 from audio.wake import NearMiss
 
 if TYPE_CHECKING:

@@ -13,8 +13,7 @@ from assistant.conversation.loop import ConversationLoop
 from assistant.conversation.record import FinishedTurn, TurnLog
 from assistant.conversation.rules.state import Standing
 from assistant.domain.clock import Clock
-from assistant.domain.events import EventBus, Happening
-from assistant.domain.listeners import Listeners
+from assistant.domain.events import EventBus, Happening, Listeners
 from assistant.domain.records import UNASKED, StoreError, TurnRecord
 from assistant.journal.trace import first_sound_ms
 from assistant.timers.book import ProgramTimers

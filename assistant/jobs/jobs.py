@@ -10,11 +10,18 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from assistant.domain.call import ToolCall
-from assistant.domain.call_context import CALM, CallContext
 from assistant.domain.clock import Clock
-from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
-from assistant.domain.question import Question, Settlement
+from assistant.domain.tool_call import (
+    CALM,
+    CallContext,
+    Decision,
+    Question,
+    Settlement,
+    Status,
+    Tier,
+    ToolCall,
+    ToolOutcome,
+)
 from assistant.speech.catalogue import Catalogue, Line
 from assistant.tools.builtin.protocol import (
     NO_ARGUMENTS,

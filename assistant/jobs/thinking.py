@@ -7,8 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 from assistant.domain.brain import Spent, Thought
-from assistant.domain.call import ToolCall
-from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
+from assistant.domain.tool_call import Decision, Status, Tier, ToolCall, ToolOutcome
 from assistant.jobs.jobs import DROP_IT, MAX_JOBS, WHAT_ARE_YOU_DOING, Job
 from assistant.speech.catalogue import Catalogue, Line
 from assistant.tools.builtin.protocol import (

@@ -12,8 +12,8 @@ from datetime import datetime
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
-from assistant.domain.outcome import Decision, Observed, Status, Tier, ToolOutcome
 from assistant.domain.records import AuditRecord, CallRecord
+from assistant.domain.tool_call import Decision, Observed, Status, Tier, ToolOutcome
 from assistant.journal.rows import instant
 
 if TYPE_CHECKING:

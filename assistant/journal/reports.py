@@ -8,8 +8,8 @@ from datetime import date, datetime, time, timedelta
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from assistant.domain.clock import Clock
-from assistant.domain.outcome import Decision, Status
 from assistant.domain.records import FaultRecord, Mark, TurnRecord
+from assistant.domain.tool_call import Decision, Status
 from assistant.journal.rows import STARTED, instant, turn_from
 from assistant.journal.tables import begin_fault, end_fault, faults_since, settle_faults
 

@@ -9,7 +9,6 @@ from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 from assistant.domain.brain import Usage
-from assistant.domain.outcome import Decision, Observed, Status, Tier, ToolOutcome
 from assistant.domain.records import (
     AnnouncementRecord,
     CallRecord,
@@ -19,6 +18,7 @@ from assistant.domain.records import (
     TurnRecord,
     WakeRecord,
 )
+from assistant.domain.tool_call import Decision, Observed, Status, Tier, ToolOutcome
 
 T = TypeVar("T")
 _log = logging.getLogger(__name__)

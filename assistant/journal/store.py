@@ -10,9 +10,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from assistant.domain.clock import Clock
-from assistant.domain.outcome import Decision, Status, ToolOutcome
 from assistant.domain.records import (
-    REQUEST,
     UNASKED,
     AnnouncementRecord,
     AuditRecord,
@@ -21,6 +19,7 @@ from assistant.domain.records import (
     TimerRecord,
     TurnRecord,
 )
+from assistant.domain.tool_call import REQUEST, Decision, Status, ToolOutcome
 from assistant.journal.audit import add_audit_row, audit_row, audit_rows
 from assistant.journal.database import Database
 from assistant.journal.opening import is_alive, own_mark

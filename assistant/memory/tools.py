@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 from assistant.domain.clock import Clock
-from assistant.domain.outcome import Tier
 from assistant.domain.records import MemoryRecord, StoreError
+from assistant.domain.tool_call import Tier
 from assistant.journal.tables import MemoryRows
 from assistant.memory.facts import (
     CORRECT_TAKES,

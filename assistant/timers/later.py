@@ -6,11 +6,9 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from assistant.domain.call import ToolCall
 from assistant.domain.clock import Clock
-from assistant.domain.outcome import Decision, Status, Tier
 from assistant.domain.records import TimerRecord
-from assistant.domain.rights import COMMAND, Program, Rights
+from assistant.domain.tool_call import COMMAND, Decision, Program, Rights, Status, Tier, ToolCall
 from assistant.journal.store import Store
 from assistant.speech.catalogue import Catalogue
 from assistant.timers.book import LONGEST_S, MOST, SHORTEST_S, TimerBook, Wanted

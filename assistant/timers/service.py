@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
 
 from assistant.domain.clock import Clock
-from assistant.domain.listeners import Listeners
+from assistant.domain.events import Listeners
 from assistant.domain.records import TimerRecord
 from assistant.journal.store import Store
 from assistant.speech.catalogue import Catalogue

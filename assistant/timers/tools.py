@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from assistant.domain.outcome import Tier
 from assistant.domain.records import TimerKind, TimerRecord
+from assistant.domain.tool_call import Tier
 from assistant.speech.catalogue import length_of
 from assistant.timers.book import (
     LONGEST_S,

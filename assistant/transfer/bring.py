@@ -13,8 +13,8 @@ from typing import Any
 from assistant.config.errors import ConfigError
 from assistant.config.schema import Settings
 from assistant.domain.clock import Clock
-from assistant.domain.outcome import Tier
 from assistant.domain.records import MemoryRecord, TimerRecord
+from assistant.domain.tool_call import Tier
 from assistant.interfaces.device.registration import NAME as DEVICE_FILE
 from assistant.interfaces.http_tokens import NAME as TOKEN_FILE
 from assistant.interfaces.http_tokens import TokenRow

@@ -14,8 +14,8 @@ from typing import Annotated, Any, Literal
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from assistant.config.errors import ConfigError
-from assistant.domain.outcome import Tier
 from assistant.domain.records import MemoryRecord, TimerRecord
+from assistant.domain.tool_call import Tier
 from assistant.interfaces.device.registration import DeviceRecord
 from assistant.interfaces.http_tokens import TokenRow
 from assistant.memory.service import checked_rows

@@ -9,11 +9,15 @@ from typing import Any
 
 from assistant.brains.briefing.prompt import Circumstances, build_instruction
 from assistant.brains.gemini.calls import response_to
-from assistant.domain.call import ToolCall
-from assistant.domain.call_context import CallContext
 from assistant.domain.clock import SystemClock
-from assistant.domain.outcome import Decision, ToolOutcome
-from assistant.domain.question import Question, Settlement
+from assistant.domain.tool_call import (
+    CallContext,
+    Decision,
+    Question,
+    Settlement,
+    ToolCall,
+    ToolOutcome,
+)
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.catalog.approvals import Approvals
 from assistant.tools.catalog.menu import taints

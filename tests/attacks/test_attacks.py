@@ -7,8 +7,7 @@ from collections import Counter
 
 import pytest
 
-from assistant.domain.outcome import Decision, Status, Tier
-from assistant.domain.question import Settlement
+from assistant.domain.tool_call import Decision, Settlement, Status, Tier
 from assistant.tools.policy.rules import Rulings
 from integrations.cleaning import one_line, visible
 from tests.attacks.corpus import Attack, attacks

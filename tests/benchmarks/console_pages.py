@@ -18,8 +18,8 @@ import httpx
 
 from assistant.domain.brain import Usage
 from assistant.domain.clock import SystemClock
-from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
 from assistant.domain.records import AuditRecord, CallRecord, TurnRecord, WakeRecord
+from assistant.domain.tool_call import Decision, Status, Tier, ToolOutcome
 from assistant.interfaces.http_tokens import AdminToken
 from assistant.journal.store import Store
 from integrations.web.pages import FOLDER

@@ -15,8 +15,8 @@ from assistant.conversation.turn import Turn
 from assistant.conversation.turn_services import TurnServices, TurnVoice
 from assistant.domain.brain import BrainEvent, TurnRequest
 from assistant.domain.clock import SystemClock
-from assistant.domain.deferred import Deferred
-from assistant.domain.outcome import ToolOutcome
+from assistant.domain.events import Deferred
+from assistant.domain.tool_call import ToolOutcome
 from assistant.speech.catalogue import Catalogue
 from assistant.speech.output import SpeechOutput
 from audio.endpoint import Endpointer

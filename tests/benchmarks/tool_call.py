@@ -22,9 +22,8 @@ import httpx2
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from assistant.domain.call import ToolCall
 from assistant.domain.clock import SystemClock
-from assistant.domain.outcome import Status
+from assistant.domain.tool_call import Status, ToolCall
 from assistant.journal.store import Store
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.execution.toolbox import Toolbox

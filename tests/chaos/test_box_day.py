@@ -12,7 +12,7 @@ from random import Random
 import pytest
 
 from assistant.domain.events import Happening
-from assistant.domain.outcome import Status
+from assistant.domain.tool_call import Status
 from integrations.web.box import Caller
 from integrations.web.requests import AnnounceRequest
 from tests.chaos.faults import fault

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from assistant.domain.outcome import Decision, Status
+from assistant.domain.tool_call import Decision, Status
 from integrations.errors import IntegrationError
 from integrations.mcp import session, transport
 from integrations.mcp.hub import McpHub

@@ -17,7 +17,7 @@ from typing import Any
 import httpx
 import pytest
 
-from assistant.domain.outcome import Status
+from assistant.domain.tool_call import Status
 from integrations.serving import serving
 from tests.chaos.daemon import Daemon, daemon, until
 from tests.chaos.faults import fault

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from assistant.domain.brain import Usage
 from assistant.domain.clock import SystemClock
-from assistant.domain.outcome import Decision, Observed, Status, Tier
 from assistant.domain.records import (
     CallRecord,
     ConfirmationRecord,
@@ -21,6 +20,7 @@ from assistant.domain.records import (
     WakeRecord,
     new_id,
 )
+from assistant.domain.tool_call import Decision, Observed, Status, Tier
 from assistant.journal.store import Store
 
 TURNS = 10_000

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 import pytest
 from playwright.sync_api import expect
 
-from assistant.domain.outcome import Decision, Observed, Status, Tier
 from assistant.domain.records import CallRecord, MemoryRecord, TurnRecord, new_id
+from assistant.domain.tool_call import Decision, Observed, Status, Tier
 from tests.console.browser import Console
 from tests.console.house import House
 

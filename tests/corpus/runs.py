@@ -7,9 +7,8 @@ from typing import Any
 
 from assistant.brains.offline import OfflineBrain
 from assistant.domain.brain import Heard, ReplyText, TurnDone, TurnRequest
-from assistant.domain.call import ToolCall
 from assistant.domain.clock import VirtualClock
-from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
+from assistant.domain.tool_call import Decision, Status, Tier, ToolCall, ToolOutcome
 from assistant.domain.turn_audio import TurnAudio
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.catalog.menu import Menu, build_menu

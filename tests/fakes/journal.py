@@ -1,7 +1,7 @@
 """The journal of tool calls, in memory."""
 
-from assistant.domain.outcome import ToolOutcome
 from assistant.domain.records import AuditRecord, CallRecord
+from assistant.domain.tool_call import ToolOutcome
 from assistant.journal.audit import Discreet
 
 

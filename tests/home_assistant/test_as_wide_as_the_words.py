@@ -6,9 +6,7 @@ from typing import Any
 import pytest
 
 from assistant.app.home import HomeContext
-from assistant.domain.call import ToolCall
-from assistant.domain.call_context import CallContext
-from assistant.domain.outcome import Decision, Status, ToolOutcome
+from assistant.domain.tool_call import CallContext, Decision, Status, ToolCall, ToolOutcome
 from integrations.home_assistant.house import Entity
 from tests.home_assistant.admin import Admin
 from tests.home_assistant.conftest import Address

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from websockets.exceptions import ConnectionClosed
 
-from assistant.domain.outcome import Status
+from assistant.domain.tool_call import Status
 from tests.home_assistant.admin import Admin
 from tests.home_assistant.conftest import Address, Power, real_only
 from tests.home_assistant.hearth import Hearth

@@ -13,8 +13,7 @@ from unittest.mock import patch
 
 import pytest
 
-from assistant.domain.outcome import Decision
-from assistant.domain.question import Question, Settlement
+from assistant.domain.tool_call import Decision, Question, Settlement
 from audio.frames import SAMPLE_RATE
 from audio.player import NullPlayer
 from audio.sound_files import WavSource, read_wav, write_wav

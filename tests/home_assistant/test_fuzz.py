@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from assistant.domain.outcome import Decision, Tier
+from assistant.domain.tool_call import Decision, Tier
 from assistant.tools.catalog.menu import Menu, build_menu
 from assistant.tools.house.intents import INTENTS, Action
 from assistant.tools.policy.engine import judge

@@ -12,7 +12,7 @@ import pytest
 from assistant.config.schema import Settings
 from assistant.conversation.rules.state import Standing, State
 from assistant.domain.clock import SystemClock
-from assistant.domain.listeners import Listeners
+from assistant.domain.events import Listeners
 from assistant.interfaces.device.interface import DeviceKeeper
 from assistant.interfaces.device.registration import DeviceFile, HouseDevice
 from assistant.interfaces.device.sensors import DeviceSensors

@@ -15,7 +15,7 @@ import pytest
 from assistant.app.build import open_app
 from assistant.app.home import HomeContext
 from assistant.config.schema import Settings
-from assistant.domain.outcome import Decision, Tier
+from assistant.domain.tool_call import Decision, Tier
 from assistant.tools.house.intents import INTENTS, suffix
 from audio.player import NullPlayer
 from tests.home_assistant.conftest import Address, real_only

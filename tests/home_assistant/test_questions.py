@@ -9,8 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-from assistant.domain.call import ToolCall
-from assistant.domain.outcome import Status
+from assistant.domain.tool_call import Status, ToolCall
 from assistant.tools.builtin.house import FIND_DEVICES, LIVE_CONTEXT
 from tests.home_assistant.admin import Admin
 from tests.home_assistant.automations import until

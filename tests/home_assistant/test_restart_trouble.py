@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from assistant.conversation.record import FinishedTurn
-from assistant.domain.outcome import Status
+from assistant.domain.tool_call import Status
 from tests.chaos.faults import fault
 from tests.chaos.promises import Life, assert_promises, told_of
 from tests.home_assistant.admin import Admin

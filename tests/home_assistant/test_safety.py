@@ -13,11 +13,15 @@ from typing import Any
 from assistant.app.home import HomeContext, open_home
 from assistant.brains.home_assistant import DryRun
 from assistant.config.load import load_settings
-from assistant.domain.call import ToolCall
-from assistant.domain.call_context import CallContext
 from assistant.domain.clock import SystemClock
-from assistant.domain.outcome import Decision, Status, ToolOutcome
-from assistant.domain.question import Settlement
+from assistant.domain.tool_call import (
+    CallContext,
+    Decision,
+    Settlement,
+    Status,
+    ToolCall,
+    ToolOutcome,
+)
 from assistant.tools.house.targets import members
 from tests.home_assistant.admin import Admin
 from tests.home_assistant.conftest import Address, real_only

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from assistant.app.build import App, open_app
-from assistant.domain.outcome import Status
 from assistant.domain.records import TurnRecord
+from assistant.domain.tool_call import Status
 from audio.player import NullPlayer
 from tests.home_assistant.admin import Admin
 from tests.home_assistant.conftest import Address, real_only

@@ -9,10 +9,8 @@ from typing import Any
 
 import pytest
 
-from assistant.domain.call import ToolCall
 from assistant.domain.clock import SystemClock
-from assistant.domain.outcome import Status, Tier, ToolOutcome
-from assistant.domain.policy_context import PolicyContext
+from assistant.domain.tool_call import PolicyContext, Status, Tier, ToolCall, ToolOutcome
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.execution.outcomes import MovementWatch
 from assistant.tools.execution.toolbox import Toolbox

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from assistant.domain.call import ToolCall
-from assistant.domain.outcome import Status
+from assistant.domain.tool_call import Status, ToolCall
 from assistant.tools.undo.tools import CORRECT_LAST
 from integrations.home_assistant.house import House
 from tests.home_assistant.admin import Admin

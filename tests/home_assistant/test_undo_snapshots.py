@@ -4,9 +4,8 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from assistant.domain.call import ToolCall
 from assistant.domain.clock import SystemClock
-from assistant.domain.outcome import Status
+from assistant.domain.tool_call import Status, ToolCall
 from assistant.tools.undo.stack import UndoStack
 from integrations.home_assistant.services import Snapshots, is_snapshot
 from integrations.mcp.servers import HOME_ASSISTANT

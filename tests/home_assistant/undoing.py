@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from assistant.domain.call import ToolCall
 from assistant.domain.clock import SystemClock
-from assistant.domain.outcome import Decision, Observed, Status, Tier, ToolOutcome
+from assistant.domain.tool_call import Decision, Observed, Status, Tier, ToolCall, ToolOutcome
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.execution.guards import CallGuards
 from assistant.tools.execution.toolbox import Toolbox

@@ -26,7 +26,9 @@ PARTS = {
         "the turn machine", ("assistant.conversation.rules.",), "tests/unit/assistant/conversation"
     ),
     "policy": Part(
-        "the policy", ("assistant.tools.", "assistant.domain.rights."), "tests/unit/assistant/tools"
+        "the policy",
+        ("assistant.tools.", "assistant.domain.tool_call."),
+        "tests/unit/assistant/tools",
     ),
     "converter": Part("the converter", ("integrations.gemini.",), "tests/unit/integrations/gemini"),
     "speech": Part("what is spoken", ("assistant.speech.",), "tests/unit/assistant/speech"),

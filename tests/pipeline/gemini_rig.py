@@ -19,8 +19,8 @@ from assistant.config.schema import Settings
 from assistant.conversation.confirmation_dialog import Prompter
 from assistant.conversation.record import FinishedTurn
 from assistant.domain.clock import SystemClock
-from assistant.domain.outcome import Status, Tier
 from assistant.domain.records import TurnRecord
+from assistant.domain.tool_call import Status, Tier
 from assistant.journal.store import Store
 from audio.frames import Frame, Framer
 from audio.player import NullPlayer, Player

@@ -11,7 +11,7 @@ from assistant.app.build import App
 from assistant.conversation.record import FinishedTurn
 from assistant.demo.scenes import SpokenCommand, make_clip
 from assistant.domain.clock import SystemClock
-from assistant.domain.outcome import Status
+from assistant.domain.tool_call import Status
 from assistant.journal.store import Store
 from audio.earcons import earcon
 from audio.player import NullPlayer

@@ -9,7 +9,7 @@ import pytest
 
 from assistant.conversation.rules.events import StopAsked
 from assistant.demo.scenes import SpokenCommand, make_clip
-from assistant.domain.outcome import Decision
+from assistant.domain.tool_call import Decision
 from audio.frames import SAMPLE_RATE, Frame
 from audio.sound_files import WavSource, read_wav, write_wav
 from tests.pipeline.dialogues import LONG_S, UNLOCK, dialogue, silence, speech

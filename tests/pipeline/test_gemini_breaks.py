@@ -8,7 +8,7 @@ from unittest.mock import patch
 
 import pytest
 
-from assistant.domain.outcome import Status
+from assistant.domain.tool_call import Status
 from audio.sound_files import read_wav
 from integrations.gemini.once import OnceClient
 from tests.pipeline.gemini_rig import (

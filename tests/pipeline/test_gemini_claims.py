@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from assistant.domain.outcome import Decision
+from assistant.domain.tool_call import Decision
 from audio.player import NullPlayer
 from tests.pipeline.dialogues import dialogue
 from tests.pipeline.gemini_rig import LIVE, OFFLINE, ONCE, Scene, said, scene

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from assistant.demo.scenes import SpokenCommand, make_clip
-from assistant.domain.outcome import Decision
+from assistant.domain.tool_call import Decision
 from audio.frames import SAMPLE_RATE
 from audio.sound_files import WavSource, read_wav, write_wav
 from tests.pipeline.gemini_hearing import LONG

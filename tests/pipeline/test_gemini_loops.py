@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from assistant.conversation.record import FinishedTurn
-from assistant.domain.outcome import Decision, Status
 from assistant.domain.records import AuditRecord
+from assistant.domain.tool_call import Decision, Status
 from assistant.tools.execution.guards import MAX_REPEATED
 from tests.pipeline.gemini_rig import (
     KITCHEN,

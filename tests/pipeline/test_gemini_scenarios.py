@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from assistant.brains.briefing.briefer import STAY_SILENT
-from assistant.domain.outcome import Status
+from assistant.domain.tool_call import Status
 from tests.pipeline.gemini_rig import (
     KITCHEN,
     LIVE,

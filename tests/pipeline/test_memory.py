@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from assistant.domain.outcome import Decision
 from assistant.domain.records import MemoryRecord
+from assistant.domain.tool_call import Decision
 from audio.sound_files import WavSource
 from tests.pipeline.gemini_rig import LIVE, OFFLINE, Scene, ended, said, scene
 from tests.pipeline.test_gemini_confirming import dialogue

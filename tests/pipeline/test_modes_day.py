@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from assistant.conversation.record import FinishedTurn
-from assistant.domain.outcome import Decision, Status
-from assistant.domain.policy_context import Mode
+from assistant.domain.tool_call import Decision, Mode, Status
 from tests.pipeline.gemini_rig import Scene, said, scene
 from tests.simulators.gemini_live import GeminiSimulator
 from tests.simulators.records import HeardTurn

@@ -12,7 +12,7 @@ import pytest
 
 from assistant.app.build import App, open_app
 from assistant.conversation.record import FinishedTurn
-from assistant.domain.outcome import Decision, Status
+from assistant.domain.tool_call import Decision, Status
 from audio.sound_files import WavSource
 from tests.pipeline.dialogues import UNLOCK, dialogue
 from tests.pipeline.rig import offline_settings, pipeline, states

@@ -11,7 +11,7 @@ from assistant.app.build import open_around
 from assistant.app.conversation import open_conversation
 from assistant.conversation.endpointing import Endings, open_endings
 from assistant.conversation.rules.state import State
-from assistant.domain.outcome import Status
+from assistant.domain.tool_call import Status
 from audio.player import NullPlayer
 from audio.sound_files import WavSource
 from integrations.home_assistant.house import House

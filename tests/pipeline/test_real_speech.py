@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from assistant.domain.outcome import Status
+from assistant.domain.tool_call import Status
 from tests.pipeline.rig import hear, offline_settings, pipeline, splice, states
 
 TAKES = ("02", "04", "06", "08", "10", "12", "14", "16", "18", "20")

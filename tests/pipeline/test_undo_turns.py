@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from assistant.domain.outcome import Decision, Status
+from assistant.domain.tool_call import Decision, Status
 from tests.pipeline.gemini_rig import LIVE, OFFLINE, ONCE, Scene, ended, said, scene
 from tests.simulators.gemini_live import GeminiSimulator
 from tests.simulators.records import HeardTurn, OnceRequest

@@ -18,11 +18,8 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from assistant.domain.call import ToolCall
-from assistant.domain.call_context import CallContext
 from assistant.domain.clock import SystemClock
-from assistant.domain.outcome import Decision, Status, Tier
-from assistant.domain.question import Settlement
+from assistant.domain.tool_call import CallContext, Decision, Settlement, Status, Tier, ToolCall
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.catalog.menu import build_menu
 from assistant.tools.execution.toolbox import Toolbox

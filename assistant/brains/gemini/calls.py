@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from assistant.domain.brain import BrainFault, FaultKind, Spent, Usage
-from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
+from assistant.domain.tool_call import Decision, Status, Tier, ToolOutcome
 from assistant.tools.builtin.protocol import HEARTH
 from integrations.errors import (
     Blocked,

@@ -19,7 +19,7 @@ from assistant.brains.gemini.calls import (
 from assistant.brains.gemini.event_reader import Answered, Phase, TurnAttribution
 from assistant.brains.gemini.lifecycle import LiveTimeouts, within
 from assistant.domain.clock import Clock
-from assistant.domain.outcome import ToolOutcome
+from assistant.domain.tool_call import ToolOutcome
 from integrations.errors import IntegrationError, Refused, Unavailable
 from integrations.gemini.events import (
     Closed,

@@ -28,7 +28,7 @@ from assistant.domain.brain import (
     ToolCallsCancelled,
     TurnDone,
 )
-from assistant.domain.call import ToolCall
+from assistant.domain.tool_call import ToolCall
 from integrations.gemini import events as live
 
 

@@ -15,8 +15,7 @@ from assistant.brains.gemini.event_reader import EventReader, Item
 from assistant.brains.gemini.lifecycle import within
 from assistant.brains.gemini.session_manager import LiveSessionManager
 from assistant.domain.brain import BrainEvent, InTalk, Reached, Searched, TurnRequest
-from assistant.domain.call import ToolCall
-from assistant.domain.outcome import ToolOutcome
+from assistant.domain.tool_call import ToolCall, ToolOutcome
 from assistant.domain.turn_audio import TurnAudio
 from integrations.errors import IntegrationError
 from integrations.gemini.events import Closed, FunctionCall, FunctionCalls, OutputAudio, TokensUsed

@@ -15,7 +15,7 @@ from assistant.brains.offline.sentences import (
     TIMER_TOOLS,
 )
 from assistant.domain.clock import Clock
-from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
+from assistant.domain.tool_call import Decision, Status, Tier, ToolOutcome
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.house.answers import HouseAnswers, room_sensors
 from assistant.tools.house.names import spoken_names

@@ -21,9 +21,8 @@ from assistant.brains.offline.calls import (
 from assistant.brains.offline.listen import Listener, Understood
 from assistant.brains.offline.parse import ParsedCommand
 from assistant.domain.brain import BrainEvent, BrainFault, Heard, ReplyText, TurnDone, TurnRequest
-from assistant.domain.call import ToolCall
 from assistant.domain.clock import Clock
-from assistant.domain.outcome import ToolOutcome
+from assistant.domain.tool_call import ToolCall, ToolOutcome
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.catalog.menu import Menu
 from audio.errors import AudioError, TookTooLong

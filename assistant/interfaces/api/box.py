@@ -15,12 +15,10 @@ from assistant.domain.brain import ConversationOwner
 from assistant.domain.clock import Clock
 from assistant.domain.events import EventBus, Happening
 from assistant.domain.health import word_of
-from assistant.domain.outcome import Tier
-from assistant.domain.policy_context import Mode
 from assistant.domain.records import StoreError
-from assistant.domain.rights import CALLERS
-from assistant.domain.version import own_version
+from assistant.domain.tool_call import CALLERS, Mode, Tier
 from assistant.interfaces.api.parts import Parts
+from assistant.version import own_version
 from audio.device_status import MicrophoneStatus, SpeakerChange
 from integrations.web.box import Caller, EventLog, Health, Loosening, NotKept, NotPossible, Unknown
 from integrations.web.requests import (

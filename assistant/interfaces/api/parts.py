@@ -14,9 +14,8 @@ from assistant.conversation.loop import ConversationLoop
 from assistant.conversation.program_questions import ProgramQuestions, Talks
 from assistant.domain.clock import Clock
 from assistant.domain.events import EventBus
-from assistant.domain.outcome import Tier
-from assistant.domain.question import Settlement
 from assistant.domain.records import Mark, TurnRecord
+from assistant.domain.tool_call import Settlement, Tier
 from assistant.interfaces.live_settings import LiveSettings
 from assistant.journal.reports import first_midnight
 from assistant.journal.trace import turn_and_calls_json, turn_json

@@ -8,8 +8,8 @@ from datetime import timedelta
 from typing import Any
 
 from assistant.domain.clock import Clock
-from assistant.domain.outcome import Decision, Observed, Status, Tier
 from assistant.domain.records import AuditRecord, Mark, StoreError
+from assistant.domain.tool_call import Decision, Observed, Status, Tier
 from assistant.journal.reports import MARKING, Reports
 from assistant.journal.store import Store
 from assistant.speech.catalogue import FALLBACK, Catalogue

@@ -6,9 +6,8 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from assistant.domain.clock import Clock
-from assistant.domain.outcome import Tier
-from assistant.domain.policy_context import Mode
 from assistant.domain.records import StoreError
+from assistant.domain.tool_call import Mode, Tier
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest, BuiltInResult, schema
 from assistant.tools.house.names import folded

@@ -7,7 +7,7 @@ from datetime import date, timedelta
 from typing import Any
 
 from assistant.domain.clock import Clock
-from assistant.domain.outcome import Tier
+from assistant.domain.tool_call import Tier
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.protocol import (
     NO_ARGUMENTS,

@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from assistant.domain.clock import Clock
-from assistant.domain.outcome import Tier
+from assistant.domain.tool_call import Tier
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.protocol import (
     BuiltIn,

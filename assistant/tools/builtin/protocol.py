@@ -4,8 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from assistant.domain.call_context import CALM, CallContext
-from assistant.domain.outcome import Tier
+from assistant.domain.tool_call import CALM, CallContext, Tier
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.house.intents import Move
 from integrations import cleaning

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
-from assistant.domain.outcome import Tier
+from assistant.domain.tool_call import Tier
 from assistant.tools.builtin.protocol import HEARTH, BuiltIn
 from assistant.tools.catalog.approvals import NOTHING_HELD, Held, is_trusted
 from assistant.tools.house.intents import INTENTS, READINGS, Action, suffix

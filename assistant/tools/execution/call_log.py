@@ -9,8 +9,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from assistant.domain.clock import Clock
-from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
 from assistant.domain.records import AuditRecord, StoreError
+from assistant.domain.tool_call import Decision, Status, Tier, ToolOutcome
 from assistant.journal.audit import audit_of
 from assistant.tools.builtin.protocol import HEARTH
 from assistant.tools.catalog.menu import Menu, MenuEntry

@@ -5,9 +5,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 from assistant.domain.clock import Clock
-from assistant.domain.outcome import Decision, Tier, ToolOutcome
-from assistant.domain.question import How, Question, Settlement
 from assistant.domain.records import StoreError, new_id
+from assistant.domain.tool_call import Decision, How, Question, Settlement, Tier, ToolOutcome
 from assistant.tools.catalog.approvals import kind_of
 from assistant.tools.catalog.menu import MenuEntry
 from assistant.tools.execution.call_log import CallLog

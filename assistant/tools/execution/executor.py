@@ -5,8 +5,7 @@ from contextlib import AsyncExitStack
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from assistant.domain.call import SentenceMatch
-from assistant.domain.outcome import Status, Tier, ToolOutcome
+from assistant.domain.tool_call import SentenceMatch, Status, Tier, ToolOutcome
 from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest
 from assistant.tools.catalog.menu import MenuEntry
 from assistant.tools.execution.guards import CallGuards

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from assistant.domain.clock import Clock
-from assistant.domain.outcome import Tier, ToolOutcome
+from assistant.domain.tool_call import Tier, ToolOutcome
 from assistant.tools.builtin.protocol import HEARTH
 from assistant.tools.catalog.menu import MenuEntry
 from assistant.tools.undo.backups import FileUndo

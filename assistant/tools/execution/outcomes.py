@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from assistant.domain.outcome import Awaited, Observed, Status, ToolOutcome
+from assistant.domain.tool_call import Awaited, Observed, Status, ToolOutcome
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.execution.verification import UNDER_WAY, Finding
 from assistant.tools.house.names import capitalised, named_thing, short_state

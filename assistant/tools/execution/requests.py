@@ -6,13 +6,18 @@ from dataclasses import dataclass, replace
 from itertools import count, islice
 from typing import Any
 
-from assistant.domain.call import ToolCall
-from assistant.domain.call_context import CallContext
 from assistant.domain.clock import Clock
-from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
-from assistant.domain.question import Question
 from assistant.domain.records import CallRecord
-from assistant.domain.rights import Program
+from assistant.domain.tool_call import (
+    CallContext,
+    Decision,
+    Program,
+    Question,
+    Status,
+    Tier,
+    ToolCall,
+    ToolOutcome,
+)
 from assistant.tools.builtin.protocol import BuiltInRequest
 from assistant.tools.catalog.menu import MenuEntry
 from assistant.tools.execution.outcomes import Sentences

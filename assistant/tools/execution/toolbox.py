@@ -5,13 +5,22 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from assistant.domain.call import SentenceMatch, ToolCall
-from assistant.domain.call_context import CALM, CallContext
 from assistant.domain.clock import Clock
-from assistant.domain.outcome import Decision, Tier, ToolOutcome
-from assistant.domain.policy_context import PolicyContext
-from assistant.domain.question import Question, Settlement
-from assistant.domain.rights import Program, Programs, Rights
+from assistant.domain.tool_call import (
+    CALM,
+    CallContext,
+    Decision,
+    PolicyContext,
+    Program,
+    Programs,
+    Question,
+    Rights,
+    SentenceMatch,
+    Settlement,
+    Tier,
+    ToolCall,
+    ToolOutcome,
+)
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.date_and_weather import date_and_time
 from assistant.tools.builtin.protocol import BuiltIn

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from assistant.domain.outcome import Awaited, Observed
+from assistant.domain.tool_call import Awaited, Observed
 from assistant.tools.house.intents import INTENTS, LISTING, Action, spread
 from assistant.tools.house.names import brightness_percent, short_state
 from integrations.home_assistant.house import Entity, House

@@ -13,9 +13,8 @@ from assistant.config.schema import Settings
 from assistant.config.sections import Profile
 from assistant.config.sound import VoiceModel
 from assistant.domain.clock import Clock
-from assistant.domain.outcome import Tier
-from assistant.domain.policy_context import Mode
 from assistant.domain.records import SmallValues, StoreError
+from assistant.domain.tool_call import Mode, Tier
 from assistant.journal.store import Store
 from assistant.speech.synthesis import Voices
 from assistant.tools.house.intents import Action

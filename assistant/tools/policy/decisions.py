@@ -4,8 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from assistant.domain.outcome import Decision, Tier
-from assistant.domain.policy_context import Mode
+from assistant.domain.tool_call import Decision, Mode, Tier
 from assistant.speech.speakable import spoken_name
 from assistant.tools.house.intents import Action, Intent, Move
 from assistant.tools.house.names import spoken_names

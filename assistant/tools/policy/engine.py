@@ -8,10 +8,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from assistant.domain.call import SentenceMatch
-from assistant.domain.outcome import Decision, Tier
-from assistant.domain.policy_context import PLAIN, Mode, PolicyContext
-from assistant.domain.rights import Rights
+from assistant.domain.tool_call import (
+    PLAIN,
+    Decision,
+    Mode,
+    PolicyContext,
+    Rights,
+    SentenceMatch,
+    Tier,
+)
 from assistant.tools.builtin.protocol import BY_WORDS, BuiltIn
 from assistant.tools.catalog.menu import MenuEntry
 from assistant.tools.house.intents import (

@@ -10,10 +10,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from assistant.domain.call import SentenceMatch
-from assistant.domain.outcome import Decision
-from assistant.domain.policy_context import PolicyContext
-from assistant.domain.rights import Program
+from assistant.domain.tool_call import Decision, PolicyContext, Program, SentenceMatch
 from assistant.tools.catalog.arguments import fit
 from assistant.tools.catalog.menu import Menu, MenuEntry
 from assistant.tools.house.names import are_near, folded, nearest, stemmed

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Literal
 
-from assistant.domain.outcome import Tier
+from assistant.domain.tool_call import Tier
 from assistant.tools.house.intents import Action
 from assistant.tools.house.names import celsius
 from assistant.tools.house.targets import NEVER_OFF, all_members, consequences, domain_of

@@ -7,9 +7,7 @@ from enum import StrEnum
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, Literal
 
-from assistant.domain.outcome import Decision, Tier
-from assistant.domain.policy_context import Mode, PolicyContext
-from assistant.domain.rights import Program
+from assistant.domain.tool_call import Decision, Mode, PolicyContext, Program, Tier
 from assistant.tools.catalog.menu import MenuEntry
 from assistant.tools.house.intents import Action, Move
 from assistant.tools.policy.corrections import MendedArgument

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
-from assistant.domain.outcome import Decision, Tier
+from assistant.domain.tool_call import Decision, Tier
 from assistant.tools.catalog.menu import MenuEntry, is_script
 from assistant.tools.house.intents import Action, Intent
 from assistant.tools.house.names import spoken_names

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from assistant.domain.outcome import Tier
+from assistant.domain.tool_call import Tier
 from assistant.tools.execution.verification import UNDER_WAY
 from assistant.tools.house.intents import Action, Move
 from assistant.tools.house.targets import domain_of, has_features, members

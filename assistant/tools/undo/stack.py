@@ -9,8 +9,8 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from assistant.domain.clock import Clock
-from assistant.domain.outcome import Status, Tier, ToolOutcome
 from assistant.domain.records import SmallValues
+from assistant.domain.tool_call import Status, Tier, ToolOutcome
 from assistant.tools.builtin.protocol import HEARTH
 from assistant.tools.house.intents import Move, suffix
 from assistant.tools.undo.reversible import AskTiers, ReversibleThings, choose

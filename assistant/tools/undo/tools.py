@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from assistant.domain.call import ToolCall
-from assistant.domain.outcome import Status, Tier, ToolOutcome
+from assistant.domain.tool_call import Status, Tier, ToolCall, ToolOutcome
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest, BuiltInResult, schema, text
 from assistant.tools.catalog.menu import Menu

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from assistant.domain.clock import SystemClock
-from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
 from assistant.domain.records import AnnouncementRecord, CallRecord, TurnRecord
+from assistant.domain.tool_call import Decision, Status, Tier, ToolOutcome
 from assistant.journal.store import Store
 from tests.chaos.promises import Life, Told, assert_promises
 

@@ -8,10 +8,10 @@ from datetime import UTC, datetime
 import pytest
 
 from assistant.app.log_line import log_line, log_turns
-from assistant.conversation.record import FinishedTurn
+from assistant.conversation.record import FinishedTurn, TurnLog
 from assistant.domain.brain import Usage
-from assistant.domain.outcome import Decision, Status
 from assistant.domain.records import ConfirmationRecord, ErrorRecord, TurnRecord, WakeRecord
+from assistant.domain.tool_call import Decision, Status
 from tests.unit.assistant.journal.samples import an_outcome
 
 TURN = TurnRecord(
@@ -67,8 +67,11 @@ def test_a_value_never_looks_like_another_key() -> None:
     assert r'calls="x\" error=none\nturn id=2:done:250ms"' in line
 
 
-class Turns:
+class Turns(TurnLog):
     """Tells its one follower."""
+
+    def __init__(self) -> None:
+        pass
 
     def follow(self, follower: Callable[[FinishedTurn], None]) -> Callable[[], None]:
         self.tell = follower

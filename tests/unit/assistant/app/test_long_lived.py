@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from assistant.app.process import long_lived
-from assistant.domain.listeners import Listeners
+from assistant.domain.events import Listeners
 
 
 @pytest.fixture(autouse=True)

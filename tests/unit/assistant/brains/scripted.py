@@ -21,9 +21,8 @@ from assistant.domain.brain import (
     TurnDone,
     TurnRequest,
 )
-from assistant.domain.call import ToolCall
 from assistant.domain.clock import VirtualClock
-from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
+from assistant.domain.tool_call import Decision, Status, Tier, ToolCall, ToolOutcome
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.execution.toolbox import Toolbox
 

@@ -19,7 +19,7 @@ from assistant.domain.brain import (
     ToolCallsCancelled,
     TurnDone,
 )
-from assistant.domain.call import ToolCall
+from assistant.domain.tool_call import ToolCall
 from tests.unit.assistant.brains.scripted import (
     DONE,
     LIVE,

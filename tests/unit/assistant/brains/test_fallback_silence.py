@@ -19,8 +19,8 @@ from assistant.domain.brain import (
     TurnDone,
     TurnRequest,
 )
-from assistant.domain.call import ToolCall
 from assistant.domain.clock import VirtualClock
+from assistant.domain.tool_call import ToolCall
 from assistant.speech.catalogue import Catalogue
 from tests.unit.assistant.brains.scripted import (
     DONE,

@@ -22,8 +22,8 @@ from assistant.domain.brain import (
     TurnRequest,
     Usage,
 )
-from assistant.domain.call import ToolCall
 from assistant.domain.clock import VirtualClock
+from assistant.domain.tool_call import ToolCall
 from assistant.domain.turn_audio import TurnAudio
 from integrations.errors import (
     Blocked,

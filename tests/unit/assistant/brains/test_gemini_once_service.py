@@ -16,7 +16,7 @@ from assistant.domain.brain import (
     TurnDone,
     TurnRequest,
 )
-from assistant.domain.call import ToolCall
+from assistant.domain.tool_call import ToolCall
 from assistant.domain.turn_audio import TurnAudio
 from integrations.gemini.access import Access
 from integrations.gemini.declarations import Declaration

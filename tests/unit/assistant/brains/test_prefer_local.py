@@ -23,9 +23,8 @@ from assistant.domain.brain import (
     TurnRequest,
     Usage,
 )
-from assistant.domain.call import SentenceMatch, ToolCall
 from assistant.domain.clock import VirtualClock
-from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
+from assistant.domain.tool_call import Decision, SentenceMatch, Status, Tier, ToolCall, ToolOutcome
 from assistant.speech.catalogue import Catalogue
 from integrations.errors import Unavailable
 from integrations.home_assistant.assist import Recognized, Source

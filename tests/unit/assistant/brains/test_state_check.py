@@ -3,7 +3,7 @@
 import pytest
 
 from assistant.brains.state_check import StateCheck
-from assistant.domain.call import SentenceMatch
+from assistant.domain.tool_call import SentenceMatch
 from assistant.speech.catalogue import Catalogue
 from integrations.home_assistant.house import House
 from tests.unit.assistant.tools.house.things import contact, house_of, lock, thing

@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 
 import pytest
 
-from assistant.domain.outcome import Decision, Observed, Status, Tier, ToolOutcome
 from assistant.domain.records import (
     AuditRecord,
     CallRecord,
@@ -14,6 +13,7 @@ from assistant.domain.records import (
     ErrorRecord,
     TurnRecord,
 )
+from assistant.domain.tool_call import Decision, Observed, Status, Tier, ToolOutcome
 
 # Colours, the screen, the title, a link (OSC 8), a line of ours, directions, zero widths, further
 # line ends, C1 and markup.

@@ -13,8 +13,8 @@ from assistant.cli.audit import moment
 from assistant.cli.main import main
 from assistant.cli.terminal import Failed
 from assistant.domain.clock import SystemClock
-from assistant.domain.outcome import Decision, Observed, Status, Tier
 from assistant.domain.records import AuditRecord, CallRecord, TurnRecord
+from assistant.domain.tool_call import Decision, Observed, Status, Tier
 from assistant.journal.store import Store
 
 NOW = datetime.now(UTC)

@@ -13,7 +13,7 @@ from assistant.cli.console import Terminal
 from assistant.cli.setup_steps import TerminalPerson, rate_openers, setup_services
 from assistant.config.schema import Settings
 from assistant.domain.clock import SystemClock
-from assistant.domain.outcome import Tier
+from assistant.domain.tool_call import Tier
 from assistant.journal.store import Store
 from assistant.models.shelf import parse_manifest
 from assistant.setup import services

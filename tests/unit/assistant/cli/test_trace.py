@@ -15,8 +15,8 @@ from assistant.cli.main import main
 from assistant.cli.trace import show
 from assistant.domain.brain import Usage
 from assistant.domain.clock import SystemClock, VirtualClock
-from assistant.domain.outcome import Status
 from assistant.domain.records import CallRecord, ErrorRecord, TurnRecord
+from assistant.domain.tool_call import Status
 from assistant.journal.store import Store
 from assistant.sound.recordings import FOLDER, Recording, write
 from audio.sound_files import read_wav

@@ -9,8 +9,7 @@ import pytest
 
 from assistant.confirmation.forms import Forms
 from assistant.confirmation.witness import ANSWER_S, Hears, OwnersPhone, Witness, weigh
-from assistant.domain.outcome import Tier
-from assistant.domain.question import Question
+from assistant.domain.tool_call import Question, Tier
 from assistant.speech.catalogue import Catalogue
 from audio.errors import InputUnusable
 from integrations.errors import Misconfigured

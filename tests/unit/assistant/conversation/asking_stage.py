@@ -13,10 +13,18 @@ from assistant.conversation.rules.events import SpeechEnded, SpeechStarted
 from assistant.conversation.rules.machine import State
 from assistant.conversation.turn import Turn
 from assistant.domain.brain import BrainEvent, Heard, Reached, ReplyText, Serving, TurnDone
-from assistant.domain.call import ToolCall
-from assistant.domain.call_context import CALM, CallContext
-from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
-from assistant.domain.question import How, Question, Settlement
+from assistant.domain.tool_call import (
+    CALM,
+    CallContext,
+    Decision,
+    How,
+    Question,
+    Settlement,
+    Status,
+    Tier,
+    ToolCall,
+    ToolOutcome,
+)
 from tests.unit.assistant.conversation.doubles import (
     Frames,
     Script,

@@ -7,11 +7,20 @@ from typing import TYPE_CHECKING
 
 from assistant.conversation.audio_front_end import AudioFrontEnd, EarEvent
 from assistant.domain.brain import BrainEvent, TurnRequest
-from assistant.domain.call import ToolCall
-from assistant.domain.call_context import CALM, CallContext
-from assistant.domain.outcome import Decision, Observed, Status, Tier, ToolOutcome
-from assistant.domain.question import Question, Settlement
-from assistant.domain.rights import READ_ONLY, Rights
+from assistant.domain.tool_call import (
+    CALM,
+    READ_ONLY,
+    CallContext,
+    Decision,
+    Observed,
+    Question,
+    Rights,
+    Settlement,
+    Status,
+    Tier,
+    ToolCall,
+    ToolOutcome,
+)
 from assistant.jobs.jobs import Patient
 from assistant.tools.execution.toolbox import Toolbox
 from assistant.tools.policy.choices import Profiles

@@ -14,9 +14,9 @@ from assistant.conversation.rules.events import SpeechEnded, SpeechStarted, Wake
 from assistant.conversation.turn import Turn
 from assistant.conversation.turn_services import TurnServices, TurnVoice
 from assistant.domain.brain import BrainEvent, Heard, ReplyText, TurnDone
-from assistant.domain.call import ToolCall
 from assistant.domain.clock import VirtualClock
-from assistant.domain.deferred import Deferred
+from assistant.domain.events import Deferred
+from assistant.domain.tool_call import ToolCall
 from assistant.speech.catalogue import Catalogue
 from assistant.speech.identify import Languages
 from assistant.speech.output import SpeechOutput

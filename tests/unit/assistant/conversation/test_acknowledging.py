@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from assistant.conversation.acknowledgement import Acknowledging, Habit, tells_more
-from assistant.domain.outcome import Decision, Observed, Status, Tier, ToolOutcome
+from assistant.domain.tool_call import Decision, Observed, Status, Tier, ToolOutcome
 from integrations.home_assistant.house import Area, Entity, House
 
 _THINGS = {

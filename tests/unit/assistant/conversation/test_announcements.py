@@ -13,11 +13,9 @@ from assistant.conversation.record import TurnLog, record_of
 from assistant.conversation.rules.events import Event, StopAsked, Typed
 from assistant.conversation.rules.state import ANNOUNCEMENTS_WAITING, Standing, State
 from assistant.domain.brain import BrainEvent, ReplyText, TurnDone
-from assistant.domain.call import ToolCall
-from assistant.domain.call_context import CALM, CallContext
 from assistant.domain.clock import VirtualClock
-from assistant.domain.outcome import ToolOutcome
 from assistant.domain.records import AnnouncementRecord
+from assistant.domain.tool_call import CALM, CallContext, ToolCall, ToolOutcome
 from assistant.journal.store import Store
 from assistant.speech.identify import Languages
 from assistant.speech.sink import Manner

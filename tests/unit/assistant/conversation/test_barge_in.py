@@ -19,8 +19,8 @@ from assistant.conversation.rules.events import (
 from assistant.conversation.rules.machine import State
 from assistant.conversation.stop_words import HearsStop, hears_stop
 from assistant.domain.brain import BrainEvent, BrainFault, Heard, ReplyText, TurnDone
-from assistant.domain.call import ToolCall
 from assistant.domain.clock import VirtualClock
+from assistant.domain.tool_call import ToolCall
 from audio.errors import InputUnusable
 from audio.frames import FRAME_SAMPLES, Frame
 from audio.player import NullPlayer

@@ -10,10 +10,16 @@ import pytest
 from assistant.conversation.record import FinishedTurn, as_json
 from assistant.conversation.tool_calls import is_in_doubt, is_undone, told, undone
 from assistant.domain.brain import BrainEvent, BrainFault, ReplyText, Serving, TurnDone
-from assistant.domain.call import ToolCall
-from assistant.domain.call_context import CALM, CallContext
-from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
-from assistant.domain.rights import READ_ONLY
+from assistant.domain.tool_call import (
+    CALM,
+    READ_ONLY,
+    CallContext,
+    Decision,
+    Status,
+    Tier,
+    ToolCall,
+    ToolOutcome,
+)
 from tests.unit.assistant.conversation.doubles import (
     Rightful,
     ScriptedBrain,

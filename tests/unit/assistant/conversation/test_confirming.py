@@ -7,9 +7,7 @@ from dataclasses import replace
 import pytest
 
 from assistant.domain.brain import BrainEvent, Heard, ReplyText, TurnDone
-from assistant.domain.call import ToolCall
-from assistant.domain.outcome import Decision, Tier, ToolOutcome
-from assistant.domain.question import Question, Settlement
+from assistant.domain.tool_call import Decision, Question, Settlement, Tier, ToolCall, ToolOutcome
 from assistant.speech.catalogue import Catalogue
 from tests.unit.assistant.conversation.asking_stage import (
     LIGHT,

@@ -8,10 +8,15 @@ import pytest
 from assistant.conversation.audio_front_end import EarEvent
 from assistant.conversation.rules.events import SpeechEnded, SpeechStarted, StopAsked
 from assistant.domain.brain import BrainEvent, Heard, Reached, ReplyText, Serving
-from assistant.domain.call import ToolCall
-from assistant.domain.call_context import CALM, CallContext
-from assistant.domain.outcome import Decision, ToolOutcome
-from assistant.domain.question import Question, Settlement
+from assistant.domain.tool_call import (
+    CALM,
+    CallContext,
+    Decision,
+    Question,
+    Settlement,
+    ToolCall,
+    ToolOutcome,
+)
 from assistant.speech.catalogue import Catalogue
 from tests.unit.assistant.conversation.asking_stage import (
     ANSWER,

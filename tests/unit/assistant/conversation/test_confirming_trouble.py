@@ -24,9 +24,7 @@ from assistant.domain.brain import (
     Serving,
     TurnDone,
 )
-from assistant.domain.call import ToolCall
-from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
-from assistant.domain.question import Question
+from assistant.domain.tool_call import Decision, Question, Status, Tier, ToolCall, ToolOutcome
 from audio.errors import AudioError
 from audio.player import NullPlayer
 from tests.unit.assistant.conversation.asking_stage import (

@@ -20,11 +20,8 @@ from assistant.domain.brain import (
     Serving,
     TurnDone,
 )
-from assistant.domain.call import ToolCall
-from assistant.domain.call_context import CALM, CallContext
 from assistant.domain.clock import VirtualClock
-from assistant.domain.outcome import ToolOutcome
-from assistant.domain.rights import READ_ONLY
+from assistant.domain.tool_call import CALM, READ_ONLY, CallContext, ToolCall, ToolOutcome
 from assistant.speech.sink import OPENING, PLAIN
 from audio.earcons import earcon
 from audio.errors import DeviceLost

@@ -6,9 +6,15 @@ from dataclasses import replace
 import pytest
 
 from assistant.domain.brain import BrainEvent, BrainFault, Heard, ReplyText, TurnDone
-from assistant.domain.call import ToolCall
-from assistant.domain.call_context import CALM, CallContext
-from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
+from assistant.domain.tool_call import (
+    CALM,
+    CallContext,
+    Decision,
+    Status,
+    Tier,
+    ToolCall,
+    ToolOutcome,
+)
 from assistant.speech.catalogue import Catalogue
 from assistant.speech.identify import Languages, identify
 from assistant.speech.speakable import speakable

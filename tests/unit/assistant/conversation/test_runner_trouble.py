@@ -18,9 +18,7 @@ from assistant.conversation.rules.events import (
 )
 from assistant.conversation.rules.machine import State
 from assistant.domain.brain import BrainEvent, BrainFault, Heard, ReplyText, TurnDone
-from assistant.domain.call import ToolCall
-from assistant.domain.call_context import CALM, CallContext
-from assistant.domain.outcome import ToolOutcome
+from assistant.domain.tool_call import CALM, CallContext, ToolCall, ToolOutcome
 from assistant.speech.catalogue import Catalogue
 from tests.unit.assistant.conversation.doubles import (
     Frames,

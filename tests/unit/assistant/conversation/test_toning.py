@@ -23,9 +23,7 @@ from assistant.domain.brain import (
     Serving,
     TurnDone,
 )
-from assistant.domain.call import ToolCall
-from assistant.domain.call_context import CALM, CallContext
-from assistant.domain.outcome import Status, ToolOutcome
+from assistant.domain.tool_call import CALM, CallContext, Status, ToolCall, ToolOutcome
 from audio.earcons import earcon
 from audio.player import NullPlayer, StreamName
 from tests.unit.assistant.conversation.doubles import (

@@ -9,9 +9,9 @@ from assistant.conversation.rules.events import WakeRising
 from assistant.conversation.rules.state import State
 from assistant.conversation.turn_services import ConversationClock, Timeline, TurnServices
 from assistant.domain.brain import BrainEvent, ReplyText, TurnDone
-from assistant.domain.call import ToolCall
 from assistant.domain.clock import VirtualClock
-from assistant.domain.deferred import Deferred
+from assistant.domain.events import Deferred
+from assistant.domain.tool_call import ToolCall
 from assistant.speech.identify import Languages, identify
 from tests.unit.assistant.conversation.doubles import (
     Frames,

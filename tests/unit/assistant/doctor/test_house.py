@@ -9,7 +9,7 @@ from assistant.config.schema import Settings
 from assistant.doctor import house
 from assistant.doctor.finding import Finding, Found, examine
 from assistant.doctor.house import HouseScene
-from assistant.domain.outcome import Tier
+from assistant.domain.tool_call import Tier
 from integrations.home_assistant.house import Entity, House
 from integrations.home_assistant.mobile_app import Address
 from integrations.home_assistant.rest import Instance

@@ -1,19 +1,20 @@
 """No box that hears nobody, or that nobody hears, is healthy, unless it was told to be deaf."""
 
-from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
 from assistant.domain.health import health_of
 from audio.device_status import MicrophoneStatus as Status
-from audio.device_status import SpeakerStatus
+from audio.device_status import Presence, SpeakerStatus
+from audio.steady import SteadyMicrophone
 
 
-@dataclass
-class Microphone:
-    status: Status
-    last_frame_age_s: float
-    heartbeat_age_s: float
+def microphone_of(status: Status, frame_age_s: float, heartbeat_age_s: float) -> SteadyMicrophone:
+    """A microphone that stands so."""
+    ages = {"last_frame_age_s": frame_age_s, "heartbeat_age_s": heartbeat_age_s}
+    return cast(SteadyMicrophone, SimpleNamespace(status=status, **ages))
 
 
 @pytest.mark.parametrize(
@@ -35,12 +36,12 @@ class Microphone:
     ],
 )
 def test_one_word(status: Status, frame_age_s: float, heartbeat_age_s: float, word: str) -> None:
-    assert health_of(Microphone(status, frame_age_s, heartbeat_age_s)) == word
+    assert health_of(microphone_of(status, frame_age_s, heartbeat_age_s)) == word
 
 
-@dataclass
-class Loudspeaker:
-    status: SpeakerStatus
+def loudspeaker_of(status: SpeakerStatus) -> Presence:
+    """A loudspeaker that stands so."""
+    return cast(Presence, SimpleNamespace(status=status))
 
 
 @pytest.mark.parametrize(
@@ -58,10 +59,10 @@ class Loudspeaker:
 def test_who_cannot_be_heard_is_not_healthy(
     microphone: Status | None, loudspeaker: SpeakerStatus | None, word: str
 ) -> None:
-    ear = None if microphone is None else Microphone(microphone, 0.5, 0.5)
-    assert health_of(ear, None if loudspeaker is None else Loudspeaker(loudspeaker)) == word
+    ear = None if microphone is None else microphone_of(microphone, 0.5, 0.5)
+    assert health_of(ear, None if loudspeaker is None else loudspeaker_of(loudspeaker)) == word
 
 
 def test_a_process_that_stands_still_is_dead_with_or_without_a_loudspeaker() -> None:
-    stuck = Microphone(Status.LISTENING, 11.0, 11.0)
-    assert health_of(stuck, Loudspeaker(SpeakerStatus.MISSING)) == "dead"
+    stuck = microphone_of(Status.LISTENING, 11.0, 11.0)
+    assert health_of(stuck, loudspeaker_of(SpeakerStatus.MISSING)) == "dead"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from assistant.domain.listeners import Listeners
+from assistant.domain.events import Listeners
 
 
 def test_one_that_breaks_keeps_no_other_from_being_told(caplog: pytest.LogCaptureFixture) -> None:

@@ -14,7 +14,6 @@ from assistant.config.errors import ConfigError
 from assistant.config.schema import Settings
 from assistant.config.sections import Http
 from assistant.domain.clock import VirtualClock
-from assistant.domain.private_file import PrivateFile
 from assistant.interfaces.http import (
     LINKS_FILE,
     MOST_MINUTES,
@@ -27,6 +26,7 @@ from assistant.interfaces.http import (
     sign_everybody_out,
 )
 from assistant.interfaces.http_tokens import HttpTokens, TokenFile
+from assistant.interfaces.private_file import PrivateFile
 from integrations.web.box import Caller, NotKept
 from integrations.web.guard import LASTS_S, SignedIn
 

@@ -10,8 +10,8 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from assistant.conversation.record import FinishedTurn
 from assistant.domain.brain import Usage
-from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
 from assistant.domain.records import ErrorRecord, TurnRecord, WakeRecord
+from assistant.domain.tool_call import Decision, Status, Tier, ToolOutcome
 from assistant.interfaces.prometheus import (
     MOST_ROWS,
     OTHERS,

@@ -15,14 +15,18 @@ import pytest
 
 from assistant.conversation.record import FinishedTurn
 from assistant.domain.brain import ConversationOwner
-from assistant.domain.call import ToolCall
-from assistant.domain.call_context import CallContext
 from assistant.domain.clock import SystemClock, VirtualClock
 from assistant.domain.events import EventBus
-from assistant.domain.outcome import ToolOutcome
-from assistant.domain.policy_context import Mode, PolicyContext
 from assistant.domain.records import TurnRecord
-from assistant.domain.rights import CALLERS, Rights
+from assistant.domain.tool_call import (
+    CALLERS,
+    CallContext,
+    Mode,
+    PolicyContext,
+    Rights,
+    ToolCall,
+    ToolOutcome,
+)
 from assistant.interfaces.api.box import Box
 from assistant.interfaces.device.inbox import Commander, Inbox
 from assistant.interfaces.device.sensors import DeviceEvents

@@ -7,9 +7,8 @@ from contextlib import asynccontextmanager
 import pytest
 
 from assistant.domain.brain import Spent
-from assistant.domain.call import ToolCall
 from assistant.domain.clock import VirtualClock
-from assistant.domain.outcome import ToolOutcome
+from assistant.domain.tool_call import ToolCall, ToolOutcome
 from assistant.jobs.jobs import PATIENCE_S, Jobs, LongWork, Patient
 from assistant.jobs.thinking import Guidance, LongThinking, Teller
 from assistant.speech.catalogue import Catalogue

@@ -4,8 +4,7 @@ import asyncio
 
 import pytest
 
-from assistant.domain.call import SentenceMatch, ToolCall
-from assistant.domain.outcome import Status, ToolOutcome
+from assistant.domain.tool_call import SentenceMatch, Status, ToolCall, ToolOutcome
 from tests.unit.assistant.jobs.conftest import Bench
 
 

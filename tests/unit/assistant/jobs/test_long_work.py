@@ -5,10 +5,15 @@ from dataclasses import replace
 import pytest
 
 from assistant.domain.brain import BrainFault
-from assistant.domain.call import ToolCall
-from assistant.domain.call_context import CallContext
-from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
-from assistant.domain.rights import CALLERS
+from assistant.domain.tool_call import (
+    CALLERS,
+    CallContext,
+    Decision,
+    Status,
+    Tier,
+    ToolCall,
+    ToolOutcome,
+)
 from assistant.jobs.thinking import MAX_CALLS, MAX_ROUNDS, LongThinking
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.execution.toolbox import Toolbox

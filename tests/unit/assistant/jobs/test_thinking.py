@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from assistant.domain.brain import BrainFault, Spent, Thought, Usage
-from assistant.domain.call import ToolCall
+from assistant.domain.tool_call import ToolCall
 from assistant.jobs.thinking import Guidance, Looking
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.protocol import BuiltInRequest, BuiltInResult

@@ -6,7 +6,6 @@ from typing import Any
 
 from assistant.domain.brain import Usage
 from assistant.domain.clock import VirtualClock
-from assistant.domain.outcome import Decision, Observed, Status, Tier, ToolOutcome
 from assistant.domain.records import (
     AuditRecord,
     CallRecord,
@@ -16,6 +15,7 @@ from assistant.domain.records import (
     TurnRecord,
     WakeRecord,
 )
+from assistant.domain.tool_call import Decision, Observed, Status, Tier, ToolOutcome
 
 
 def a_turn(clock: VirtualClock, turn_id: str = "t1") -> TurnRecord:

@@ -12,8 +12,8 @@ import pytest
 
 from assistant.conversation.record import wordless
 from assistant.domain.clock import VirtualClock
-from assistant.domain.outcome import Decision, Status
 from assistant.domain.records import AuditRecord
+from assistant.domain.tool_call import Decision, Status
 from assistant.journal.audit import STARS, Discreet, audit_of
 from assistant.journal.migrations import MIGRATIONS
 from assistant.journal.rows import turn_row

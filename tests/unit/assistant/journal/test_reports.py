@@ -8,8 +8,8 @@ import pytest
 
 from assistant.domain.brain import Usage
 from assistant.domain.clock import VirtualClock
-from assistant.domain.outcome import Decision, Status
 from assistant.domain.records import ErrorRecord, TurnRecord
+from assistant.domain.tool_call import Decision, Status
 from assistant.journal.reports import (
     Call,
     CommandTurn,

@@ -5,7 +5,6 @@ from datetime import timedelta
 from pathlib import Path
 
 from assistant.domain.clock import VirtualClock
-from assistant.domain.outcome import Decision, Observed, Status
 from assistant.domain.records import (
     AnnouncementRecord,
     ConfirmationRecord,
@@ -14,6 +13,7 @@ from assistant.domain.records import (
     TurnRecord,
     is_peoples,
 )
+from assistant.domain.tool_call import Decision, Observed, Status
 from assistant.journal.store import Store
 from tests.unit.assistant.journal.samples import a_call, a_timer, a_turn, an_outcome
 

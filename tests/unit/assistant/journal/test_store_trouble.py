@@ -14,8 +14,8 @@ import pytest
 
 from assistant.config import ConfigError
 from assistant.domain.clock import VirtualClock
-from assistant.domain.outcome import Status
 from assistant.domain.records import StoreError, new_id
+from assistant.domain.tool_call import Status
 from assistant.journal import opening
 from assistant.journal.migrations import MIGRATIONS
 from assistant.journal.store import Store
@@ -99,7 +99,7 @@ from pathlib import Path
 from assistant.domain.clock import SystemClock
 from assistant.domain.records import CallRecord, TimerRecord
 from assistant.journal.store import Store
-from assistant.domain.outcome import Decision, Tier
+from assistant.domain.tool_call import Decision, Tier
 
 async def main():
     clock = SystemClock()

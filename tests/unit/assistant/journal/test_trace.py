@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from assistant.domain.outcome import Decision, Observed, Status, Tier
 from assistant.domain.records import CallRecord, ConfirmationRecord, ErrorRecord, TurnRecord
+from assistant.domain.tool_call import Decision, Observed, Status, Tier
 from assistant.journal.trace import Stage, draw_bar, draw_trace, first_sound_ms, slowest, stages
 
 TIMELINE = {

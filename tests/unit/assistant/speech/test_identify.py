@@ -6,9 +6,7 @@ from pathlib import Path
 import pytest
 
 from assistant.domain.brain import BrainEvent, BrainFault, Heard, ReplyText, TurnDone
-from assistant.domain.call import ToolCall
-from assistant.domain.call_context import CALM, CallContext
-from assistant.domain.outcome import ToolOutcome
+from assistant.domain.tool_call import CALM, CallContext, ToolCall, ToolOutcome
 from assistant.speech.catalogue import Catalogue
 from assistant.speech.identify import WORDS, Languages, TurnLanguage, identify
 from audio.tts import Chunk

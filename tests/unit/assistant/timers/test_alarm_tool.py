@@ -8,8 +8,8 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from assistant.domain.clock import VirtualClock
-from assistant.domain.outcome import Tier
 from assistant.domain.records import TimerRecord
+from assistant.domain.tool_call import Tier
 from assistant.speech.catalogue import Catalogue
 from assistant.timers.book import MOST, TimerBook
 from assistant.timers.later import FrozenCalls, LaterTool, NotLater

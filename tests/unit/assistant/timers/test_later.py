@@ -7,11 +7,9 @@ from typing import Any
 
 import pytest
 
-from assistant.domain.call_context import CallContext
 from assistant.domain.clock import VirtualClock
-from assistant.domain.outcome import Decision, Status, Tier
-from assistant.domain.policy_context import Mode, PolicyContext
 from assistant.domain.records import TimerRecord
+from assistant.domain.tool_call import CallContext, Decision, Mode, PolicyContext, Status, Tier
 from assistant.speech.catalogue import Catalogue
 from assistant.timers.later import COMMAND_LATE_S, FrozenCalls, NotLater
 from assistant.tools.builtin.date_and_weather import date_and_time

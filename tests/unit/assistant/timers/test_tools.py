@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from assistant.domain.clock import VirtualClock
-from assistant.domain.outcome import Tier
+from assistant.domain.tool_call import Tier
 from assistant.speech.catalogue import Catalogue
 from assistant.timers.book import LONGEST_NAME, MOST, TimerBook
 from assistant.timers.telling import TimerTelling

@@ -4,9 +4,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from assistant.domain.call import ToolCall
 from assistant.domain.clock import SystemClock
-from assistant.domain.outcome import ToolOutcome
+from assistant.domain.tool_call import ToolCall, ToolOutcome
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.execution.toolbox import Toolbox
 from integrations.demo_home import DemoHome

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from assistant.domain.outcome import Tier
+from assistant.domain.tool_call import Tier
 from assistant.tools import vocabulary
 from assistant.tools.house.intents import Action
 from assistant.tools.policy.risk import weigh

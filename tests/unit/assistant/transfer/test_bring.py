@@ -9,8 +9,8 @@ import pytest
 
 from assistant.config.schema import Settings
 from assistant.domain.clock import VirtualClock
-from assistant.domain.outcome import Tier
 from assistant.domain.records import MemoryRecord
+from assistant.domain.tool_call import Tier
 from assistant.journal.database import Database, Work
 from assistant.journal.store import Store
 from assistant.setup.document import NewFile

@@ -18,9 +18,8 @@ from assistant.domain.brain import (
     Reached,
     TurnRequest,
 )
-from assistant.domain.call import ToolCall
 from assistant.domain.clock import VirtualClock
-from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
+from assistant.domain.tool_call import Decision, Status, Tier, ToolCall, ToolOutcome
 from assistant.domain.turn_audio import TurnAudio
 from integrations.errors import IntegrationError
 from integrations.gemini.declarations import Declaration

@@ -9,8 +9,8 @@ from assistant.brains.briefing.briefer import STAY_SILENT, Briefing
 from assistant.brains.gemini.brain import GeminiLiveBrain
 from assistant.brains.gemini.lifecycle import LiveTimeouts
 from assistant.domain.brain import BrainEvent, BrainFault, Reached, ReplyText, TurnDone, TurnRequest
-from assistant.domain.call import ToolCall
 from assistant.domain.clock import SystemClock
+from assistant.domain.tool_call import ToolCall
 from assistant.domain.turn_audio import TurnAudio
 from integrations.gemini.access import Access
 from integrations.gemini.declarations import Declaration

@@ -15,7 +15,7 @@ from assistant.brains.gemini.calls import (
     note_of_cut,
     response_to,
 )
-from assistant.domain.outcome import Decision, Status, Tier
+from assistant.domain.tool_call import Decision, Status, Tier
 from integrations import errors
 from integrations.gemini.events import FunctionCall, TokensUsed
 from tests.unit.assistant.brains.gemini.doubles import outcome_of

@@ -8,7 +8,7 @@ import pytest
 from assistant.brains.gemini.calls import note_of_cut
 from assistant.brains.gemini.session_manager import LiveSessionManager
 from assistant.domain.brain import BrainFault, Reached, ReplySettled, ReplyText, TurnDone
-from assistant.domain.call import ToolCall
+from assistant.domain.tool_call import ToolCall
 from integrations.errors import Unavailable
 from integrations.gemini.events import (
     FunctionCall,

@@ -24,7 +24,7 @@ from assistant.domain.brain import (
     ToolCallsCancelled,
     TurnDone,
 )
-from assistant.domain.call import ToolCall
+from assistant.domain.tool_call import ToolCall
 from integrations.errors import Exhausted, Unavailable
 from integrations.gemini import events as live
 

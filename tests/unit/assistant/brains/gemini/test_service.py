@@ -18,7 +18,7 @@ from assistant.domain.brain import (
     TurnDone,
     TurnRequest,
 )
-from assistant.domain.call import ToolCall
+from assistant.domain.tool_call import ToolCall
 from integrations.gemini.declarations import Declaration
 from tests.simulators.script import (
     Call,

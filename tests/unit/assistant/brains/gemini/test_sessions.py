@@ -6,7 +6,7 @@ import pytest
 
 from assistant.brains.gemini.brain import MAX_KEPT, LiveSessions
 from assistant.domain.brain import PEOPLE, ConversationOwner, Spent, TurnRequest
-from assistant.domain.call import ToolCall
+from assistant.domain.tool_call import ToolCall
 from tests.simulators.records import HeardTurn
 from tests.simulators.script import Call, Done, Drop, GoAway, LiveStep, Say, Tokens, Turn
 from tests.unit.assistant.brains.gemini.doubles import BRIEFING, ScriptedBriefer, outcome_of

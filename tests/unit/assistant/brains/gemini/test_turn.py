@@ -20,7 +20,7 @@ from assistant.domain.brain import (
     TurnDone,
     Usage,
 )
-from assistant.domain.call import ToolCall
+from assistant.domain.tool_call import ToolCall
 from assistant.domain.turn_audio import TurnAudio
 from integrations.errors import Retired, Unavailable
 from integrations.gemini.events import (

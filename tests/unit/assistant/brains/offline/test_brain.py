@@ -17,7 +17,7 @@ from assistant.domain.brain import (
     TurnRequest,
 )
 from assistant.domain.clock import VirtualClock
-from assistant.domain.outcome import Decision, Observed, Status, Tier
+from assistant.domain.tool_call import Decision, Observed, Status, Tier
 from assistant.domain.turn_audio import TurnAudio
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.date_and_weather import Weather

@@ -17,10 +17,9 @@ from assistant.brains.offline.sentences import (
     PROFILE_INTENT,
     our_sentences,
 )
-from assistant.domain.call import ToolCall
 from assistant.domain.clock import VirtualClock
-from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
 from assistant.domain.records import AuditRecord, Mark, TurnRecord
+from assistant.domain.tool_call import Decision, Status, Tier, ToolCall, ToolOutcome
 from assistant.journal.reports import Reports
 from assistant.journal.store import Store
 from assistant.speech.catalogue import Catalogue

@@ -8,7 +8,7 @@ import pytest
 from assistant.brains.offline import OfflineBrain
 from assistant.domain.brain import TurnRequest
 from assistant.domain.clock import VirtualClock
-from assistant.domain.outcome import Status, ToolOutcome
+from assistant.domain.tool_call import Status, ToolOutcome
 from assistant.speech.catalogue import Catalogue
 from assistant.timers.book import TimerBook
 from assistant.timers.later import FrozenCalls, LaterTool

@@ -17,7 +17,7 @@ from assistant.conversation.expected_answers import (
     check_schema,
 )
 from assistant.domain.brain import BrainFault, Spent, Thought, Usage
-from assistant.domain.call import ToolCall
+from assistant.domain.tool_call import ToolCall
 from assistant.jobs.thinking import RunCall
 from integrations.gemini.declarations import Declaration
 from integrations.gemini.once import Picture

@@ -11,9 +11,8 @@ from assistant.conversation.hearing import Level
 from assistant.conversation.record import FinishedTurn
 from assistant.domain.brain import ConversationOwner
 from assistant.domain.clock import VirtualClock
-from assistant.domain.policy_context import Mode
 from assistant.domain.records import Mark, StoreError, TurnRecord
-from assistant.domain.rights import Rights
+from assistant.domain.tool_call import Mode, Rights
 from assistant.interfaces.api.parts import Openers, Parts
 from assistant.tools.policy.choices import Ratings
 from integrations.home_assistant.house import House

@@ -11,12 +11,11 @@ from assistant.conversation.rules.state import Standing, State
 from assistant.domain.brain import ConversationOwner
 from assistant.domain.clock import VirtualClock
 from assistant.domain.events import EventBus, Happening
-from assistant.domain.policy_context import Mode
-from assistant.domain.rights import CALLERS
-from assistant.domain.version import own_version
+from assistant.domain.tool_call import CALLERS, Mode
 from assistant.interfaces.api.box import Box
 from assistant.interfaces.api.parts import Openers, Parts
 from assistant.tools.policy.choices import Ratings
+from assistant.version import own_version
 from audio.device_status import MicrophoneStatus
 from integrations.home_assistant.house import Entity, House
 from integrations.web.box import Caller, NotKept, NotPossible, Scope, Unknown

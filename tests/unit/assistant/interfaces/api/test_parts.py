@@ -13,9 +13,8 @@ from assistant.conversation.confirmation_dialog import ConfirmationDialog
 from assistant.domain.brain import Usage
 from assistant.domain.clock import VirtualClock
 from assistant.domain.events import EventBus, Happening
-from assistant.domain.outcome import Tier
-from assistant.domain.question import How, Question, Settlement
 from assistant.domain.records import MemoryRecord, TurnRecord
+from assistant.domain.tool_call import How, Question, Settlement, Tier
 from assistant.interfaces.api.parts import Confirmations, History, Records, TurnSounds
 from assistant.journal.store import Store
 from assistant.sound.recordings import FOLDER, Recording, path_of, write

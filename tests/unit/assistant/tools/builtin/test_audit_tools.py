@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from assistant.domain.clock import VirtualClock
-from assistant.domain.outcome import Decision, Observed, Status, Tier
 from assistant.domain.records import AuditRecord, Mark, StoreError, TurnRecord
+from assistant.domain.tool_call import Decision, Observed, Status, Tier
 from assistant.journal.reports import Reports
 from assistant.journal.store import Store
 from assistant.speech.catalogue import Catalogue

@@ -2,8 +2,8 @@
 
 import pytest
 
-from assistant.domain.outcome import Tier
 from assistant.domain.records import StoreError
+from assistant.domain.tool_call import Tier
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.box_settings import NONE, SwitchProfile, named
 from assistant.tools.builtin.protocol import BuiltInRequest

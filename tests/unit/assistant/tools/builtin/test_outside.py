@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from assistant.domain.outcome import Tier
+from assistant.domain.tool_call import Tier
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.outside import (
     MAX_MESSAGE,

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from assistant.domain.outcome import Tier
+from assistant.domain.tool_call import Tier
 from assistant.tools.builtin.protocol import NO_ARGUMENTS, BuiltIn, BuiltInRequest, BuiltInResult
 from assistant.tools.catalog.menu import MAX_TOKENS, MAX_TOOLS, Menu, MenuKeeper, build_menu, tokens
 from integrations.mcp.servers import HOME_ASSISTANT, McpTool, ServerSpec, home_assistant_server

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from assistant.domain.outcome import Tier
+from assistant.domain.tool_call import Tier
 from assistant.tools.builtin.protocol import NO_ARGUMENTS, BuiltIn, BuiltInRequest, BuiltInResult
 from assistant.tools.catalog.approvals import Held
 from assistant.tools.catalog.menu import (

@@ -6,7 +6,7 @@ import pytest
 
 from assistant.config.tools import Limits
 from assistant.domain.clock import VirtualClock
-from assistant.domain.outcome import Tier
+from assistant.domain.tool_call import Tier
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.execution.guards import BURSTS, PROBE_S, TURNS_KEPT, Breakers, Guards, likeness
 

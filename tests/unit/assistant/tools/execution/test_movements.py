@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from assistant.domain.outcome import Decision, Observed, Status, Tier, ToolOutcome
+from assistant.domain.tool_call import Decision, Observed, Status, Tier, ToolOutcome
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.execution.outcomes import MAX_WATCHED, MovementWatch
 from assistant.tools.execution.verification import verify

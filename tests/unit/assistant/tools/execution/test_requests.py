@@ -1,7 +1,6 @@
 """Which call is which, and what a turn has sent."""
 
-from assistant.domain.call import ToolCall
-from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
+from assistant.domain.tool_call import Decision, Status, Tier, ToolCall, ToolOutcome
 from assistant.tools.execution.requests import LEDGER_CALLS, Ledger
 
 

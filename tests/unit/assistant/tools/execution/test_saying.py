@@ -8,10 +8,19 @@ import pytest
 
 from assistant.brains.gemini.event_reader import EventReader
 from assistant.brains.gemini.lifecycle import LiveTimeouts
-from assistant.domain.call import SentenceMatch, ToolCall
 from assistant.domain.clock import SystemClock
-from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
-from assistant.domain.rights import CALLERS, READ_ONLY, TALK, Rights
+from assistant.domain.tool_call import (
+    CALLERS,
+    READ_ONLY,
+    TALK,
+    Decision,
+    Rights,
+    SentenceMatch,
+    Status,
+    Tier,
+    ToolCall,
+    ToolOutcome,
+)
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.execution.executor import CheckAnswer
 from assistant.tools.execution.toolbox import Toolbox

@@ -5,9 +5,7 @@ from typing import Any
 
 import pytest
 
-from assistant.domain.call import ToolCall
-from assistant.domain.call_context import CallContext
-from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
+from assistant.domain.tool_call import CallContext, Decision, Status, Tier, ToolCall, ToolOutcome
 from assistant.tools.builtin.protocol import NO_ARGUMENTS, BuiltIn, BuiltInRequest, BuiltInResult
 from assistant.tools.execution.guards import CallGuards, Taint, gives_words_of_strangers
 from tests.unit.assistant.tools.embedded import living

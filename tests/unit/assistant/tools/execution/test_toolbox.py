@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from assistant.domain.outcome import Decision, Status, Tier
 from assistant.domain.records import StoreError
+from assistant.domain.tool_call import Decision, Status, Tier
 from assistant.tools.policy import openers as must_run
 from integrations.demo_home import DemoHome
 from integrations.errors import Unavailable

@@ -7,11 +7,18 @@ from typing import Any
 
 import pytest
 
-from assistant.domain.call import ToolCall
-from assistant.domain.call_context import CallContext
 from assistant.domain.clock import VirtualClock
-from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
-from assistant.domain.question import Question, Settlement, Verdict
+from assistant.domain.tool_call import (
+    CallContext,
+    Decision,
+    Question,
+    Settlement,
+    Status,
+    Tier,
+    ToolCall,
+    ToolOutcome,
+    Verdict,
+)
 from assistant.tools.builtin.protocol import (
     NO_ARGUMENTS,
     AskFirst,

@@ -3,10 +3,14 @@
 import asyncio
 from dataclasses import replace
 
-from assistant.domain.call import ToolCall
-from assistant.domain.call_context import CallContext
-from assistant.domain.outcome import Decision, Status, ToolOutcome
-from assistant.domain.question import Settlement
+from assistant.domain.tool_call import (
+    CallContext,
+    Decision,
+    Settlement,
+    Status,
+    ToolCall,
+    ToolOutcome,
+)
 from assistant.tools.execution.guards import CallGuards
 from tests.unit.assistant.tools.embedded import living
 

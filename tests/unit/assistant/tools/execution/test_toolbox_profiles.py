@@ -4,9 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from assistant.domain.call import SentenceMatch, ToolCall
-from assistant.domain.call_context import CallContext
-from assistant.domain.outcome import Decision, Status
+from assistant.domain.tool_call import CallContext, Decision, SentenceMatch, Status, ToolCall
 from tests.unit.assistant.tools.embedded import House, living
 
 LAMP = {"name": "Hall light"}

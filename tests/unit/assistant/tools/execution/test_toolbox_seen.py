@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from assistant.domain.clock import SystemClock
-from assistant.domain.outcome import Status
+from assistant.domain.tool_call import Status
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.date_and_weather import date_and_time
 from integrations.mcp.servers import McpResult

@@ -11,9 +11,8 @@ from typing import Any
 
 import pytest
 
-from assistant.domain.call import ToolCall
 from assistant.domain.clock import SystemClock
-from assistant.domain.outcome import Decision, Status
+from assistant.domain.tool_call import Decision, Status, ToolCall
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.execution.outcomes import MAX_DATA
 from assistant.tools.execution.toolbox import Toolbox

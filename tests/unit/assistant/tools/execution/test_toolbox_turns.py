@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from assistant.domain.call import ToolCall
 from assistant.domain.clock import VirtualClock
-from assistant.domain.outcome import Decision, Status, Tier
+from assistant.domain.tool_call import Decision, Status, Tier, ToolCall
 from assistant.tools.builtin.protocol import BuiltInRequest, BuiltInResult
 from assistant.tools.execution.toolbox import Toolbox
 from integrations.errors import Unavailable

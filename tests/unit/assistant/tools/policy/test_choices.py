@@ -11,9 +11,8 @@ import pytest
 from assistant.app.guards import LOOK_S, PolicyContexts, rulings_of
 from assistant.config.schema import Settings
 from assistant.domain.clock import VirtualClock
-from assistant.domain.outcome import Tier
-from assistant.domain.policy_context import Mode, PolicyContext
 from assistant.domain.records import StoreError
+from assistant.domain.tool_call import Mode, PolicyContext, Tier
 from assistant.journal.store import Store
 from assistant.speech.catalogue import Catalogue
 from assistant.speech.output import SpeechOutput

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from assistant.domain.call import SentenceMatch
-from assistant.domain.outcome import Decision, Tier
+from assistant.domain.tool_call import Decision, SentenceMatch, Tier
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.catalog.menu import Menu, MenuEntry, build_menu
 from assistant.tools.policy.judge import Judge, Misfit, Taken, refused

@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from assistant.domain.outcome import Decision, Tier
-from assistant.domain.policy_context import Mode, PolicyContext
+from assistant.domain.tool_call import Decision, Mode, PolicyContext, Tier
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.catalog.menu import MenuEntry, build_menu
 from assistant.tools.house.intents import Action

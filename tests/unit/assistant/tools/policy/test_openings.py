@@ -9,9 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assistant.domain.outcome import Decision, Tier
-from assistant.domain.policy_context import Mode, PolicyContext
-from assistant.domain.rights import CALLERS, Program
+from assistant.domain.tool_call import CALLERS, Decision, Mode, PolicyContext, Program, Tier
 from assistant.tools.house.intents import Action
 from assistant.tools.policy.choices import may_open, unknown_effects
 from assistant.tools.policy.engine import judge

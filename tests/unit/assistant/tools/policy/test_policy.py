@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from assistant.domain.outcome import Decision
+from assistant.domain.tool_call import Decision
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.catalog.menu import MenuEntry, build_menu
 from assistant.tools.policy.engine import judge, wants_words

@@ -6,10 +6,16 @@ from typing import Any
 
 import pytest
 
-from assistant.domain.call import SentenceMatch
-from assistant.domain.outcome import Decision, Tier
-from assistant.domain.policy_context import Mode, PolicyContext
-from assistant.domain.rights import CALLERS, TALK, Program
+from assistant.domain.tool_call import (
+    CALLERS,
+    TALK,
+    Decision,
+    Mode,
+    PolicyContext,
+    Program,
+    SentenceMatch,
+    Tier,
+)
 from assistant.tools.builtin.protocol import AskFirst
 from assistant.tools.catalog.menu import build_menu
 from assistant.tools.house.intents import Action

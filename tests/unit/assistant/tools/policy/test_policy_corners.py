@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from assistant.domain.outcome import Decision, Tier
-from assistant.domain.policy_context import PLAIN, Mode, PolicyContext
+from assistant.domain.tool_call import PLAIN, Decision, Mode, PolicyContext, Tier
 from assistant.tools.builtin.protocol import REMEMBER
 from assistant.tools.house.intents import INTENTS, Action, Intent, as_said, spread
 from assistant.tools.house.names import celsius

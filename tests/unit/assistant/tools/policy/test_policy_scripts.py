@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from assistant.domain.outcome import Decision, Tier
+from assistant.domain.tool_call import Decision, Tier
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.policy.engine import judge
 from integrations.home_assistant.house import Entity, House

@@ -5,10 +5,16 @@ from typing import Any, Literal
 
 import pytest
 
-from assistant.domain.call import SentenceMatch
-from assistant.domain.outcome import Decision
-from assistant.domain.policy_context import Mode, PolicyContext
-from assistant.domain.rights import CALLERS, TALK, Program, Rights
+from assistant.domain.tool_call import (
+    CALLERS,
+    TALK,
+    Decision,
+    Mode,
+    PolicyContext,
+    Program,
+    Rights,
+    SentenceMatch,
+)
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.policy.engine import judge_sentence
 from assistant.tools.policy.rules import OwnerRule, PolicyDecision, Ruling, Rulings

@@ -5,9 +5,7 @@ from typing import Any
 
 import pytest
 
-from assistant.domain.call import SentenceMatch
-from assistant.domain.outcome import Decision, Tier
-from assistant.domain.policy_context import Mode, PolicyContext
+from assistant.domain.tool_call import Decision, Mode, PolicyContext, SentenceMatch, Tier
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.policy.engine import judge, judge_sentence
 from assistant.tools.policy.rules import STRICT, OwnerRule, PolicyDecision, Ruling, Rulings

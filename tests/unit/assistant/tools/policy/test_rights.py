@@ -7,13 +7,25 @@ from typing import Any
 import pytest
 
 from assistant.config.tools import Limits
-from assistant.domain.call import SentenceMatch, ToolCall
-from assistant.domain.call_context import CallContext
 from assistant.domain.clock import VirtualClock
-from assistant.domain.outcome import Decision, Status, Tier
-from assistant.domain.policy_context import Mode, PolicyContext
-from assistant.domain.question import Settlement
-from assistant.domain.rights import _KEPT, CALLERS, READ_ONLY, TALK, Program, Programs, Rights
+from assistant.domain.tool_call import (
+    _KEPT,
+    CALLERS,
+    READ_ONLY,
+    TALK,
+    CallContext,
+    Decision,
+    Mode,
+    PolicyContext,
+    Program,
+    Programs,
+    Rights,
+    SentenceMatch,
+    Settlement,
+    Status,
+    Tier,
+    ToolCall,
+)
 from assistant.tools.builtin.protocol import (
     NO_ARGUMENTS,
     AskFirst,

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from assistant.announcements.tools import Announcer
-from assistant.domain.outcome import Decision, Tier
+from assistant.domain.tool_call import Decision, Tier
 from assistant.interfaces.controls import VoiceTools
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.catalog.menu import build_menu

@@ -6,9 +6,17 @@ from typing import Any
 
 import pytest
 
-from assistant.domain.outcome import Decision, Tier
-from assistant.domain.policy_context import Mode, PolicyContext
-from assistant.domain.rights import CALLERS, READ_ONLY, TALK, Program, Rights
+from assistant.domain.tool_call import (
+    CALLERS,
+    READ_ONLY,
+    TALK,
+    Decision,
+    Mode,
+    PolicyContext,
+    Program,
+    Rights,
+    Tier,
+)
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.policy.engine import judge
 from assistant.tools.policy.rules import OwnerRule, Ruling, Rulings, called, naming

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from assistant.domain.clock import VirtualClock
-from assistant.domain.outcome import Tier
 from assistant.domain.records import StoreError
+from assistant.domain.tool_call import Tier
 from assistant.journal.store import Store
 from assistant.tools.house.intents import Action
 from assistant.tools.policy.choices import RETRY_S, Ratings, SeenOpening, may_open

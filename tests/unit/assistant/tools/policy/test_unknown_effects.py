@@ -8,13 +8,20 @@ from typing import Any
 
 import pytest
 
-from assistant.domain.call import SentenceMatch, ToolCall
-from assistant.domain.call_context import CallContext
 from assistant.domain.clock import VirtualClock
-from assistant.domain.outcome import Decision, Status, Tier
-from assistant.domain.policy_context import Mode, PolicyContext
-from assistant.domain.question import Settlement
-from assistant.domain.rights import CALLERS, Program
+from assistant.domain.tool_call import (
+    CALLERS,
+    CallContext,
+    Decision,
+    Mode,
+    PolicyContext,
+    Program,
+    SentenceMatch,
+    Settlement,
+    Status,
+    Tier,
+    ToolCall,
+)
 from assistant.tools.catalog.approvals import Consents
 from assistant.tools.execution.guards import CallGuards
 from assistant.tools.house.intents import TRIGGER

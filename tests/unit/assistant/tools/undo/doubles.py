@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from assistant.domain.outcome import Decision, Observed, Status, Tier, ToolOutcome
+from assistant.domain.tool_call import Decision, Observed, Status, Tier, ToolOutcome
 from integrations.errors import Refused, Unavailable
 from integrations.home_assistant.house import Area, Entity, House
 from integrations.home_assistant.services import (

@@ -7,13 +7,20 @@ from typing import Any
 
 import pytest
 
-from assistant.domain.call import ToolCall
-from assistant.domain.call_context import CallContext
 from assistant.domain.clock import VirtualClock
-from assistant.domain.outcome import Decision, Status, Tier, ToolOutcome
-from assistant.domain.policy_context import Mode, PolicyContext
-from assistant.domain.question import Settlement
-from assistant.domain.rights import CALLERS, Rights
+from assistant.domain.tool_call import (
+    CALLERS,
+    CallContext,
+    Decision,
+    Mode,
+    PolicyContext,
+    Rights,
+    Settlement,
+    Status,
+    Tier,
+    ToolCall,
+    ToolOutcome,
+)
 from assistant.speech.catalogue import Catalogue
 from assistant.timers.later import LATER
 from assistant.tools.catalog.approvals import Consents

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from assistant.domain.outcome import Tier
+from assistant.domain.tool_call import Tier
 from assistant.tools.undo.reversible import ReversibleThings, actions, choose, differences
 from integrations.home_assistant.house import Entity, House
 from tests.unit.assistant.tools.undo.doubles import PLAYER, light, thing

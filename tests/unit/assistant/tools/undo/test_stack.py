@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from assistant.domain.clock import VirtualClock
-from assistant.domain.outcome import Observed, Status, Tier
+from assistant.domain.tool_call import Observed, Status, Tier
 from assistant.tools.undo.stack import LIFE_S, MAX_LEVELS, UndoStack
 from assistant.tools.undo.step import (
     WHY_MEDIA,

@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from assistant.domain.call import ToolCall
 from assistant.domain.clock import SystemClock, VirtualClock
-from assistant.domain.outcome import Status, ToolOutcome
+from assistant.domain.tool_call import Status, ToolCall, ToolOutcome
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.protocol import BuiltInRequest, BuiltInResult
 from assistant.tools.catalog.menu import Menu
