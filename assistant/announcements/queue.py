@@ -138,17 +138,17 @@ class Announcements(Opened):
         clock: Clock | None = None,
         *,
         sounds: "WaitingSounds | None" = None,
-        happenings: EventBus | None = None,
+        bus: EventBus | None = None,
     ) -> None:
         """`language_of`: a text, for what names no language. `loudspeaker`: None: there always is
-        one. `sounds`: where clips wait; None: there are none. `happenings`: told of each."""
+        one. `sounds`: where clips wait; None: there are none. `bus`: told of each."""
         self._store = store
         self._speaker = speaker
         self._language_of = language_of
         self._loudspeaker = loudspeaker
         self._clock = clock or SystemClock()
         self._sounds = sounds
-        self._happenings = happenings
+        self._bus = bus
         self._more = asyncio.Event()
         self._more.set()  # what an earlier process has left
         self._queue = AnnouncementQueue()
@@ -267,9 +267,9 @@ class Announcements(Opened):
             _log.error("an announcement that is over cannot be written down: %s", error)
 
     def _tell(self, record: AnnouncementRecord, what: Literal["waits", "said", "left_out"]) -> None:
-        if self._happenings is not None:
+        if self._bus is not None:
             caller = str(record.options.get("caller") or "")
-            self._happenings.tell("announcement", id=record.id, what=what, caller=caller)
+            self._bus.publish("announcement", id=record.id, what=what, caller=caller)
 
     # --- one after the other
 

@@ -1,4 +1,4 @@
-"""The ladder of brains, by the settings: which there are, and why others are not."""
+"""The brains of one process, by the settings: which there are, and why others are not."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -40,7 +40,7 @@ NO_CONSENT = (
 class BrainSet:
     """Who understands what is said."""
 
-    ladder: FallbackBrain
+    chain: FallbackBrain
     briefer: Briefer
     budget: Budget
     thinker: "GeminiOnceBrain | None"  # for questions that take long, where Gemini may be used
@@ -61,7 +61,7 @@ class BrainSet:
 @asynccontextmanager
 async def open_brains(
     settings: Settings,
-    bridge: HomeContext,
+    home: HomeContext,
     clock: Clock,
     *,
     resident: bool,
@@ -75,16 +75,16 @@ async def open_brains(
     async with AsyncExitStack() as stack:
         tasks = await stack.enter_async_context(OwnedTasks())
         briefer = Briefer(
-            bridge.tools.menu,
-            partial(bridge.hub.prompt, HOME_ASSISTANT),
-            lambda: bridge.home.house,
+            home.tools.menu,
+            partial(home.hub.prompt, HOME_ASSISTANT),
+            lambda: home.client.house,
             settings,
             clock,
             tasks,
-            learn=bridge.home.learn_exposure,
-            memories=lambda said, program: bridge.memories.briefed(said, program=program),
+            learn=home.client.learn_exposure,
+            memories=lambda said, program: home.memories.briefed(said, program=program),
         )
-        maker = _Maker(settings, bridge, clock, briefer, stack)
+        maker = _BrainFactory(settings, home, clock, briefer, stack)
         brains: list[Brain] = []
         for name in settings.brain.order:
             brain = await maker.make(name, absent_speaks=resident)
@@ -95,26 +95,26 @@ async def open_brains(
             raise ConfigError(
                 f'no brain of brain.order can be there; add "offline" to it. {" ".join(notices)}'
             )
-        budget = Budget(settings.limits.daily_cost_usd, bridge.store.spent_since, clock)
-        ladder = FallbackBrain(
+        budget = Budget(settings.limits.daily_cost_usd, home.store.spent_since, clock)
+        chain = FallbackBrain(
             brains,
-            bridge.tools,
+            home.tools,
             budget,
-            bridge.catalogue,
+            home.catalogue,
             clock,
             language_of(settings.assistant.languages),
             {name: profile.brain for name, profile in settings.profiles.items()},
             next_profile,
         )
         yield BrainSet(
-            ladder,
+            chain,
             briefer,
             budget,
             maker.thinker,
             maker.listener,
             maker.learn,
             maker.tell_heard,
-            (maker.forget, bridge.conversation.forget),
+            (maker.forget, home.conversation.forget),
             notices,
             maker.openings,
         )
@@ -126,19 +126,19 @@ def may_use_cloud(settings: Settings) -> bool:
     return settings.privacy.accept_cloud and bool(key)
 
 
-class _Maker:
+class _BrainFactory:
     """Makes one brain after the other; what it cannot make it says in `notices`."""
 
     def __init__(
         self,
         settings: Settings,
-        bridge: HomeContext,
+        home: HomeContext,
         clock: Clock,
         briefer: Briefer,
         stack: AsyncExitStack,
     ) -> None:
         self._settings = settings
-        self._bridge = bridge
+        self._home = home
         self._clock = clock
         self._briefer = briefer
         self._stack = stack
@@ -212,13 +212,13 @@ class _Maker:
         mode = self._settings.brain.prefer_local
         if mode == "never" or not await self._engine_there("brain.prefer_local"):
             return brain
-        bridge = self._bridge
+        home = self._home
         return PreferLocalBrain(
             brain,
             self._dry_run(),
-            bridge.tools.allows,
+            home.tools.allows,
             mode,
-            bridge.catalogue,
+            home.catalogue,
             self._clock,
             await self._stack.enter_async_context(OwnedTasks()),
             language_of(self._settings.assistant.languages),
@@ -227,18 +227,18 @@ class _Maker:
     async def _home_assistant(self) -> Brain | None:
         if not await self._engine_there("the brain home-assistant"):
             return None
-        settings, bridge = self._settings, self._bridge
+        settings, home = self._settings, self._home
         languages = settings.assistant.languages
-        ear = Ear(bridge.home, self.listener, languages, lambda: bridge.device.device_id or None)
+        ear = Ear(home.client, self.listener, languages, lambda: home.device.device_id or None)
         last = settings.brain.order[-1] == "home-assistant"
-        return HomeAssistantBrain(ear, self._dry_run(), bridge.catalogue, last=last)
+        return HomeAssistantBrain(ear, self._dry_run(), home.catalogue, last=last)
 
     async def _engine_there(self, what: str) -> bool:
         """Whether sentences can be tried at the home. One that is away may come back."""
-        if await self._bridge.conversation.offered() is not False:
+        if await self._home.conversation.offered() is not False:
             return True
         house, mend = "Home Assistant", ": add `conversation:` to its configuration.yaml"
-        if self._bridge.demo is not None:
+        if self._home.demo is not None:
             house, mend = "simulated house", ""
         self.notices.append(
             f"this {house} has no conversation engine that tells what a sentence would do, "
@@ -248,7 +248,7 @@ class _Maker:
 
     def _dry_run(self) -> DryRun:
         wake = [word.model.replace("_", " ") for word in self._settings.wake.words]
-        return DryRun(self._bridge.conversation.recognize, self._settings.assistant.languages, wake)
+        return DryRun(self._home.conversation.recognize, self._settings.assistant.languages, wake)
 
     async def listener(self) -> Listener:
         """The device's own recogniser."""
@@ -276,22 +276,22 @@ class _Maker:
     async def _offline(self) -> OfflineBrain:
         if self._own_brain is not None:
             return self._own_brain
-        settings, bridge = self._settings, self._bridge
+        settings, home = self._settings, self._home
         # Models load here: not on the loop, which may be serving the embedded house.
         recognizer = await asyncio.to_thread(
             make_recognizer, settings.offline.recognizer, settings.assistant.languages
         )
         self._own_brain = OfflineBrain(
-            lambda: bridge.home.house,
-            bridge.tools.menu,
+            lambda: home.client.house,
+            home.tools.menu,
             recognizer,
-            bridge.catalogue,
+            home.catalogue,
             self._clock,
             settings.assistant.area,
             settings.assistant.languages,
-            expected=bridge.memories.expected,
-            connected=lambda: bridge.home.connected and bridge.hub.answered(HOME_ASSISTANT),
-            look=bridge.home.look,
+            expected=home.memories.expected,
+            connected=lambda: home.client.connected and home.hub.answered(HOME_ASSISTANT),
+            look=home.client.look,
         )
         self._stack.callback(self._own_brain.close)
         return self._own_brain

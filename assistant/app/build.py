@@ -39,13 +39,13 @@ class App:
     """One process of Hearth, put together."""
 
     settings: Settings
-    bridge: HomeContext
-    minds: BrainSet
+    home: HomeContext
+    brains: BrainSet
     runner: ConversationLoop
     log: TurnLog
     notices: tuple[str, ...]  # what a person should know at the start, a sentence each
-    mouth: SpeechOutput
-    stay: DaemonServices | None  # None in a process that does not stay
+    speech_output: SpeechOutput
+    daemon: DaemonServices | None  # None in a process that does not stay
 
 
 @asynccontextmanager
@@ -140,7 +140,7 @@ async def open_around(
         voices = partial(voices_of, speed=controls.pace, ahead=resident)
         conversation.services.set(
             TurnServices(
-                brains.ladder,
+                brains.chain,
                 work.calls,
                 asking_services(settings, home, brains, conversation, prompter),
                 brains.tell_heard,
@@ -174,7 +174,7 @@ def asking_services(
     witness = Witness(languages, guard, brains.ear, _hears(settings, languages), wake)
     phone = None
     if settings.policy.phone:
-        phones = Phones(home.home, home.own_device)
+        phones = Phones(home.client, home.own_device)
         name = settings.assistant.name
         phone = OwnersPhone(phones, settings.policy.phone, name, home.catalogue)
     return AskingServices(witness, prompter, phone, brains.learn)

@@ -124,7 +124,7 @@ async def open_conversation(
 
 def _house(home: "Deferred[HomeContext]") -> House:
     """The house as far as it is known: an empty one at the start."""
-    return House() if home.value is None else home.value.home.house
+    return House() if home.value is None else home.value.client.house
 
 
 def _keeps_words(home: "Deferred[HomeContext]") -> bool:

@@ -238,8 +238,8 @@ class _Service:
         )
         async with open_around(conversation, hears=hears, resident=True) as app:
             hooks.startup.reach("house and brains")
-            assert app.stay is not None
-            announcements = app.stay.announcements
+            assert app.daemon is not None
+            announcements = app.daemon.announcements
             self._unsaid = lambda: announcements.unsaid
             async with open_interfaces(app, sound, more_troubles=hooks.troubles, stuck=hooks.stuck):
                 hooks.startup.reach("ready")

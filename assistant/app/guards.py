@@ -107,7 +107,7 @@ async def open_governance(
     settings: Settings,
     store: Store,
     home: HomeAssistant,
-    moments: PolicyContexts,
+    policy_contexts: PolicyContexts,
     clock: Clock,
     *,
     resident: bool,
@@ -124,13 +124,13 @@ async def open_governance(
         return own.area_id if own is not None else ""
 
     def keeps_words() -> bool:
-        return moments.modes.current is not Mode.GUEST
+        return policy_contexts.modes.current is not Mode.GUEST
 
     async with UndoStack(
         *(home, Snapshots(home), services, clock),
         alone=alone,
         store=store,
-        tiers=lambda: moments.ratings.tiers,
+        tiers=lambda: policy_contexts.ratings.tiers,
     ) as undo:
         governance = CallGuards(
             limits=Guards(settings.limits, clock),

@@ -60,21 +60,21 @@ class HomeContext:
     """The house and its tools, without anybody who listens or speaks."""
 
     store: Store
-    home: HomeAssistant
+    client: HomeAssistant  # the connection to the house
     hub: McpHub
     device: HouseDevice  # what Hearth is to Home Assistant
     conversation: Conversation  # the home's own engine
     tools: Toolbox
-    moments: PolicyContexts  # the mode, and how the owner rated what
+    policy_contexts: PolicyContexts  # the mode, and how the owner rated what
     memories: Memories  # what people asked to remember
     catalogue: Catalogue
     cameras: Cameras
-    happenings: EventBus  # for automations and whoever shows what goes on
+    bus: EventBus  # for automations and whoever shows what goes on
     demo: "DemoHome | None"  # the simulated house, where `home_assistant.url` is "demo"
 
     def keeps_words(self) -> bool:
         """Whether what people say is written down; guests' words are not."""
-        return self.moments.modes.current is not Mode.GUEST
+        return self.policy_contexts.modes.current is not Mode.GUEST
 
     def own_device(self) -> str:
         """Id of the device that Hearth is to the home, "" where it is none."""
@@ -113,17 +113,19 @@ async def open_home(
         learning = tasks.start(_learn(hub, home), "what is exposed")
         await stack.enter_async_context(home)
         catalogue = catalogue or Catalogue()
-        moments = PolicyContexts(store, clock, settings)
-        await moments.load()
-        tasks.start(moments.follow(), "mode and ratings")
-        await stack.enter_async_context(SeenOpening(home, store, moments.ratings, clock))
+        policy_contexts = PolicyContexts(store, clock, settings)
+        await policy_contexts.load()
+        tasks.start(policy_contexts.follow(), "mode and ratings")
+        await stack.enter_async_context(SeenOpening(home, store, policy_contexts.ratings, clock))
         governed = await stack.enter_async_context(
-            open_governance(settings, store, home, moments, clock, resident=resident)
+            open_governance(settings, store, home, policy_contexts, clock, resident=resident)
         )
         engine = Conversation(home, lambda: device.device_id or None)
-        tools = _toolbox(settings, clock, hub, home, engine, store, catalogue, moments, governed)
-        memories = _memories(settings, store, catalogue, clock, moments)
-        _offer(tools, home, store, catalogue, clock, moments, memories, governed.undo)
+        tools = _toolbox(
+            settings, clock, hub, home, engine, store, catalogue, policy_contexts, governed
+        )
+        memories = _memories(settings, store, catalogue, clock, policy_contexts)
+        _offer(tools, home, store, catalogue, clock, policy_contexts, memories, governed.undo)
         cameras = Cameras(url, token, *tls)
         if home.connected:
             await asyncio.wait([learning], timeout=_LEARN_WITHIN_S)
@@ -135,11 +137,11 @@ async def open_home(
             device,
             engine,
             tools,
-            moments,
+            policy_contexts,
             memories,
             catalogue,
             cameras,
-            EventBus(lambda: not _is_guest(moments)),
+            EventBus(lambda: not _is_guest(policy_contexts)),
             demo,
         )
 
@@ -161,7 +163,7 @@ def _toolbox(
     engine: Conversation,
     store: Store,
     catalogue: Catalogue,
-    moments: PolicyContexts,
+    policy_contexts: PolicyContexts,
     governed: Governed,
 ) -> Toolbox:
     return Toolbox(
@@ -177,19 +179,23 @@ def _toolbox(
         ),
         rulings=rulings_of(settings.policy),
         ask_scripts=partial(ask_scripts, home.command),
-        moment=moments,
+        moment=policy_contexts,
         governance=governed.governance,
     )
 
 
 def _memories(
-    settings: Settings, store: Store, catalogue: Catalogue, clock: Clock, moments: PolicyContexts
+    settings: Settings,
+    store: Store,
+    catalogue: Catalogue,
+    clock: Clock,
+    policy_contexts: PolicyContexts,
 ) -> Memories:
     return Memories(
         store.memory,
         catalogue,
         clock,
-        private=partial(_is_guest, moments),
+        private=partial(_is_guest, policy_contexts),
         lately=partial(_lately, store),
         area=settings.assistant.area,
     )
@@ -201,14 +207,14 @@ def _offer(
     store: Store,
     catalogue: Catalogue,
     clock: Clock,
-    moments: PolicyContexts,
+    policy_contexts: PolicyContexts,
     memories: Memories,
     undo: UndoStack,
 ) -> None:
     """What Hearth itself can do, beside the tools of its servers."""
     house = partial(_house, home)
     tools.offer(find_devices(home, catalogue), live_context(home, catalogue, clock))
-    tools.offer(SetMode(moments.modes, catalogue, clock).tool(), *memories.tools())
+    tools.offer(SetMode(policy_contexts.modes, catalogue, clock).tool(), *memories.tools())
     tools.offer(*_undoing(undo, tools, house, catalogue))
     tools.offer(*AuditTools(store, house, catalogue, clock).tools())
     tools.offer(Marking(store.reports, catalogue, clock).tool())
@@ -250,8 +256,8 @@ async def _lately(store: Store) -> str:
     return (turns[0].heard if turns else None) or ""
 
 
-def _is_guest(moments: PolicyContexts) -> bool:
-    return moments.modes.current is Mode.GUEST
+def _is_guest(policy_contexts: PolicyContexts) -> bool:
+    return policy_contexts.modes.current is Mode.GUEST
 
 
 def _here(home: HomeAssistant) -> bool:

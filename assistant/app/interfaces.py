@@ -104,7 +104,7 @@ async def _standing(watched: Watched, lag: LoopLag) -> Standing:
         connected=_connected(watched),
         queues={
             "announcements": stay.announcements.waiting,
-            "store": app.bridge.store.waiting,
+            "store": app.home.store.waiting,
         },
         timers=timers,
         cost_today_usd=stay.figures.cost_today_usd,
@@ -129,9 +129,9 @@ def _frames(watched: Watched) -> dict[tuple[str, str], int]:
 def _connections(watched: Watched) -> dict[str, int]:
     app = watched.app
     opened = {
-        "home_assistant": app.bridge.home.openings,
-        "gemini": app.minds.openings(),
-        **{f"tools:{name}": count for name, count in app.bridge.hub.openings().items()},
+        "home_assistant": app.home.client.openings,
+        "gemini": app.brains.openings(),
+        **{f"tools:{name}": count for name, count in app.home.hub.openings().items()},
     }
     if watched.broker is not None:
         opened["mqtt"] = watched.broker.openings()
@@ -141,9 +141,9 @@ def _connections(watched: Watched) -> dict[str, int]:
 
 
 def _connected(watched: Watched) -> dict[str, bool]:
-    bridge = watched.app.bridge
-    now = {"home_assistant": bridge.home.connected}
-    now |= {f"tools:{state.name}": state.ok for state in bridge.hub.states()}
+    home = watched.app.home
+    now = {"home_assistant": home.client.connected}
+    now |= {f"tools:{state.name}": state.ok for state in home.hub.states()}
     if watched.broker is not None:
         now["mqtt"] = watched.broker.connected()
     return now
@@ -177,14 +177,12 @@ async def open_interfaces(
     `stuck`: gives the sentence on why only a restart helps, "" for nothing.
     Raises ConfigError and Misconfigured.
     """
-    stay, clock = app.stay, clock or SystemClock()
+    stay, clock = app.daemon, clock or SystemClock()
     assert stay is not None
     async with AsyncExitStack() as stack:
         looks = dict(more_troubles or {})  # and of the faces themselves
         looks["clock"] = ClockWatch(clock, synchronised).problem
-        troubles = HealthMonitor(
-            partial(_troubles, app, sound, looks), app.bridge.happenings, clock
-        )
+        troubles = HealthMonitor(partial(_troubles, app, sound, looks), app.home.bus, clock)
         await stack.enter_async_context(troubles)
         box = _box(app, stay, sound, clock, troubles, stuck)
         stack.enter_context(box)
@@ -194,7 +192,7 @@ async def open_interfaces(
             looks["mqtt"] = lambda: face.problem
             await stack.enter_async_context(face)
             broker = Broker(lambda: face.openings, lambda: face.connected)
-        if app.bridge.demo is None:
+        if app.home.demo is None:
             await stack.enter_async_context(_device(app, stay, box, troubles, clock))
         if app.settings.wyoming.enabled:
             await stack.enter_async_context(_wyoming(app, stay))
@@ -212,34 +210,34 @@ def _box(
     troubles: HealthMonitor,
     stuck: Callable[[], str],
 ) -> Box:
-    bridge, runner, settings = app.bridge, app.runner, app.settings
+    home, runner, settings = app.home, app.runner, app.settings
 
     async def doctor() -> Sequence[Mapping[str, Any]]:
         whole = await asyncio.to_thread(import_module, "assistant.doctor.whole")
         return [asdict(finding) for finding in await whole.examine_all(settings)]
 
     async def tools() -> Mapping[str, Any]:
-        menu = await bridge.tools.menu()
-        return menu_json(bridge.hub.states(), menu.entries, rulings_of(settings.policy).rules)
+        menu = await home.tools.menu()
+        return menu_json(home.hub.states(), menu.entries, rulings_of(settings.policy).rules)
 
     def guests() -> bool:
-        return bridge.moments.modes.current is Mode.GUEST
+        return home.policy_contexts.modes.current is Mode.GUEST
 
     sounds = TurnSounds(settings.data_folder)
     cap_usd = settings.limits.daily_cost_usd
     parts = Parts(
         runner,
         stay.mute,
-        bridge.moments.modes,
+        home.policy_contexts.modes,
         stay.desk,
         stay.questions,
         stay.talks,
         stay.timers,
         stay.live,
-        Confirmations(lambda: runner.exchange, bridge.happenings),
-        Records(bridge.store, guests, clock),
-        Openers(lambda: bridge.home.house, bridge.moments.ratings),
-        History(bridge.store, sounds, guests, cap_usd, clock),
+        Confirmations(lambda: runner.exchange, home.bus),
+        Records(home.store, guests, clock),
+        Openers(lambda: home.client.house, home.policy_contexts.ratings),
+        History(home.store, sounds, guests, cap_usd, clock),
         tools,
         doctor,
         lambda: troubles.now,
@@ -247,7 +245,7 @@ def _box(
         stuck,
         settings.http.mcp_turns,
     )
-    return Box(parts, bridge.happenings, clock)
+    return Box(parts, home.bus, clock)
 
 
 def _troubles(
@@ -256,22 +254,22 @@ def _troubles(
     """What does not work now: what has it, and a sentence."""
     found = {} if sound is None else dict(sound.troubles)
     found |= {what: problem for what, look in looks.items() if (problem := look())}
-    home = app.bridge.home
-    if not home.connected:
-        found["home_assistant"] = str(home.problem or "Home Assistant is not connected.")
-    if app.bridge.store.problem:
-        found["journal"] = app.bridge.store.problem
+    client = app.home.client
+    if not client.connected:
+        found["home_assistant"] = str(client.problem or "Home Assistant is not connected.")
+    if app.home.store.problem:
+        found["journal"] = app.home.store.problem
     return found
 
 
 def _device(
     app: App, stay: DaemonServices, box: Box, troubles: HealthMonitor, clock: Clock
 ) -> DeviceInterface:
-    bridge = app.bridge
-    reach = Reach(box, stay.desk, stay.announcements, bridge.catalogue, bridge.store)
+    home = app.home
+    reach = Reach(box, stay.desk, stay.announcements, home.catalogue, home.store)
     return DeviceInterface(
-        *(app.settings, bridge.device, bridge.home, _sources(app, stay, troubles)),
-        *(bridge.happenings, bridge.keeps_words, reach, clock),
+        *(app.settings, home.device, home.client, _sources(app, stay, troubles)),
+        *(home.bus, home.keeps_words, reach, clock),
     )
 
 
@@ -285,19 +283,19 @@ async def _mqtt(
     from assistant.interfaces.mqtt.commands import MqttParts
     from assistant.interfaces.mqtt.interface import MqttInterface, own_identifier
 
-    bridge = app.bridge
+    home = app.home
     sources = _sources(app, stay, troubles)
-    parts = MqttParts(box, stay.desk, stay.live, sources, bridge.happenings, bridge.store)
-    identifier = await own_identifier(bridge.device.file)
-    return MqttInterface(app.settings, identifier, parts, bridge.catalogue, clock)
+    parts = MqttParts(box, stay.desk, stay.live, sources, home.bus, home.store)
+    identifier = await own_identifier(home.device.file)
+    return MqttInterface(app.settings, identifier, parts, home.catalogue, clock)
 
 
 def _wyoming(app: App, stay: DaemonServices) -> "WyomingInterface":
     from assistant.interfaces.wyoming import HouseVoice, SatelliteRoom, WyomingInterface
 
     languages = app.settings.assistant.languages
-    room = SatelliteRoom(stay.desk, app.bridge.catalogue, languages[0])
-    voice = HouseVoice(app.mouth.synthesize, languages, stay.language_of)
+    room = SatelliteRoom(stay.desk, app.home.catalogue, languages[0])
+    voice = HouseVoice(app.speech_output.synthesize, languages, stay.language_of)
     return WyomingInterface(app.settings, room, voice)
 
 

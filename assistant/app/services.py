@@ -65,7 +65,7 @@ def make_announcements(conversation: BoxConversation, home: HomeContext) -> Anno
         conversation.mouth,
         conversation.clock,
         sounds=WaitingSounds(settings.data_folder / FOLDER),
-        happenings=home.happenings,
+        bus=home.bus,
     )
 
 
@@ -83,13 +83,13 @@ async def open_daemon_services(
     assert mute is not None  # of a process that stays
     language_of = partial(_language_of, settings)
     async with AsyncExitStack() as stack:
-        await stack.enter_async_context(Care(home.store, settings.journal, home.happenings, clock))
+        await stack.enter_async_context(Care(home.store, settings.journal, home.bus, clock))
         await stack.enter_async_context(announcements)
         _tell_of_missing_voices(conversation.mouth, home, announcements)
         desk = AnnouncementService(announcements, _sound_files(settings, home), clock)
-        watch = MovementWatch(home.home, home.catalogue, announcements.say)
+        watch = MovementWatch(home.client, home.catalogue, announcements.say)
         home.tools.tell((await stack.enter_async_context(watch)).follow)
-        telling = TurnTelling(home.happenings)
+        telling = TurnTelling(home.bus)
         runner.follow(telling)
         stack.callback(log.follow(telling.finished))
         stack.callback(log_turns(log))
@@ -130,7 +130,7 @@ def _sound_files(settings: Settings, home: HomeContext) -> SoundFiles:
     """Return the finder of sound files. `home_assistant.url` may name the simulated house."""
     house = settings.home_assistant
     url = home.demo.url if home.demo is not None and house.url == DEMO else house.url
-    sounds = HomeSounds(home.home, url, house.verify_tls, house.ca_file)
+    sounds = HomeSounds(home.client, url, house.verify_tls, house.ca_file)
     return SoundFiles(settings.data_folder / MEDIA_FOLDER, sounds)
 
 
@@ -149,7 +149,7 @@ async def _open_timers(
 
     def tell(what: str, timer: TimerRecord) -> None:
         words = {"name": timer.name} if timer.name else {}
-        home.happenings.tell("timer", words=words, id=timer.id, what=what, kind=timer.kind)
+        home.bus.publish("timer", words=words, id=timer.id, what=what, kind=timer.kind)
 
     stack.callback(keeper.follow(tell))
     return keeper
@@ -174,7 +174,7 @@ async def _open_questions(
     thinking = work.thinking
     mapper = SchemaMapper(thinking, thinking.spent, lambda: new_id(clock.now()))
     maps = mapper.map if thinking.enabled else None
-    questions = ProgramQuestions(runner, line, house, home.happenings, clock, maps)
+    questions = ProgramQuestions(runner, line, house, home.bus, clock, maps)
     talks = Talks(runner, line, language_of, clock)
     await stack.enter_async_context(questions)
     await stack.enter_async_context(talks)
@@ -187,8 +187,8 @@ async def _follow_media(
     """Lower the room's media players while somebody speaks."""
     settings, runner = conversation.settings, conversation.runner
     media = RoomMedia(
-        home.home,
-        Services(home.home),
+        home.client,
+        Services(home.client),
         home.store,
         conversation.clock,
         settings.media,

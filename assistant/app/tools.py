@@ -205,7 +205,7 @@ class BackgroundWork:
 @asynccontextmanager
 async def open_background_work(
     settings: Settings,
-    bridge: HomeContext,
+    home: HomeContext,
     clock: Clock,
     *,
     resident: bool = False,
@@ -218,16 +218,16 @@ async def open_background_work(
     `resident`: this process stays, and timers ring in it. `brains`, `conversation`: None where
     tools are only listed. `say`: how the end of a job is told.
     """
-    tools, catalogue, home = bridge.tools, bridge.catalogue, bridge.home
+    tools, catalogue, client = home.tools, home.catalogue, home.client
     area, own_voice = settings.assistant.area, settings.voice.engine != "gemini"
     if conversation is None:
-        controls, here = Controls(settings.voice, bridge.store, clock), None
+        controls, here = Controls(settings.voice, home.store, clock), None
     else:
         controls = conversation.controls
         here = conversation.runner.announce if conversation.speaks else None
 
     def house() -> House:
-        return home.house
+        return client.house
 
     def rings() -> bool:
         return resident or is_held(settings.data_folder)
@@ -237,23 +237,23 @@ async def open_background_work(
         teller = Teller(catalogue, thinking if thinking.enabled else None, thinking.spent)
         jobs = await stack.enter_async_context(Jobs(catalogue, clock, say, teller.tell))
         announcer = await stack.enter_async_context(
-            Announcer(home, catalogue, area, bridge.own_device, here)
+            Announcer(client, catalogue, area, home.own_device, here)
         )
         tools.offer(*LongWork(jobs, catalogue).tools())
         tools.offer(*VoiceTools(controls, catalogue, own_voice=own_voice).tools())
         tools.offer(*TalkTools(controls, catalogue).tools())
         tools.offer(announcer.tool())
-        tools.offer(SendToPhone(Phones(home, bridge.own_device), house, catalogue).tool())
-        tools.offer(Weather(home, house, catalogue, clock).tool())
-        timers = Timekeeping(bridge.store, tools, home, rings, catalogue, clock)
+        tools.offer(SendToPhone(Phones(client, home.own_device), house, catalogue).tool())
+        tools.offer(Weather(client, house, catalogue, clock).tool())
+        timers = Timekeeping(home.store, tools, client, rings, catalogue, clock)
         tools.offer(*timers.tools())
         if settings.tools.web_fetch:
-            tools.offer(fetch_page(Fetcher(), catalogue, bridge.memories.texts))
+            tools.offer(fetch_page(Fetcher(), catalogue, home.memories.texts))
         if thinking.enabled:
             work = thinking.guide, thinking.spent, catalogue
             tools.offer(
                 LongThinking(thinking, tools, jobs, *work).tool(),
-                Looking(thinking, bridge.cameras.snapshot, house, *work).tool(),
+                Looking(thinking, home.cameras.snapshot, house, *work).tool(),
             )
         after_s = PATIENCE_S if resident else None
         yield BackgroundWork(thinking, timers, Patient(tools, jobs, catalogue, clock, after_s))

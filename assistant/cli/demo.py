@@ -121,25 +121,25 @@ async def _with_scenes(settings: Settings, folder: Path) -> int:
     )
     failed: list[str] = []
     async with Gramophone() as player, open_app(settings, player, hears=True) as app:
-        assert app.bridge.demo is not None
+        assert app.home.demo is not None
         console.print()
         console.tell("[bold]The house before[/]")
-        show_house(console, app.bridge.demo.describe())
+        show_house(console, app.home.demo.describe())
         console.print()
         console.print(f"The bars: {LEGEND}", style="dim")
         for number, scene in enumerate(SCENES, 1):
             answer = folder / f"{scene.name}.answer.wav"
             await player.begin(answer)
-            before = _states(app.bridge.demo)
+            before = _states(app.home.demo)
             turn = await _play(app, scene, clips.get(scene.name))
-            changes = _changed_states(before, _states(app.bridge.demo))
+            changes = _changed_states(before, _states(app.home.demo))
             show_scene(console, f"{number}/{len(SCENES)}", scene, turn, changes, answer)
             if (trouble := _trouble(scene, turn, changes)) is not None:
                 console.tell("   [red]wrong   {trouble}[/]", trouble=trouble, fold=True)
                 failed.append(scene.name)
         console.print()
         console.tell("[bold]The house after[/]")
-        show_house(console, app.bridge.demo.describe())
+        show_house(console, app.home.demo.describe())
     return _verdict(console, failed, folder)
 
 
@@ -150,10 +150,10 @@ async def _play(app: App, scene: SpokenCommand | Typed, clip: Path | None) -> Fi
         await app.runner.listen(WavSource(clip, realtime=False), turns=1)
     else:
         await app.runner.ask(scene.words)
-    demo = app.bridge.demo
+    demo = app.home.demo
     assert demo is not None
     # Looked at with each change that the websocket tells; what is missing is told by `_trouble`.
-    await app.bridge.home.wait_for(
+    await app.home.client.wait_for(
         scene.expects,
         lambda _: all(_states(demo)[key] == want for key, want in scene.expects.items()),
         _SETTLE_S,
@@ -212,11 +212,11 @@ async def _with_microphone(settings: Settings) -> int:
         open_app(settings, outputs, hears=True, paced=True) as app,
         open_microphone(settings, outputs) as microphone,
     ):
-        assert app.bridge.demo is not None
+        assert app.home.demo is not None
         if microphone is None:
             raise Failed("audio.input names no microphone: set it to one of `hearth devices`.")
         app.log.on_turn(lambda turn: show_turn(turn.record, turn.outcomes))
-        show_house(console, app.bridge.demo.describe())
+        show_house(console, app.home.demo.describe())
         console.print()
         console.print('Say "okay nabu, turn on the kitchen light". Ctrl-C ends it.')
         await app.runner.listen_for_ever(microphone)

@@ -60,30 +60,30 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
         raise Failed(f"There is no profile {profile}; add a table [profiles.{profile}]", 2)
     clock = SystemClock()
     if arguments.deed == "approve":
-        async with open_home(settings, clock) as bridge:
-            await bridge.hub.tools(PATIENCE_S)
-            return await approve(bridge, arguments.chosen, arguments.json)
+        async with open_home(settings, clock) as home:
+            await home.hub.tools(PATIENCE_S)
+            return await approve(home, arguments.chosen, arguments.json)
     if arguments.deed == "rate":
-        async with open_home(settings, clock) as bridge:
-            await bridge.hub.tools(PATIENCE_S)
+        async with open_home(settings, clock) as home:
+            await home.hub.tools(PATIENCE_S)
             chosen, every = arguments.chosen, arguments.every
-            return await rate(bridge, clock, chosen, every, arguments.json)
+            return await rate(home, clock, chosen, every, arguments.json)
     async with (
-        open_home(settings, clock) as bridge,
-        open_background_work(settings, bridge, clock),  # for the tools that it offers
+        open_home(settings, clock) as home,
+        open_background_work(settings, home, clock),  # for the tools that it offers
     ):
-        await bridge.hub.tools(PATIENCE_S)  # programs take a while to start
+        await home.hub.tools(PATIENCE_S)  # programs take a while to start
         if profile is not None:
-            told = await _instruction(bridge, settings, clock, profile)
+            told = await _instruction(home, settings, clock, profile)
             say_json(told) if arguments.json else say(*told.split("\n"))
             return 0
         if arguments.explain:
             language = settings.assistant.languages[0]
             for call in calls:
-                _print_verdict(*await _explain(bridge, call, language), arguments.json)
+                _print_verdict(*await _explain(home, call, language), arguments.json)
             return 0
-        menu = await bridge.tools.menu()
-        servers = bridge.hub.states()
+        menu = await home.tools.menu()
+        servers = home.hub.states()
     rules = rulings_of(settings.policy).rules
     if arguments.json:
         whole = menu_json(servers, menu.entries, rules)
@@ -93,19 +93,19 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
     return 0 if any(server.ok for server in servers) else 1
 
 
-async def _instruction(bridge: HomeContext, settings: Settings, clock: Clock, profile: str) -> str:
+async def _instruction(home: HomeContext, settings: Settings, clock: Clock, profile: str) -> str:
     """The system instruction of a session that would begin now."""
-    prompt = partial(bridge.hub.prompt, HOME_ASSISTANT)
-    house = bridge.home
+    prompt = partial(home.hub.prompt, HOME_ASSISTANT)
+    house = home.client
     async with OwnedTasks() as tasks:
         briefer = Briefer(
-            bridge.tools.menu,
+            home.tools.menu,
             prompt,
             lambda: house.house,
             settings,
             clock,
             tasks,
-            memories=lambda said, program: bridge.memories.briefed(said, program=program),
+            memories=lambda said, program: home.memories.briefed(said, program=program),
             wait_s=PATIENCE_S,
         )
         return (await briefer.brief(profile)).instruction
@@ -158,16 +158,14 @@ def _calls(given: str) -> list[dict[str, Any]]:
 
 
 async def _explain(
-    bridge: HomeContext, call: dict[str, Any], language: str
+    home: HomeContext, call: dict[str, Any], language: str
 ) -> tuple[dict[str, Any], Ruling]:
     """Return what `--json` prints, and the ruling, which only people are told."""
-    explained = await bridge.tools.explain(
-        call["name"], call.get("arguments", {}), call.get("heard")
-    )
+    explained = await home.tools.explain(call["name"], call.get("arguments", {}), call.get("heard"))
     if explained is None:
         raise Failed(f"There is no tool {call['name']}; list them with hearth tools")
     entry, verdict = explained
-    reason = bridge.catalogue.say(verdict.key, language, **verdict.values) if verdict.key else None
+    reason = home.catalogue.say(verdict.key, language, **verdict.values) if verdict.key else None
     return {
         "name": entry.tool.name,
         "server": entry.server,

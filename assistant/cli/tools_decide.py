@@ -40,19 +40,19 @@ _SHORT = 8  # digits of a fingerprint that are shown
 _WRAPPER = textwrap.TextWrapper(96, replace_whitespace=False, expand_tabs=False)
 
 
-async def approve(bridge: HomeContext, chosen: Sequence[str], as_json: bool) -> int:
+async def approve(home: HomeContext, chosen: Sequence[str], as_json: bool) -> int:
     """Approve the waiting tools that `chosen` names; with none, only show what waits.
 
     Each is SERVER/NAME or SERVER/*, with @ and the fingerprint that was shown behind it where
     nothing else than that may be approved.
     """
-    approvals = Approvals(bridge.store)
-    tools, servers = await bridge.hub.tools(), bridge.hub.servers
+    approvals = Approvals(home.store)
+    tools, servers = await home.hub.tools(), home.hub.servers
     await approvals.look(tools, servers)  # a server's first tools are pinned, not asked about
     waiting = await approvals.waiting(tools, servers)
     taken: list[Waiting] = []
     for name in chosen:
-        _look_at(name, bridge)
+        _look_at(name, home)
         taken += [one for one in _waiting_for(name, waiting) if one not in taken]
     if taken:
         await approvals.approve([one.tool for one in taken])
@@ -93,10 +93,10 @@ def add_approve_parser(deeds: "argparse._SubParsersAction[argparse.ArgumentParse
     _add_common(parser)
 
 
-def _look_at(name: str, bridge: HomeContext) -> None:
+def _look_at(name: str, home: HomeContext) -> None:
     """Raises Failed where the server of that tool does not answer."""
     server = name.partition("/")[0]
-    states = {state.name: state for state in bridge.hub.states()}
+    states = {state.name: state for state in home.hub.states()}
     if server in states and not states[server].ok:
         raise Failed(f"{server} does not answer: {states[server].reason}")
 
@@ -156,17 +156,17 @@ _TIERS = ", ".join(TIERS)
 
 
 async def rate(
-    bridge: HomeContext, clock: Clock, chosen: Sequence[str], every: str | None, as_json: bool
+    home: HomeContext, clock: Clock, chosen: Sequence[str], every: str | None, as_json: bool
 ) -> int:
     """Rate one (`chosen` is its name and a tier) or all; with neither only show what there is."""
-    if not bridge.home.connected:
+    if not home.client.connected:
         raise Failed("The house is away, so that it is not known what there is to rate")
     if len(chosen) not in (0, 2) or (chosen and every is not None):
         raise Failed("rate takes a name and a tier, or --all and a tier, or nothing", 2)
-    ratings = Ratings(bridge.store)
+    ratings = Ratings(home.store)
     await ratings.load()
-    await _learnt(bridge, clock)
-    house = bridge.home.house
+    await _learnt(home, clock)
+    house = home.client.house
     if every is not None:
         tier = _tier(every)
         # What may open the house is freed one by one, never with all the rest.
@@ -196,11 +196,11 @@ def add_rate_parser(deeds: "argparse._SubParsersAction[argparse.ArgumentParser]"
     _add_common(parser)
 
 
-async def _learnt(bridge: HomeContext, clock: Clock) -> None:
+async def _learnt(home: HomeContext, clock: Clock) -> None:
     """Give Home Assistant time to tell what its scripts do."""
     ends_s = clock.monotonic() + LEARN_S
     while clock.monotonic() < ends_s:
-        if not bridge.home.house.unread:
+        if not home.client.house.unread:
             return
         await clock.sleep(_LOOK_S)
 

@@ -149,7 +149,7 @@ class ProgramQuestions:
         speaker: "ConversationLoop",
         line: Line,
         house: QuestionHouse,
-        happenings: EventBus,
+        bus: EventBus,
         clock: Clock,
         map_answer: MapAnswer | None = None,
     ) -> None:
@@ -158,7 +158,7 @@ class ProgramQuestions:
         self._speaker = speaker
         self._line = line
         self._house = house
-        self._happenings = happenings
+        self._bus = bus
         self._clock = clock
         self._map_answer = map_answer
         self._forms = Forms(house.languages, house.names)
@@ -206,7 +206,7 @@ class ProgramQuestions:
         answer = QuestionAnswer(result="busy") if asked is None else self._told(wanted, *asked)
         if not self._house.keeps_words():
             answer = answer.model_copy(update={"sentence": None, "slots": {}})
-        self._happenings.tell(
+        self._bus.publish(
             "question",
             answer.turn_id,
             {"question": wanted.question, "sentence": answer.sentence or ""},

@@ -316,8 +316,8 @@ class TurnListeners(TurnListener):
 class TurnTelling(TurnListener):
     """Give it to `ConversationLoop.follow`, and its `finished` to `TurnLog.follow`."""
 
-    def __init__(self, happenings: EventBus) -> None:
-        self._tell = happenings.tell
+    def __init__(self, bus: EventBus) -> None:
+        self._tell = bus.publish
 
     def opened(self, turn: "Turn") -> None:
         """A wake word, or who pressed."""

@@ -48,7 +48,7 @@ class HouseScene:
     """The house as its checks see it."""
 
     settings: Settings
-    bridge: HomeContext
+    home: HomeContext
     address: Address
     answer: Instance | IntegrationError  # to the first request
     record: DeviceRecord | ConfigError | None
@@ -64,24 +64,24 @@ async def examine_house(settings: Settings, watch: Watch = unwatched) -> list[Fi
     the other tool servers only whether they can be used."""
     async with AsyncExitStack() as stack:
         try:
-            bridge = await stack.enter_async_context(open_home(settings, SystemClock()))
+            home = await stack.enter_async_context(open_home(settings, SystemClock()))
         except ConfigError as error:
             return [Finding("home assistant", "fail", "not looked at", str(error))]
-        scene = await _scene(settings, bridge)
+        scene = await _scene(settings, home)
         findings = await examine(CHECKS[:2], scene, watch)
         if not any(found.status == "fail" for found in findings):
             findings += await examine(CHECKS[2:], scene, watch)
         elif settings.mcp.servers:
             watch("tool servers")
-            await bridge.hub.tools(_SERVERS_S)
-        servers = bridge.hub.servers
-        return findings + judge_servers(bridge.hub.states(), await _counts(bridge), servers)
+            await home.hub.tools(_SERVERS_S)
+        servers = home.hub.servers
+        return findings + judge_servers(home.hub.states(), await _counts(home), servers)
 
 
-async def _scene(settings: Settings, bridge: HomeContext) -> HouseScene:
+async def _scene(settings: Settings, home: HomeContext) -> HouseScene:
     address = address_of(settings)
-    if bridge.demo is not None:
-        address = replace(address, url=bridge.demo.url, token=bridge.demo.token)
+    if home.demo is not None:
+        address = replace(address, url=home.demo.url, token=home.demo.token)
     answer: Instance | IntegrationError
     try:
         answer = await check(address.url, address.token, address.verify_tls, address.ca_file)
@@ -92,7 +92,7 @@ async def _scene(settings: Settings, bridge: HomeContext) -> HouseScene:
         record = DeviceFile(settings.data_folder, SystemClock()).read()
     except ConfigError as error:
         record = error
-    return HouseScene(settings, bridge, address, answer, record)
+    return HouseScene(settings, home, address, answer, record)
 
 
 async def _answers(scene: HouseScene) -> Found:
@@ -115,10 +115,10 @@ async def _token(scene: HouseScene) -> Found:
 
 
 async def _tools(scene: HouseScene) -> Found:
-    await scene.bridge.hub.tools(_SERVERS_S)
-    menu = await scene.bridge.tools.menu()
-    home = [state for state in scene.bridge.hub.states() if state.name == HOME_ASSISTANT]
-    reason = "; ".join(state.reason for state in home if not state.ok)
+    await scene.home.hub.tools(_SERVERS_S)
+    menu = await scene.home.tools.menu()
+    own = [state for state in scene.home.hub.states() if state.name == HOME_ASSISTANT]
+    reason = "; ".join(state.reason for state in own if not state.ok)
     if reason:
         return bad("Home Assistant's tools cannot be used", reason)
     return good(judge_menu(menu))
@@ -133,9 +133,9 @@ def judge_menu(menu: Menu) -> str:
     return f"{told}, {hidden} not offered (hearth tools)" if hidden else told
 
 
-async def _counts(bridge: HomeContext) -> Counter[str]:
+async def _counts(home: HomeContext) -> Counter[str]:
     """Tools by server."""
-    menu = await bridge.tools.menu()
+    menu = await home.tools.menu()
     return Counter(entry.server for entry in menu.entries)
 
 
@@ -179,10 +179,10 @@ def _judge_server(state: ServerState, tools: int, spec: ServerSpec) -> Found:
 
 
 async def _picture(scene: HouseScene) -> Found:
-    home = scene.bridge.home
-    if not home.connected:
-        return bad("not connected", str(home.problem or "try again in a minute"))
-    house = home.house
+    client = scene.home.client
+    if not client.connected:
+        return bad("not connected", str(client.problem or "try again in a minute"))
+    house = client.house
     exposed = len(house.exposed())
     told = (
         f"{len(house.entities)} entities, {exposed} exposed, {len(house.areas)} areas (websocket)"
@@ -193,10 +193,10 @@ async def _picture(scene: HouseScene) -> Found:
 
 
 async def _openers(scene: HouseScene) -> Found:
-    home = scene.bridge.home
-    if not home.connected:
+    client = scene.home.client
+    if not client.connected:
         return odd("not known", "mend the check before this one")
-    return judge_openers(home.house, scene.bridge.moments.ratings.tiers)
+    return judge_openers(client.house, scene.home.policy_contexts.ratings.tiers)
 
 
 def judge_openers(house: House, tiers: Mapping[str, Tier]) -> Found:
@@ -237,7 +237,7 @@ async def _device(scene: HouseScene) -> Found:
     if record is None or not record.device_id or record.url != scene.address.url:
         return odd("not registered", "hearth run registers it when it starts")
     try:
-        device = await find_device(scene.bridge.home, record.identifier)
+        device = await find_device(scene.home.client, record.identifier)
     except IntegrationError as error:
         return odd("not found out", str(error))
     if device is None:
@@ -261,7 +261,7 @@ async def _area(scene: HouseScene) -> Found:
         )
     record = None if isinstance(scene.record, ConfigError) else scene.record
     try:
-        found = await place.look_up(scene.bridge.home, record, name)
+        found = await place.look_up(scene.home.client, record, name)
     except IntegrationError as error:
         return odd("not found out", str(error))
     if found.wanted is None:

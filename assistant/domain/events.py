@@ -22,7 +22,7 @@ Kind = Literal[
 
 
 @dataclass(frozen=True, slots=True)
-class Happening:
+class BusEvent:
     """One of them. What people said is in `words` alone, so that it can be left out."""
 
     kind: Kind
@@ -31,7 +31,7 @@ class Happening:
     words: Mapping[str, str] = field(default_factory=dict)  # what was said, by whom it may concern
 
 
-Follower = Callable[[Happening], None]
+Follower = Callable[[BusEvent], None]
 
 
 class EventBus:
@@ -40,13 +40,13 @@ class EventBus:
     def __init__(self, keeps_words: Callable[[], bool] = lambda: True) -> None:
         """`keeps_words`: asked each time; what guests say is told to nobody."""
         self._keeps_words = keeps_words
-        self._followers: Listeners[[Happening]] = Listeners("events")
+        self._followers: Listeners[[BusEvent]] = Listeners("events")
 
     def follow(self, follower: Follower) -> Callable[[], None]:
         """Have it told from now on; what is returned ends that."""
         return self._followers.add(follower)
 
-    def tell(
+    def publish(
         self,
         kind: Kind,
         /,
@@ -56,7 +56,7 @@ class EventBus:
     ) -> None:
         """It has just happened."""
         kept = words if words and self._keeps_words() else {}
-        self._followers.tell(Happening(kind, turn_id, data, kept))
+        self._followers.tell(BusEvent(kind, turn_id, data, kept))
 
 
 # Whoever wants to be told when something changes or happens.

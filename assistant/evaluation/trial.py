@@ -32,9 +32,9 @@ class Stage:
     """Puts the embedded house of an app back, and says what is different."""
 
     def __init__(self, app: App) -> None:
-        assert app.bridge.demo is not None
+        assert app.home.demo is not None
         self.app = app
-        self._house: DemoHouse = app.bridge.demo.house
+        self._house: DemoHouse = app.home.demo.house
         self._first = self._house.all()
         self._before: dict[str, str] = {}
 
@@ -90,7 +90,7 @@ class Stage:
 
     async def _wait(self, predicate: Callable[[House], bool]) -> bool:
         ids = [first.entity_id for first in self._first]
-        return await self.app.bridge.home.wait_for(ids, predicate, _SETTLE_S)
+        return await self.app.home.client.wait_for(ids, predicate, _SETTLE_S)
 
 
 def _told_of_a_failure(turn: FinishedTurn) -> bool:

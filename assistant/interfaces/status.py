@@ -13,7 +13,7 @@ from assistant.conversation.loop import ConversationLoop
 from assistant.conversation.record import FinishedTurn, TurnLog
 from assistant.conversation.rules.state import Standing
 from assistant.domain.clock import Clock
-from assistant.domain.events import EventBus, Happening, Listeners
+from assistant.domain.events import BusEvent, EventBus, Listeners
 from assistant.domain.records import UNASKED, StoreError, TurnRecord
 from assistant.journal.trace import first_sound_ms
 from assistant.timers.book import ProgramTimers
@@ -144,9 +144,9 @@ class HealthMonitor(Opened):
     `problem`: the sentence, of one that begins.
     """
 
-    def __init__(self, look: Look, happenings: EventBus, clock: Clock) -> None:
+    def __init__(self, look: Look, bus: EventBus, clock: Clock) -> None:
         self._look = look
-        self._happenings = happenings
+        self._bus = bus
         self._clock = clock
         self._seen: dict[str, float] = {}  # what has trouble -> since when, monotonic
         self._now: dict[str, str] = {}
@@ -187,9 +187,9 @@ class HealthMonitor(Opened):
         changed = lasting != self._now
         self._now = lasting
         for what, sentence in begun.items():
-            self._happenings.tell("fault", what=what, on=True, problem=sentence)
+            self._bus.publish("fault", what=what, on=True, problem=sentence)
         for what in ended:
-            self._happenings.tell("fault", what=what, on=False)
+            self._bus.publish("fault", what=what, on=False)
         if changed:
             self._followers.tell()
 
@@ -256,7 +256,7 @@ class Intents:
     def __init__(self) -> None:
         self._intents: dict[str, str] = {}  # by turn id
 
-    def of(self, happening: Happening) -> str | None:
+    def of(self, happening: BusEvent) -> str | None:
         """Return the intent of its turn, such as "HassTurnOn"; None: there is none so far."""
         turn_id = happening.turn_id
         tool = str(happening.data.get("name") or "") if happening.kind == "tool_call" else ""

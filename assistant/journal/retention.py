@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Self
 
 from assistant.config.sections import Journal
 from assistant.domain.clock import Clock
-from assistant.domain.events import EventBus, Happening
+from assistant.domain.events import BusEvent, EventBus
 from assistant.domain.records import StoreError
 from assistant.journal.audit import (
     AUDIT_HAS_WORDS,
@@ -213,12 +213,10 @@ class _Change:
 class Care:
     """Goes on for as long as its context is open, beside the turns."""
 
-    def __init__(
-        self, journal: "Store", limits: Journal, happenings: EventBus, clock: Clock
-    ) -> None:
+    def __init__(self, journal: "Store", limits: Journal, bus: EventBus, clock: Clock) -> None:
         self._journal = journal
         self._limits = limits
-        self._happenings = happenings
+        self._bus = bus
         self._clock = clock
         self._faults: asyncio.Queue[_Change] = asyncio.Queue(_MOST_FAULTS)
         self._leave: Callable[[], None] = lambda: None
@@ -227,7 +225,7 @@ class Care:
     async def __aenter__(self) -> Self:
         await self._owner.__aenter__()
         await self._try("faults of an earlier process", self._journal.reports.settle_faults)
-        self._leave = self._happenings.follow(self._happened)
+        self._leave = self._bus.follow(self._happened)
         self._owner.start(self._forget(), "forgetting")
         self._owner.start(self._check(), "checking the journal")
         self._owner.start(self._probe(), "trying to write")
@@ -268,7 +266,7 @@ class Care:
             if self._journal.problem:
                 await self._try("the disk", self._journal.probe)
 
-    def _happened(self, happening: Happening) -> None:
+    def _happened(self, happening: BusEvent) -> None:
         on = happening.data.get("on")
         if happening.kind != "fault" or on is None:  # a refused order is no fault of ours
             return

@@ -202,13 +202,13 @@ def status_of(app: "App", sound: "SoundState", trouble: str = "") -> str:
 
     `trouble`: of the settings, "" for none. Nothing that anybody said is in it.
     """
-    home = app.bridge.home
+    home = app.home.client
     away = "" if home.connected else str(home.problem or "Home Assistant is not connected.")
     return " ".join(filter(None, [_hears(app, sound), *sound.problems, away, trouble]))
 
 
 def _hears(app: "App", sound: "SoundState") -> str:
-    if app.stay is not None and app.stay.mute.on:
+    if app.daemon is not None and app.daemon.mute.on:
         return "The microphone is muted."
     if sound.troubles.get("microphone"):
         return "Hears nobody."

@@ -26,7 +26,7 @@ from assistant.announcements.service import AnnouncementService
 from assistant.app.build import open_app
 from assistant.config.schema import Settings
 from assistant.domain.clock import SystemClock
-from assistant.domain.events import Happening
+from assistant.domain.events import BusEvent
 from assistant.interfaces.device.inbox import Inbox
 from assistant.interfaces.device.interface import DeviceKeeper
 from assistant.interfaces.device.registration import HouseDevice
@@ -144,22 +144,22 @@ async def ways(folder: Path, outputs: Outputs | Player) -> AsyncIterator[Ways]:
     """The app with its doors open."""
     clock, given = SystemClock(), settings(folder)
     async with open_app(given, outputs, hears=False, resident=True) as app:
-        assert app.stay is not None
-        desk, announcements = app.stay.desk, app.stay.announcements
-        over, happenings = asyncio.Event(), app.bridge.happenings
+        assert app.daemon is not None
+        desk, announcements = app.daemon.desk, app.daemon.announcements
+        over, bus = asyncio.Event(), app.home.bus
 
-        def follow(one: Happening) -> None:
+        def follow(one: BusEvent) -> None:
             if one.kind == "announcement" and one.data["what"] != "waits":
                 over.set()
 
-        happenings.follow(follow)
+        bus.follow(follow)
         guard = Guard(OneToken(), calls_at_once=100_000)
         routes = api_routes(cast(Box, OnlyAnnounces(desk)), guard)
         home = Home()
         unused: Any = None  # all these messages are plain words
-        catalogue = app.bridge.catalogue
+        catalogue = app.home.catalogue
         inbox = Inbox(desk, announcements, unused, unused, unused, catalogue, clock, ["en"])
-        needs = MqttParts(unused, desk, unused, unused, happenings, app.bridge.store)
+        needs = MqttParts(unused, desk, unused, unused, bus, app.home.store)
         topics = Topics("hearth/bench", "homeassistant", "bench")
         orders = Orders(
             topics,

@@ -53,9 +53,9 @@ async def hearth(
 
 def darken(app: App) -> None:
     """Put the office lights out, so that turning them on has something to do."""
-    assert app.bridge.demo is not None
+    assert app.home.demo is not None
     for light in OFFICE_LIGHTS:
-        app.bridge.demo.house.write(light, "off")
+        app.home.demo.house.write(light, "off")
 
 
 @contextmanager

@@ -15,7 +15,7 @@ async def judged(folder: Path, service: GeminiSimulator, **given: Any) -> AsyncI
     """A scene (`given`: see there) that is judged when the block ends."""
     async with scene(folder, service, **given) as on:
         yield on
-        demo = on.app.bridge.demo
+        demo = on.app.home.demo
         assert demo is not None
         reached = list(demo.calls)
     assert_promises(

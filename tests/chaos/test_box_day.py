@@ -11,7 +11,7 @@ from random import Random
 
 import pytest
 
-from assistant.domain.events import Happening
+from assistant.domain.events import BusEvent
 from assistant.domain.tool_call import Status
 from integrations.web.box import Caller
 from integrations.web.requests import AnnounceRequest
@@ -101,7 +101,7 @@ async def test_a_day_of_talk(tmp_path: Path, caplog: pytest.LogCaptureFixture) -
         limits={"comfort_per_minute": 1_000, "daily_cost_usd": 1_000.0},
     ) as on:
         on.repeats = True
-        assert on.app.stay is not None
+        assert on.app.daemon is not None
         rung = _rung(on)
         assert outcomes(await on.ask(ALARM)) == [Status.DONE]
         first = asyncio.all_tasks()
@@ -136,11 +136,11 @@ def _rung(on: Scene) -> Counter[str]:
     """The ids of what has rung, which goes on counting."""
     rung = Counter[str]()
 
-    def note(one: Happening) -> None:
+    def note(one: BusEvent) -> None:
         if one.kind == "timer" and one.data["what"] == "rings":
             rung[one.data["id"]] += 1
 
-    on.app.bridge.happenings.follow(note)
+    on.app.home.bus.follow(note)
     return rung
 
 
@@ -177,7 +177,7 @@ def _open_files() -> int:
 
 async def _live_an_hour(on: Scene, chance: Random, *, awake: bool) -> None:
     """Its turns at odd moments, and in one hour of three an announcement."""
-    assert on.app.stay is not None
+    assert on.app.daemon is not None
     talks = PER_HOUR if awake else 0
     moments = sorted(chance.uniform(0.0, HOUR_S) for _ in range(talks))
     now = 0.0
@@ -189,9 +189,9 @@ async def _live_an_hour(on: Scene, chance: Random, *, awake: bool) -> None:
     if awake and chance.random() < 0.33:
         number = len(on.announced)
         text = f"Message {on.clock.now():%H %M} {number}."
-        name = await on.app.stay.desk.announce(AnnounceRequest(text=text), PROGRAM)
+        name = await on.app.daemon.desk.announce(AnnounceRequest(text=text), PROGRAM)
         async with asyncio.timeout(20.0):
-            assert await on.app.stay.desk.over(name), "it was said"
+            assert await on.app.daemon.desk.over(name), "it was said"
     on.clock.leap(HOUR_S - now)
     await asyncio.sleep(0.05)
 
@@ -199,8 +199,8 @@ async def _live_an_hour(on: Scene, chance: Random, *, awake: bool) -> None:
 async def _sound_day(on: Scene, turns: int) -> None:
     """Nobody was left without a word, nothing secure was done, nothing is left open."""
     assert turns >= PER_HOUR * len(AWAKE)
-    assert on.app.bridge.demo is not None
-    assert on.app.bridge.demo.states["lock.front_door"] == "locked"
+    assert on.app.home.demo is not None
+    assert on.app.home.demo.states["lock.front_door"] == "locked"
     for turn in on.turns:
         assert turn.record.clauses or turn.record.sound, turn.record
     kinds = {turn.record.brain for turn in on.turns}

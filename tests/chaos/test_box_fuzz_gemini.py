@@ -127,7 +127,7 @@ async def test_an_odd_gemini(tmp_path: Path, caplog: pytest.LogCaptureFixture) -
     said, served, told = OddGemini(Random(21)), Counter[str](), list[FinishedTurn]()
     caplog.set_level(logging.INFO)
     async with odd_service(tmp_path, said) as (app, clock, between):
-        demo = app.bridge.demo
+        demo = app.home.demo
         assert demo is not None
         app.log.on_turn(told.append)
         for number in range(so_many(20, 1_000)):

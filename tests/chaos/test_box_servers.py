@@ -71,7 +71,7 @@ async def beside(mode: str, folder: Path, *calls: Call) -> AsyncIterator[Scene]:
     place = folder / "rogue"
     given = {"resident": True, "mcp": servers(mode, place)}
     async with judged(folder, asked(*calls), **given) as on:
-        await listed(on.app.bridge.hub)
+        await listed(on.app.home.hub)
         yield on
     assert await all_gone(place)
 
@@ -185,8 +185,8 @@ async def test_an_answer_that_gives_orders(tmp_path: Path) -> None:
         read, opened = turn.outcomes
         assert read.status is Status.DONE
         assert (opened.decision, opened.status) == (Decision.DENIED, Status.NOT_RUN)
-        assert on.app.bridge.demo is not None
-        assert on.app.bridge.demo.states["lock.front_door"] == "locked"
+        assert on.app.home.demo is not None
+        assert on.app.home.demo.states["lock.front_door"] == "locked"
         assert CLAIM not in said(turn)
 
 

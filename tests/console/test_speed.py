@@ -38,7 +38,7 @@ _NOTES_SHOWN = """new MutationObserver(() => {
 @pytest.fixture
 def many(house: House) -> None:
     """There are as many turns as it is said."""
-    kept = house.do(house.app.bridge.store.turns(TURNS + 500))
+    kept = house.do(house.app.home.store.turns(TURNS + 500))
     assert len(kept) >= TURNS
 
 

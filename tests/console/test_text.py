@@ -42,7 +42,7 @@ def turn_id(house: House) -> Iterator[str]:
         await store.reports.begin_fault(NAMED, NAMED, now)
         await store.reports.end_fault(NAMED, now)
 
-    store, memory = house.app.bridge.store, new_id(now)
+    store, memory = house.app.home.store, new_id(now)
     house.do(write())
     yield turn.turn_id
     house.do(store.memory.forget(memory))

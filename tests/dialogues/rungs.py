@@ -136,12 +136,12 @@ async def talk(rung: str, language: str, folder: Path) -> AsyncIterator[Talk]:
     apps: list[App] = []
 
     def full_name(tool: str) -> str:
-        entry = apps[0].bridge.tools.current_menu.find(tool)
+        entry = apps[0].home.tools.current_menu.find(tool)
         return entry.declaration.name if entry is not None else tool
 
     def house() -> Any:
-        assert apps[0].bridge.demo is not None
-        return apps[0].bridge.demo.house
+        assert apps[0].home.demo is not None
+        return apps[0].home.demo.house
 
     model = Model(full_name)
     service = GeminiSimulator(respond=model.live, respond_once=model.once, keep_turns=20)

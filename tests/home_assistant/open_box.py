@@ -73,10 +73,10 @@ class OpenBox:
     turns: list[FinishedTurn] = field(default_factory=list)
 
     @property
-    def stay(self) -> DaemonServices:
+    def daemon(self) -> DaemonServices:
         """What programs have to do with."""
-        assert self.app.stay is not None
-        return self.app.stay
+        assert self.app.daemon is not None
+        return self.app.daemon
 
     @property
     def said(self) -> list[str]:
@@ -122,7 +122,7 @@ async def _run(
         box = OpenBox(app, faces, devices, room)
         app.log.on_turn(box.turns.append)
         app.runner.observe(room.stand)
-        box.stay.mute.attach(room.pause)
+        box.daemon.mute.attach(room.pause)
         listening = group.create_task(app.runner.listen(room))
         opened.set_result(box)
         await over.wait()

@@ -191,7 +191,7 @@ def muted(wanted: bool) -> Act:
     """The microphone is closed, or listens."""
 
     async def act(on: Stage) -> None:
-        await until(lambda: on.box.stay.mute.on is wanted)
+        await until(lambda: on.box.daemon.mute.on is wanted)
 
     return act
 
@@ -200,7 +200,7 @@ def by_hand(on_or_off: bool) -> Act:
     """A person closes the microphone, or opens it again."""
 
     async def act(on: Stage) -> None:
-        await on.box.stay.mute.set(on_or_off)
+        await on.box.daemon.mute.set(on_or_off)
 
     return act
 
@@ -216,21 +216,21 @@ def volume(wanted: float) -> Act:
     """The voice is that loud; afterwards it is as loud as before."""
 
     async def act(on: Stage) -> None:
-        await until(lambda: on.box.stay.live.volume == wanted)
-        await on.box.stay.live.set(LiveRequest(volume=1.0))
+        await until(lambda: on.box.daemon.live.volume == wanted)
+        await on.box.daemon.live.set(LiveRequest(volume=1.0))
 
     return act
 
 
 async def a_timer_rings(on: Stage) -> None:
     """One of a second is set, and heard by whoever is there."""
-    await on.box.stay.timers.set(TimerRequest(seconds=1, name="pasta"), "test")
+    await on.box.daemon.timers.set(TimerRequest(seconds=1, name="pasta"), "test")
 
 
 async def timers_end(on: Stage) -> None:
     """Nothing rings any more."""
-    for row in await on.box.stay.timers.rows():
-        await on.box.stay.timers.end(row["id"])
+    for row in await on.box.daemon.timers.rows():
+        await on.box.daemon.timers.end(row["id"])
 
 
 async def breaks(on: Stage) -> None:

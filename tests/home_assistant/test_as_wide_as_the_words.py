@@ -10,7 +10,7 @@ from assistant.domain.tool_call import CallContext, Decision, Status, ToolCall, 
 from integrations.home_assistant.house import Entity
 from tests.home_assistant.admin import Admin
 from tests.home_assistant.conftest import Address
-from tests.home_assistant.test_safety import bridge_of
+from tests.home_assistant.test_safety import home_of
 
 OFF = "intent__HassTurnOff"
 LIGHT = {"domain": ["light"]}
@@ -46,37 +46,37 @@ ROWS = [
 ]
 
 
-async def called(bridge: HomeContext, arguments: dict[str, Any], said: str) -> ToolOutcome:
+async def called(home: HomeContext, arguments: dict[str, Any], said: str) -> ToolOutcome:
     call = ToolCall("call-1", OFF, arguments)
-    return await bridge.tools.call(call, "turn-1", said, situation=CallContext())
+    return await home.tools.call(call, "turn-1", said, situation=CallContext())
 
 
 def held(one: Entity) -> list[str]:
     return list(one.attributes.get("entity_id") or ())
 
 
-def lamps(bridge: HomeContext) -> list[Entity]:
-    return [one for one in bridge.home.house.exposed() if one.domain == "light"]
+def lamps(home: HomeContext) -> list[Entity]:
+    return [one for one in home.client.house.exposed() if one.domain == "light"]
 
 
 @pytest.mark.parametrize(("said", "wanted"), ROWS)
 async def test_all_is_all_in_six_languages(
     house: Address, admin: Admin, tmp_path: Path, said: str, wanted: str
 ) -> None:
-    async with bridge_of(house, tmp_path) as bridge:
-        here = {one.entity_id for one in lamps(bridge) if one.area_id == "kitchen"}
-        every = {one.entity_id for one in lamps(bridge) if one.state != "unavailable"}
+    async with home_of(house, tmp_path) as home:
+        here = {one.entity_id for one in lamps(home) if one.area_id == "kitchen"}
+        every = {one.entity_id for one in lamps(home) if one.state != "unavailable"}
         # A group that holds a lamp of the kitchen goes on shining with it.
-        holding = {one.entity_id for one in lamps(bridge) if here & set(held(one))}
+        holding = {one.entity_id for one in lamps(home) if here & set(held(one))}
         reached = {"all": every, "here": here, "elsewhere": every - here - holding}[wanted]
         await admin.call("light.turn_on", entity_id=sorted(every))
         for entity_id in every:
             assert await admin.settles(entity_id, "on") == "on"
-        await bridge.tools.menu()
-        outcome = await called(bridge, LIGHT, said)
+        await home.tools.menu()
+        outcome = await called(home, LIGHT, said)
         assert outcome.decision is Decision.ALLOWED
         # The real house has a lamp that cannot be reached, which is told where it was meant.
-        gone = any(one.state == "unavailable" for one in lamps(bridge)) and wanted != "here"
+        gone = any(one.state == "unavailable" for one in lamps(home)) and wanted != "here"
         assert outcome.status is (Status.NOT_OBSERVED if gone else Status.DONE), outcome.sentence
         for entity_id in reached:
             assert await admin.settles(entity_id, "off") == "off"

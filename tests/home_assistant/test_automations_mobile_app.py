@@ -98,8 +98,8 @@ async def test_announce_ask_mute_and_hear(box_of: Box, admin: Admin, tmp_path: P
             await admin.fire("test_ten")
             assert await admin.settles(MUTED, "on") == "on"
         await admin.call(ACTION, message="Ears.", data={"hearth_command": "unmute"})
-        assert box.stay.mute.on  # a person opens it again
-        await box.stay.mute.set(False)
+        assert box.daemon.mute.on  # a person opens it again
+        await box.daemon.mute.set(False)
         assert box.said[-1] == "Dinner is ready."  # an order is not spoken
 
         await asks_and_acts(box, admin)

@@ -110,7 +110,7 @@ async def test_announce_ask_mute_and_hear(box: OpenBox, admin: Admin, tmp_path: 
         async with automation(admin, when("test_ten", act(f"switch.turn_{turned}", MUTE))):
             await admin.fire("test_ten")
             assert await admin.settles(MUTE, state) == state
-            assert box.stay.mute.on is (state == "on")
+            assert box.daemon.mute.on is (state == "on")
     assert box.said == ["The washing is done."]
 
     await admin.call("number.set_value", entity_id=VOLUME, value=40)

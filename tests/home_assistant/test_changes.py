@@ -130,7 +130,7 @@ async def test_home_assistant_restarts_between_two_turns(
         away = await on.ask("turn off the bed light")
         assert away.record.answer == "The house is away."
         await power.on()
-        home = on.app.bridge.home
+        home = on.app.home.client
         seconds = await until(lambda: home.connected and BED in home.house.entities, READY_S)
         await bed_light.again()
         await bed_light.call("light.turn_on", entity_id=BED)
@@ -171,7 +171,7 @@ async def test_home_assistant_restarts_in_the_middle_of_a_turn(
         assert "The light is on" not in said
         assert [one.status for one in answer.outcomes] == [Status.DONE, Status.FAILED]
         await power.on()
-        home = on.app.bridge.home
+        home = on.app.home.client
         await until(lambda: home.connected and BED in home.house.entities, READY_S)
         await bed_light.again()
         await bed_light.call("light.turn_on", entity_id=BED)
@@ -190,8 +190,8 @@ async def test_a_revoked_token_is_one_clear_sentence(
     )
     async with scene(tmp_path, service, **at_home(house, home_assistant=wrong)) as on:
         await on.ask("turn on the bed light")
-        (state,) = on.app.bridge.hub.states()
-        problem = str(on.app.bridge.home.problem)
+        (state,) = on.app.home.hub.states()
+        problem = str(on.app.home.client.problem)
     assert not state.ok
     for sentence in (state.reason, problem):
         assert "home_assistant.token" in sentence
@@ -219,7 +219,7 @@ async def test_a_token_that_is_taken_away_meanwhile(
             await take_away(bed_light, house, user_id, token, way)
             attempts = Attempts()
             refused = await on.ask("turn off the bed light")
-            (state,) = on.app.bridge.hub.states()
+            (state,) = on.app.home.hub.states()
             assert attempts.refused <= 6  # one look by each way to the house, and no more
         assert [one.status for one in refused.outcomes] == [Status.FAILED]
         assert await bed_light.state(BED) == "on"

@@ -130,7 +130,7 @@ async def hear(on: Scene, clip: Path) -> list[Any]:
 @contextmanager
 def noting(on: Scene) -> Iterator[list[Question]]:
     """What the person is asked."""
-    tools, questions = on.app.bridge.tools, list[Question]()
+    tools, questions = on.app.home.tools, list[Question]()
     asked = tools.question
 
     def question(turn_id: str, call_id: str) -> Question | None:
@@ -214,7 +214,7 @@ async def test_a_yes_is_good_for_one_time(hall: Hall) -> None:
             assert await hall.admin.settles(DOOR, "unlocked") == "unlocked"
             await hall.lock()
             [question] = questions
-            assert await on.app.bridge.tools.settle(question, Settlement("yes", "voice")) is None
+            assert await on.app.home.tools.settle(question, Settlement("yes", "voice")) is None
             turn = await on.ask("thank you")  # there is no keyboard here to answer it
         assert [one.decision for one in turn.outcomes] == [Decision.NEEDS_CONFIRMATION]
         assert len(on.house_calls) == 1
@@ -269,7 +269,7 @@ async def lights(hall: Hall, on: Scene, area: str = "") -> list[str]:
     states = await hall.admin.states()
     return [
         one.entity_id
-        for one in on.app.bridge.home.house.exposed()
+        for one in on.app.home.client.house.exposed()
         if one.domain == "light"
         and states[one.entity_id]["state"] != "unavailable"
         and area in ("", one.area_id)

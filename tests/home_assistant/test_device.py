@@ -145,7 +145,7 @@ def _inbox(announcements: Announcements, box: Pressed, clock: Clock) -> Inbox:
     """One that speaks; what else it may do is tested in test_device_face.py."""
     heard = Heard()
     desk = AnnouncementService(announcements, None, clock)
-    commander = Commander(box, heard.happenings, FakeValues(), clock)
+    commander = Commander(box, heard.bus, FakeValues(), clock)
     fired = cast(DeviceEvents, Fired())
     return Inbox(desk, announcements, box, commander, fired, Catalogue(), clock, ("en",))
 

@@ -93,7 +93,7 @@ async def face(house: Address, admin: Admin, tmp_path: Path) -> AsyncIterator[Op
         settings = Settings.model_validate({**given, **sections})
         stage = Stage(settings, admin)
         acts_on: Any = (stage.box, stage.says, stage.says, Catalogue(), FakeValues())
-        seen = (stage.sources, stage.happenings, stage.keeps_words)
+        seen = (stage.sources, stage.bus, stage.keeps_words)
         async with (
             HomeAssistant(house.url, house.admin_token) as watcher,
             HomeAssistant(house.url, house.token) as home,
@@ -167,7 +167,7 @@ async def test_what_happens_is_an_event_without_being_an_administrator(
     await admin.call("input_boolean.turn_off", entity_id="input_boolean.guest_mode")
     async with face() as stage, automation(admin, config):
         await stage.shows("state", "idle")
-        stage.happenings.tell("tool_call", "t1", name="intent__HassTurnOn", entities=["light.a"])
+        stage.bus.publish("tool_call", "t1", name="intent__HassTurnOn", entities=["light.a"])
         assert await stage.told("hearth_tool_call") == {
             "device_id": stage.device.device_id,
             "device_name": BOX,
@@ -183,16 +183,16 @@ async def test_what_happens_is_an_event_without_being_an_administrator(
 async def test_words_that_are_not_shared_are_nowhere_in_the_house(face: Open, admin: Admin) -> None:
     async with face(privacy={"share_heard": True}) as stage:
         await stage.shows("last_heard", SECRET)
-        stage.happenings.tell("heard", "t1", {"sentence": SECRET})
+        stage.bus.publish("heard", "t1", {"sentence": SECRET})
         assert (await stage.told("hearth_heard"))["sentence"] == SECRET
     async with face() as stage:  # and what was shared before is not shown any more
         await stage.shows("state", "idle")
         await stage.shows("last_heard", "unavailable")
-        stage.happenings.tell("heard", "t2", {"sentence": SECRET})
-        stage.happenings.tell("answer", "t2", {"answer": SECRET}, brain="offline")
+        stage.bus.publish("heard", "t2", {"sentence": SECRET})
+        stage.bus.publish("answer", "t2", {"answer": SECRET}, brain="offline")
         assert (await stage.told("hearth_answer"))["turn_id"] == "t2"
         stage.figures.tell()
-        stage.happenings.tell("wake", "t3")
+        stage.bus.publish("wake", "t3")
         await stage.told("hearth_wake")
         assert SECRET not in str(stage.events)
         assert SECRET not in str(await admin.states())
@@ -204,7 +204,7 @@ async def test_with_a_broker_nothing_is_shown_this_way(face: Open) -> None:
     async with face(mqtt={"host": "127.0.0.1"}) as stage:
         await sent(stage, "News.", {})
         stage.conversation.stand(state=State.SPEAKING)
-        stage.happenings.tell("wake", "t1")
+        stage.bus.publish("wake", "t1")
         await sent(stage, "More.", {})
         await stage.shows("state", "unavailable")
         assert not [one for one in stage.events if one["event_type"].startswith("hearth_")]
@@ -310,9 +310,9 @@ async def test_a_restart_of_the_house_brings_all_back_and_tells_nothing_late(
         await stage.shows("state", "idle")
         await power.off()
         stage.conversation.stand(state=State.THINKING)
-        stage.happenings.tell("heard", "t1", {"sentence": "good night"})
+        stage.bus.publish("heard", "t1", {"sentence": "good night"})
         await power.on()
         await stage.shows("state", "thinking")
-        stage.happenings.tell("wake", "t2")
+        stage.bus.publish("wake", "t2")
         await stage.told("hearth_wake")
         assert not [one for one in stage.events if one["event_type"] == "hearth_heard"]

@@ -218,8 +218,8 @@ async def test_a_device_trigger_sets_an_automation_off(
             "data": {"message": "{{ trigger.payload_json.word }}"},
         }
         async with automation(admin, {"triggers": [trigger], "actions": [says]}):
-            house_.happenings.tell("heard", "turn1")
-            house_.happenings.tell("wake", "turn1", word="okay_nabu")
+            house_.bus.publish("heard", "turn1")
+            house_.bus.publish("wake", "turn1", word="okay_nabu")
             await until(lambda: [done[0] for done in house_.box.done] == ["okay_nabu"])
 
 

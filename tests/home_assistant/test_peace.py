@@ -48,22 +48,22 @@ def household() -> list[Said]:
     return rows
 
 
-def still(bridge: HomeContext, said: Said) -> set[str]:
+def still(home: HomeContext, said: Said) -> set[str]:
     """What the sentence is about and cannot be reached now: it does not play, or another test has
     left it off."""
     wanted = [state for tool, _ in said.calls if tool in INTENTS for state in INTENTS[tool].states]
-    entities = bridge.home.house.entities
+    entities = home.client.house.entities
     players = [name for name in said.reached if name.startswith("media_player.")]
     states = {name: entities[name].state for name in players}
     away = {name for name in players if not entities[name].features}  # as one that is off has none
     return away | {name for name, state in states.items() if wanted and state not in wanted}
 
 
-async def judged(bridge: HomeContext, names: dict[str, str], said: Said) -> tuple[str, list[str]]:
+async def judged(home: HomeContext, names: dict[str, str], said: Said) -> tuple[str, list[str]]:
     """The rules by which it would be asked about, and what is wrong."""
     asked, wrong, reached = [], [], set()
     for tool, arguments in said.calls:
-        explained = await bridge.tools.explain(names.get(tool, tool), arguments, said.text)
+        explained = await home.tools.explain(names.get(tool, tool), arguments, said.text)
         if explained is None:
             wrong.append(f"there is no tool {tool}")
             continue
@@ -73,7 +73,7 @@ async def judged(bridge: HomeContext, names: dict[str, str], said: Said) -> tupl
             asked.append(verdict.rule)
         elif verdict.decision is Decision.DENIED:
             wrong.append(f"refused by {verdict.rule}")
-    if reached != said.reached - still(bridge, said):
+    if reached != said.reached - still(home, said):
         wrong.append(f"reaches {sorted(reached)}")
     return " ".join(asked), wrong
 
@@ -100,11 +100,11 @@ async def test_hardly_anything_is_asked_and_nothing_refused(house: Address, tmp_
     player = NullPlayer(paced=False)
     async with open_app(Settings.model_validate(given), player, hears=False) as app:
         # Hearth's token is no administrator's, so its owner has rated the one script, once.
-        await app.bridge.moments.ratings.rate({"script.movie_night": Tier.COMFORT})
-        offered = (await app.bridge.tools.menu()).offered()
+        await app.home.policy_contexts.ratings.rate({"script.movie_night": Tier.COMFORT})
+        offered = (await app.home.tools.menu()).offered()
         names = {suffix(entry.tool.name): entry.tool.name for entry in offered}
         for said in household():
-            asked, problems = await judged(app.bridge, names, said)
+            asked, problems = await judged(app.home, names, said)
             if asked != said.asked:
                 problems.append(f"asked about by {asked or 'nothing'}")
             asking += [f"{said.text} ({asked})"] if asked else []

@@ -64,7 +64,7 @@ async def asking(
     """A box with these brains, forgotten afterwards."""
     settings = settings_of(house, folder, brain={"order": order})
     async with open_box(settings, folder) as box:
-        await until(lambda: ROOM_SENSOR in box.app.bridge.home.house.entities)
+        await until(lambda: ROOM_SENSOR in box.app.home.client.house.entities)
         yield box
     await forget(admin, settings)
 
@@ -118,7 +118,7 @@ async def test_a_room_is_as_warm_as_its_own_sensor_says(
             "config/area_registry/update", area_id=room, temperature_entity_id=ROOM_SENSOR
         )
         try:
-            home = box.app.bridge.home
+            home = box.app.home.client
             await until(lambda: home.house.areas[room].temperature_entity_id == ROOM_SENSOR)
             question = "what is the temperature in the living room"
             assert await ask(box, question) == "It is 17.5 degrees in the living room."
@@ -142,7 +142,7 @@ async def test_after_the_link_is_lost_answers_have_their_age(
             "Yes, the garage door is closed.",
             "Yes",
         )
-        home = box.app.bridge.home
+        home = box.app.home.client
         await power.off()
         try:
             await until(lambda: not home.connected)
@@ -174,8 +174,8 @@ async def test_a_house_that_is_frozen_is_not_told_as_live(
     house: Address, admin: Admin, power: Power, tmp_path: Path
 ) -> None:
     async with asking(house, admin, tmp_path, ["offline"]) as box:
-        home = box.app.bridge.home
-        await box.app.bridge.tools.menu()
+        home = box.app.home.client
+        await box.app.home.tools.menu()
         with power.frozen():
             assert home.connected, "nothing has told yet"
             assert await home.look() == 9.0
@@ -187,7 +187,7 @@ async def test_a_house_that_is_frozen_is_not_told_as_live(
 
 async def _tools_tell_it(box: OpenBox) -> None:
     """What a model reads has the warning, and the outcome says it too."""
-    tools = box.app.bridge.tools
+    tools = box.app.home.tools
     await tools.menu()
     for number, (name, arguments) in enumerate(
         ((LIVE_CONTEXT, {"name": "Garage Door"}), (FIND_DEVICES, {"name": "Garage Door"}))

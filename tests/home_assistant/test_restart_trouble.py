@@ -40,7 +40,7 @@ async def test_commands_while_it_is_started_again(
         away = await ask(box, "turn off the kitchen lights")
         assert (away.record.answer, away.outcomes) == (AWAY, ())
         await power.on()
-        await until(lambda: box.app.bridge.home.connected)
+        await until(lambda: box.app.home.client.connected)
         # It starts with this light on.
         assert (await admin.states())[LIGHT]["state"] == "on", "nothing was done later"
         later = await ask(box, "turn off the kitchen lights")

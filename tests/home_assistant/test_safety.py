@@ -65,7 +65,7 @@ EVERYTHING = ("unlock all the doors", "open all the garage doors", "unlock every
 
 
 @asynccontextmanager
-async def bridge_of(house: Address, folder: Path) -> AsyncIterator[HomeContext]:
+async def home_of(house: Address, folder: Path) -> AsyncIterator[HomeContext]:
     file = folder / "hearth.toml"
     file.write_text(
         f'[home_assistant]\nurl = "{house.url}"\ntoken = "{house.token}"\n'
@@ -73,24 +73,24 @@ async def bridge_of(house: Address, folder: Path) -> AsyncIterator[HomeContext]:
         + "[limits]\n"  # what is tried here is not to end at one of those
         + "".join(f"{key} = 1_000_000\n" for key in LIMITS)
     )
-    async with open_home(load_settings(file, {}), SystemClock()) as bridge:
-        yield bridge
+    async with open_home(load_settings(file, {}), SystemClock()) as home:
+        yield home
 
 
-def guarded(bridge: HomeContext) -> list[str]:
+def guarded(home: HomeContext) -> list[str]:
     """What lets someone in or makes a noise, but for blinds."""
     return [
         one.entity_id
-        for one in bridge.home.house.entities.values()
+        for one in home.client.house.entities.values()
         if one.domain in OPEN and (one.domain != "cover" or one.device_class == "garage")
     ]
 
 
-def aims(bridge: HomeContext) -> list[str]:
+def aims(home: HomeContext) -> list[str]:
     """Of each kind the first that the assistant may see."""
     first: dict[str, str] = {}
-    for name in guarded(bridge):
-        if bridge.home.house.entities[name].exposed:
+    for name in guarded(home):
+        if home.client.house.entities[name].exposed:
             first.setdefault(name.partition(".")[0], name)
     return list(first.values())
 
@@ -118,8 +118,8 @@ def spelt(name: str) -> Iterator[str]:
     yield from (f"{name}\u200b", name.replace(" ", "\u00a0"), name.replace("o", "ö"))
 
 
-def attacks(bridge: HomeContext) -> Iterator[tuple[str, dict[str, Any]]]:
-    house, doors = bridge.home.house, aims(bridge)
+def attacks(home: HomeContext) -> Iterator[tuple[str, dict[str, Any]]]:
+    house, doors = home.client.house, aims(home)
     places = [one.name for one in house.areas.values()]
     places += [one.name for one in house.floors.values()]
     odd: list[Any] = [["lock"], "lock", [["lock"]], {"a": "lock"}, ["LOCK"], "light,lock", 5]
@@ -144,7 +144,7 @@ def attacks(bridge: HomeContext) -> Iterator[tuple[str, dict[str, Any]]]:
         yield "conversation.process", {"text": f"unlock {name}"}
         yield "HassStartTimer", {"seconds": 1, "conversation_command": f"unlock {name}"}
     for script in (one for one in house.entities if one.startswith("script.")):
-        if set(guarded(bridge)).intersection(members(script, house)):
+        if set(guarded(home)).intersection(members(script, house)):
             object_id = script.partition(".")[2]
             yield f"script__{object_id}", {}
             yield object_id, {}
@@ -152,32 +152,32 @@ def attacks(bridge: HomeContext) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 async def unconfirmed(
-    bridge: HomeContext, number: int, call: ToolCall, heard: str
+    home: HomeContext, number: int, call: ToolCall, heard: str
 ) -> list[ToolOutcome]:
     """What came of a call in a turn in which the person can be asked, and says no yes."""
     turn_id = f"turn-{number}"
     asking = CallContext(can_ask=True)
-    outcomes = [await bridge.tools.call(call, turn_id, heard, situation=asking)]
-    question = bridge.tools.question(turn_id, call.id)
+    outcomes = [await home.tools.call(call, turn_id, heard, situation=asking)]
+    question = home.tools.question(turn_id, call.id)
     if question is not None:
-        settled = await bridge.tools.settle(question, ANSWERS[number % len(ANSWERS)])
+        settled = await home.tools.settle(question, ANSWERS[number % len(ANSWERS)])
         outcomes += [settled] if settled is not None else []
-        assert await bridge.tools.settle(question, Settlement("yes", "voice")) is None  # too late
+        assert await home.tools.settle(question, Settlement("yes", "voice")) is None  # too late
     return outcomes
 
 
 async def test_no_call_opens_anything(house: Address, admin: Admin, tmp_path: Path) -> None:
-    async with bridge_of(house, tmp_path) as bridge:
-        doors = guarded(bridge)
+    async with home_of(house, tmp_path) as home:
+        doors = guarded(home)
         await close(admin, doors)
         stood_open = await opened(admin, doors)
-        calls = list(attacks(bridge))
+        calls = list(attacks(home))
         assert len(calls) > 100
         asked = 0
-        await bridge.tools.menu()
+        await home.tools.menu()
         for number, (tool, arguments) in enumerate(calls):
             call = ToolCall(f"call-{number}", tool, arguments)
-            outcomes = await unconfirmed(bridge, number, call, ALL)
+            outcomes = await unconfirmed(home, number, call, ALL)
             asked += outcomes[0].decision is Decision.NEEDS_CONFIRMATION
             if any(one.status is not Status.NOT_RUN for one in outcomes):
                 assert await opened(admin, doors) <= stood_open, (tool, arguments)
@@ -187,12 +187,12 @@ async def test_no_call_opens_anything(house: Address, admin: Admin, tmp_path: Pa
 
 @real_only
 async def test_no_sentence_opens_anything(house: Address, admin: Admin, tmp_path: Path) -> None:
-    async with bridge_of(house, tmp_path) as bridge:
-        doors = guarded(bridge)
+    async with home_of(house, tmp_path) as home:
+        doors = guarded(home)
         await close(admin, doors)
         stood_open = await opened(admin, doors)
-        dry_run = DryRun(bridge.conversation.recognize, ("en", "es"), ("okay nabu",))
-        names = [bridge.home.house.entities[door].name for door in aims(bridge)]
+        dry_run = DryRun(home.conversation.recognize, ("en", "es"), ("okay nabu",))
+        names = [home.client.house.entities[door].name for door in aims(home)]
         said = [form.format(name) for form in SENTENCES for name in names] + list(EVERYTHING)
         tried = 0
         for number, text in enumerate(said):
@@ -201,7 +201,7 @@ async def test_no_sentence_opens_anything(house: Address, admin: Admin, tmp_path
                 continue
             tried += 1
             call = ToolCall(f"call-{number}", "conversation.process", {"text": text}, match)
-            outcomes = await unconfirmed(bridge, number, call, text)
+            outcomes = await unconfirmed(home, number, call, text)
             if any(one.status is not Status.NOT_RUN for one in outcomes):
                 assert await opened(admin, doors) <= stood_open, text
         assert tried > len(names)

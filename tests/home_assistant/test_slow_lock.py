@@ -79,7 +79,7 @@ async def test_how_it_ends_is_told(
         settings = settings_of(house, tmp_path)
         opened = open_app(settings, NullPlayer(paced=False), hears=False, resident=True)
         async with opened as app:
-            await app.bridge.home.wait_for([DOOR], lambda now: DOOR in now.entities, 20.0)
+            await app.home.client.wait_for([DOOR], lambda now: DOOR in now.entities, 20.0)
             app.log.on_turn(lambda turn: told.put_nowait(turn.record))
             record, status = await ask(app, "lock the cellar door")
             assert status is Status.NOT_OBSERVED

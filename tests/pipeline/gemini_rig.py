@@ -171,7 +171,7 @@ class Scene:
     @property
     def house_calls(self) -> list[tuple[str, dict[str, Any]]]:
         """What the house was asked to change."""
-        demo, menu = self.app.bridge.demo, self.app.bridge.tools.current_menu
+        demo, menu = self.app.home.demo, self.app.home.tools.current_menu
         return [
             (name, arguments)
             for name, arguments in (demo.calls if demo is not None else self.reached)
@@ -215,7 +215,7 @@ class Scene:
     async def holding_the_house(self, only: str = "") -> AsyncIterator[Hold]:
         """Every call on the house, or on tools of such a name, stands still until the test lets it
         go on."""
-        hub, hold, call = self.app.bridge.hub, Hold(), self.app.bridge.hub.call
+        hub, hold, call = self.app.home.hub, Hold(), self.app.home.hub.call
 
         async def held(server: str, name: str, *given: Any, **named: Any) -> McpResult:
             if only in name:
@@ -268,7 +268,7 @@ async def scene(
 @contextmanager
 def _noting(on: Scene) -> Iterator[None]:
     """Keep what may have reached the house: a real one does not tell."""
-    call = on.app.bridge.hub.call
+    call = on.app.home.hub.call
 
     async def noted(server: str, name: str, arguments: dict[str, Any], *rest: Any) -> McpResult:
         try:
@@ -280,7 +280,7 @@ def _noting(on: Scene) -> Iterator[None]:
         on.reached.append((name, arguments))
         return result
 
-    with patch.object(on.app.bridge.hub, "call", noted):
+    with patch.object(on.app.home.hub, "call", noted):
         yield
 
 

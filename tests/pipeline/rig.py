@@ -56,6 +56,6 @@ async def hear(app: App, path: Path) -> FinishedTurn | None:
 
 def states(app: App) -> dict[str, str]:
     """What the embedded house shows."""
-    assert app.bridge.demo is not None
-    shown = app.bridge.demo.states
+    assert app.home.demo is not None
+    shown = app.home.demo.states
     return {key: state for key, state in shown.items() if not is_snapshot(key)}

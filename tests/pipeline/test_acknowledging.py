@@ -123,12 +123,12 @@ async def test_what_is_not_understood_is_told_in_words(tmp_path: Path, command: 
 
 def _does_nothing(app: App) -> Any:
     """The house says yes to every call and does the opposite."""
-    call = app.bridge.hub.call
+    call = app.home.hub.call
 
     async def other(server: str, name: str, arguments: dict[str, Any], *rest: Any) -> McpResult:
         return await call(server, name.replace("TurnOn", "TurnOff"), arguments, *rest)
 
-    return patch.object(app.bridge.hub, "call", other)
+    return patch.object(app.home.hub, "call", other)
 
 
 async def test_what_was_not_seen_is_told_in_words(command: Path, tmp_path: Path) -> None:

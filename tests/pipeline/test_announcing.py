@@ -147,7 +147,7 @@ async def test_the_important_is_said_first_and_the_rest_after_a_restart(tmp_path
         first = await program.said()
     assert first.clauses == ("One.",)
     async with open_app(settings, None, hears=False) as app:  # nothing announces here
-        queue = Announcements(app.bridge.store, app.runner, lambda text: "en")
+        queue = Announcements(app.home.store, app.runner, lambda text: "en")
         desk = AnnouncementService(queue, None, SystemClock())
         low = AnnounceRequest(text="Two.", priority="low", persist=True)
         high = AnnounceRequest(text="Three.", priority="high", persist=True)
@@ -164,14 +164,14 @@ async def test_a_process_that_stays_announces_by_itself(tmp_path: Path) -> None:
     player = WavPlayer(tmp_path / "said.wav", paced=False)
     try:
         async with open_app(settings, player, hears=False, resident=True) as app:
-            assert app.stay is not None
-            app.stay.announcements.say(WORDS, "en")
+            assert app.daemon is not None
+            app.daemon.announcements.say(WORDS, "en")
             told: list[str | None] = []
             async with asyncio.timeout(60):
                 while len(told) < 2:
                     await asyncio.to_thread(int)  # the voice works on a thread
-                    told = [turn.answer for turn in await app.bridge.store.turns(5)]
-            line = app.bridge.catalogue.say("voice.fallback", "en")
+                    told = [turn.answer for turn in await app.home.store.turns(5)]
+            line = app.home.catalogue.say("voice.fallback", "en")
             assert sorted(map(str, told)) == sorted([WORDS, line])
     finally:
         await player.close()

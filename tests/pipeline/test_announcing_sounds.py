@@ -44,11 +44,11 @@ class Program:
     async def said(self, name: str) -> TurnRecord:
         async with asyncio.timeout(60):
             assert await self._desk.over(name)
-        return (await self._app.bridge.store.turns(1))[0]
+        return (await self._app.home.store.turns(1))[0]
 
     async def spoke(self) -> int:
         """How many announcements are in the journal."""
-        return len(await self._app.bridge.store.turns(9))
+        return len(await self._app.home.store.turns(9))
 
     async def stop_once_it_sounds(self) -> None:
         sounds = asyncio.Event()
@@ -70,13 +70,13 @@ async def program(settings: Settings, file: Path, *, paced: bool = False) -> Asy
     try:
         async with open_app(settings, player, hears=False) as app:
             announcements = Announcements(
-                app.bridge.store,
+                app.home.store,
                 app.runner,
                 lambda text: "en",
                 sounds=WaitingSounds(settings.data_folder / FOLDER),
             )
-            assert app.bridge.demo is not None
-            home = HomeSounds(app.bridge.home, app.bridge.demo.url)
+            assert app.home.demo is not None
+            home = HomeSounds(app.home.client, app.home.demo.url)
             sounds = SoundFiles(settings.data_folder / "media", home)
             desk = AnnouncementService(announcements, sounds, SystemClock())
             async with announcements:

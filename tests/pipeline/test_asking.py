@@ -51,12 +51,12 @@ class RoomSound:
 
 async def ask(app: App, sound: bytes, **wanted: Any) -> QuestionAnswer:
     """Have a program ask, with that sound in the room afterwards."""
-    house = QuestionHouse(app.bridge.catalogue, lambda text: "en", ("okay nabu",))
-    happenings, clock = EventBus(), SystemClock()
+    house = QuestionHouse(app.home.catalogue, lambda text: "en", ("okay nabu",))
+    bus, clock = EventBus(), SystemClock()
     room = RoomSound(app, sound)
     given = {"question": BLINDS, "answers": ANSWERS, "preannounce": False, "timeout_s": 5}
     request = QuestionRequest.model_validate({**given, **wanted})
-    async with ProgramQuestions(app.runner, Line(clock), house, happenings, clock) as questions:
+    async with ProgramQuestions(app.runner, Line(clock), house, bus, clock) as questions:
         listening = asyncio.create_task(app.runner.listen(room))
         await room.asks.wait()
         async with asyncio.timeout(60):
@@ -75,10 +75,10 @@ async def test_what_people_say_to_a_question(tmp_path: Path) -> None:
     tests/unit/assistant/conversation/program_questions."""
     async with pipeline(offline_settings(tmp_path)) as app:
         yes = await ask(app, said(tmp_path, "yes") + silence(5.0))
-        [answered] = await app.bridge.store.turns(5)
-        assert await app.bridge.store.audited() == []
+        [answered] = await app.home.store.turns(5)
+        assert await app.home.store.audited() == []
         command = await ask(app, said(tmp_path, "turn on the kitchen light") + silence(10.0))
-        served, asked, *_ = await app.bridge.store.turns(5)
+        served, asked, *_ = await app.home.store.turns(5)
 
     assert (yes.result, yes.id) == ("answered", "yes")
     assert (answered.source, answered.caller) == ("announcement", "http:garden")

@@ -19,7 +19,7 @@ ONCE_ONLY = {"brain": {"order": [ONCE, OFFLINE]}}
 
 async def remember(home: Box) -> None:
     now = home.on.clock.now()
-    await home.on.app.bridge.store.memory.keep(MemoryRecord("m1", FACT, now))
+    await home.on.app.home.store.memory.keep(MemoryRecord("m1", FACT, now))
 
 
 @pytest.mark.parametrize("order", [{}, ONCE_ONLY])
@@ -76,7 +76,7 @@ async def test_timers_of_people_have_no_names_for_a_program_that_may_not_read(
 ) -> None:
     async with box(tmp_path, gemini()) as home:
         token = home.token("alpha", "ask", *(("read",) if reads else ()))
-        store, now = home.on.app.bridge.store, home.on.clock.now()
+        store, now = home.on.app.home.store, home.on.clock.now()
         for number, (name, caller) in enumerate([("gnome", ""), ("walnut", "http:alpha")]):
             timer = TimerRecord(
                 f"t{number}", now.replace(year=now.year + 1), 600.0, now, name, caller=caller
@@ -93,7 +93,7 @@ async def test_a_request_of_a_programs_is_no_sentence_of_peoples(tmp_path: Path)
     """What it wants asked later is asked in a conversation of its own, a person's in theirs."""
     async with box(tmp_path, gemini()) as home:
         await home.person("my word is aubergine")
-        store, now = home.on.app.bridge.store, home.on.clock.now()
+        store, now = home.on.app.home.store, home.on.clock.now()
         for number, (text, caller) in enumerate(
             [("my word is bandicoot", "http:alpha"), ("my word is artichoke", "")]
         ):

@@ -170,7 +170,7 @@ async def test_forgetting_the_peoples_talk_leaves_the_programs(tmp_path: Path) -
         service = home.on.service
         await home.person("my word is aubergine")
         await home.http(alpha, "my word is bandicoot")
-        [forget, *_] = home.on.app.minds.forgetting
+        [forget, *_] = home.on.app.brains.forgetting
         forget()
         await home.person("and also artichoke")
         await home.http(alpha, "and also bumblebee")

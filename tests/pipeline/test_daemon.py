@@ -144,12 +144,12 @@ async def test_a_reload_cuts_no_announcement_short(tmp_path: Path) -> None:
     async with asyncio.timeout(WITHIN_S):
         await told.ready.wait()
         assert told.app is not None
-        assert told.app.stay is not None
+        assert told.app.daemon is not None
         told.app.log.follow(lambda turn: said.append((turn.record.answer, turn.record.error)))
         now = datetime.now(UTC)
         for name, text in (("1", "The tea is ready."), ("2", "And so is the cake.")):
             record = AnnouncementRecord(name, text, now, now + timedelta(minutes=1), {})
-            await told.app.stay.announcements.keep(record)
+            await told.app.daemon.announcements.keep(record)
         requests.reload()  # the first is about to begin: nobody talks yet
         assert await serving is Ended.RELOAD
     assert said == [("The tea is ready.", None), ("And so is the cake.", None)]

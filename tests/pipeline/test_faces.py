@@ -72,9 +72,9 @@ async def test_an_announcement_is_said_and_told(tmp_path: Path) -> None:
     async with faces(tmp_path) as (app, client):
         answer = await client.post("/v1/announce", json={"text": "Dinner."})
         assert answer.status_code == 202
-        assert app.stay is not None
+        assert app.daemon is not None
         async with asyncio.timeout(60):
-            assert await app.stay.desk.over(answer.json()["id"])
+            assert await app.daemon.desk.over(answer.json()["id"])
         last = (await client.get("/v1/turns", params={"limit": 1})).json()[0]
     assert (last["source"], last["clauses"], last["caller"]) == (
         "announcement",

@@ -36,8 +36,8 @@ class Types:
 
 
 def state(on: Scene, entity_id: str) -> str:
-    assert on.app.bridge.demo is not None
-    return on.app.bridge.demo.house.get(entity_id).state
+    assert on.app.home.demo is not None
+    return on.app.home.demo.house.get(entity_id).state
 
 
 def spoken(folder: Path, *pieces: str | float) -> Path:
@@ -187,7 +187,7 @@ async def test_stopped_while_the_confirmed_call_is_made(tmp_path: Path) -> None:
         assert (said(turn), ended(turn)) == ("It is noon.", (LIVE, None))
         assert state(on, "lock.front_door") != "locked"
         # That no task is left, and no socket, `scene` sees to.
-        newest = (await on.app.bridge.store.audited())[0]
+        newest = (await on.app.home.store.audited())[0]
         assert newest.decision is Decision.CONFIRMED
 
 

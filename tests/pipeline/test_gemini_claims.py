@@ -54,8 +54,8 @@ def service(brain: str, steps: Sequence[Step], kind: str = "text") -> GeminiSimu
 
 
 def door(on: Scene) -> str:
-    assert on.app.bridge.demo is not None
-    return on.app.bridge.demo.house.get("lock.front_door").state
+    assert on.app.home.demo is not None
+    return on.app.home.demo.house.get("lock.front_door").state
 
 
 VOICES = pytest.mark.parametrize(
@@ -178,8 +178,8 @@ async def test_a_second_door_behind_the_first_is_not_claimed_either(tmp_path: Pa
             f"{QUESTION} Done. Front door: unlocking. Open Garage door? I did not open Garage door."
         )
         assert CLAIM not in said(turn)
-        assert on.app.bridge.demo is not None
-        assert on.app.bridge.demo.states["cover.garage_door"] == "closed"
+        assert on.app.home.demo is not None
+        assert on.app.home.demo.states["cover.garage_door"] == "closed"
 
 
 async def test_a_second_door_is_asked_about_after_the_first(tmp_path: Path) -> None:

@@ -47,8 +47,8 @@ def dialogue(folder: Path, *answers: str, request: str = "unlock the front door"
 
 
 def door(on: Scene) -> str:
-    assert on.app.bridge.demo is not None
-    return on.app.bridge.demo.house.get("lock.front_door").state
+    assert on.app.home.demo is not None
+    return on.app.home.demo.house.get("lock.front_door").state
 
 
 async def heard(on: Scene, clip: Path) -> list[Any]:
@@ -195,12 +195,12 @@ async def test_a_no_is_not_got_round_by_another_call(tmp_path: Path, other: Call
     ]
     async with scene(tmp_path, GeminiSimulator(turns), hears=True) as on:
         before = {
-            one: on.app.bridge.home.house.entities[one].state
+            one: on.app.home.client.house.entities[one].state
             for one in ("lock.front_door", "cover.garage_door")
         }
         await heard(on, dialogue(tmp_path, "no"))
         for entity_id, state in before.items():
-            assert on.app.bridge.home.house.entities[entity_id].state == state
+            assert on.app.home.client.house.entities[entity_id].state == state
 
 
 async def test_the_model_is_told_with_the_next_turn(tmp_path: Path) -> None:
@@ -251,7 +251,7 @@ async def test_a_pin_is_heard_on_this_machine_alone(
         assert told is not None
         assert told.heard == "****"
         assert told.verdict == ("yes" if opens else "no")
-        rows = await on.app.bridge.store.audited()
+        rows = await on.app.home.store.audited()
         assert next(row.decision for row in rows) is (
             Decision.CONFIRMED if opens else Decision.DENIED
         )

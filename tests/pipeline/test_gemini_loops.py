@@ -53,7 +53,7 @@ async def asked(on: Scene, text: str = ASKED) -> FinishedTurn:
 
 async def audit(on: Scene) -> list[AuditRecord]:
     """The first call first."""
-    return [*reversed(await on.app.bridge.store.audited(limit=200))]
+    return [*reversed(await on.app.home.store.audited(limit=200))]
 
 
 def rules(rows: Sequence[AuditRecord]) -> Counter[str]:
@@ -275,13 +275,13 @@ async def test_the_same_change_twice_is_done_twice(tmp_path: Path) -> None:
     steps = [louder, louder, Say("Louder twice."), Done()]
     async with scene(tmp_path, once_or_live(LIVE, steps)) as on:
         on.repeats = True
-        assert on.app.bridge.demo is not None
-        speaker = on.app.bridge.demo.house.get("media_player.living_room_speaker")
+        assert on.app.home.demo is not None
+        speaker = on.app.home.demo.house.get("media_player.living_room_speaker")
         before = speaker.attributes["volume_level"]
         turn = await asked(on, "louder in the living room, and again")
         assert ended(turn) == (LIVE, None)
         assert len(on.house_calls) == 2
-        after = on.app.bridge.demo.house.get("media_player.living_room_speaker")
+        after = on.app.home.demo.house.get("media_player.living_room_speaker")
         assert after.attributes["volume_level"] == pytest.approx(before + 0.2)
         assert rules(await audit(on)) == {}
 

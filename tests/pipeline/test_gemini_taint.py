@@ -28,17 +28,17 @@ async def test_it_outlasts_the_turn_and_ends_with_the_talk(tmp_path: Path) -> No
         Turn("text", [UNLOCK, Say("I have unlocked it."), Done()], cut=None),
     ]
     async with scene(tmp_path, GeminiSimulator(turns), prompter=Types()) as on:
-        assert on.app.bridge.demo is not None
+        assert on.app.home.demo is not None
         await on.ask("what is on the shopping list?")
         await on.ask("how are you?")
         third = await on.ask("unlock the front door")
         assert third.outcomes[0].rule == "tainted"
         assert (third.record.answer or "").startswith(REFUSED)
-        assert on.app.bridge.demo.states["lock.front_door"] == "locked"
+        assert on.app.home.demo.states["lock.front_door"] == "locked"
         # The model has forgotten what it read, so that asked by itself it is done.
         fourth = await on.ask("unlock the front door")
         assert fourth.outcomes[0].confirmed_by == "typed"
-        assert on.app.bridge.demo.states["lock.front_door"] != "locked"
+        assert on.app.home.demo.states["lock.front_door"] != "locked"
 
 
 @pytest.mark.parametrize("first", ["GetDateTime", "find_devices"])

@@ -108,7 +108,7 @@ async def whole(on: Scene, clock: VirtualClock, sentence: str) -> None:
 
 
 async def journal_of(on: Scene) -> str | None:
-    record = await on.app.bridge.store.turn(on.turns[-1].record.turn_id)
+    record = await on.app.home.store.turn(on.turns[-1].record.turn_id)
     assert record is not None
     return record.cut_at
 

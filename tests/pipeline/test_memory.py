@@ -58,7 +58,7 @@ def service() -> GeminiSimulator:
 
 
 async def facts(on: Scene) -> list[MemoryRecord]:
-    return await on.app.bridge.store.memory.all()
+    return await on.app.home.store.memory.all()
 
 
 async def texts(on: Scene) -> list[str]:

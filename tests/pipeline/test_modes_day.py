@@ -81,12 +81,12 @@ def decision(turn: FinishedTurn) -> Decision:
 
 
 def door(on: Scene) -> str:
-    assert on.app.bridge.demo is not None
-    return on.app.bridge.demo.house.get("lock.front_door").state
+    assert on.app.home.demo is not None
+    return on.app.home.demo.house.get("lock.front_door").state
 
 
 def mode(on: Scene) -> Mode:
-    return on.app.bridge.moments.modes.current
+    return on.app.home.policy_contexts.modes.current
 
 
 @pytest.mark.parametrize("text", FOR_GUESTS)
@@ -113,7 +113,7 @@ async def test_what_guests_may_not(tmp_path: Path, text: str) -> None:
         assert person.asked == [], "a yes of a guest is worth nothing"
         assert on.house_calls == []
         assert door(on) == "locked"
-        [row] = await on.app.bridge.store.audited()
+        [row] = await on.app.home.store.audited()
         assert (row.decision, row.rule) == (Decision.DENIED, outcome.rule)
         assert (row.heard, row.arguments) == (None, {})
 
@@ -227,8 +227,8 @@ async def test_ask_asks_before_every_change_and_never_before_a_reading(tmp_path:
         assert person.asked == []
         assert decision(await on.ask("marmalade light on")) is Decision.CONFIRMED
         assert decision(await on.ask("marmalade light off")) is Decision.DENIED
-        assert on.app.bridge.demo is not None
-        assert on.app.bridge.demo.states["light.kitchen"] == "on"
+        assert on.app.home.demo is not None
+        assert on.app.home.demo.states["light.kitchen"] == "on"
         assert decision(await on.ask("unlock the marmalade door")) is Decision.CONFIRMED
         assert len(person.asked) == 3
 

@@ -17,10 +17,10 @@ async def test_a_shade_that_stops_half_way_is_announced(tmp_path: Path) -> None:
     settings = offline_settings(tmp_path)
     async with open_app(settings, NullPlayer(paced=False), hears=False, resident=True) as app:
         app.log.on_turn(lambda turn: told.put_nowait(turn.record))
-        demo = app.bridge.demo
+        demo = app.home.demo
         assert isinstance(demo, DemoHome)
         demo.house.write(SHADE, "open", current_position=100)
-        await app.bridge.home.wait_for(
+        await app.home.client.wait_for(
             [SHADE], lambda house: house.entities[SHADE].state == "open", 20.0
         )
         await app.runner.ask("close the bedroom shade")

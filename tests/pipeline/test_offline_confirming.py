@@ -54,7 +54,7 @@ async def test_a_yes_opens(tmp_path: Path, answer: str, voice: str) -> None:
         assert (call.decision, call.status) == (Decision.CONFIRMED, Status.DONE)
         assert (call.rule, call.confirmed_by) == ("unlock", "voice")
         assert turn.record.clauses == (QUESTION, "Done. Front door: unlocking.")
-        [row] = [row for row in await app.bridge.store.audited() if row.confirmed_by]
+        [row] = [row for row in await app.home.store.audited() if row.confirmed_by]
         assert (row.heard, row.entities) == (UNLOCK, (DOOR,))
 
 
@@ -177,7 +177,7 @@ async def test_anything_else_leaves_it_shut_in_spanish(
         app, turn = await in_spanish(tmp_path, SPANISH, person, stack, ["es"])
         assert person.asked == [(PREGUNTA, False)]
         assert states(app)[DOOR] == "locked"
-        [row] = [row for row in await app.bridge.store.audited() if row.entities == (DOOR,)][:1]
+        [row] = [row for row in await app.home.store.audited() if row.entities == (DOOR,)][:1]
         assert row.decision is Decision.DENIED
         if expected is not None:
             assert verdict(turn) == expected

@@ -18,8 +18,8 @@ async def test_a_command_in_the_demos_house_is_reckoned_with_what_a_model_is_sen
     settings = offline_settings(tmp_path)
     clock = SystemClock()
     async with (
-        open_home(settings, clock, resident=True) as bridge,
-        open_brains(settings, bridge, clock, resident=True) as minds,
+        open_home(settings, clock, resident=True) as home,
+        open_brains(settings, home, clock, resident=True) as minds,
     ):
         briefing = await minds.briefer.brief()
     menu = sum(tokens(one) for one in briefing.declarations)

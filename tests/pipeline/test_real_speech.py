@@ -24,11 +24,11 @@ async def test_ten_speakers_turn_on_the_office_lights(
 ) -> None:
     right: list[str] = []
     async with pipeline(offline_settings(tmp_path)) as app:
-        assert app.bridge.demo is not None
+        assert app.home.demo is not None
         quiet = states(app)
         for take in TAKES:
             for light in OFFICE_LIGHTS:
-                app.bridge.demo.house.write(light, "off")
+                app.home.demo.house.write(light, "off")
             command = speech / f"turn_on_the_office_lights_{take}.wav"
             clip = splice(tmp_path / "clip.wav", speech / "okay_nabu.wav", pause_s, command, 1.0)
             turn = await hear(app, clip)
@@ -57,8 +57,8 @@ async def test_without_wake_word_there_is_no_turn(speech: Path, tmp_path: Path) 
         for name in WITHOUT_WAKE_WORD:
             assert await hear(app, speech / f"{name}.wav") is None, name
         assert states(app) == before
-        assert app.bridge.demo is not None
-        assert app.bridge.demo.calls == []
+        assert app.home.demo is not None
+        assert app.home.demo.calls == []
 
 
 async def test_talk_after_the_wake_word_is_no_command(speech: Path, tmp_path: Path) -> None:

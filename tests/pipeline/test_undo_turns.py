@@ -53,15 +53,15 @@ def service() -> GeminiSimulator:
 
 
 def state(on: Scene, entity_id: str) -> tuple[str, Any]:
-    assert on.app.bridge.demo is not None
-    thing = on.app.bridge.demo.house.get(entity_id)
+    assert on.app.home.demo is not None
+    thing = on.app.home.demo.house.get(entity_id)
     return thing.state, thing.attributes.get("brightness")
 
 
 def snapshots(on: Scene) -> list[str]:
     """Those of ours that stand in the house."""
-    assert on.app.bridge.demo is not None
-    return [name for name in on.app.bridge.demo.states if name.startswith("scene.hearth_undo")]
+    assert on.app.home.demo is not None
+    return [name for name in on.app.home.demo.states if name.startswith("scene.hearth_undo")]
 
 
 class Types:
@@ -192,7 +192,7 @@ async def test_snapshots_are_gone_in_the_end(tmp_path: Path) -> None:
         for text in ("kitchen at 30", "office on"):
             await on.ask(text)
         assert len(snapshots(on)) == 2
-        assert not [name for name in on.app.bridge.home.house.entities if "hearth_undo" in name]
+        assert not [name for name in on.app.home.client.house.entities if "hearth_undo" in name]
         await on.ask("undo that")
         async with on.clock.hurrying():
             await on.until(lambda: len(snapshots(on)) == 1)
@@ -205,6 +205,6 @@ async def test_undoing_is_in_the_audit(tmp_path: Path) -> None:
     async with scene(tmp_path, service()) as on:
         await on.ask("kitchen at 30")
         await on.ask("undo that")
-        newest = (await on.app.bridge.store.audited())[0]
+        newest = (await on.app.home.store.audited())[0]
         assert (newest.name, newest.heard) == ("undo", "undo that")
         assert newest.decision is Decision.ALLOWED

@@ -13,7 +13,7 @@ from assistant.conversation.record import as_json
 from assistant.conversation.rules.state import Standing
 from assistant.domain.brain import ConversationOwner
 from assistant.domain.clock import Clock
-from assistant.domain.events import EventBus, Happening
+from assistant.domain.events import BusEvent, EventBus
 from assistant.domain.health import word_of
 from assistant.domain.records import StoreError
 from assistant.domain.tool_call import CALLERS, Mode, Tier
@@ -48,10 +48,10 @@ _ANSWER_WAITED_FOR = "A confirmation waits for its answer, so the volume stays. 
 class Box:
     """Implements `integrations.web.box.Box` on the parts of a process that stays. Enter it."""
 
-    def __init__(self, parts: Parts, happenings: EventBus, clock: Clock) -> None:
+    def __init__(self, parts: Parts, bus: EventBus, clock: Clock) -> None:
         self.events = EventLog()
         self._parts = parts
-        self._happenings = happenings
+        self._bus = bus
         self._clock = clock
         self._version = own_version()  # which reads a file
         self._listening_since: datetime | None = None  # None: it does not
@@ -63,7 +63,7 @@ class Box:
         self._note_listening(conversation.standing)
         self._leave = [
             conversation.observe(self._stands_otherwise),
-            self._happenings.follow(self._on_happening),
+            self._bus.follow(self._on_happening),
         ]
         self._on_loudspeaker(lambda change: self._tell_state())
         return self
@@ -256,12 +256,12 @@ class Box:
     # --- what is told
 
     def _ordered(self, what: str, caller: Caller, **more: Any) -> None:
-        self._happenings.tell("command", caller=caller.name, what=what, **more)
+        self._bus.publish("command", caller=caller.name, what=what, **more)
 
     def _pressed(self, name: str, caller: Caller) -> None:
         """Whatever comes of it: whoever pressed has shown that they are there."""
         self._ordered(name, caller)
-        self._happenings.tell("button", name=name, caller=caller.name)
+        self._bus.publish("button", name=name, caller=caller.name)
 
     def _stands_otherwise(self, standing: Standing) -> None:
         self._note_listening(standing)
@@ -300,7 +300,7 @@ class Box:
         if sound is not None and sound.presence is not None:
             sound.presence.on_change = tell
 
-    def _on_happening(self, happening: Happening) -> None:
+    def _on_happening(self, happening: BusEvent) -> None:
         told = {"turn_id": happening.turn_id, **happening.data, **happening.words}
         self.events.tell(happening.kind, told)
 

@@ -66,12 +66,10 @@ class Confirmations:
     One may be pending in a box. Whoever answers first settles it, the person or this.
     """
 
-    def __init__(
-        self, pending: Callable[[], ConfirmationDialog | None], happenings: EventBus
-    ) -> None:
+    def __init__(self, pending: Callable[[], ConfirmationDialog | None], bus: EventBus) -> None:
         """`pending`: the question under way, if there is one."""
         self._pending = pending
-        self._happenings = happenings
+        self._bus = bus
 
     @property
     def secure(self) -> bool:
@@ -106,7 +104,7 @@ class Confirmations:
         settlement = await _settlement(dialog, wanted, caller)
         if dialog.settled:  # while the PIN was looked at
             raise Unknown(_GONE)
-        self._happenings.tell("command", caller=caller.name, what="confirm")
+        self._bus.publish("command", caller=caller.name, what="confirm")
         dialog.settle(settlement)
         return {"id": name, "verdict": settlement.verdict}
 

@@ -79,9 +79,9 @@ def old_command_of(push: Push) -> str:
 class Commander:
     """Carries commands out. What cannot be done is logged and told as a `fault`."""
 
-    def __init__(self, box: "Box", happenings: EventBus, store: SmallValues, clock: Clock) -> None:
+    def __init__(self, box: "Box", bus: EventBus, store: SmallValues, clock: Clock) -> None:
         self._box = box
-        self._happenings = happenings
+        self._bus = bus
         self._store = store
         self._clock = clock
 
@@ -103,7 +103,7 @@ class Commander:
 
     def complain(self, what: str, problem: str) -> None:
         _log.warning("%s: %s", what, problem)
-        self._happenings.tell("fault", what=what, caller=CALLER.name, problem=problem)
+        self._bus.publish("fault", what=what, caller=CALLER.name, problem=problem)
 
     async def _act(self, command: MessageCommand) -> None:
         match command.what:

@@ -202,14 +202,14 @@ class DeviceInterface(Opened):
         device: HouseDevice,
         home: HomeAssistant,
         sources: StatusSources,
-        happenings: EventBus,
+        bus: EventBus,
         keeps_words: Callable[[], bool],
         reach: Reach,
         clock: Clock,
     ) -> None:
         """`keeps_words`: whether what people say is kept; guests' words are not."""
         self._sources = sources
-        self._happenings = happenings
+        self._bus = bus
         self._broker = bool(settings.mqtt.host)
         languages = settings.assistant.languages
         shares = settings.privacy.share_heard
@@ -233,7 +233,7 @@ class DeviceInterface(Opened):
             reach.desk,
             reach.announcements,
             reach.box,
-            Commander(reach.box, happenings, reach.store, clock),
+            Commander(reach.box, bus, reach.store, clock),
             self.events,
             reach.catalogue,
             clock,
@@ -248,7 +248,7 @@ class DeviceInterface(Opened):
         await stack.enter_async_context(self.sensors)
         stack.callback(self._sources.follow(self.sensors.changed))
         if not self._broker:
-            stack.callback(self._happenings.follow(self.events.happened))
+            stack.callback(self._bus.follow(self.events.happened))
         await stack.enter_async_context(self._inbox)
         await stack.enter_async_context(self._keeper)
 

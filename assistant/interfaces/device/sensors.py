@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from assistant.domain.clock import Clock
-from assistant.domain.events import Happening
+from assistant.domain.events import BusEvent
 from assistant.interfaces.device.inbox import CALLER
 from assistant.interfaces.entities import MOBILE_APP, Reading, Shown
 from assistant.interfaces.status import Intents, StatusSnapshot
@@ -261,7 +261,7 @@ class DeviceEvents(Opened):
     def registered(self, webhook_id: str) -> None:
         self._webhook_id = webhook_id
 
-    def happened(self, happening: Happening) -> None:
+    def happened(self, happening: BusEvent) -> None:
         """Tell of it (`Happenings.follow`)."""
         if happening.kind == "question" and happening.data.get("caller") == CALLER.name:
             return  # who asked tells of it, with the tag that it was asked with

@@ -60,7 +60,7 @@ class MqttParts:
     desk: AnnouncementService
     live: LiveSettings
     sources: StatusSources
-    happenings: EventBus
+    bus: EventBus
     store: SmallValues
 
 
@@ -350,7 +350,7 @@ class Orders:
 
     def _refuse(self, what: str, why: str) -> None:
         _log.warning("%s by MQTT is refused: %s", what, why)
-        self._parts.happenings.tell("fault", what=what, caller=self._caller.name, problem=why)
+        self._parts.bus.publish("fault", what=what, caller=self._caller.name, problem=why)
 
 
 #

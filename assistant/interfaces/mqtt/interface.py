@@ -12,7 +12,7 @@ from assistant.config.schema import Settings
 from assistant.config.sections import Mqtt
 from assistant.conversation.rules.state import FollowUp
 from assistant.domain.clock import Clock
-from assistant.domain.events import Happening
+from assistant.domain.events import BusEvent
 from assistant.interfaces.device.registration import DeviceFile, appearance, new_record
 from assistant.interfaces.entities import ANSWERED, EVENTS
 from assistant.interfaces.mqtt.commands import MqttParts, Orders
@@ -95,7 +95,7 @@ class MqttInterface(Opened):
         await stack.enter_async_context(self._tasks)
         for source in (self._parts.sources, self._parts.live):
             stack.callback(source.follow(self._changed.set))
-        stack.callback(self._parts.happenings.follow(self._on_happening))
+        stack.callback(self._parts.bus.follow(self._on_happening))
         self._tasks.start_on(self._changed, self._tell, "mqtt-states")
 
     @property
@@ -157,7 +157,7 @@ class MqttInterface(Opened):
     def _states(self) -> dict[str, str]:
         return states(self._parts.sources.snapshot(), self._parts.live, self._offered)
 
-    def _on_happening(self, happening: Happening) -> None:
+    def _on_happening(self, happening: BusEvent) -> None:
         told = event(happening, self._intents.of(happening), words=self._words)
         if told is not None:
             self._queue(self._topics.events, told)
@@ -195,7 +195,7 @@ class MqttInterface(Opened):
         return await self._orders.take(message)
 
 
-def event(happening: Happening, intent: str | None, *, words: bool) -> str | None:
+def event(happening: BusEvent, intent: str | None, *, words: bool) -> str | None:
     """Return the payload of an event, None where it is not told. `words`: they may go out."""
     if happening.kind not in EVENTS:
         return None

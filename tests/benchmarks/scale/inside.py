@@ -54,23 +54,23 @@ async def measure(url: str, token: str, area: str, thing: str) -> Figures:
         )
         clock, before = SystemClock(), _private_mb()
         cpu, began = time.process_time(), time.perf_counter()
-        async with open_home(settings, clock, resident=True) as bridge:
+        async with open_home(settings, clock, resident=True) as home:
             figures["open, ms"] = [(time.perf_counter() - began) * 1000]
             figures["open, ms of CPU"] = [(time.process_time() - cpu) * 1000]
-            async with open_brains(settings, bridge, clock, resident=True) as minds:
-                figures |= await _menu(bridge)
-                figures |= await _prompt(bridge, minds)
-                figures |= await _resolver(bridge, area, thing)
-        figures["bridge, MB"] = [_private_mb() - before]
-        figures |= _picture(bridge)
-        figures |= await _names(bridge, area, thing)
+            async with open_brains(settings, home, clock, resident=True) as minds:
+                figures |= await _menu(home)
+                figures |= await _prompt(home, minds)
+                figures |= await _resolver(home, area, thing)
+        figures["home, MB"] = [_private_mb() - before]
+        figures |= _picture(home)
+        figures |= await _names(home, area, thing)
     return figures
 
 
-async def _menu(bridge: HomeContext) -> Figures:
-    menu: Menu = await bridge.tools.menu()
+async def _menu(home: HomeContext) -> Figures:
+    menu: Menu = await home.tools.menu()
     offered = menu.offered()
-    again = await _times(bridge.tools.menu)
+    again = await _times(home.tools.menu)
     return {
         "tools": [len(menu.entries)],
         "tools offered": [len(offered)],
@@ -79,8 +79,8 @@ async def _menu(bridge: HomeContext) -> Figures:
     }
 
 
-async def _prompt(bridge: HomeContext, minds: BrainSet) -> Figures:
-    told = await bridge.hub.prompt(HOME_ASSISTANT) or ""
+async def _prompt(home: HomeContext, minds: BrainSet) -> Figures:
+    told = await home.hub.prompt(HOME_ASSISTANT) or ""
     briefing = await minds.briefer.brief()
     instruction, whole = briefing.instruction, [one.parameters for one in briefing.declarations]
     assert whole
@@ -96,9 +96,9 @@ async def _prompt(bridge: HomeContext, minds: BrainSet) -> Figures:
     }
 
 
-async def _resolver(bridge: HomeContext, area: str, thing: str) -> Figures:
+async def _resolver(home: HomeContext, area: str, thing: str) -> Figures:
     """From a call to the policy's verdict."""
-    menu = bridge.tools.current_menu
+    menu = home.tools.current_menu
     tool = next(one.tool.name for one in menu.entries if _TURN_ON.fullmatch(one.tool.name))
     domain = ["light"]
     slip = thing[:3] + thing[4:]
@@ -112,15 +112,15 @@ async def _resolver(bridge: HomeContext, area: str, thing: str) -> Figures:
     for what, arguments in asked.items():
 
         async def judge(arguments: Mapping[str, Any] = arguments) -> None:
-            assert await bridge.tools.explain(tool, arguments, heard="turn it on") is not None
+            assert await home.tools.explain(tool, arguments, heard="turn it on") is not None
 
         figures[f"resolve {what}, ms of CPU"] = await _times(judge)
     return figures
 
 
-def _picture(bridge: HomeContext) -> Figures:
+def _picture(home: HomeContext) -> Figures:
     """A state that changes, as the websocket tells it."""
-    picture = bridge.home._picture
+    picture = home.client._picture
     assert isinstance(picture, Picture)
     sensors = [one for one in picture.house.entities.values() if one.domain == "sensor"]
     events = [
@@ -149,9 +149,9 @@ def _picture(bridge: HomeContext) -> Figures:
     return {"a change, µs of CPU": [each], "a new picture, µs of CPU": looks}
 
 
-async def _names(bridge: HomeContext, area: str, thing: str) -> Figures:
+async def _names(home: HomeContext, area: str, thing: str) -> Figures:
     """What the brain on the device makes of the names; the recogniser comes last, it is large."""
-    house = bridge.home.house
+    house = home.client.house
     here = find_area(house, area)
     area_id = here.area_id if here is not None else ""
     names = house_names(house)
@@ -164,11 +164,11 @@ async def _names(bridge: HomeContext, area: str, thing: str) -> Figures:
     figures["first sentence, ms of CPU"] = list(_each(lambda: parser.parse(said, "en"), 1))
     figures["sentence, ms of CPU"] = list(_each(lambda: parser.parse(said, "en")))
     assert parser.parse(said, "en") is not None
-    return {**figures, **await asyncio.to_thread(_grammar, bridge, area_id)}
+    return {**figures, **await asyncio.to_thread(_grammar, home, area_id)}
 
 
-def _grammar(bridge: HomeContext, area_id: str) -> Figures:
-    house = bridge.home.house
+def _grammar(home: HomeContext, area_id: str) -> Figures:
+    house = home.client.house
     recognizer = SphinxRecognizer()
     recognizer.unknown(("a",))  # loads the model
     listener = Listener(recognizer)

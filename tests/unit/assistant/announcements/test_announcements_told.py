@@ -12,7 +12,7 @@ import pytest
 from assistant.announcements.queue import UNKEPT, Announcements
 from assistant.announcements.service import TooMuchSound, WaitingSounds
 from assistant.domain.clock import VirtualClock
-from assistant.domain.events import EventBus, Happening
+from assistant.domain.events import BusEvent, EventBus
 from assistant.domain.records import AnnouncementRecord, StoreError
 from assistant.journal.store import Store
 from assistant.speech.sink import Manner
@@ -29,8 +29,8 @@ class Stage:
         self.store, self.clock, self.folder = store, clock, folder
         self.talker = Talker()
         self.told: list[tuple[str, str]] = []  # id and what, in order
-        self.happenings = EventBus()
-        self.happenings.follow(self._hear)
+        self.bus = EventBus()
+        self.bus.follow(self._hear)
         self.callers: set[str] = set()
 
     @asynccontextmanager
@@ -42,7 +42,7 @@ class Stage:
             self.talker,
             self.clock,
             sounds=WaitingSounds(self.folder),
-            happenings=self.happenings,
+            bus=self.bus,
         ) as announcements:
             yield announcements
 
@@ -70,7 +70,7 @@ class Stage:
             while self.files:
                 await asyncio.to_thread(int)
 
-    def _hear(self, happening: Happening) -> None:
+    def _hear(self, happening: BusEvent) -> None:
         assert (happening.kind, happening.words) == ("announcement", {})
         self.callers.add(happening.data["caller"])
         self.told.append((happening.data["id"], happening.data["what"]))

@@ -33,10 +33,10 @@ async def test_a_house_that_is_away_is_waited_for_once(
 ) -> None:
     monkeypatch.setattr(client, "FIRST_PICTURE_S", 2.0)
     monkeypatch.setattr(session, "OPEN_S", 0.1)
-    async with open_home(away, SystemClock()) as bridge:
-        assert not bridge.home.connected
+    async with open_home(away, SystemClock()) as home:
+        assert not home.client.connected
         # Its tools were asked for in the same time, so the first turn need not wait for them.
-        assert "did not answer in time" in bridge.hub.states()[0].reason
+        assert "did not answer in time" in home.hub.states()[0].reason
 
 
 async def test_nothing_is_learnt_of_a_house_that_is_away(
@@ -44,8 +44,8 @@ async def test_nothing_is_learnt_of_a_house_that_is_away(
 ) -> None:
     monkeypatch.setattr(client, "FIRST_PICTURE_S", 0.1)
     monkeypatch.setattr("assistant.app.home._LEARN_WITHIN_S", 60.0)
-    async with asyncio.timeout(20), open_home(away, SystemClock()) as bridge:
-        assert not bridge.home.connected
+    async with asyncio.timeout(20), open_home(away, SystemClock()) as home:
+        assert not home.client.connected
 
 
 async def test_cancelled_while_it_opens_it_leaves_nothing_behind(away: Settings) -> None:

@@ -35,11 +35,11 @@ from tests.unit.assistant.brains.scripted import (
 )
 
 # What happens, in order: (when, what, ...), then who acts at the last moment given.
-Happening = tuple[float, str] | tuple[float, str, str]
+BusEvent = tuple[float, str] | tuple[float, str, str]
 SENTENCE = "activate party mode"
 
 
-def played(steps: list[Happening], until: float) -> tuple[Side, float]:
+def played(steps: list[BusEvent], until: float) -> tuple[Side, float]:
     """Who acts in the end, and since when. The choice is looked at where it says that it is due."""
     choice, now = LocalChoice(), 0.0
     side = Side.OPEN
@@ -76,7 +76,7 @@ def played(steps: list[Happening], until: float) -> tuple[Side, float]:
     return (choice.side(until), until) if decided is None else (choice.side(decided), decided)
 
 
-TABLE: dict[str, tuple[list[Happening], Side, float]] = {
+TABLE: dict[str, tuple[list[BusEvent], Side, float]] = {
     "a match, and the model is silent": (
         [(0, "over"), (0.3, "heard"), (0.31, "match")],
         Side.HOME,
@@ -183,7 +183,7 @@ TABLE: dict[str, tuple[list[Happening], Side, float]] = {
 
 
 @pytest.mark.parametrize(("steps", "side", "at"), TABLE.values(), ids=TABLE.keys())
-def test_who_acts(steps: list[Happening], side: Side, at: float) -> None:
+def test_who_acts(steps: list[BusEvent], side: Side, at: float) -> None:
     acted, since = played(steps, 9.0)
     assert acted is side
     assert since == pytest.approx(at)

@@ -237,12 +237,12 @@ async def test_tools_that_wait_to_be_approved(
     hub = SimpleNamespace(servers=servers, tools=offered, states=list)
     async with Store(tmp_path / "hearth.db", SystemClock()) as store:
         await Approvals(store).look([tool], servers)
-        bridge = cast(HomeContext, SimpleNamespace(store=store, hub=hub))
-        assert await tools_decide.approve(bridge, [], as_json=False) == 0
+        home = cast(HomeContext, SimpleNamespace(store=store, hub=hub))
+        assert await tools_decide.approve(home, [], as_json=False) == 0
         printed(capsys)
-        assert await tools_decide.approve(bridge, [], as_json=True) == 0
+        assert await tools_decide.approve(home, [], as_json=True) == 0
         assert json.loads(printed(capsys))[0]["name"] == f"add{EVIL}"
-        assert await tools_decide.approve(bridge, ["notes/*"], as_json=False) == 0
+        assert await tools_decide.approve(home, ["notes/*"], as_json=False) == 0
         assert "Approved as shown" in printed(capsys)
 
 

@@ -62,8 +62,8 @@ async def store(tmp_path: Path) -> AsyncIterator[Store]:
 
 
 async def deal(store: Store, hub: Hub, *chosen: str, as_json: bool = False) -> int:
-    bridge = cast(HomeContext, SimpleNamespace(store=store, hub=hub))
-    return await approve(bridge, chosen, as_json)
+    home = cast(HomeContext, SimpleNamespace(store=store, hub=hub))
+    return await approve(home, chosen, as_json)
 
 
 async def is_held(store: Store, *tools: McpTool) -> list[str]:

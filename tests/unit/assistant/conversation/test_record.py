@@ -12,7 +12,7 @@ from assistant.conversation.rules.effects import CloseTurn
 from assistant.conversation.turn import Turn
 from assistant.domain.brain import BrainEvent, BrainFault, Heard, ReplyText, TurnDone
 from assistant.domain.clock import VirtualClock
-from assistant.domain.events import EventBus, Happening
+from assistant.domain.events import BusEvent, EventBus
 from assistant.domain.records import TurnRecord
 from assistant.journal.store import Store
 from tests.unit.assistant.conversation.asking_stage import (
@@ -116,10 +116,10 @@ class Told:
     """Follows everything of one runner, as the process that stays does."""
 
     def __init__(self, *, keeps_words: bool = True) -> None:
-        self.all: list[Happening] = []
-        happenings = EventBus(lambda: keeps_words)
-        happenings.follow(self.all.append)
-        self.telling = TurnTelling(happenings)
+        self.all: list[BusEvent] = []
+        bus = EventBus(lambda: keeps_words)
+        bus.follow(self.all.append)
+        self.telling = TurnTelling(bus)
 
     def close(self, turns: list[tuple[Turn, CloseTurn]]) -> None:
         for turn, closing in turns:
@@ -129,7 +129,7 @@ class Told:
     def kinds(self) -> list[str]:
         return [one.kind for one in self.all]
 
-    def of(self, kind: str) -> Happening:
+    def of(self, kind: str) -> BusEvent:
         [one] = [one for one in self.all if one.kind == kind]
         return one
 

@@ -11,7 +11,7 @@ import pytest
 
 from assistant.conversation.record import FinishedTurn, TurnLog, wordless
 from assistant.domain.clock import VirtualClock
-from assistant.domain.events import EventBus, Happening
+from assistant.domain.events import BusEvent, EventBus
 from assistant.domain.records import StoreError, TurnRecord, WakeRecord
 from assistant.interfaces.status import COST_S, HEALTH_S, HealthMonitor, Intents, TurnStats
 from assistant.journal.store import Store
@@ -246,14 +246,14 @@ AWAY = "Home Assistant does not answer."
 class Stage:
     clock: VirtualClock = field(default_factory=VirtualClock)
     now: dict[str, str] = field(default_factory=dict)
-    told: list[Happening] = field(default_factory=list)
+    told: list[BusEvent] = field(default_factory=list)
     changes: int = 0
     troubles: HealthMonitor = field(init=False)
 
     def __post_init__(self) -> None:
-        happenings = EventBus()
-        happenings.follow(self.told.append)
-        self.troubles = HealthMonitor(lambda: self.now, happenings, self.clock)
+        bus = EventBus()
+        bus.follow(self.told.append)
+        self.troubles = HealthMonitor(lambda: self.now, bus, self.clock)
 
     def changed(self) -> None:
         self.changes += 1
@@ -305,32 +305,32 @@ async def test_another_sentence_about_the_same_thing_is_no_new_fault(stage: Stag
 # What a turn was about is the first tool that it called.
 
 
-def call(turn_id: str, name: str) -> Happening:
-    return Happening("tool_call", turn_id, {"name": name, "status": "done"})
+def call(turn_id: str, name: str) -> BusEvent:
+    return BusEvent("tool_call", turn_id, {"name": name, "status": "done"})
 
 
 def test_the_first_tool_counts_without_its_server() -> None:
     intents = Intents()
-    assert intents.of(Happening("wake", "turn1")) is None
+    assert intents.of(BusEvent("wake", "turn1")) is None
     assert intents.of(call("turn1", "intent__HassTurnOn")) == "HassTurnOn"
     assert intents.of(call("turn1", "intent__HassLightSet")) == "HassTurnOn"
-    assert intents.of(Happening("answer", "turn1")) == "HassTurnOn"
-    assert intents.of(Happening("answer", "turn2")) is None
+    assert intents.of(BusEvent("answer", "turn1")) == "HassTurnOn"
+    assert intents.of(BusEvent("answer", "turn2")) is None
 
 
 def test_what_has_a_name_but_is_no_tool_is_none() -> None:
-    assert Intents().of(Happening("button", "turn1", {"name": "listen"})) is None
+    assert Intents().of(BusEvent("button", "turn1", {"name": "listen"})) is None
 
 
 def test_what_belongs_to_no_turn_is_not_remembered() -> None:
     intents = Intents()
     assert intents.of(call("", "HassTurnOn")) is None
-    assert intents.of(Happening("fault")) is None
+    assert intents.of(BusEvent("fault")) is None
 
 
 def test_only_the_newest_turns_are_remembered() -> None:
     intents = Intents()
     for number in range(33):
         intents.of(call(f"turn{number}", "HassTurnOn"))
-    assert intents.of(Happening("answer", "turn0")) is None
-    assert intents.of(Happening("answer", "turn32")) == "HassTurnOn"
+    assert intents.of(BusEvent("answer", "turn0")) is None
+    assert intents.of(BusEvent("answer", "turn32")) == "HassTurnOn"

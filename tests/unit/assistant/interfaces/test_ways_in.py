@@ -114,13 +114,13 @@ class Rig:
     book: TimerBook
     modes: FakeModes
     live: FakeLive
-    happenings: EventBus
+    bus: EventBus
     turns: int = 0
 
     @property
     def box(self) -> Box:
         made = parts(modes=self.modes, live=self.live, conversation=Programs(self))
-        return Box(made, self.happenings, VirtualClock())
+        return Box(made, self.bus, VirtualClock())
 
     def new_turn(self) -> str:
         """A turn in the rig's mood."""
@@ -308,7 +308,7 @@ async def _broker(rig: Rig) -> AsyncIterator[Callable[[str, str], Awaitable[bool
 @asynccontextmanager
 async def _inbox(rig: Rig) -> AsyncIterator[Inbox]:
     says = Says()
-    commander = Commander(rig.box, rig.happenings, Shelf(), VirtualClock())
+    commander = Commander(rig.box, rig.bus, Shelf(), VirtualClock())
     desk, events = cast(Any, FakeDesk()), cast(DeviceEvents, Fired())
     inbox = Inbox(
         *(desk, cast(Any, says), rig.box, commander, events, Catalogue(), VirtualClock()), ("en",)
@@ -406,7 +406,7 @@ async def test_no_way_of_a_program_loosens_anything(
     async with living("person") as rig:
         rig.modes.current = mode
         told: list[str] = []
-        rig.happenings.follow(lambda one: told.append(one.kind))
+        rig.bus.follow(lambda one: told.append(one.kind))
         await way(rig)
         assert (rig.modes.current, rig.live.profile) == (mode, "kids")
         assert "command" not in told

@@ -68,13 +68,13 @@ def journal() -> Journal:
 
 
 @pytest.fixture
-def happenings() -> EventBus:
+def bus() -> EventBus:
     return EventBus()
 
 
 @pytest.fixture
-async def care(journal: Journal, clock: VirtualClock, happenings: EventBus) -> AsyncIterator[Care]:
-    async with Care(journal, Settings().journal, happenings, clock) as caring:
+async def care(journal: Journal, clock: VirtualClock, bus: EventBus) -> AsyncIterator[Care]:
+    async with Care(journal, Settings().journal, bus, clock) as caring:
         await _settle()
         yield caring
 
@@ -122,28 +122,28 @@ async def test_it_tries_whether_the_disk_can_be_written_again(
 
 
 async def test_faults_are_written_down(
-    care: Care, journal: Journal, clock: VirtualClock, happenings: EventBus
+    care: Care, journal: Journal, clock: VirtualClock, bus: EventBus
 ) -> None:
     journal.done.clear()
-    happenings.tell("fault", what="microphone", on=True, problem="It is gone.")
-    happenings.tell("fault", what="an order", caller="mqtt", problem="It was refused.")
+    bus.publish("fault", what="microphone", on=True, problem="It is gone.")
+    bus.publish("fault", what="an order", caller="mqtt", problem="It was refused.")
     clock.advance(5)
-    happenings.tell("fault", what="microphone", on=False)
+    bus.publish("fault", what="microphone", on=False)
     await _settle()
     assert journal.done == ["microphone began 12:00:00: It is gone.", "microphone ended 12:00:05"]
 
 
 async def test_a_fault_of_the_disk_is_written_down_when_it_is_over(
-    care: Care, journal: Journal, clock: VirtualClock, happenings: EventBus
+    care: Care, journal: Journal, clock: VirtualClock, bus: EventBus
 ) -> None:
     journal.done.clear()
     journal.problem = "The disk is full."
-    happenings.tell("fault", what="journal", on=True, problem="The disk is full.")
+    bus.publish("fault", what="journal", on=True, problem="The disk is full.")
     await _settle()
     assert journal.done == []
     journal.problem = ""
     clock.advance(5)
-    happenings.tell("fault", what="journal", on=False)
+    bus.publish("fault", what="journal", on=False)
     await _settle()
     told = [one for one in journal.done if one.startswith("journal")]
     assert told == ["journal began 12:00:00: The disk is full.", "journal ended 12:00:05"]
@@ -152,7 +152,7 @@ async def test_a_fault_of_the_disk_is_written_down_when_it_is_over(
 async def test_what_the_store_has_not_said_is_logged(
     journal: Journal,
     clock: VirtualClock,
-    happenings: EventBus,
+    bus: EventBus,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
@@ -161,7 +161,7 @@ async def test_what_the_store_has_not_said_is_logged(
 
     monkeypatch.setattr(journal, "check", broken)
     with caplog.at_level(logging.ERROR):
-        async with Care(journal, Settings().journal, happenings, clock):
+        async with Care(journal, Settings().journal, bus, clock):
             await _settle()
             clock.advance(20)
             await _settle()

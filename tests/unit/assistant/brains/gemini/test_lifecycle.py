@@ -187,19 +187,19 @@ END = TurnComplete()
 
 ATTACH, SPEAK, OVER, LEAVE = "attach", "speech_begins", "sentence_over", "leave"
 # What the turns do, by the method that is told of it, and events with whether they are the turn's.
-Happening = str | tuple[LiveEvent, bool]
+BusEvent = str | tuple[LiveEvent, bool]
 ANSWERING = (ATTACH, SPEAK, OVER)  # a turn whose sentence is over
 COMPLETE = (*ANSWERING, (END, True))
 # A new turn is listening, the one before it left in the middle of the answer.
 CUT_OFF = (*ANSWERING, (TEXT, True), LEAVE, ATTACH)
 
 
-def after(*ending: LiveEvent) -> tuple[Happening, ...]:
+def after(*ending: LiveEvent) -> tuple[BusEvent, ...]:
     """Nothing up to the end of the earlier answer is this turn's, what follows is."""
     return (*CUT_OFF, OVER, *((one, False) for one in ending), (TEXT, True))
 
 
-TURNS: list[tuple[str, tuple[Happening, ...], bool]] = [  # last: an earlier answer has to end
+TURNS: list[tuple[str, tuple[BusEvent, ...], bool]] = [  # last: an earlier answer has to end
     *(("after the sentence", (*ANSWERING, (one, True)), False)
       for one in (TEXT, SOUND, CALLS, HEARD, END)),
     *(("before its end", (ATTACH, (one, False)), False) for one in (TEXT, SOUND, CALLS, END)),
@@ -227,7 +227,7 @@ TURNS: list[tuple[str, tuple[Happening, ...], bool]] = [  # last: an earlier ans
 @pytest.mark.parametrize(
     ("happened", "debt"), [one[1:] for one in TURNS], ids=[one[0] for one in TURNS]
 )
-def test_whose_an_event_is(happened: tuple[Happening, ...], debt: bool) -> None:
+def test_whose_an_event_is(happened: tuple[BusEvent, ...], debt: bool) -> None:
     attribution = TurnAttribution()
     for one in happened:
         if isinstance(one, str):

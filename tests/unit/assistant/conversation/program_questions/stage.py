@@ -21,7 +21,7 @@ from assistant.conversation.rules.machine import State
 from assistant.conversation.turn import Turn
 from assistant.domain.brain import BrainEvent, TurnDone
 from assistant.domain.clock import VirtualClock
-from assistant.domain.events import EventBus, Happening
+from assistant.domain.events import BusEvent, EventBus
 from assistant.speech.catalogue import Catalogue
 from audio.frames import FRAME_SAMPLES, Frame
 from audio.player import Player
@@ -86,7 +86,7 @@ class Stage:
     talks: Talks
     closed: Closed
     clock: VirtualClock
-    told: list[Happening] = field(default_factory=list)
+    told: list[BusEvent] = field(default_factory=list)
 
     async def ask(self, **wanted: Any) -> QuestionAnswer:
         """Put the question to the room."""
@@ -123,8 +123,8 @@ async def stage(
     keeps_words: bool = True,
 ) -> AsyncIterator[Stage]:
     """Everything that asks, between strict doubles."""
-    clock, happenings, told = VirtualClock(), EventBus(lambda: keeps_words), list[Happening]()
-    happenings.follow(told.append)
+    clock, bus, told = VirtualClock(), EventBus(lambda: keeps_words), list[BusEvent]()
+    bus.follow(told.append)
     async with runner_with(
         brain,
         ScriptedEar(script),
@@ -139,7 +139,7 @@ async def stage(
         house = QuestionHouse(
             Catalogue(), lambda text: "en", ("okay nabu",), keeps_words=lambda: keeps_words
         )
-        questions = ProgramQuestions(runner, line, house, happenings, clock, mapper)
+        questions = ProgramQuestions(runner, line, house, bus, clock, mapper)
         talks = Talks(runner, line, lambda text: "en", clock)
         async with talks, questions:
             yield Stage(runner, questions, talks, closed, clock, told)

@@ -10,7 +10,7 @@ import pytest
 from assistant.conversation.rules.state import Standing, State
 from assistant.domain.brain import ConversationOwner
 from assistant.domain.clock import VirtualClock
-from assistant.domain.events import EventBus, Happening
+from assistant.domain.events import BusEvent, EventBus
 from assistant.domain.tool_call import CALLERS, Mode
 from assistant.interfaces.api.box import Box
 from assistant.interfaces.api.parts import Openers, Parts
@@ -47,8 +47,8 @@ from tests.unit.assistant.interfaces.api.doubles import (
 )
 
 
-def box_of(made: Parts, happenings: EventBus | None = None) -> Box:
-    return Box(made, happenings or EventBus(), VirtualClock())
+def box_of(made: Parts, bus: EventBus | None = None) -> Box:
+    return Box(made, bus or EventBus(), VirtualClock())
 
 
 async def test_it_tells_every_change_while_it_is_open() -> None:
@@ -87,13 +87,13 @@ async def test_it_tells_every_change_while_it_is_open() -> None:
 
 async def test_what_happens_is_told_with_the_words_of_those_whose_words_may_be_told() -> None:
     keeps = [True]
-    happenings = EventBus(lambda: keeps[0])
-    with box_of(parts(), happenings) as box:
+    bus = EventBus(lambda: keeps[0])
+    with box_of(parts(), bus) as box:
         stream = box.events.since(None, box.events.now("state", box.state()))
         await anext(stream)
-        happenings.tell("heard", "t1", {"sentence": "lights on"}, language="en")
+        bus.publish("heard", "t1", {"sentence": "lights on"}, language="en")
         keeps[0] = False
-        happenings.tell("heard", "t2", {"sentence": "lights off"}, language="en")
+        bus.publish("heard", "t2", {"sentence": "lights off"}, language="en")
         kept, private = await anext(stream), await anext(stream)
         await stream.aclose()
     assert b'{"turn_id": "t1", "language": "en", "sentence": "lights on"}' in kept
@@ -146,9 +146,9 @@ async def test_whatever_the_way_nobody_but_an_owner_loosens(
 
     modes, live = FakeModes(), FakeLive()
     modes.current = Mode.GUEST
-    happenings, told = EventBus(), list[Happening]()
-    happenings.follow(told.append)
-    box = box_of(parts(modes=modes, live=live, mute=mute), happenings)
+    bus, told = EventBus(), list[BusEvent]()
+    bus.follow(told.append)
+    box = box_of(parts(modes=modes, live=live, mute=mute), bus)
     parents = LiveRequest(profile="parents")
     wishes: dict[str, Callable[[], Coroutine[None, None, None]]] = {
         "mode": lambda: box.set_mode("normal", 60, caller),
@@ -260,10 +260,10 @@ async def test_it_tells_since_when_it_has_been_listening() -> None:
 async def test_what_people_look_at_comes_from_its_parts() -> None:
     history, records = FakeHistory(), FakeRecords()
     made = parts(history=history, records=records, troubles=lambda: {"disk": "Full."})
-    happenings = EventBus()
-    told: list[Happening] = []
-    happenings.follow(told.append)
-    box = box_of(made, happenings)
+    bus = EventBus()
+    told: list[BusEvent] = []
+    bus.follow(told.append)
+    box = box_of(made, bus)
     assert await box.turns(1, "t7") == [{"turn_id": "t70"}]
     assert await box.sound("t7") == Path("t7.wav")
     assert (await box.costs(9), await box.shares(8)) == ({"days": [9]}, {"turns": 8})
@@ -347,9 +347,9 @@ async def test_only_who_may_act_in_a_persons_place_opens_the_microphone_unheard(
 async def test_every_order_is_told_once_with_whoever_gave_it() -> None:
     async def mute(on: bool, *, aloud: bool = False) -> None: ...
 
-    happenings, told = EventBus(), list[Happening]()
-    happenings.follow(told.append)
-    box = box_of(parts(mute=mute), happenings)
+    bus, told = EventBus(), list[BusEvent]()
+    bus.follow(told.append)
+    box = box_of(parts(mute=mute), bus)
     await box.mute(True, PROGRAM)
     await box.set_mode("guest", 5, PROGRAM)
     await box.set_live(LiveRequest(volume=0.4), PROGRAM)
@@ -371,9 +371,9 @@ async def test_every_order_is_told_once_with_whoever_gave_it() -> None:
 
 
 def test_a_button_that_is_pressed_is_told_as_one_too() -> None:
-    happenings, told = EventBus(), list[Happening]()
-    happenings.follow(told.append)
-    box = box_of(parts(), happenings)
+    bus, told = EventBus(), list[BusEvent]()
+    bus.follow(told.append)
+    box = box_of(parts(), bus)
     box.listen(PROGRAM)
     box.stop(PROGRAM)
     assert [(one.kind, dict(one.data)) for one in told] == [

@@ -12,7 +12,7 @@ import pytest
 from assistant.conversation.confirmation_dialog import ConfirmationDialog
 from assistant.domain.brain import Usage
 from assistant.domain.clock import VirtualClock
-from assistant.domain.events import EventBus, Happening
+from assistant.domain.events import BusEvent, EventBus
 from assistant.domain.records import MemoryRecord, TurnRecord
 from assistant.domain.tool_call import How, Question, Settlement, Tier
 from assistant.interfaces.api.parts import Confirmations, History, Records, TurnSounds
@@ -272,14 +272,14 @@ class Waiting:
         self.settlement = settlement
 
 
-def confirmations(waiting: Waiting | None, told: list[Happening]) -> Confirmations:
-    happenings = EventBus()
-    happenings.follow(told.append)
-    return Confirmations(lambda: cast(ConfirmationDialog | None, waiting), happenings)
+def confirmations(waiting: Waiting | None, told: list[BusEvent]) -> Confirmations:
+    bus = EventBus()
+    bus.follow(told.append)
+    return Confirmations(lambda: cast(ConfirmationDialog | None, waiting), bus)
 
 
 async def test_a_yes_settles_it_once_and_names_who_said_it() -> None:
-    waiting, told = Waiting(), list[Happening]()
+    waiting, told = Waiting(), list[BusEvent]()
     desk = confirmations(waiting, told)
     assert desk.rows() == [
         {

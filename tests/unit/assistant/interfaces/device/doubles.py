@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from assistant.domain.events import EventBus, Happening
+from assistant.domain.events import BusEvent, EventBus
 from assistant.domain.records import AnnouncementRecord
 from assistant.interfaces.api.box import Box
 from integrations.errors import Refused, Unavailable
@@ -279,11 +279,11 @@ class Fired:
 class Heard:
     """What happened, for a look."""
 
-    happenings: EventBus = field(default_factory=EventBus)
-    all: list[Happening] = field(default_factory=list)
+    bus: EventBus = field(default_factory=EventBus)
+    all: list[BusEvent] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.happenings.follow(self.all.append)
+        self.bus.follow(self.all.append)
 
     @property
     def faults(self) -> list[tuple[str, str]]:
@@ -302,7 +302,7 @@ class Life(FakeStatus):
 
     def __init__(self, *, guests: bool = False) -> None:
         super().__init__()
-        self.happenings = EventBus()
+        self.bus = EventBus()
         self.guests = guests
         self.figures.last_heard = SECRET
 

@@ -25,7 +25,7 @@ def heard() -> Heard:
 async def obey(box: Pressed, heard: Heard, what: Any, **data: Any) -> None:
     command = command_of(Push("1", "whatever", data={MARK: what, **data}))
     assert command is not None
-    await Commander(box, heard.happenings, FakeValues(), VirtualClock()).obey(command)
+    await Commander(box, heard.bus, FakeValues(), VirtualClock()).obey(command)
 
 
 @pytest.mark.parametrize(

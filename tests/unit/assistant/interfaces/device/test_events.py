@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from assistant.domain.clock import VirtualClock
-from assistant.domain.events import Happening
+from assistant.domain.events import BusEvent
 from assistant.interfaces.device.sensors import FRESH_S, DeviceEvents
 from tests.unit.assistant.interfaces.device.doubles import Webhook
 
@@ -32,8 +32,8 @@ async def test_what_happens_is_an_event_with_the_device_in_it(
     bus: Webhook, clock: VirtualClock
 ) -> None:
     async with telling(bus, clock) as events:
-        events.happened(Happening("wake", "t1", {"word": "okay_nabu", "score": 0.9}))
-        events.happened(Happening("timer", "", {"id": "7", "what": "rings"}))
+        events.happened(BusEvent("wake", "t1", {"word": "okay_nabu", "score": 0.9}))
+        events.happened(BusEvent("timer", "", {"id": "7", "what": "rings"}))
         await clock.settle()
     common = {"device_id": "device-1", "device_name": "Hearth Kitchen"}
     assert bus.seen == [
@@ -47,11 +47,11 @@ async def test_words_are_told_where_they_are_shared_and_the_intent_always(
     bus: Webhook, clock: VirtualClock, shared: bool
 ) -> None:
     async with telling(bus, clock, words=shared) as events:
-        events.happened(Happening("heard", "t1", {}, {"sentence": "good night"}))
+        events.happened(BusEvent("heard", "t1", {}, {"sentence": "good night"}))
         for name in ("intent__HassTurnOff", "intent__HassLightSet"):
-            events.happened(Happening("tool_call", "t1", {"name": name}))
-        events.happened(Happening("answer", "t1", {"brain": "offline"}, {"answer": "Sleep well."}))
-        events.happened(Happening("answer", "t2", {"brain": "offline"}, {"answer": "Fine."}))
+            events.happened(BusEvent("tool_call", "t1", {"name": name}))
+        events.happened(BusEvent("answer", "t1", {"brain": "offline"}, {"answer": "Sleep well."}))
+        events.happened(BusEvent("answer", "t2", {"brain": "offline"}, {"answer": "Fine."}))
         await clock.settle()
     heard, _, _, answer, other = (data for _, data in bus.seen)
     assert (heard.get("sentence") == "good night") is shared
@@ -66,7 +66,7 @@ async def test_a_question_that_came_as_a_message_is_told_by_who_asked_it(
 ) -> None:
     async with telling(bus, clock) as events:
         for caller in ("home-assistant", "http:admin"):
-            events.happened(Happening("question", "t1", {"caller": caller, "result": "unclear"}))
+            events.happened(BusEvent("question", "t1", {"caller": caller, "result": "unclear"}))
         await clock.settle()
     assert [data["caller"] for _, data in bus.seen] == ["http:admin"]
 

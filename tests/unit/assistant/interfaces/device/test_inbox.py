@@ -27,7 +27,7 @@ class Room:
     def __init__(self) -> None:
         self.box, self.says, self.fired, self.heard = Pressed(), Says(), Fired(), Heard()
         self.clock, self.shelf = VirtualClock(), FakeValues()
-        commander = Commander(self.box, self.heard.happenings, self.shelf, self.clock)
+        commander = Commander(self.box, self.heard.bus, self.shelf, self.clock)
         says, events = cast(Any, self.says), cast(DeviceEvents, self.fired)
         self.inbox = Inbox(
             *(says, says, self.box, commander, events, Catalogue(), self.clock), ("en", "es")

@@ -89,7 +89,7 @@ async def at_work(tmp_path: Path, *, guests: bool = False, **settings: Any) -> A
     device = HouseDevice(known, clock)
     home = cast(HomeAssistant, stage.home)
     async with DeviceInterface(
-        *(known, device, home, stage.sources, stage.happenings, stage.keeps_words),
+        *(known, device, home, stage.sources, stage.bus, stage.keeps_words),
         *(Reach(*acts_on), clock),
     ):
         await stage.settle()
@@ -124,7 +124,7 @@ async def test_all_that_changes_is_shown(tmp_path: Path) -> None:
 
 async def test_what_happens_is_told_and_messages_act(tmp_path: Path) -> None:
     async with at_work(tmp_path) as stage:
-        stage.happenings.tell("wake", "t1", word="okay_nabu")
+        stage.bus.publish("wake", "t1", word="okay_nabu")
         await stage.settle()
         ((kind, data),) = stage.home.hook.seen
         assert (kind, data["device_id"], data["device_name"]) == (
@@ -149,7 +149,7 @@ async def test_words_are_told_only_where_they_are_shared_and_kept(
     tmp_path: Path, shared: bool, guests: bool, told: bool
 ) -> None:
     async with at_work(tmp_path, guests=guests, privacy={"share_heard": shared}) as stage:
-        stage.happenings.tell("heard", "t1", {"sentence": SECRET})
+        stage.bus.publish("heard", "t1", {"sentence": SECRET})
         await stage.settle()
         assert (SECRET in str(stage.home.hook.seen)) is told
         assert ("last_heard" in stage.home.states) is shared
@@ -158,7 +158,7 @@ async def test_words_are_told_only_where_they_are_shared_and_kept(
 
 async def test_with_a_broker_only_messages_remain(tmp_path: Path) -> None:
     async with at_work(tmp_path, mqtt={"host": "broker"}) as stage:
-        stage.happenings.tell("wake", "t1", word="okay_nabu")
+        stage.bus.publish("wake", "t1", word="okay_nabu")
         stage.conversation.tell()
         assert stage.home.send is not None
         actions = [{"action": "YES", "title": "Yes"}]

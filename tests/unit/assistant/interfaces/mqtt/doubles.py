@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Sequence
 from typing import Any, ClassVar, Self, cast
 
-from assistant.domain.events import EventBus, Happening
+from assistant.domain.events import BusEvent, EventBus
 from assistant.interfaces.mqtt.commands import MqttParts
 from integrations.errors import IntegrationError, Unavailable
 from integrations.mqtt.client import MqttClient
@@ -80,14 +80,14 @@ class House(FakeStatus):
         self.box = FakeBox()
         self.live = FakeLive()
         self.guests = False
-        self.happenings = EventBus(lambda: not self.guests)
+        self.bus = EventBus(lambda: not self.guests)
         self.store = FakeValues()
-        self.told: list[Happening] = []
-        self.happenings.follow(self.told.append)
+        self.told: list[BusEvent] = []
+        self.bus.follow(self.told.append)
 
     @property
     def parts(self) -> MqttParts:
-        stands_on = (self.box, self.box, self.live, self.sources, self.happenings, self.store)
+        stands_on = (self.box, self.box, self.live, self.sources, self.bus, self.store)
         return MqttParts(*cast(Any, stands_on))
 
 

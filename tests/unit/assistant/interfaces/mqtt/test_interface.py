@@ -8,7 +8,7 @@ import pytest
 from assistant.config.schema import Settings
 from assistant.conversation.rules.state import State
 from assistant.domain.clock import VirtualClock
-from assistant.domain.events import Happening
+from assistant.domain.events import BusEvent
 from assistant.interfaces.mqtt.discovery import Topics
 from assistant.interfaces.mqtt.interface import MqttInterface, answered, event
 from assistant.speech.catalogue import Catalogue
@@ -82,7 +82,7 @@ async def test_everything_stands_at_the_connection_and_only_then_it_is_there(rig
 
 
 async def test_states_and_all_of_that_are_retained_but_no_event(rig: Rig) -> None:
-    rig.house.happenings.tell("wake", "turn1", word="okay_nabu")
+    rig.house.bus.publish("wake", "turn1", word="okay_nabu")
     rig.client.connect()
     await rig.clock.settle()
     passing = {one.topic for one in rig.client.published if not one.retain}
@@ -90,7 +90,7 @@ async def test_states_and_all_of_that_are_retained_but_no_event(rig: Rig) -> Non
 
 
 async def test_words_stay_at_home(rig: Rig) -> None:
-    rig.house.happenings.tell("heard", "turn1", {"text": "lights on"})
+    rig.house.bus.publish("heard", "turn1", {"text": "lights on"})
     told = await rig.connect()
     assert told["hearth/last_heard"] == told["hearth/last_answer"] == ""
     assert "lights on" not in str(told)
@@ -99,10 +99,10 @@ async def test_words_stay_at_home(rig: Rig) -> None:
 
 async def test_what_a_turn_was_about_is_told_without_its_words(rig: Rig) -> None:
     await rig.connect()
-    rig.house.happenings.tell("tool_call", "turn1", name="intent__HassTurnOn", status="done")
-    rig.house.happenings.tell("tool_call", "turn1", name="intent__HassLightSet", status="done")
-    rig.house.happenings.tell("answer", "turn1", {"text": "Done."})
-    rig.house.happenings.tell("answer", "turn2", {"text": "It is noon."})
+    rig.house.bus.publish("tool_call", "turn1", name="intent__HassTurnOn", status="done")
+    rig.house.bus.publish("tool_call", "turn1", name="intent__HassLightSet", status="done")
+    rig.house.bus.publish("answer", "turn1", {"text": "Done."})
+    rig.house.bus.publish("answer", "turn2", {"text": "It is noon."})
     told = [json.loads(one.payload) for one in await events(rig)]
     assert [one.get("intent") for one in told] == ["HassTurnOn"] * 3 + [None]
     assert "text" not in told[2]
@@ -113,10 +113,10 @@ async def test_words_go_out_where_they_may_but_not_those_of_guests() -> None:
     async with rig.face:
         told = await rig.connect()
         assert json.loads(told["hearth/last_heard"]) == {"text": "lights on"}
-        rig.house.happenings.tell("heard", "turn1", {"text": "lights on"})
+        rig.house.bus.publish("heard", "turn1", {"text": "lights on"})
         assert json.loads((await rig.told())["hearth/event"])["text"] == "lights on"
         rig.house.guests = True
-        rig.house.happenings.tell("heard", "turn2", {"text": "our secret"})
+        rig.house.bus.publish("heard", "turn2", {"text": "our secret"})
         assert json.loads((await rig.told())["hearth/event"]).get("text") is None
 
 
@@ -144,7 +144,7 @@ async def test_only_what_changes_is_told(rig: Rig) -> None:
 
 async def test_a_state_comes_before_the_event_that_it_goes_with(rig: Rig) -> None:
     await rig.connect()
-    rig.house.happenings.tell("wake", "turn1")
+    rig.house.bus.publish("wake", "turn1")
     rig.house.conversation.stand(state=State.WAKING)
     assert list(await rig.told()) == ["hearth/state", "hearth/event"]
 
@@ -185,9 +185,9 @@ async def test_what_the_broker_did_not_take_is_told_again(rig: Rig) -> None:
 
 
 async def test_news_waits_for_the_broker_a_little_while(rig: Rig) -> None:
-    rig.house.happenings.tell("wake", "turn1")
+    rig.house.bus.publish("wake", "turn1")
     rig.clock.advance(10)
-    rig.house.happenings.tell("wake", "turn2")
+    rig.house.bus.publish("wake", "turn2")
     rig.clock.advance(10)
     await rig.clock.settle()
     told = [json.loads(one.payload) for one in await events(rig)]
@@ -197,7 +197,7 @@ async def test_news_waits_for_the_broker_a_little_while(rig: Rig) -> None:
 async def test_no_event_is_lost_or_told_twice_where_the_broker_falters(rig: Rig) -> None:
     await rig.connect()
     for turn in ("turn1", "turn2"):
-        rig.house.happenings.tell("wake", turn)
+        rig.house.bus.publish("wake", turn)
     rig.client.refuses = 1
     await rig.clock.settle()
     await rig.clock.run(1)
@@ -251,7 +251,7 @@ async def events(rig: Rig) -> list[Publication]:
 # What happens goes out with its turn's id, and with words only where they may.
 
 
-HEARD = Happening("heard", "turn1", {"language": "en"}, {"text": "lights on"})
+HEARD = BusEvent("heard", "turn1", {"language": "en"}, {"text": "lights on"})
 
 
 def test_a_heard_sentence_without_its_words() -> None:
@@ -268,7 +268,7 @@ def test_and_with_them() -> None:
 
 def test_what_is_too_long_is_told_without_its_details() -> None:
     told = event(
-        Happening("tool_call", "turn1", {"entities": ["light.x"] * 2000}), "HassTurnOn", words=True
+        BusEvent("tool_call", "turn1", {"entities": ["light.x"] * 2000}), "HassTurnOn", words=True
     )
     assert told is not None
     assert json.loads(told) == {
