@@ -1,4 +1,4 @@
-"""The values of the tool home: how to reach a server, what it offers, what it answered."""
+"""The values of the tool bridge: how to reach a server, what it offers, what it answered."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field

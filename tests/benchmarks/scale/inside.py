@@ -61,7 +61,7 @@ async def measure(url: str, token: str, area: str, thing: str) -> Figures:
                 figures |= await _menu(home)
                 figures |= await _prompt(home, minds)
                 figures |= await _resolver(home, area, thing)
-        figures["home, MB"] = [_private_mb() - before]
+        figures["bridge, MB"] = [_private_mb() - before]
         figures |= _picture(home)
         figures |= await _names(home, area, thing)
     return figures

@@ -49,7 +49,7 @@ HOUSE_PARTS = (
     Row("- held, MB", "grammar, MB"),
     Row("a second of sound heard by it, s of CPU", "decoding, s of CPU a s of sound", 2),
     Row("house and tools opened, ms of CPU", "open, ms of CPU"),
-    Row("- held, MB", "home, MB", 1),
+    Row("- held, MB", "bridge, MB", 1),
 )
 HOUSE_WHOLE = (
     Row("held before the first turn, MB", "held, MB"),

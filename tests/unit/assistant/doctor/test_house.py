@@ -131,7 +131,7 @@ def test_a_long_list_is_cut() -> None:
 
 
 async def test_a_house_that_is_away_tells_nothing_of_it(tmp_path: Path) -> None:
-    away = SimpleNamespace(home=SimpleNamespace(connected=False))
+    away = SimpleNamespace(client=SimpleNamespace(connected=False))
     address = Address("http://127.0.0.1:9", "t")
     answer = Instance("2026.11.0", "RUNNING", "Home")
     scene = HouseScene(settings(tmp_path), away, address, answer, None)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Fixtures of the tool home's tests."""
+"""Fixtures of the tool bridge's tests."""
 
 from collections.abc import AsyncIterator
 

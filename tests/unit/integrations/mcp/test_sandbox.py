@@ -243,7 +243,7 @@ def test_strange_arguments_open_nothing_of_hearths(text: str, tmp_path: Path) ->
     closed.mkdir()
     of = ServerSpec("notes", "stdio", closed=(str(closed),))
     found = grants(made("/usr/bin/notes", text, home=tmp_path), of)
-    assert all(not str(closed).startswith(one) for one in (*found.read, *found.write))
+    assert not any(closed.is_relative_to(one) for one in (*found.read, *found.write))
 
 
 def test_the_launcher_says_what_it_cannot_start(tmp_path: Path) -> None:

@@ -43,7 +43,7 @@ MUST_RUN = {
         *("Fish tank pump", "Aquarium heater", "Dad's CPAP", "Oxygen concentrator", "Main router"),
         *("Cable modem", "Wi-Fi access point", "Network switch", "Sump pump", "Security cameras"),
         *("NVR", "Baby monitor", "Dialysis machine", "Insulin box"),
-        *("Ice maker", "Starlink", "Reef tank", "Well pump", "ResMed", "Hue home", "Eero"),
+        *("Ice maker", "Starlink", "Reef tank", "Well pump", "ResMed", "Hue bridge", "Eero"),
     ],
     "de": [
         *("Kühlschrank", "Gefriertruhe Keller", "Medienserver", "Aquarium", "Beatmungsgerät"),
