@@ -14,7 +14,7 @@ from assistant.app.brains import BrainSet, open_brains
 from assistant.app.conversation import BoxConversation, open_conversation
 from assistant.app.home import HomeContext, open_home
 from assistant.app.services import DaemonServices, make_announcements, open_daemon_services
-from assistant.app.tools import open_background_work
+from assistant.app.tools import BackgroundWork, open_background_work
 from assistant.config.schema import Settings
 from assistant.confirmation.pin import PinGuard
 from assistant.confirmation.witness import Hears, OwnersPhone, Witness
@@ -86,12 +86,13 @@ async def open_around(
 ) -> AsyncIterator[App]:
     """Open everything else around a conversation that may have begun already. See `open_app`."""
     settings, clock, runner = conversation.settings, conversation.clock, conversation.runner
-    mouth, log, controls = conversation.mouth, conversation.log, conversation.controls
+    mouth, controls, log = conversation.mouth, conversation.controls, conversation.log
     async with AsyncExitStack() as stack:
+        enter = stack.enter_async_context
         if hears or resident:
-            tasks = await stack.enter_async_context(OwnedTasks())
+            tasks = await enter(OwnedTasks())
             warming = tasks.start(_warm(mouth, settings.assistant.languages), "voices")
-        home = await stack.enter_async_context(
+        home = await enter(
             open_home(
                 settings,
                 clock,
@@ -101,13 +102,9 @@ async def open_around(
             )
         )
         conversation.home.set(home)
-        brains = await stack.enter_async_context(
+        brains = await enter(
             open_brains(
-                settings,
-                home,
-                clock,
-                resident=resident,
-                next_profile=lambda: runner.next_profile,
+                settings, home, clock, resident=resident, next_profile=lambda: runner.next_profile
             )
         )
         conversation.brains.set(brains)
@@ -118,7 +115,8 @@ async def open_around(
         mouth.limit(lambda: live.quiet.loudest(clock.now()))
         controls.serve(mouth, log, brains.forgetting, runner.end_talk)
         announcements = make_announcements(conversation, home) if conversation.mute else None
-        work = await stack.enter_async_context(
+        say = announcements.say if announcements is not None else runner.announce
+        work = await enter(
             open_background_work(
                 settings,
                 home,
@@ -126,29 +124,41 @@ async def open_around(
                 resident=resident,
                 brains=brains,
                 conversation=conversation,
-                say=announcements.say if announcements is not None else runner.announce,
+                say=say,
             )
         )
         # First of all in the end: a turn needs everything around it.
         stack.push_async_callback(runner.end)
         daemon, notices = None, list(brains.notices)
         if announcements is not None:
-            daemon = await stack.enter_async_context(
-                open_daemon_services(conversation, home, announcements, work, live)
-            )
+            opening = open_daemon_services(conversation, home, announcements, work, live)
+            daemon = await enter(opening)
             notices += ["The microphone is muted."] if daemon.mute.on else []
-        voices = partial(voices_of, speed=controls.pace, ahead=resident)
-        conversation.services.set(
-            TurnServices(
-                brains.chain,
-                work.calls,
-                asking_services(settings, home, brains, conversation, prompter),
-                brains.tell_heard,
-                Profiles(settings, mouth, home.tools.narrow, voices),
-                home.tools,
-            )
-        )
+        services = _turn_services(conversation, home, brains, work, prompter, ahead=resident)
+        conversation.services.set(services)
         yield App(settings, home, brains, runner, log, tuple(notices), mouth, daemon)
+
+
+def _turn_services(
+    conversation: BoxConversation,
+    home: HomeContext,
+    brains: BrainSet,
+    work: BackgroundWork,
+    prompter: Prompter | None,
+    *,
+    ahead: bool,
+) -> TurnServices:
+    """Return what does the work of a turn. `ahead`: voices may prepare phrases of their own."""
+    settings, controls = conversation.settings, conversation.controls
+    voices = partial(voices_of, speed=controls.pace, ahead=ahead)
+    return TurnServices(
+        brains.chain,
+        work.calls,
+        asking_services(settings, home, brains, conversation, prompter),
+        brains.tell_heard,
+        Profiles(settings, conversation.mouth, home.tools.narrow, voices),
+        limits=home.tools,
+    )
 
 
 async def _warm(mouth: SpeechOutput, languages: Sequence[str]) -> None:

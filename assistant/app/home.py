@@ -113,19 +113,17 @@ async def open_home(
         learning = tasks.start(_learn(hub, home), "what is exposed")
         await stack.enter_async_context(home)
         catalogue = catalogue or Catalogue()
-        policy_contexts = PolicyContexts(store, clock, settings)
-        await policy_contexts.load()
-        tasks.start(policy_contexts.follow(), "mode and ratings")
-        await stack.enter_async_context(SeenOpening(home, store, policy_contexts.ratings, clock))
+        contexts = PolicyContexts(store, clock, settings)
+        await contexts.load()
+        tasks.start(contexts.follow(), "mode and ratings")
+        await stack.enter_async_context(SeenOpening(home, store, contexts.ratings, clock))
         governed = await stack.enter_async_context(
-            open_governance(settings, store, home, policy_contexts, clock, resident=resident)
+            open_governance(settings, store, home, contexts, clock, resident=resident)
         )
         engine = Conversation(home, lambda: device.device_id or None)
-        tools = _toolbox(
-            settings, clock, hub, home, engine, store, catalogue, policy_contexts, governed
-        )
-        memories = _memories(settings, store, catalogue, clock, policy_contexts)
-        _offer(tools, home, store, catalogue, clock, policy_contexts, memories, governed.undo)
+        tools = _toolbox(settings, clock, hub, home, engine, store, catalogue, contexts, governed)
+        memories = _memories(settings, store, catalogue, clock, contexts)
+        _offer(tools, home, store, catalogue, clock, contexts, memories, governed.undo)
         cameras = Cameras(url, token, *tls)
         if home.connected:
             await asyncio.wait([learning], timeout=_LEARN_WITHIN_S)
@@ -137,11 +135,11 @@ async def open_home(
             device,
             engine,
             tools,
-            policy_contexts,
+            contexts,
             memories,
             catalogue,
             cameras,
-            EventBus(lambda: not _is_guest(policy_contexts)),
+            EventBus(lambda: not _is_guest(contexts)),
             demo,
         )
 
@@ -163,7 +161,7 @@ def _toolbox(
     engine: Conversation,
     store: Store,
     catalogue: Catalogue,
-    policy_contexts: PolicyContexts,
+    contexts: PolicyContexts,
     governed: Governed,
 ) -> Toolbox:
     return Toolbox(
@@ -179,7 +177,7 @@ def _toolbox(
         ),
         rulings=rulings_of(settings.policy),
         ask_scripts=partial(ask_scripts, home.command),
-        moment=policy_contexts,
+        moment=contexts,
         governance=governed.governance,
     )
 
@@ -189,13 +187,13 @@ def _memories(
     store: Store,
     catalogue: Catalogue,
     clock: Clock,
-    policy_contexts: PolicyContexts,
+    contexts: PolicyContexts,
 ) -> Memories:
     return Memories(
         store.memory,
         catalogue,
         clock,
-        private=partial(_is_guest, policy_contexts),
+        private=partial(_is_guest, contexts),
         lately=partial(_lately, store),
         area=settings.assistant.area,
     )
@@ -207,14 +205,14 @@ def _offer(
     store: Store,
     catalogue: Catalogue,
     clock: Clock,
-    policy_contexts: PolicyContexts,
+    contexts: PolicyContexts,
     memories: Memories,
     undo: UndoStack,
 ) -> None:
     """What Hearth itself can do, beside the tools of its servers."""
     house = partial(_house, home)
     tools.offer(find_devices(home, catalogue), live_context(home, catalogue, clock))
-    tools.offer(SetMode(policy_contexts.modes, catalogue, clock).tool(), *memories.tools())
+    tools.offer(SetMode(contexts.modes, catalogue, clock).tool(), *memories.tools())
     tools.offer(*_undoing(undo, tools, house, catalogue))
     tools.offer(*AuditTools(store, house, catalogue, clock).tools())
     tools.offer(Marking(store.reports, catalogue, clock).tool())
@@ -256,8 +254,8 @@ async def _lately(store: Store) -> str:
     return (turns[0].heard if turns else None) or ""
 
 
-def _is_guest(policy_contexts: PolicyContexts) -> bool:
-    return policy_contexts.modes.current is Mode.GUEST
+def _is_guest(contexts: PolicyContexts) -> bool:
+    return contexts.modes.current is Mode.GUEST
 
 
 def _here(home: HomeAssistant) -> bool:

@@ -17,6 +17,7 @@ from assistant.config.schema import Settings
 from assistant.domain.clock import Clock, SystemClock, synchronised
 from assistant.domain.records import StoreError
 from assistant.domain.tool_call import Mode
+from assistant.domain.version import own_version
 from assistant.interfaces.api.box import Box
 from assistant.interfaces.api.parts import (
     Confirmations,
@@ -31,7 +32,6 @@ from assistant.interfaces.http import open_guard, serving_http
 from assistant.interfaces.prometheus import CONTENT_TYPE, Measures, Standing
 from assistant.interfaces.status import HealthMonitor, StatusSources
 from assistant.tools.policy.rules import menu_json
-from assistant.version import own_version
 from integrations.mcp_server.server import McpServer
 from integrations.mcp_server.sign_in import CALLBACK
 from integrations.web.box import Health, NotKept

@@ -20,6 +20,7 @@ from assistant.config.schema import Settings
 from assistant.domain.brain import Usage
 from assistant.domain.clock import SystemClock
 from assistant.domain.records import TurnRecord, new_id
+from assistant.domain.version import own_version
 from assistant.evaluation.commands import Outcome, Sentence, make_recording, sentences
 from assistant.evaluation.trial import (
     Circumstances,
@@ -32,7 +33,6 @@ from assistant.evaluation.trial import (
 )
 from assistant.journal.store import Store
 from assistant.setup.cloud import ONE_COMMAND
-from assistant.version import own_version
 from integrations.address import shown
 from integrations.gemini.access import NO_KEY
 from integrations.gemini.models import ModelRow, cost_usd, model_row

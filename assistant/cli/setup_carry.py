@@ -14,6 +14,7 @@ from assistant.config.errors import ConfigError
 from assistant.config.load import load_settings
 from assistant.config.schema import Settings
 from assistant.domain.clock import SystemClock
+from assistant.domain.version import own_version
 from assistant.interfaces.device.registration import DeviceFile, DeviceRecord
 from assistant.interfaces.http_tokens import TokenFile
 from assistant.journal.store import Store
@@ -32,7 +33,6 @@ from assistant.transfer.contents import (
     unpack,
 )
 from assistant.transfer.settings import secrets_in, without_secrets
-from assistant.version import own_version
 
 
 def carry_arguments(parser: argparse.ArgumentParser) -> None:

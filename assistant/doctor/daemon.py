@@ -20,9 +20,9 @@ from assistant.config.errors import ConfigError
 from assistant.config.schema import Settings
 from assistant.doctor.finding import Check, Finding, Found, bad, good, odd
 from assistant.domain.clock import SystemClock
+from assistant.domain.version import own_version
 from assistant.interfaces.http import Links
 from assistant.interfaces.http_tokens import HASHED
-from assistant.version import own_version
 
 VISIT_S = 5.0  # for all that is asked
 _FINDINGS_S = 60.0  # it looks at the house itself

@@ -25,9 +25,9 @@ from assistant.config.errors import ConfigError
 from assistant.config.schema import Settings
 from assistant.config.sections import Http
 from assistant.domain.clock import Clock, SystemClock
+from assistant.domain.version import own_version
 from assistant.interfaces.http_tokens import HttpTokens, TokenFile, admin_of, hash_of
 from assistant.interfaces.private_file import PrivateFile
-from assistant.version import own_version
 from integrations.web.box import Box, Caller, Health, NotKept
 from integrations.web.guard import LASTS_S, Guard, Ingress, Sessions, SignedIn
 from integrations.web.pages import HEALTH, console_routes, health_route, is_loopback

@@ -6,10 +6,10 @@ from contextlib import AsyncExitStack, aclosing
 
 from assistant.announcements.service import AnnouncementService
 from assistant.config.schema import Settings
+from assistant.domain.version import own_version
 from assistant.speech.catalogue import Catalogue
 from assistant.speech.clauses import ClauseCutter
 from assistant.speech.speakable import speakable
-from assistant.version import own_version
 from audio.errors import AudioError
 from audio.resampling import resample
 from audio.tts import Chunk

@@ -36,7 +36,6 @@ from integrations.owner import Opened, OwnedTasks
 if TYPE_CHECKING:
     from assistant.tools.execution.toolbox import Toolbox
 
-
 _log = logging.getLogger(__name__)
 MAX_JOBS = 3  # that may go on at once before Hearth starts no further thinking
 JOB_LIMIT_S = 600.0  # a job that is not done by then is given up

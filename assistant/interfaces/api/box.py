@@ -17,8 +17,8 @@ from assistant.domain.events import BusEvent, EventBus
 from assistant.domain.health import word_of
 from assistant.domain.records import StoreError
 from assistant.domain.tool_call import CALLERS, Mode, Tier
+from assistant.domain.version import own_version
 from assistant.interfaces.api.parts import Parts
-from assistant.version import own_version
 from audio.device_status import MicrophoneStatus, SpeakerChange
 from integrations.web.box import Caller, EventLog, Health, Loosening, NotKept, NotPossible, Unknown
 from integrations.web.requests import (

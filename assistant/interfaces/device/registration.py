@@ -15,8 +15,8 @@ from typing import Any
 from assistant.config.errors import ConfigError
 from assistant.config.schema import Settings
 from assistant.domain.clock import Clock
+from assistant.domain.version import own_version
 from assistant.tools.house.names import nearest
-from assistant.version import own_version
 from integrations.errors import IntegrationError, Misconfigured, Refused, SignInAgain, Unavailable
 from integrations.home_assistant import mobile_app
 from integrations.home_assistant.house import Area

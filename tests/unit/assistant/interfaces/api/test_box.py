@@ -12,10 +12,10 @@ from assistant.domain.brain import ConversationOwner
 from assistant.domain.clock import VirtualClock
 from assistant.domain.events import BusEvent, EventBus
 from assistant.domain.tool_call import CALLERS, Mode
+from assistant.domain.version import own_version
 from assistant.interfaces.api.box import Box
 from assistant.interfaces.api.parts import Openers, Parts
 from assistant.tools.policy.choices import Ratings
-from assistant.version import own_version
 from audio.device_status import MicrophoneStatus
 from integrations.home_assistant.house import Entity, House
 from integrations.web.box import Caller, NotKept, NotPossible, Scope, Unknown
