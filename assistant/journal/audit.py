@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from assistant.domain.records import AuditRecord, CallRecord
 from assistant.domain.tool_call import Decision, Observed, Status, Tier, ToolOutcome
-from assistant.journal.rows import instant
+from assistant.journal.rows import columns, instant
 
 if TYPE_CHECKING:
     from assistant.journal.store import Store
@@ -121,7 +121,7 @@ def erase_audit_rows(db: sqlite3.Connection, before: str) -> None:
 def audit_row(record: AuditRecord) -> dict[str, Any]:
     """Return the columns of one row."""
     return {
-        **asdict(record),
+        **columns(record),
         "at": instant(record.at),
         "arguments": json.dumps(record.arguments, ensure_ascii=False),
         "entities": json.dumps(record.entities, ensure_ascii=False),

@@ -4,7 +4,7 @@ import json
 import logging
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
@@ -93,10 +93,15 @@ def turn_from(row: sqlite3.Row) -> TurnRecord:
     )
 
 
+def columns(record: Any) -> dict[str, Any]:
+    """Return a record's fields by name. `asdict` would copy all that they hold, on every call."""
+    return {field.name: getattr(record, field.name) for field in fields(record)}
+
+
 def call_row(call: CallRecord, writer: str) -> dict[str, Any]:
     """Return the columns of one call."""
     return {
-        **asdict(call),
+        **columns(call),
         "arguments": _json(call.arguments),
         "started_at": instant(call.started_at),
         "writer": writer,
@@ -126,7 +131,7 @@ def call_from(row: sqlite3.Row) -> CallRecord:
 def timer_row(timer: TimerRecord) -> dict[str, Any]:
     """Return the columns of one timer that runs."""
     return {
-        **asdict(timer),
+        **columns(timer),
         "due": instant(timer.due),
         "created_at": instant(timer.created_at),
         "status": "running",

@@ -27,7 +27,12 @@ def fold(text: str, *, marks: bool = False) -> str:
     Accents are removed unless `marks` is set. Underscores and punctuation separate words, so an
     entity id can be folded as well as a name. Only the first 200 characters count.
     """
-    parts = unicodedata.normalize("NFKD", text[:_LONGEST].casefold())
+    return _fold(text[:_LONGEST], marks)
+
+
+@lru_cache(_MAX_TEXTS)
+def _fold(text: str, marks: bool) -> str:
+    parts = unicodedata.normalize("NFKD", text.casefold())
     if marks:
         letters = unicodedata.normalize("NFC", parts)
     else:  # "đ" is a letter of its own, which Unicode does not take apart
@@ -45,7 +50,7 @@ def mentions_one_of(topics: tuple[str, ...], text: str) -> bool:
     """Return whether the text has a word of any of the topics: in a large house much faster than
     to ask for each, since most names have none."""
     plain, marked = _patterns(*topics)
-    return bool(plain.search(_folded(text)) or marked.search(_folded(text, marks=True)))
+    return bool(plain.search(fold(text)) or marked.search(fold(text, marks=True)))
 
 
 @lru_cache(_MAX_TEXTS)
@@ -92,12 +97,7 @@ def entries(topic: str, language: str) -> tuple[str, ...]:
 @lru_cache(_MAX_TEXTS)
 def _mentions(topic: str, text: str) -> bool:
     plain, marked = _patterns(topic)
-    return bool(plain.search(_folded(text)) or marked.search(_folded(text, marks=True)))
-
-
-@lru_cache(_MAX_TEXTS)
-def _folded(text: str, *, marks: bool = False) -> str:
-    return fold(text, marks=marks)
+    return bool(plain.search(fold(text)) or marked.search(fold(text, marks=True)))
 
 
 @lru_cache(64)
