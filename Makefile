@@ -47,21 +47,21 @@ mutation: setup ## breaks the code on purpose and counts what the tests notice (
 	@$(BIN)/mutmut run --max-children 2 "assistant.conversation.rules.microphone.*"
 	@PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -m tests.mutation --run $(PARTS)
 
-bench: setup ## measures Hearth beside its peers and writes docs/figures.md (PARTS="NAME ..."; TURNS=100: so many whole turns; LONG=1: more of all)
+bench: setup ## measures Hearth beside its peers and writes docs/reports/figures.md (PARTS="NAME ..."; TURNS=100: so many whole turns; LONG=1: more of all)
 	@$(SETUP) --devices
 	@$(BIN)/python -m tests.benchmarks.report $(PARTS)
 
-bench-scale: setup ## what a large house, a long day and many boxes cost; renews docs/scale.md
+bench-scale: setup ## what a large house, a long day and many boxes cost; renews docs/reports/scale.md
 	@$(BIN)/python -m tests.benchmarks.scale
 
 gate: setup ## sets what costs beside something plain, and fails where one has grown by a quarter
 	@$(BIN)/python -m tests.benchmarks.gate || test $$? -eq 3 # nothing was judged, and it has said so
 
-chaos: ## breaks everything that can break, and writes into docs/faults.md how it went (LONG=1: twice)
+chaos: ## breaks everything that can break, and writes into docs/reports/faults.md how it went (LONG=1: twice)
 	@$(SETUP) --devices --broker
 	@$(BIN)/python -m tests.chaos
 
-day: setup ## 150 dialogues of a day through every rung; writes docs/day.md (some ten minutes)
+day: setup ## 150 dialogues of a day through every rung; writes docs/reports/day.md (some ten minutes)
 	@$(BIN)/python -m tests.dialogues
 
 test-benchmarks: setup ## tests of the benchmarks themselves

@@ -107,9 +107,9 @@ def share_heap() -> None:
 # What lives as long as the process is spared the search for cycles.
 #
 # Python's full search for cycles looks at every object there is, and nothing else runs meanwhile,
-# no frame is judged: 0.15 s in a small house and 0.3 s in one of 5,000 things (docs/scale.md),
-# mostly in the midst of a turn, when much is made. Nearly all of these objects are code and names
-# that stay.
+# no frame is judged: 0.15 s in a small house and 0.3 s in one of 5,000 things
+# (docs/reports/scale.md), mostly in the midst of a turn, when much is made. Nearly all of these
+# objects are code and names that stay.
 
 
 # Have somebody told of each turn that is over, until what is returned is called.

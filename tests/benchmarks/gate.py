@@ -1,9 +1,9 @@
 """The quality gate: what Hearth costs by something plain, beside what it cost when that was kept.
 
     python -m tests.benchmarks.gate              measures and judges; under three minutes
-    python -m tests.benchmarks.gate --write      keeps what is measured now in gate.toml
-    python -m tests.benchmarks.gate --spread 5   measures so often, and as often beside a busy core,
-                                                 and writes into docs/gate.md how far it scatters
+    python -m tests.benchmarks.gate --write      keep what is measured now in gate.toml
+    python -m tests.benchmarks.gate --spread 5   measure 5 times quietly and 5 times beside a busy
+                                                 core; write the spread to docs/reports/gate.md
 
 Times differ from machine to machine, so each figure is a ratio: our work by a plain piece of work
 of the same kind, measured in turns in the same seconds (see `gate_works` and `gate_wires`; delays
@@ -51,7 +51,7 @@ MOST_S = 150.0  # for all rounds; with what comes before and after, three minute
 PATIENT_S = 900.0  # the same where nothing is judged
 HEAD = """\
 # What each costs by something plain, per version of Python: `python -m tests.benchmarks.gate`.
-# Made by `--write`; docs/gate.md says what they are and how steady.
+# Made by `--write`; docs/reports/gate.md says what they are and how steady.
 """
 Stand = Callable[[Path], AbstractAsyncContextManager[Round]]  # given an empty folder
 STANDS: Sequence[Stand] = (
@@ -295,7 +295,9 @@ def command(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.gate")
     other = parser.add_mutually_exclusive_group()
     other.add_argument("--write", action="store_true", help="keep what is measured now")
-    other.add_argument("--spread", type=_count, metavar="N", help="renew the table of docs/gate.md")
+    other.add_argument(
+        "--spread", type=_count, metavar="N", help="renew the table of docs/reports/gate.md"
+    )
     wanted = parser.parse_args(arguments)
     try:
         if wanted.spread:

@@ -1,4 +1,4 @@
-"""How far the gate's ratios lie apart, as a table of docs/gate.md."""
+"""How far the gate's ratios lie apart, as a table of docs/reports/gate.md."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -7,7 +7,7 @@ from statistics import median
 from tests.benchmarks.__main__ import machine
 from tests.benchmarks.markdown import renewed, rows
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "gate.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "reports" / "gate.md"
 BEGIN = "<!-- up to the next mark by `python -m tests.benchmarks.gate --spread N` -->"
 END = "<!-- from here on by hand -->"
 SAID = """\

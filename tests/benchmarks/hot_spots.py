@@ -3,7 +3,7 @@
 Everything is as in a home (see `_household`), with the model's own voice. What each thread took is
 the kernel's. py-spy, which comes from PyPI into an environment of its own, tells what they are
 called, and looks from outside a hundred times a second who holds the interpreter: a sample counts
-for the innermost function that is Python's. docs/profile.md has what was found.
+for the innermost function that is Python's. docs/reports/hot-spots.md has what was found.
 """
 
 import asyncio

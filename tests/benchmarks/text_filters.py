@@ -2,7 +2,7 @@
 
 Every line of tests/corpus/filters.tsv goes through `speakable` and through the text filters of
 pipecat-ai and livekit-agents, each in an environment of its own, which is installed from PyPI.
-Writes docs/speech-filters.md. Raises PeerMissing when one of them cannot be installed.
+Writes docs/reports/speech-filters.md. Raises PeerMissing when one of them cannot be installed.
 """
 
 import time
@@ -14,7 +14,7 @@ from tests.benchmarks.filter_document import document
 from tests.benchmarks.filter_lines import Column, Line, languages_of, ours, read_lines, theirs
 from tests.benchmarks.filter_peers import PEERS, ask
 
-DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "speech-filters.md"
+DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "reports" / "speech-filters.md"
 
 
 def main() -> None:

@@ -1,7 +1,7 @@
 """What converters of tool schemas make of one corpus: ours, and five others' by one judge.
 
 Each of the others is in an environment of its own, which is installed from PyPI. Writes
-docs/tool-schemas.md. Fails where a tool crashes our converter or comes out wrong.
+docs/reports/tool-schemas.md. Fails where a tool crashes our converter or comes out wrong.
 """
 
 import asyncio
@@ -13,7 +13,7 @@ from tests.benchmarks.schema_comparison import compare
 from tests.benchmarks.schema_document import document
 from tests.benchmarks.schema_judge import Verdict
 
-DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "tool-schemas.md"
+DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "reports" / "tool-schemas.md"
 
 
 def main() -> None:

@@ -5,8 +5,8 @@ python -m tests.chaos [WORD ...]      only faults whose name holds one of the wo
     --at-once N  so many side by side where they can be (2): most of the time they wait
     --list       the faults, and nothing is run
 
-A run of all faults writes the table in docs/faults.md. What cannot be had here is left out, and the
-table says so. The exit code is 1 where any fault failed, or none could be had.
+A run of all faults writes the table in docs/reports/faults.md. Faults that this machine cannot
+produce are left out, and the table says so. Exit 1 if any fault failed or none could be produced.
 """
 
 import argparse
@@ -25,7 +25,7 @@ from tests.chaos.surroundings import ALL, Surroundings, marks_of
 from tests.chaos.table import Outcome, Twice, outcomes, summary, table, told, with_table
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "docs" / "faults.md"
+PAGE = ROOT / "docs" / "reports" / "faults.md"
 FOLDERS = ("tests/chaos", "tests/devices", "tests/home_assistant", "tests/pipeline")
 _NOTHING_FOUND = 5  # pytest's exit code where no test is left
 

@@ -6,8 +6,8 @@ A fault is a mark on the test that proves it:
     async def test_…
 
 or on one of a test's rows: `pytest.param(…, marks=fault("…", …))`. `python -m tests.chaos` runs all
-that are marked so, and writes the table of docs/faults.md from them and from how they went. A fault
-stands once; a test with several rows under one mark is one fault, and all its rows must pass.
+that are marked so, and writes the table of docs/reports/faults.md from them and from how they
+went. A test with several rows under one mark is one fault, and all its rows must pass.
 """
 
 from dataclasses import dataclass

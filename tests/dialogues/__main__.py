@@ -1,4 +1,4 @@
-"""A day in the life: every dialogue through every rung, and docs/day.md.
+"""A day in the life: every dialogue through every rung, and docs/reports/day.md.
 
     python -m tests.dialogues [--rung R] [--language L] [--way W] [--name PART] [--json FILE]
 
@@ -28,7 +28,7 @@ from tests.dialogues.page import bad, page, short
 from tests.dialogues.rungs import RUNGS, WAYS, Result, Way, talk
 from tests.dialogues.script import LANGUAGES, all_dialogues, read
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "day.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "reports" / "day.md"
 _COLOURS = {Outcome.RIGHT: "green", Outcome.WRONG: "red"}
 
 
@@ -101,6 +101,6 @@ if __name__ == "__main__":
     parser.add_argument("--language", choices=LANGUAGES)
     parser.add_argument("--way", choices=WAYS)
     parser.add_argument("--name", default="", help="only dialogues whose name has this in it")
-    parser.add_argument("--no-page", action="store_true", help="leave docs/day.md as it is")
+    parser.add_argument("--no-page", action="store_true", help="leave docs/reports/day.md as it is")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every result there")
     sys.exit(asyncio.run(main(parser.parse_args())))

@@ -1,4 +1,4 @@
-"""docs/day.md: the shares by rung, and every dialogue that did not go right. Pure."""
+"""docs/reports/day.md: the shares by rung, and every dialogue that did not go right. Pure."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -53,9 +53,9 @@ MEANING = """\
 
 - The speech is made: flite in English, espeak-ng in Spanish, where flite says the wake word. Noise
   is added ("pink 15" is pink noise 15 dB below the speech), as is a second voice.
-- Gemini is [simulated](simulated-gemini.md), and its model understands every word that reaches it
-  whole: it shows whether the words arrive and what becomes of the calls, **not how well Gemini
-  understands**. For that there is [`hearth eval`](eval.md). It says "Done." whatever came of its
+- Gemini is [simulated](../simulated-gemini.md), and its model understands every word that reaches
+  it whole: it shows whether the words arrive and what becomes of the calls, **not how well Gemini
+  understands**. For that there is [`hearth eval`](../eval.md). It says "Done." whatever came of its
   calls. In the dialogues named "the model errs" it calls for something that nobody asked for; asked
   about and refused is then the best that can come of it.
 - `home-assistant`: the embedded house has no engine and no recogniser. Here it has one made of the

@@ -1,6 +1,6 @@
 """Some dialogues of the day through every rung; all 150, spoken and typed, with LONG=1.
 
-docs/day.md has the shares of a whole run (`python -m tests.dialogues`).
+docs/reports/day.md has the shares of a whole run (`python -m tests.dialogues`).
 """
 
 import os

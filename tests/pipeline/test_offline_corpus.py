@@ -1,7 +1,7 @@
 """Made speech through the offline brain: commands must work, other sentences must do nothing.
 
 Each sixth command and each twentieth other sentence in one voice by default; all of the corpus, as
-docs/offline-recognition.md counts it, in three voices with LONG=1, in some fifteen minutes.
+docs/reports/offline-recognition.md counts it, in three voices with LONG=1, in some fifteen minutes.
 """
 
 import os

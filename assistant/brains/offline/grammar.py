@@ -94,8 +94,8 @@ def _name_lists(names: Names) -> dict[str, list[str]]:
 #
 # A grammar costs memory and time with each name, and each name is one more that another may be
 # taken for. All names of 5,000 things take 74 MB and 0.16 s of a core for a second of sound; as
-# many as are kept here take 17 MB and 0.06 s (docs/scale.md). What is left out can still be typed,
-# said by its room ("the lights in the attic"), and said to a brain that has no grammar.
+# many as are kept here take 17 MB and 0.06 s (docs/reports/scale.md). What is left out can still
+# be typed, said by its room ("the lights in the attic"), and said to a brain that has no grammar.
 
 MOST_NAMES = 250  # of things
 MOST_PLACES = 60  # rooms and floors with all their names; each stands in many sentences

@@ -1,4 +1,4 @@
-"""Measures Hearth beside its peers and writes docs/figures.md, .json and the pictures.
+"""Measures Hearth beside its peers and writes docs/reports/figures.md, .json and the pictures.
 
     python -m tests.benchmarks.report [NAME ...]
 
@@ -22,7 +22,7 @@ from tests.benchmarks.report.picture import bars, overview, picture
 from tests.benchmarks.report.whole import Entry, Report, here, kept, to_json
 
 FOLDER = Path(__file__).parent
-DOCS = Path(__file__).resolve().parents[3] / "docs"
+DOCS = Path(__file__).resolve().parents[3] / "docs" / "reports"
 # As the document has them: the answers first, then what waits for them, then what is within.
 ORDER = (
     *("turns", "ending", "wire", "speaking", "announcing"),

@@ -1,4 +1,4 @@
-"""What Hearth costs as the house and the day grow, in short; docs/scale.md has all of it."""
+"""Cost of a growing house and a long day, in short; docs/reports/scale.md has the rest."""
 
 import asyncio
 

@@ -19,7 +19,7 @@ MORE = (
 )
 PAUSE = (
     "320 ms of it are the pause that ends a command; what is more is the machine's, which was late "
-    "with the recogniser's verdict (see profile.md)."
+    "with the recogniser's verdict (see hot-spots.md)."
 )
 BOUND_MS = 370.0  # native voice: 0.7 of the 526 that the peer took on a quiet machine
 IDLE_RATIO, MEMORY_RATIO = 0.25, 1.0

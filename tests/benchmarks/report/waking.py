@@ -79,7 +79,7 @@ loop of its example for the microphone, through sounddevice.
 
 The wheel of openWakeWord holds no models and its own download is not from PyPI, so it is given
 openWakeWord's models of pyopen-wakeword's wheel. Five recordings show how soon, not how often:
-for hits and false accepts among people see [wake words](wake-words.md).
+for hits and false accepts among people see [wake words](../wake-words.md).
 """
 
 

@@ -1,8 +1,8 @@
-"""What Hearth costs as the house, the day and the number of boxes grow; renews docs/scale.md.
+"""Measure large houses, long days and many boxes; renew docs/reports/scale.md.
 
     python -m tests.benchmarks.scale [house] [real] [journal] [boxes] [series]
 
-Without names all parts are measured; docs/scale.json keeps what was measured last of the others.
+Without names all parts are measured. docs/reports/scale.json keeps the last figures of each part.
 With LONG=1 in the environment the counts are the full ones. `real` and `boxes` start Home
 Assistants of their own, which are installed where there is none (tests/home_assistant/README.md
 says how); `series` needs promtool on the path or in PROMTOOL, and is left out without. Exit 2 where

@@ -8,7 +8,7 @@ from typing import Any
 
 from tests.benchmarks.__main__ import machine
 
-FILE = Path(__file__).resolve().parents[3] / "docs" / "scale.json"
+FILE = Path(__file__).resolve().parents[3] / "docs" / "reports" / "scale.json"
 _DIGITS = 5  # of a single value
 
 Figures = Mapping[str, Sequence[float]]

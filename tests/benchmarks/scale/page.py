@@ -1,4 +1,4 @@
-"""docs/scale.md: its generated part is made anew from what was measured, the rest is written."""
+"""Renew the generated part of docs/reports/scale.md; the rest of it is written by hand."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -9,7 +9,7 @@ from tests.benchmarks.scale import tables
 from tests.benchmarks.scale.kept import Measured
 from tests.benchmarks.scale.needs import constants
 
-PAGE = Path(__file__).resolve().parents[3] / "docs" / "scale.md"
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "reports" / "scale.md"
 BEGIN = "<!-- from here on by `python -m tests.benchmarks.scale`; not edited by hand -->"
 END = "<!-- up to here -->"
 _NOT_YET = "Not measured yet: `python -m tests.benchmarks.scale {name}`."

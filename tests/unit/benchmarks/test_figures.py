@@ -4,13 +4,13 @@ from tests.benchmarks.report.__main__ import DOCS, parts
 from tests.benchmarks.report.line import Line, Verdict
 from tests.benchmarks.report.whole import Report, kept
 
-# The lines that miss their bound, and that we know of: docs/figures.md says why.
+# The lines that miss their bound, and that we know of: docs/reports/figures.md says why.
 KNOWN = frozenset({"memory, after 10 turns"})
 
 
 def _report() -> Report:
     report = kept(DOCS / "figures.json")
-    assert report is not None, "docs/figures.json cannot be read"
+    assert report is not None, "docs/reports/figures.json cannot be read"
     return report
 
 

@@ -1,4 +1,4 @@
-"""docs/day.md: shares, what went wrong, and when the program fails."""
+"""docs/reports/day.md: shares, what went wrong, and when the program fails."""
 
 from argparse import Namespace
 from collections.abc import Sequence
