@@ -6,8 +6,11 @@ PYTEST := $(BIN)/python -m pytest
 # A test's own time limit can be lost in a task that nobody waits for; this one ends the run.
 NO_HANG := -o faulthandler_timeout=330 -o faulthandler_exit_on_timeout=true
 
+# Documentation that people read; reports and decision records are left out.
+PROSE := $(wildcard *.md docs/*.md docs/internals/*.md deploy/*/*.md)
+
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check coverage mutation bench bench-scale gate chaos day test-benchmarks test-devices test-home-assistant test-servers test-service test-install test-console test-faults lock audit sbom clean
+.PHONY: help setup demo test check text-check coverage mutation bench bench-scale gate chaos day test-benchmarks test-devices test-home-assistant test-servers test-service test-install test-console test-faults lock audit sbom clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 28
@@ -32,8 +35,13 @@ check: ## format, lint, types, import rules, dependencies, shell scripts
 	@deploy/development/check-unit.sh
 	@shellcheck .ci/run deploy/development/*.sh tests/home_assistant/real/debian.sh tests/home_assistant/real/house
 	@shellcheck -x deploy/install.sh deploy/install/*.sh deploy/addon/pack.sh
-	@$(BIN)/yamllint -s -c deploy/.yamllint.yaml deploy
+	@$(BIN)/yamllint -s -c deploy/.yamllint.yaml deploy .github .pre-commit-config.yaml
 	@$(BIN)/hadolint -c deploy/container/.hadolint.yaml deploy/container/Containerfile deploy/addon/Dockerfile
+
+text-check: setup ## checks phrases, docstrings, spelling and grammar of what people read
+	@$(BIN)/python deploy/development/text_check.py
+	@$(BIN)/codespell
+	@$(BIN)/proselint check --config deploy/development/proselint.json $(PROSE)
 
 coverage: setup ## branch coverage of the unit and pipeline tests: at least 90 %, 100 % of policy and turn machine
 	@rm -f .coverage .coverage.*
