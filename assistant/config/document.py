@@ -1,4 +1,4 @@
-"""Writes docs/configuration.md from the schema: python -m assistant.config.document > FILE."""
+"""Write docs/configuration.md from the schema: python -m assistant.config.document > FILE."""
 
 import inspect
 import json
@@ -17,21 +17,21 @@ _INTRODUCTION = """\
 
 <!-- Made by `python -m assistant.config.document` from the schema; do not edit. -->
 
-Hearth reads one TOML file: the one named by `--config`, else by `$HEARTH_CONFIG`, else
-`~/.config/hearth/hearth.toml`, else `/etc/hearth/hearth.toml`. Without a file the defaults count.
-Every key is optional. An unknown key is an error that names the nearest known one.
+Hearth reads one TOML file: the one given with `--config`, else the one in `$HEARTH_CONFIG`, else
+`~/.config/hearth/hearth.toml`, else `/etc/hearth/hearth.toml`. Without a file it uses the defaults.
+Every key is optional. An unknown key is an error that suggests the nearest known one.
 
-**Environment.** `HEARTH_SECTION__KEY` stands above the file: `HEARTH_AUDIO__INPUT=null`,
-`HEARTH_HOME_ASSISTANT__VERIFY_TLS=false`. A text is taken as it is; anything else is a TOML value:
+**Environment.** `HEARTH_SECTION__KEY` overrides the file: `HEARTH_AUDIO__INPUT=null`,
+`HEARTH_HOME_ASSISTANT__VERIFY_TLS=false`. Text needs no quotes; anything else is a TOML value:
 `HEARTH_ASSISTANT__LANGUAGES='["en", "es"]'`, `HEARTH_VOICE__SPEED=1.2`.
 
-**Secrets.** A secret is taken from the environment, else from the systemd credential of the name
-`section.key` (`LoadCredential=gemini.api_key:/etc/hearth/key`), else from the file that `KEY_file`
-names, else from the key itself. Such a file holds one line. An empty variable counts as not given.
-The files for `headers_file` and `env_file` hold one `Name: value` or `NAME=value` a line.
+**Secrets.** Hearth looks for a secret in the environment, then in the systemd credential
+`section.key` (`LoadCredential=gemini.api_key:/etc/hearth/key`), then in the file that `KEY_file`
+names, then in the key itself. Such a file contains one line. An empty variable counts as unset.
+The files for `headers_file` and `env_file` contain one `Name: value` or `NAME=value` per line.
 
-**Paths.** `~` is the user's home. Paths in `*_file` keys and in `assistant.data` are meant from the
-folder of the configuration file, `journal.path` from the data folder.
+**Paths.** `~` is the user's home. Relative paths in `*_file` keys and in `assistant.data` start at
+the folder of the configuration file, `journal.path` at the data folder.
 """
 
 

@@ -32,91 +32,99 @@ from assistant.config.kinds import (
 
 
 class Assistant(Section):
-    """The name, languages and place of this box."""
+    """Name, languages and location of this box."""
 
-    name: str = Field(default="Hearth", description="What it calls itself.")
+    name: str = Field(default="Hearth", description="The assistant's name.")
     languages: Annotated[
         tuple[Language, ...], AfterValidator(at_least_one), AfterValidator(no_repeats)
     ] = Field(
         default=("en",),
-        description="Languages it is spoken to in; the first one counts where nothing else tells.",
+        description="Languages you speak to it. The first one is used when nothing else decides.",
     )
     area: str = Field(
         default="",
-        description="The area of Home Assistant in which this box stands, "
-        "for sentences that name no place.",
+        description="The Home Assistant area of this box, used for sentences that name no place.",
     )
     place: str = Field(
         default="",
-        description="Where the house stands, as you would tell a guest, "
-        'such as "Lugo, Spain"; for questions about the weather and the neighbourhood.',
+        description=(
+            'Where the house is, such as "Lugo, Spain"; used for questions about the '
+            "weather and the neighbourhood."
+        ),
     )
     persona: str = Field(default="", description="How it should speak, in your own words.")
     follow_up: Literal["question", "always", "never"] = Field(
         default="question",
-        description="After which answers it listens again without the wake word: "
-        "those that ask something, all, none.",
+        description=(
+            "After which answers it keeps listening without the wake word: those that ask"
+            " a question, all, or none."
+        ),
     )
     data: str = Field(
         default="",
-        description="Folder of everything that must survive. Empty: `$STATE_DIRECTORY`, "
-        "else `hearth` in the user's state folder.",
+        description=(
+            "Folder for everything that must survive a restart. Empty: "
+            "`$STATE_DIRECTORY`, else `hearth` in the user's state folder."
+        ),
     )
 
 
 class Privacy(Section):
-    """The limits of what may leave the house."""
+    """Limits on what may leave the house."""
 
     accept_cloud: Flag = Field(
         default=False,
-        description="Whether speech, and what is needed to serve it, may go to Google.",
+        description="Allow speech, and what is needed to answer it, to go to Google.",
     )
     share_heard: Flag = Field(
         default=False,
-        description="Whether what was heard may be published to Home Assistant and MQTT.",
+        description="Publish what was heard to Home Assistant and MQTT.",
     )
 
 
 class HomeAssistant(Section):
-    """The house."""
+    """The connection to Home Assistant."""
 
     url: HomeAddress = Field(
         default="http://homeassistant.local:8123",
-        description='Address of Home Assistant; "demo" is a simulated house inside Hearth.',
+        description='Address of Home Assistant. `"demo"` is a simulated house inside Hearth.',
     )
     token: SecretStr = Field(default=NO_SECRET, description="A long-lived access token.")
-    token_file: str = Field(default="", description="A file that holds the token.")
-    verify_tls: Flag = Field(
-        default=True, description="Whether an https certificate must be valid."
-    )
+    token_file: str = Field(default="", description="File that contains the token.")
+    verify_tls: Flag = Field(default=True, description="Check the https certificate.")
     ca_file: str = Field(
         default="", description="Certificate authority of your own, as a PEM file."
     )
 
 
 class BrainChoice(Section):
-    """The brains that understand what was said."""
+    """Brains that understand what was said."""
 
     order: Annotated[
         tuple[BrainName, ...], AfterValidator(at_least_one), AfterValidator(no_repeats)
     ] = Field(
         default=("gemini-live", "gemini-once", "home-assistant", "offline"),
-        description="Tried in this order; what is not there is skipped.",
+        description="Brains in the order in which they are tried; unavailable ones are skipped.",
     )
     prefer_local: Literal["never", "sentences", "always"] = Field(
         default="never",
-        description="Whether plain commands stay in the house: never, "
-        "only Home Assistant's own sentences, or always when they are understood there.",
+        description=(
+            "Which sentences stay in the house even with Gemini: none (`never`), those "
+            "you wrote for Home Assistant (`sentences`), or everything Home Assistant "
+            "understands (`always`)."
+        ),
     )
 
 
 class Offline(Section):
-    """Recognition without the cloud."""
+    """Speech recognition without the cloud."""
 
     recognizer: NameOrPath = Field(
         default="",
-        description="Empty: the built-in English one. Else the address of a Wyoming server "
-        "(`tcp://host:10300`) or the folder of a vosk or sherpa-onnx model.",
+        description=(
+            "Empty: the built-in English recogniser. Otherwise the address of a Wyoming "
+            "server (`tcp://host:10300`) or the folder of a vosk or sherpa-onnx model."
+        ),
     )
 
 
@@ -124,57 +132,67 @@ Thinking = Literal["", "low", "medium", "high"]
 
 
 class Gemini(Section):
-    """Google's models; used only with `privacy.accept_cloud = true`."""
+    """Google's models, used only with `privacy.accept_cloud = true`."""
 
     api_key: SecretStr = Field(
-        default=NO_SECRET, description="The key; `GEMINI_API_KEY` and `GOOGLE_API_KEY` serve too."
+        default=NO_SECRET,
+        description="The API key. `GEMINI_API_KEY` and `GOOGLE_API_KEY` work too.",
     )
-    api_key_file: str = Field(default="", description="A file that holds the key.")
-    model: ModelName = Field(
-        default="gemini-3.8-live", description="The model that is spoken with."
-    )
+    api_key_file: str = Field(default="", description="File that contains the key.")
+    model: ModelName = Field(default="gemini-3.8-live", description="Model for live conversation.")
     once_model: ModelName = Field(
-        default="gemini-3.8-flash", description="The model that is sent one recording at a time."
+        default="gemini-3.8-flash",
+        description="Model for single recordings, pictures and hard questions.",
     )
     base_url: OptionalWebAddress = Field(default="", description="Another address of the service.")
     ca_file: str = Field(
         default="", description="Certificate authority for `base_url`, as a PEM file."
     )
-    api_version: str = Field(default="v1beta", description="Version of the interface.")
-    google_search: Flag = Field(default=False, description="Whether the model may search the web.")
+    api_version: str = Field(default="v1beta", description="Version of the API.")
+    google_search: Flag = Field(default=False, description="Allow the model to search the web.")
     voice: str = Field(
         default="",
-        description='The model\'s own voice, such as `Kore`, for `voice.engine = "gemini"`. '
-        "Empty: the service chooses.",
+        description=(
+            'The model\'s own voice, such as `Kore`, for `voice.engine = "gemini"`. Empty:'
+            " the service chooses."
+        ),
     )
     thinking: Thinking = Field(
         default="",
-        description="How long a model may think about a hard question. Empty: medium. "
-        "Plain commands are never thought about longer than the model must.",
+        description=(
+            "How long a model may think about a hard question. Empty: medium. Plain "
+            "commands always get the least thinking that the model allows."
+        ),
     )
     keep_warm_s: Amount = Field(
-        default=180.0, description="Seconds that a connection stays open after its last use."
+        default=180.0, description="Seconds to keep a connection open after its last use."
     )
     fresh_after_s: Seconds = Field(
         default=600.0,
-        description="Seconds of quiet after which a conversation is forgotten and begins anew.",
+        description="Seconds of silence after which a conversation is forgotten.",
     )
     late_text_ms: Count = Field(
         default=300,
-        description="Milliseconds that the end of an answer's text is waited for "
-        "after the answer's end.",
+        description=(
+            "Milliseconds to wait for the rest of an answer's text after its sound has ended."
+        ),
     )
-    connect_timeout_s: Seconds = Field(default=5.0, description="Seconds that connecting may take.")
+    connect_timeout_s: Seconds = Field(
+        default=5.0, description="Timeout for connecting, in seconds."
+    )
     first_event_timeout_s: Seconds = Field(
         default=6.0,
-        description="Seconds that the first sign of an answer may take after the sentence's end.",
+        description=(
+            "Seconds to wait for the first sign of an answer after the end of the sentence."
+        ),
     )
 
 
 class Profile(Section):
-    """A manner, chosen by a wake word or while it runs, by NAME; an empty key: as without one.
+    """A profile called NAME, selected by a wake word or at run time.
 
-    It can take away from what the settings allow and never adds to it.
+    Empty keys fall back to the other settings. A profile can restrict what the settings allow,
+    never extend it.
     """
 
     persona: str = Field(
@@ -182,23 +200,27 @@ class Profile(Section):
     )
     language: OptionalLanguage = Field(
         default="",
-        description="Which of `assistant.languages` counts where nothing else tells.",
+        description="The one of `assistant.languages` to use when nothing else decides.",
     )
-    thinking: Thinking = Field(default="", description="Instead of `gemini.thinking`.")
-    voice: str = Field(default="", description="Instead of `gemini.voice`.")
+    thinking: Thinking = Field(default="", description="Used instead of `gemini.thinking`.")
+    voice: str = Field(default="", description="Used instead of `gemini.voice`.")
     local_voice: NameOrPath = Field(
         default="",
-        description="Instead of the local voice of its language (of the first one, where it names "
-        "none): a voice's name or the path of a voice file.",
+        description=(
+            "Name or file of a voice, used instead of the local voice of the profile's "
+            "language (or of the first language)."
+        ),
     )
     tools: tuple[str, ...] = Field(
         default=(),
-        description="The tools that may be used, by name, `*` and `?` allowed; empty: all. The "
-        "policy decides about each call as ever.",
+        description=(
+            "Names of the tools it may use; `*` and `?` are wildcards. Empty: all. The "
+            "policy still decides about each call."
+        ),
     )
     brain: Annotated[tuple[BrainName, ...], AfterValidator(no_repeats)] = Field(
         default=(),
-        description="The brains of `brain.order` that are asked, in this order; empty: all.",
+        description="The brains of `brain.order` to use, in this order. Empty: all.",
     )
 
 
@@ -227,108 +249,130 @@ def no_profile(name: str, known: Collection[str]) -> str:
 
 
 class Http(Section):
-    """The interface for programs and the console page."""
+    """HTTP interface for programs and the console."""
 
-    host: str = Field(
-        default="127.0.0.1", description="Address to listen on; loopback unless changed."
-    )
+    host: str = Field(default="127.0.0.1", description="Address to listen on.")
     port: Port = Field(default=8765, description="Port to listen on.")
     token: HttpToken = Field(
         default=NO_SECRET,
-        description="The administrator's token, of 16 characters or more, or its hash as "
-        "`sha256:HEX`; empty: the one that `hearth setup --token admin` makes.",
+        description=(
+            "The administrator's token (at least 16 characters), or its hash as "
+            "`sha256:HEX`. Empty: the one that `hearth setup --token admin` creates."
+        ),
     )
-    token_file: str = Field(default="", description="A file that holds the token.")
+    token_file: str = Field(default="", description="File that contains the token.")
     tls_cert: str = Field(
-        default="", description="A certificate with its chain, as a PEM file: served by https."
+        default="", description="Certificate with its chain, as a PEM file; turns on https."
     )
     tls_key: str = Field(
-        default="", description="Its key, as a PEM file; empty: it is in `tls_cert` too."
+        default="",
+        description="The certificate's key, as a PEM file. Empty: it is in `tls_cert` too.",
     )
     ingress: Literal["off", "token", "home-assistant"] = Field(
         default="off",
-        description="Whether the console is shown within Home Assistant (add-ons alone). `token`: "
-        "people sign in there too; `home-assistant`: every user of Home Assistant, its "
-        "administrators or not, may read, ask and speak without signing in.",
+        description=(
+            "How the console works inside Home Assistant (add-on only). `off`: not at "
+            "all. `token`: people sign in with a token there too. `home-assistant`: every"
+            " Home Assistant user, administrator or not, can read, ask and speak without "
+            "signing in."
+        ),
     )
     mcp_turns: Flag = Field(
         default=False,
-        description="Whether programs that use `/mcp` with the scope `read` are told by "
-        "`get_last_turns` what was said lately, and by `ask` what people asked to remember.",
+        description=(
+            "Let programs that use `/mcp` with the scope `read` see recent conversations "
+            "(`get_last_turns`), and remembered facts (through `ask`)."
+        ),
     )
     mcp_callbacks: tuple[Callback, ...] = Field(
         default=(),
-        description="Further addresses, whole, to which `/mcp/authorize` may send a browser back. "
-        "My Home Assistant's and the one below `home_assistant.url` are always among them.",
+        description=(
+            "Further full addresses to which `/mcp/authorize` may send a browser back. My"
+            " Home Assistant's and the one below `home_assistant.url` are always allowed."
+        ),
     )
 
 
 class Mqtt(Section):
-    """A broker, if Home Assistant should see Hearth that way."""
+    """MQTT broker through which Home Assistant can see Hearth."""
 
-    host: str = Field(default="", description="Its name or address; empty: not used.")
-    port: Port = Field(default=1883, description="Its port.")
+    host: str = Field(
+        default="", description="Host name or address of the broker. Empty: MQTT is off."
+    )
+    port: Port = Field(default=1883, description="Port of the broker.")
     username: str = Field(default="", description="User name.")
     password: SecretStr = Field(default=NO_SECRET, description="Password.")
-    password_file: str = Field(default="", description="A file that holds the password.")
-    tls: Flag = Field(default=False, description="Whether it is spoken to by TLS.")
+    password_file: str = Field(default="", description="File that contains the password.")
+    tls: Flag = Field(default=False, description="Connect to the broker over TLS.")
     ca_file: str = Field(
         default="",
-        description="Certificate authority of your own, as a PEM file; empty: the system's.",
+        description="Certificate authority of your own, as a PEM file. Empty: the system's.",
     )
     topic: TopicBase = Field(
         default="",
-        description="What its topics begin with; empty: `hearth/` and the box's own id. Of two "
-        "boxes each needs one of its own.",
+        description=(
+            "Prefix of all topics. Empty: `hearth/` and the box's own id. Two boxes need "
+            "different ones."
+        ),
     )
     discovery_prefix: Topic = Field(
-        default="homeassistant", description="As set in Home Assistant."
+        default="homeassistant", description="Discovery prefix, as set in Home Assistant."
     )
     may_unmute: Flag = Field(
         default=False,
-        description="Whether the switch may open a muted microphone too: whoever writes to the "
-        "broker could.",
+        description=(
+            "Allow the switch to open a muted microphone too. Anyone who can write to the"
+            " broker can then do so."
+        ),
     )
     may_widen: Flag = Field(
         default=False,
-        description="Whether a profile may be chosen there that may do more than the present one: "
-        "whoever writes to the broker could.",
+        description=(
+            "Allow selecting a profile with more rights than the current one. Anyone who "
+            "can write to the broker can then do so."
+        ),
     )
 
 
 class Journal(Section):
-    """The memory of past turns."""
+    """The record of past turns."""
 
     path: str = Field(
-        default="", description="The database; empty: `hearth.db` in `assistant.data`."
+        default="", description="The database. Empty: `hearth.db` in `assistant.data`."
     )
-    keep_days: Positive = Field(default=30, description="Days after which turns are forgotten.")
+    keep_days: Positive = Field(default=30, description="Days to keep turns.")
     transcript_hours: Count = Field(
-        default=24, description="Hours after which their words are erased; the rows stay."
+        default=24, description="Hours to keep the words of turns; the rows stay."
     )
     max_mb: Positive = Field(
         default=200,
-        description="Megabytes that the database may have. What is oldest is forgotten earlier "
-        "where it would have more, words before rows.",
+        description=(
+            "Maximum size of the database in megabytes. Beyond it, the oldest data goes "
+            "early, words before rows."
+        ),
     )
 
 
 class Wyoming(Section):
-    """The box as a satellite in Home Assistant. It needs no token: who reaches it can use it."""
+    """Hearth as a satellite in Home Assistant. It needs no token: anyone who can reach the port can
+    use it.
+    """
 
-    enabled: Flag = Field(default=False, description="Whether it is served.")
+    enabled: Flag = Field(default=False, description="Turn the satellite on.")
     host: str = Field(
         default="127.0.0.1",
-        description='Address to listen on; "0.0.0.0" where Home Assistant runs elsewhere.',
+        description='Address to listen on; `"0.0.0.0"` if Home Assistant runs on another machine.',
     )
     port: Port = Field(default=10700, description="Port of the satellite.")
     tts_port: Port = Field(
-        default=10701, description="Port at which Home Assistant gets Hearth's voice."
+        default=10701, description="Port at which Home Assistant can use Hearth's voice."
     )
     zeroconf: Flag = Field(
         default=True,
-        description="Whether the network is told of both, so that Home Assistant offers them; "
-        "never of a loopback address.",
+        description=(
+            "Announce both ports in the network so that Home Assistant discovers them; "
+            "never for a loopback address."
+        ),
     )
 
     @model_validator(mode="after")

@@ -22,52 +22,61 @@ Sensitivity = Literal["low", "normal", "high"]
 
 
 class Audio(Section):
-    """Microphone and speaker."""
+    """Microphone and loudspeaker."""
 
     input: str = Field(
         default="default",
-        description="The microphone, as `hearth devices` names it; `file:PATH` and `null` too.",
+        description="The microphone, by its name in `hearth devices`; also `file:PATH` or `null`.",
     )
     output: str = Field(
         default="default",
-        description="The speaker, as `hearth devices` names it; `file:PATH` and `null` too.",
+        description=(
+            "The loudspeaker, by its name in `hearth devices`; also `file:PATH` or `null`."
+        ),
     )
     echo_cancellation: Literal["auto", "on", "off", "system"] = Field(
-        default="auto", description="Whether Hearth removes its own voice from what it hears."
+        default="auto",
+        description=(
+            "Remove Hearth's own voice from what the microphone hears: `auto` measures "
+            "the echo first, `system` leaves it to the sound server."
+        ),
     )
     channel: int | None = Field(
         default=None,
         ge=1,
-        description="The microphone's channel to listen to, counted from 1; "
-        "unset: the mean of all.",
+        description=(
+            "Channel of the microphone to use, counted from 1. Unset: the mean of all channels."
+        ),
     )
     noise_suppression: bool = Field(
         default=False,
-        description="Whether noise is removed before anything listens; needs the extra `echo`.",
+        description="Remove noise before anything listens; needs the extra `echo`.",
     )
     automatic_gain: bool = Field(
         default=False,
-        description="Whether a quiet microphone is made louder; needs the extra `echo`.",
+        description="Amplify a quiet microphone; needs the extra `echo`.",
     )
     lead_in_ms: int = Field(
         default=0,
         ge=0,
         le=2000,
-        description="Silence before the first sound after a pause, for a speaker that sleeps "
-        "and swallows it. Milliseconds.",
+        description=(
+            "Milliseconds of silence before the first sound after a pause, for "
+            "loudspeakers that wake up slowly and swallow it."
+        ),
     )
 
 
 class WakeWord(Section):
-    """One wake word with its own values."""
+    """A wake word with its own settings."""
 
-    model: NameOrPath = Field(description="A built-in word or the path of a model file.")
+    model: NameOrPath = Field(description="A built-in word, or the path of a model file.")
     sensitivity: Sensitivity | None = Field(
-        default=None, description="How easily this word wakes it; unset: `wake.sensitivity`."
+        default=None, description="Sensitivity of this word. Unset: `wake.sensitivity`."
     )
     profile: str = Field(
         default="",
-        description="The profile (`[profiles.NAME]`) that a turn woken by this word starts with.",
+        description="Profile (`[profiles.NAME]`) for turns that this word starts.",
     )
 
 
@@ -76,7 +85,7 @@ def _word_as_table(word: Any) -> Any:
 
 
 class Wake(Section):
-    """The wake word."""
+    """Wake words."""
 
     engine: Literal["micro", "open"] = Field(
         default="micro", description="microWakeWord or openWakeWord."
@@ -86,59 +95,66 @@ class Wake(Section):
         AfterValidator(at_least_one),
     ] = Field(
         default=(WakeWord(model="okay_nabu"),),
-        description="Each a built-in word, the path of a model file, or a table "
-        "`{model=, sensitivity=, profile=}`.",
+        description=(
+            "Wake words: a built-in word, the path of a model file, or a table `{model=, "
+            "sensitivity=, profile=}`."
+        ),
     )
-    sensitivity: Sensitivity = Field(default="normal", description="How easily it wakes.")
+    sensitivity: Sensitivity = Field(default="normal", description="How easily a wake word fires.")
     verify: Literal["off", "soft"] = Field(
-        default="off", description="Whether the other engine may veto a detection."
+        default="off", description="`soft` lets the other engine veto a detection."
     )
 
 
 class Media(Section):
-    """The media players of the room while somebody speaks with Hearth."""
+    """Media players in the room during a conversation."""
 
     during_turn: Literal["lower", "pause", "leave"] = Field(
         default="lower",
-        description="What happens to those that play, from the wake word to the end of the "
-        "sentence and while Hearth speaks; afterwards they are put back.",
+        description=(
+            "What to do with players that are on, from the wake word to the end of the "
+            "sentence and while Hearth speaks. They are restored afterwards."
+        ),
     )
     lower_to: float = Field(
-        default=0.3, ge=0.0, le=1.0, description="The part of a player's volume that is left."
+        default=0.3, ge=0.0, le=1.0, description="Fraction of the volume that remains with `lower`."
     )
 
 
 class Recordings(Section):
-    """Sound kept to find out why it woke or did not; off unless `keep` is set."""
+    """Recordings that help to find out why it woke up or didn't. Off unless `keep` is set."""
 
     keep: int = Field(
         default=0,
         ge=0,
         le=1000,
-        description="How many of the last wakes, near misses and turns are kept as WAV files, "
-        "of each kind.",
+        description=(
+            "How many of the last wakes, near misses and turns to keep as WAV files, of each kind."
+        ),
     )
     keep_hours: int = Field(
-        default=48, ge=1, description="Files older than so many hours are deleted."
+        default=48, ge=1, description="Hours after which recordings are deleted."
     )
 
 
 class QuietHours(Section):
-    """Every day's hours in which nothing is loud; a timer rings as ever."""
+    """Hours of the day in which nothing is loud, except a ringing timer."""
 
     from_: OptionalTime = Field(
         default="",
         alias="from",
-        description='When they begin, by the clock on the wall, such as "22:30"; empty: never.',
+        description='Start, in local time, such as "22:30". Empty: no quiet hours.',
     )
     to: OptionalTime = Field(
         default="",
-        description="When they end; may lie after midnight. The same as `from` is the whole day.",
+        description="End; it can be after midnight. The same time as `from` means the whole day.",
     )
     volume: Annotated[float, Field(strict=True, ge=0, le=1)] = Field(
         default=0.3,
-        description="Meanwhile answers, announcements and tones are no louder than this part of "
-        "the voice's own loudness.",
+        description=(
+            "Maximum loudness of answers, announcements and tones during that time, as a "
+            "fraction of the normal loudness."
+        ),
     )
 
     @model_validator(mode="after")
@@ -176,48 +192,47 @@ class QuietHours(Section):
 
 
 class SoundChoice(Section):
-    """The short sounds that are played."""
+    """Short sounds."""
 
     wake: Flag = Field(
         default=True,
-        description="After the wake word, where the sentence does not follow at once: I listen.",
+        description=(
+            "Played after the wake word if the sentence doesn't follow immediately: listening."
+        ),
     )
     end: Flag = Field(
-        default=False, description="When the sentence is over: I have heard it, and listen no more."
+        default=False, description="Played when the sentence has ended: no longer listening."
     )
     open: Flag = Field(
         default=True,
-        description="When the microphone stays open after an answer. Where a program opens it, by "
-        "a question say, this sounds in any case.",
+        description=(
+            "Played when the microphone stays open after an answer. If a program opens "
+            "the microphone, for example with a question, this sound is always played."
+        ),
     )
     thinking: Flag = Field(
-        default=True, description="A soft one every few seconds while an answer takes its time."
+        default=True, description="Played softly every few seconds while an answer takes time."
     )
     done: Flag = Field(
         default=True,
-        description="In place of words where `voice.acknowledge` wants it; "
-        "where it is off, words tell it after all.",
+        description=(
+            "Played instead of words if `voice.acknowledge` says so. If off, words are "
+            "used after all."
+        ),
     )
-    error: Flag = Field(
-        default=True, description="In front of the words that tell that something went wrong."
-    )
+    error: Flag = Field(default=True, description="Played before words about a failure.")
     unmeant: Flag = Field(
-        default=True, description="What was heard was probably not meant for Hearth: no answer."
+        default=True, description="Played when what was heard was probably not meant for Hearth."
     )
-    muted: Flag = Field(
-        default=True, description="The microphone is closed, and when it is open again."
-    )
+    muted: Flag = Field(default=True, description="Played when the microphone is muted or unmuted.")
     offline: Flag = Field(
         default=True,
-        description="In front of the words that tell, once, that this device alone serves.",
+        description="Played before Hearth says, once, that it works without the cloud for now.",
     )
-    announce: Flag = Field(
-        default=True, description="In front of words that nobody asked for just now."
-    )
+    announce: Flag = Field(default=True, description="Played before announcements.")
     timer: Flag = Field(
         default=True,
-        description="The ringing of a timer; where it is off, words alone tell that it is over, "
-        "again and again until somebody hears them.",
+        description="Ringing of a timer. If off, words are repeated until somebody reacts.",
     )
 
     @property
@@ -234,16 +249,16 @@ def _speaker_as_text(speaker: Any) -> Any:
 
 
 class VoiceModel(Section):
-    """The voice of one language with its own values."""
+    """The voice of a language with its own settings."""
 
     model: NameOrPath = Field(
-        default="", description="piper: a voice's name or the path of a voice file."
+        default="", description="piper: name of a voice, or the path of a voice file."
     )
     speaker: Annotated[str, BeforeValidator(_speaker_as_text)] = Field(
         default="",
-        description="piper: one of the voice's speakers, by name or number; empty: its first.",
+        description="piper: one of the voice's speakers, by name or number. Empty: the first.",
     )
-    speed: Speed = Field(default=1.0, description="Multiplied with `voice.speed`.")
+    speed: Speed = Field(default=1.0, description="Multiplied by `voice.speed`.")
     volume: Volume = Field(default=1.0, description="1.0 is as loud as the other voices.")
 
 
@@ -252,23 +267,28 @@ def _voice_as_table(voice: Any) -> Any:
 
 
 class VoiceChoice(Section):
-    """The voices it speaks with."""
+    """Voices that Hearth speaks with."""
 
     engine: Literal["piper", "espeak", "gemini"] = Field(
-        default="piper", description="The local voices piper and espeak, or the model's own."
+        default="piper",
+        description="`piper` and `espeak` are local; `gemini` is the model's own voice.",
     )
     models: dict[Language, Annotated[VoiceModel, BeforeValidator(_voice_as_table)]] = Field(
         default={"en": VoiceModel(model="en_US-lessac-medium")},
-        description="The voice for each language: piper's name or the path of a voice file, "
-        "or a table `{model=, speaker=, speed=, volume=}`.",
+        description=(
+            "The voice of each language: a piper voice, the path of a voice file, or a "
+            "table `{model=, speaker=, speed=, volume=}`."
+        ),
     )
-    speed: Speed = Field(default=1.0, description="1.0 is the voice's own pace.")
+    speed: Speed = Field(default=1.0, description="Speaking speed; 1.0 is the voice's own.")
     volume: Volume = Field(
-        default=1.0, description="1.0 is the loudness to which all voices are brought."
+        default=1.0, description="Loudness; 1.0 is the level to which all voices are adjusted."
     )
     acknowledge: Literal["auto", "sound", "words"] = Field(
         default="words",
-        description="How a command that was seen to be done is answered: in words; by a tone "
-        "(`sound`); by a tone where it was done in the room `assistant.area` (`auto`). "
-        "Whatever else there is to tell or to ask is told in words.",
+        description=(
+            "How to confirm a command whose effect was seen: in words, by a tone "
+            "(`sound`), or by a tone only if it happened in `assistant.area` (`auto`). "
+            "Everything else is said in words."
+        ),
     )

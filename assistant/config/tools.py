@@ -26,56 +26,62 @@ Ruling = Literal["allow", "confirm", "pin", "phone", "deny"]
 
 
 class McpServer(Section):
-    """One further server of tools."""
+    """A further tool server."""
 
-    name: PlainName = Field(description="Its name in Hearth: letters, digits, `-` and `_`.")
+    name: PlainName = Field(
+        description="Name of the server in Hearth: letters, digits, `-` and `_`."
+    )
     transport: Literal["stdio", "http", "sse"] = Field(
-        default="stdio", description="A program that Hearth starts, or a server on the network."
+        default="stdio",
+        description=(
+            "`stdio`: a program that Hearth starts. `http`, `sse`: a server on the network."
+        ),
     )
     command: str = Field(default="", description="stdio: the program.")
     args: Texts = Field(default=(), description="stdio: its arguments.")
     env: dict[str, SecretStr] = Field(
-        default={}, description="stdio: its environment, beside PATH, HOME and LANG."
+        default={}, description="stdio: its environment, in addition to PATH, HOME and LANG."
     )
-    env_file: str = Field(
-        default="", description="A file with further lines `NAME=value` for `env`."
-    )
-    cwd: str = Field(default="", description="stdio: the folder in which it runs.")
+    env_file: str = Field(default="", description="File with further lines `NAME=value` for `env`.")
+    cwd: str = Field(default="", description="stdio: its working directory.")
     folders: Texts = Field(
         default=(),
-        description="stdio: folders that it may use beside `cwd` and those that `args` and `env` "
-        "name.",
+        description=(
+            "stdio: folders it may use, in addition to `cwd` and those named in `args` and `env`."
+        ),
     )
     sandbox: Flag = Field(
         default=True,
-        description="stdio: whether it may open those folders alone, on a kernel with Landlock.",
+        description="stdio: restrict it to those folders, on a kernel with Landlock.",
     )
     url: OptionalWebAddress = Field(default="", description="http and sse: its address.")
     headers: dict[str, SecretStr] = Field(
         default={}, description="http and sse: headers of each request."
     )
     headers_file: str = Field(
-        default="", description="A file with further lines `Name: value` for `headers`."
+        default="", description="File with further lines `Name: value` for `headers`."
     )
-    verify_tls: Flag = Field(
-        default=True, description="http and sse: whether an https certificate must be valid."
-    )
+    verify_tls: Flag = Field(default=True, description="http and sse: check the https certificate.")
     ca_file: str = Field(
         default="", description="http and sse: certificate authority of your own, as a PEM file."
     )
     trust: Literal["untrusted", "trusted"] = Field(
         default="untrusted",
-        description="Whether its descriptions and results are believed. "
-        "Changed tools of an untrusted server wait for `hearth tools approve`.",
+        description=(
+            "Whether to believe its descriptions and results. If an `untrusted` server "
+            "changes a tool, the tool is off until `hearth tools approve`."
+        ),
     )
     allow: Texts = Field(
         default=(),
-        description="Tools that may run like switching a light; `*` and `?` are wildcards.",
+        description=(
+            "Tools that may run as freely as switching a light; `*` and `?` are wildcards."
+        ),
     )
     deny: Texts = Field(
         default=(), description="Tools that are not offered; `*` and `?` are wildcards."
     )
-    timeout_s: Seconds = Field(default=10.0, description="Seconds that one call may take.")
+    timeout_s: Seconds = Field(default=10.0, description="Timeout of one call, in seconds.")
 
     @model_validator(mode="after")
     def _reachable(self) -> Self:
@@ -97,39 +103,44 @@ def _different_names(servers: tuple[McpServer, ...]) -> tuple[McpServer, ...]:
 
 
 class Mcp(Section):
-    """Further servers of tools, beside the house."""
+    """Tool servers besides Home Assistant."""
 
     servers: Annotated[tuple[McpServer, ...], AfterValidator(_different_names)] = Field(
-        default=(), description="One `[[mcp.servers]]` table for each server."
+        default=(), description="One `[[mcp.servers]]` table per server."
     )
 
 
 class PolicyRule(Section):
-    """One rule; the fields that are given must all match, with `*` and `?` as wildcards."""
+    """A rule. All fields that are given must match; `*` and `?` are wildcards."""
 
     entity: str = Field(default="", description="Entity id.")
     area: str = Field(default="", description="Area, by id, name or alias.")
     label: str = Field(
-        default="", description="Label of the thing, its device or its area, by id or name."
+        default="", description="Label of the entity, its device or its area, by id or name."
     )
     domain: str = Field(default="", description="Domain, such as `lock`.")
     tool: str = Field(
-        default="", description="Tool, by its whole name or what follows the last `__`."
+        default="", description="Tool, by its full name or the part after the last `__`."
     )
     server: str = Field(default="", description="Server of the tool.")
     direction: Literal["open", "close"] | None = Field(
-        default=None, description="Only opening and unlocking, or only closing and locking."
+        default=None,
+        description="`open`: only opening and unlocking. `close`: only closing and locking.",
     )
     from_: TimeOfDay | None = Field(
         default=None, alias="from", description="Start of the time of day."
     )
-    to: TimeOfDay | None = Field(default=None, description="Its end; may lie after midnight.")
+    to: TimeOfDay | None = Field(
+        default=None, description="End of the time of day; it can be after midnight."
+    )
     satellite: str = Field(
         default="",
-        description="Name or area of the box that heard the sentence, or a program that asks, such "
-        'as "mcp:agent".',
+        description=(
+            "Name or area of the box that heard the sentence, or the program that asks, "
+            'such as "mcp:agent".'
+        ),
     )
-    decide: Ruling = Field(description="What then happens.")
+    decide: Ruling = Field(description="What to do with a matching call.")
 
     @model_validator(mode="after")
     def _whole_span(self) -> Self:
@@ -139,31 +150,32 @@ class PolicyRule(Section):
 
 
 class Policy(Section):
-    """Rules for what may be done, and what is asked first."""
+    """Rules for what may run and what needs confirmation."""
 
     mode: Literal["trusting", "normal", "ask", "guest"] = Field(
-        default="normal", description="How much is done without asking."
+        default="normal", description="How much happens without asking."
     )
     secure: Ruling = Field(
-        default="confirm", description="Unlocking, opening doors, disarming, sirens."
+        default="confirm", description="For unlocking, opening doors, disarming, and sirens."
     )
     costly: Ruling = Field(
         default="confirm",
-        description="Ovens, strong heating, water, vacuum, mower. `allow` does not free scripts, "
-        "scenes and automations that are known in part.",
+        description=(
+            "For ovens, strong heating, water, vacuum and mower. `allow` doesn't include "
+            "scripts, scenes and automations whose effects are only partly known."
+        ),
     )
-    pin: Pin = Field(
-        default=NO_SECRET, description="4 to 12 digits, asked for where the decision is `pin`."
-    )
-    pin_file: str = Field(default="", description="A file that holds the PIN.")
+    pin: Pin = Field(default=NO_SECRET, description="4 to 12 digits, for `pin` decisions.")
+    pin_file: str = Field(default="", description="File that contains the PIN.")
     phone: NotifyName = Field(
         default="",
-        description="Notify action of the phone that is asked where the decision is `phone`, "
-        "such as `mobile_app_pixel`.",
+        description=(
+            "Notify action of the phone to ask for `phone` decisions, such as `mobile_app_pixel`."
+        ),
     )
     rules: tuple[PolicyRule, ...] = Field(
         default=(),
-        description="One `[[policy.rules]]` table for each rule; the first that matches wins.",
+        description="One `[[policy.rules]]` table per rule. The first match wins.",
     )
 
     @model_validator(mode="after")
@@ -177,32 +189,34 @@ class Policy(Section):
 
 
 class Tools(Section):
-    """Tools of Hearth's own that are there only where they are asked for."""
+    """Optional tools of Hearth's own."""
 
     web_fetch: Flag = Field(
         default=False,
-        description="Whether a model may read pages of the internet. The address that it writes "
-        "leaves the house.",
+        description="Let a model read web pages. The address that it writes leaves the house.",
     )
 
 
 class Limits(Section):
-    """Limits of one turn, and of one day."""
+    """Limits per turn, per hour and per day."""
 
     mutations_per_turn: Positive = Field(
-        default=8, description="Calls in one turn that change something."
+        default=8, description="Calls per turn that change something."
     )
-    rounds_per_turn: Positive = Field(default=4, description="Rounds in one turn with such calls.")
-    calls_per_turn: Positive = Field(default=24, description="Calls in one turn in all.")
+    rounds_per_turn: Positive = Field(default=4, description="Rounds of such calls per turn.")
+    calls_per_turn: Positive = Field(default=24, description="All calls per turn.")
     comfort_per_minute: Positive = Field(
-        default=60, description="Calls a minute that switch ordinary things; 30 of them at once."
+        default=60, description="Calls per minute that switch ordinary things, up to 30 at once."
     )
     costly_per_hour: Positive = Field(
-        default=12, description="Costly calls an hour, asked about or not; 4 of them at once."
+        default=12, description="Costly calls per hour, confirmed or not, up to 4 at once."
     )
     secure_per_hour: Positive = Field(
-        default=6, description="Secure calls an hour, asked about or not; 3 of them at once."
+        default=6, description="Secure calls per hour, confirmed or not, up to 3 at once."
     )
     daily_cost_usd: Amount = Field(
-        default=1.0, description="What a day may cost; then it goes on locally."
+        default=1.0,
+        description=(
+            "Maximum cloud cost per day in USD; after that, Hearth goes on without the cloud."
+        ),
     )
