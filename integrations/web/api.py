@@ -28,7 +28,7 @@ from integrations.web.stream import speaking_paths
 
 
 def api_paths(box: Box, guard: Guard, version: str) -> Sequence[Path]:
-    """All of them. `version`: Hearth's own, for the document."""
+    """Return every path. `version`: Hearth's own, for the document."""
 
     @cache
     def described() -> dict[str, Any]:  # once, where somebody wants it at all
@@ -85,20 +85,20 @@ class SigningIn:
                 *(self._sign_in, 204),
                 body=SignInRequest,
                 problems={
-                    401: "The token is not Hearth's, or the code has been used or is too old.",
-                    403: "A page of another origin asks.",
-                    507: "It cannot be seen to that the code holds only once.",
+                    401: "The token is unknown, or the code was used or has expired.",
+                    403: "A page of another origin asked.",
+                    507: "The store cannot ensure that the code works only once.",
                 },
                 open=True,
             ),
             Path(
-                *("GET", "/v1/session", None, "Who asks, and what they may."),
+                *("GET", "/v1/session", None, "The caller and its scopes."),
                 *(self._who, 200, SessionReply),
             ),
             Path(
                 *("DELETE", "/v1/session", None, "Sign out."),
                 *(self._sign_out, 204),
-                problems={507: "It holds now, but not over a restart."},
+                problems={507: "Applied, but not saved: a restart undoes it."},
             ),
         )
 

@@ -35,8 +35,8 @@ from integrations.web.requests import Wish
 Method = Literal["GET", "POST", "DELETE"]
 
 # Problems that many paths share.
-STORE = {507: "The store cannot be read or written now."}
-GONE = {404: "There is no such thing (any more)."}
+STORE = {507: "The store cannot be read or written at the moment."}
+GONE = {404: "Not found; it may have ended or expired."}
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,19 +120,19 @@ def _response(row: Path, told: Any) -> Response:
 
 _REF = "#/components/schemas/{model}"
 _ABOUT = """\
-Every path needs a token as `Authorization: Bearer TOKEN`, but for /healthz, the console's files,
-`POST /v1/session` and the paths by which Home Assistant signs in at /mcp. A browser that has signed
-in sends its cookie instead; what changes something is then taken from the console's own page alone.
-Scopes: `speak`, `ask`, `read`, and `admin`, which may do all.
+Every path needs a token as `Authorization: Bearer TOKEN`, except /healthz, the console's files,
+`POST /v1/session` and the paths with which Home Assistant signs in at /mcp. A browser that has
+signed in sends its cookie instead; changes are then accepted from the console's own page only.
+Scopes: `speak`, `ask`, `read`, and `admin`, which includes the others.
 Errors are `{"error": {"kind", "message"}}`.\
 """
 _ALWAYS = {
-    401: "Without a token, or with one that is not Hearth's.",
+    401: "No token, or not one of Hearth's.",
     413: f"More than {MAX_BODY} bytes.",
-    411: "A body that does not say how long it is.",
-    421: "On a loopback address: the header Host is not this machine's own name.",
-    429: "Too often, or too many wrong tokens; the header Retry-After says for how long to wait.",
-    500: "Something failed that should not.",
+    411: "The body has no Content-Length.",
+    421: "On a loopback address: the Host header is not a name of this machine.",
+    429: "Too many requests or wrong tokens; wait as long as Retry-After says.",
+    500: "An error inside Hearth.",
 }
 
 
@@ -184,7 +184,7 @@ class _Shapes:
 
 
 def _operation(row: Path, shapes: _Shapes) -> dict[str, Any]:
-    needs = f"Needs the scope `{row.scope}`." if row.scope else "Any token will do."
+    needs = f"Needs the scope `{row.scope}`." if row.scope else "Any token works."
     if row.open:
         needs = "Needs no token."
     operation: dict[str, Any] = {
@@ -215,14 +215,14 @@ def _good(row: Path, shapes: _Shapes) -> dict[str, Any]:
 def _bad(row: Path, shapes: _Shapes) -> dict[str, Any]:
     told = dict(_ALWAYS)
     if row.method != "GET":
-        told[403] = "A browser's session, and another page than Hearth's own."
+        told[403] = "A browser session, used by a page that is not Hearth's."
     if row.scope is not None:
-        told[403] = f"The token does not have the scope {row.scope}, or another page asks."
+        told[403] = f"The token lacks the scope {row.scope}, or a page that is not Hearth's asks."
     if row.body is not None:
-        told[415] = "The body is not JSON by its header Content-Type."
-        told[422] = "The body is not what it should be; or it cannot be done as asked."
+        told[415] = "Content-Type is not application/json."
+        told[422] = "The body is invalid, or the request cannot be carried out."
     elif row.query:
-        told[422] = "Something in the query is not what it should be."
+        told[422] = "The query is invalid."
     told.update(row.problems)
     content = {"application/json": {"schema": shapes.of(ErrorReply)}}
     return {

@@ -41,10 +41,13 @@ _OF_THE_BOX: Mapping[type[Exception], tuple[int, str]] = {
     Unknown: (404, "not_found"),
 }
 _OF_HTTP = {
-    404: ("not_found", "There is no such path; /v1/openapi.json lists all."),
-    405: ("method_not_allowed", "The path does not take this method; its header Allow names some."),
+    404: ("not_found", "There is no such path; /v1/openapi.json lists them all."),
+    405: (
+        "method_not_allowed",
+        "The path does not support this method; the header Allow lists those it does.",
+    ),
 }
-BROKE = "Something failed in Hearth that should not; its log says where."
+BROKE = "Something failed inside Hearth; its log says where."
 
 
 class Refused(Exception):
@@ -84,7 +87,7 @@ def refused_by_box(error: Exception) -> Response | None:
 
 def gone() -> Refused:
     """To a program that has hung up: nobody reads it."""
-    return Refused(499, "gone", "Whoever asked has hung up.")
+    return Refused(499, "gone", "The client has hung up.")
 
 
 def log_broken(what: str, error: Exception) -> None:
@@ -101,7 +104,9 @@ async def own_fault(request: Request, error: Exception) -> Response:
 async def http_problem(request: Request, error: Exception) -> Response:
     """Answer what starlette itself refuses: a path or a method that is not there."""
     assert isinstance(error, HTTPException)
-    kind, message = _OF_HTTP.get(error.status_code, ("refused", "The request is not understood."))
+    kind, message = _OF_HTTP.get(
+        error.status_code, ("refused", "The request could not be understood.")
+    )
     return problem(error.status_code, kind, message, error.headers)
 
 
@@ -111,7 +116,7 @@ def check_length(connection: HTTPConnection) -> None:
         raise Refused(411, "length_required", "Send the request with a Content-Length.")
     length = connection.headers.get("content-length", "0")
     if not _LENGTH.fullmatch(length) or int(length) > MAX_BODY:
-        raise Refused(413, "too_long", f"A request may have {MAX_BODY} bytes at most.")
+        raise Refused(413, "too_long", f"A request can have at most {MAX_BODY} bytes.")
 
 
 async def read_body(request: Request, model: type[Wish]) -> Wish:

@@ -41,8 +41,8 @@ from integrations.web.requests import (
 )
 from integrations.web.stream import EventStreams
 
-_DEAF = "It cannot listen now: it is muted, busy, or has no microphone."
-_NOT_KEPT = {507: "It holds now, but not over a restart."}
+_DEAF = "Hearth can't listen now: it is muted or busy, or has no microphone."
+_NOT_KEPT = {507: "Applied, but not saved: a restart undoes it."}
 _LIMIT = Number("limit", default=20, least=1, most=200)
 _BEFORE = Name("before")
 _MONTH = Number("days", default=30, least=1, most=366)
@@ -72,20 +72,22 @@ def button_paths(box: Box, guard: Guard) -> Sequence[Path]:
         return box.state()
 
     return (
-        Path("GET", "/v1/state", "read", "How it stands.", lambda _: box.state(), 200, StateReply),
         Path(
-            *("GET", "/v1/events", "read", "What happens, as server-sent events."),
-            *(EventStreams(box, guard).open, 200, str, "text/event-stream"),
-            problems={503: "As many programs follow the events as may."},
+            "GET", "/v1/state", "read", "The current state.", lambda _: box.state(), 200, StateReply
         ),
         Path(
-            *("POST", "/v1/listen", "speak", "Listen as after the wake word, with a tone."),
+            *("GET", "/v1/events", "read", "Follow events (server-sent)."),
+            *(EventStreams(box, guard).open, 200, str, "text/event-stream"),
+            problems={503: "Too many programs follow the events already."},
+        ),
+        Path(
+            *("POST", "/v1/listen", "speak", "Listen as after the wake word, after a tone."),
             *(listen, 200, StateReply),
             problems={409: _DEAF},
         ),
-        Path("POST", "/v1/stop", "speak", "Silence at once.", stop, 200, StateReply),
+        Path("POST", "/v1/stop", "speak", "Stop speaking and ringing.", stop, 200, StateReply),
         Path(
-            *("POST", "/v1/mute", "speak", "Mute the microphone; `admin` may open it again."),
+            *("POST", "/v1/mute", "speak", "Mute the microphone, or unmute it with `admin`."),
             *(mute, 200, StateReply),
             body=MuteRequest,
             problems=_NOT_KEPT,
@@ -106,17 +108,17 @@ def _setting_paths(box: Box) -> Sequence[Path]:
 
     return (
         Path(
-            *("POST", "/v1/mode", "admin", "Switch how much is asked before it acts."),
+            *("POST", "/v1/mode", "admin", "Set how much needs confirmation."),
             *(mode, 200, StateReply),
             body=ModeRequest,
             problems=_NOT_KEPT,
         ),
         Path(
-            *("GET", "/v1/settings", "read", "What can be changed while it runs."),
+            *("GET", "/v1/settings", "read", "Settings that can change at run time."),
             *(lambda _: box.live(), 200, SettingsReply),
         ),
         Path(
-            *("POST", "/v1/settings", "admin", "Change settings while it runs."),
+            *("POST", "/v1/settings", "admin", "Change settings at run time."),
             *(change, 200, SettingsReply),
             body=LiveRequest,
             problems=_NOT_KEPT,
@@ -133,33 +135,38 @@ def _timer_paths(box: Box) -> Sequence[Path]:
     """Paths of timers, of confirmations that wait, and of what may open the house."""
     return (
         Path(
-            *("GET", "/v1/timers", "read", "Timers, alarms, reminders, requests, commands."),
+            *("GET", "/v1/timers", "read", "List timers, alarms, reminders and planned requests."),
             *(lambda _: box.timers(), 200, list[TimerReply]),
             problems=STORE,
         ),
         Path(
-            *("POST", "/v1/timers", "speak", "Set one."),
+            *("POST", "/v1/timers", "speak", "Set a timer, alarm, reminder or request."),
             *(lambda call: box.set_timer(call.wanted, call.caller), 201, TimerReply),
             body=TimerRequest,
             problems=STORE,
         ),
         Path(
-            *("DELETE", "/v1/timers/{id}", "speak", "End one."),
+            *("DELETE", "/v1/timers/{id}", "speak", "Cancel one."),
             *(lambda call: box.end_timer(call.name, call.caller), 204),
             problems={**GONE, **STORE},
         ),
         Path(
-            *("GET", "/v1/confirmations", "read", "Calls that wait for a person's yes."),
+            *("GET", "/v1/confirmations", "read", "Calls that are waiting for confirmation."),
             *(lambda _: box.confirmations(), 200, list[ConfirmationReply]),
         ),
         Path(
-            *("POST", "/v1/confirmations/{id}", "admin", "Answer one in a person's place."),
+            *(
+                "POST",
+                "/v1/confirmations/{id}",
+                "admin",
+                "Confirm or refuse one on a person's behalf.",
+            ),
             *(lambda call: box.confirm(call.name, call.wanted, call.caller), 200, VerdictReply),
             body=ConfirmRequest,
             problems=GONE,
         ),
         Path(
-            *("GET", "/v1/openers", "read", "What may open the house, and its ratings."),
+            *("GET", "/v1/openers", "read", "Things that may open the house, and their ratings."),
             *(lambda _: box.openers(), 200, list[OpenerReply]),
         ),
         Path(
@@ -177,23 +184,23 @@ def _memory_paths(box: Box) -> Sequence[Path]:
 
     return (
         Path(
-            *("GET", "/v1/memory", "read", "What people asked to remember."),
+            *("GET", "/v1/memory", "read", "Remembered facts."),
             *(lambda _: box.memories(), 200, list[MemoryReply]),
             problems=STORE,
         ),
         Path(
-            *("DELETE", "/v1/memory", "admin", "Forget all of it."),
+            *("DELETE", "/v1/memory", "admin", "Forget everything."),
             *(forget, 200, ForgottenReply),
             problems=STORE,
         ),
         Path(
-            *("POST", "/v1/memory/{id}", "admin", "Correct one of them."),
+            *("POST", "/v1/memory/{id}", "admin", "Correct a fact."),
             *(lambda call: box.correct(call.name, call.wanted, call.caller), 204),
             body=CorrectRequest,
             problems={**GONE, **STORE},
         ),
         Path(
-            *("DELETE", "/v1/memory/{id}", "admin", "Forget one of them."),
+            *("DELETE", "/v1/memory/{id}", "admin", "Forget a fact."),
             *(lambda call: box.forget_one(call.name, call.caller), 204),
             problems={**GONE, **STORE},
         ),
@@ -214,12 +221,12 @@ def _turn_paths(box: Box) -> Sequence[Path]:
         try:
             whole = await asyncio.to_thread(path.read_bytes)
         except FileNotFoundError:
-            raise Unknown("No sound of that turn is kept any more.") from None
+            raise Unknown("The recording of that turn is no longer kept.") from None
         return _part_of(whole, call.request.headers.get("range", ""))
 
     return (
         Path(
-            *("GET", "/v1/turns", "read", "The last turns, newest first."),
+            *("GET", "/v1/turns", "read", "Recent turns, newest first."),
             *(turns, 200, list[SoundTurnReply]),
             query=(_LIMIT, _BEFORE),
             problems={**GONE, **STORE},
@@ -230,13 +237,13 @@ def _turn_paths(box: Box) -> Sequence[Path]:
             problems={**GONE, **STORE},
         ),
         Path(
-            *("POST", "/v1/turns/{id}/mark", "ask", "Say that it was wrong or misheard."),
+            *("POST", "/v1/turns/{id}/mark", "ask", "Mark a turn as wrong or misheard."),
             *(lambda call: box.mark(call.name, call.wanted, call.caller), 204),
             body=MarkRequest,
             problems={**GONE, **STORE},
         ),
         Path(
-            *("GET", "/v1/turns/{id}/sound", "admin", "What was said, where that is kept."),
+            *("GET", "/v1/turns/{id}/sound", "admin", "The recording of a turn, if it is kept."),
             *(sound, 200, bytes, "audio/wav"),
             problems=GONE,
         ),
@@ -246,32 +253,43 @@ def _turn_paths(box: Box) -> Sequence[Path]:
 def _number_paths(box: Box) -> Sequence[Path]:
     return (
         Path(
-            *("GET", "/v1/costs", "read", "What the cloud has cost, by day and brain."),
+            *("GET", "/v1/costs", "read", "Cloud cost by day and brain."),
             *(lambda call: box.costs(read_number(call.request, _MONTH)), 200, CostsReply),
             query=(_MONTH,),
             problems=STORE,
         ),
         Path(
-            *("GET", "/v1/shares", "read", "How many commands went right, and how others."),
+            *(
+                "GET",
+                "/v1/shares",
+                "read",
+                "How many commands went right, and what happened to the others.",
+            ),
             *(lambda call: box.shares(read_number(call.request, _WEEK)), 200, SharesReply),
             query=(_WEEK,),
             problems=STORE,
         ),
         Path(
-            *("GET", "/v1/faults", "read", "What did not work, the newest first."),
+            *("GET", "/v1/faults", "read", "Problems, newest first."),
             *(lambda call: box.faults(read_number(call.request, _MONTH)), 200, list[FaultReply]),
             query=(_MONTH,),
             problems=STORE,
         ),
         Path(
-            "GET", "/v1/tools", "read", "What can be used.", lambda _: box.tools(), 200, ToolsReply
+            "GET",
+            "/v1/tools",
+            "read",
+            "The tools that can be used.",
+            lambda _: box.tools(),
+            200,
+            ToolsReply,
         ),
         Path(
-            *("GET", "/v1/level", "read", "How loud it is at the microphone."),
+            *("GET", "/v1/level", "read", "Level at the microphone."),
             *(lambda _: box.level(), 200, LevelReply),
         ),
         Path(
-            *("GET", "/v1/doctor", "read", "Checks everything, which takes some seconds."),
+            *("GET", "/v1/doctor", "read", "Check everything; takes some seconds."),
             *(lambda _: box.doctor(), 200, list[CheckReply]),
         ),
     )

@@ -99,8 +99,8 @@ class _Stream(StreamingResponse):
             await self._content.aclose()
 
 
-_NOT_SAID = {503: "It is not said: too much waits already, or its sound is not to be had now."}
-_NOT_BEGUN = {503: "It is not begun: too much waits already."}
+_NOT_SAID = {503: "Not announced: too much is waiting already, or the sound is not available."}
+_NOT_BEGUN = {503: "Not started: too much is waiting already."}
 
 
 def speaking_paths(box: Box) -> Sequence[Path]:
@@ -120,13 +120,23 @@ def speaking_paths(box: Box) -> Sequence[Path]:
 
     return (
         Path(
-            *("POST", "/v1/announce", "speak", "Say a text, or play a sound, once it rests."),
+            *(
+                "POST",
+                "/v1/announce",
+                "speak",
+                "Say a text or play a sound when the conversation rests.",
+            ),
             *(announce, 202, NamedReply),
             body=AnnounceRequest,
-            problems={**_NOT_SAID, 507: "It is not said, since it cannot be kept."},
+            problems={**_NOT_SAID, 507: "Not announced, because it could not be saved."},
         ),
         Path(
-            *("POST", "/v1/question", "speak", "Ask whoever is in the room, and wait."),
+            *(
+                "POST",
+                "/v1/question",
+                "speak",
+                "Ask the people in the room and wait for an answer.",
+            ),
             *(question, 200, QuestionReply),
             body=QuestionRequest,
         ),
@@ -137,9 +147,9 @@ def speaking_paths(box: Box) -> Sequence[Path]:
             problems=_NOT_BEGUN,
         ),
         Path(
-            *("POST", "/v1/ask", "ask", "One typed turn, whose answer is not spoken."),
+            *("POST", "/v1/ask", "ask", "Run a typed turn; its answer is not spoken."),
             *(lambda call: box.ask(call.wanted, call.caller), 200, TurnReply),
             body=AskRequest,
-            problems={409: "Somebody else is being served."},
+            problems={409: "Another turn is in progress."},
         ),
     )

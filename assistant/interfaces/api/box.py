@@ -36,13 +36,13 @@ from integrations.web.requests import (
 )
 
 _WHO_LOOSENS: Mapping[Loosening, str] = {
-    "mode": "Only a person or an administrator's token makes the mode more trusting.",
+    "mode": "Only a person or an administrator's token can make the mode more trusting.",
     "mute": "A person may have muted the microphone: only a person or an administrator's token "
-    "opens it, and the broker where mqtt.may_unmute is true.",
-    "profile": "That profile may use more than the present one: only a person or an "
-    "administrator's token chooses it, and the broker where mqtt.may_widen is true.",
+    "can unmute it, or the broker if mqtt.may_unmute is true.",
+    "profile": "That profile has more rights than the current one: only a person or an "
+    "administrator's token can choose it, or the broker if mqtt.may_widen is true.",
 }
-_ANSWER_WAITED_FOR = "A confirmation waits for its answer, so the volume stays. Try again then."
+_ANSWER_WAITED_FOR = "A confirmation is open, so the volume can't change now. Try again afterwards."
 
 
 class Box:
@@ -110,30 +110,30 @@ class Box:
         return await self._parts.timers.rows()
 
     async def memories(self) -> Sequence[Mapping[str, Any]]:
-        with _told("It cannot be read now"):
+        with _told("Reading failed"):
             return await self._parts.records.memories()
 
     async def turns(self, limit: int, before: str | None = None) -> Sequence[Mapping[str, Any]]:
-        with _told("It cannot be read now"):
+        with _told("Reading failed"):
             return await self._parts.history.turns(limit, before)
 
     async def turn(self, turn_id: str) -> Mapping[str, Any]:
-        with _told("It cannot be read now"):
+        with _told("Reading failed"):
             return await self._parts.history.turn(turn_id)
 
     async def sound(self, turn_id: str) -> Path:
         return await self._parts.history.sound(turn_id)
 
     async def costs(self, days: int) -> Mapping[str, Any]:
-        with _told("It cannot be read now"):
+        with _told("Reading failed"):
             return await self._parts.history.costs(days)
 
     async def shares(self, days: int) -> Mapping[str, Any]:
-        with _told("It cannot be read now"):
+        with _told("Reading failed"):
             return await self._parts.history.shares(days)
 
     async def faults(self, days: int) -> Sequence[Mapping[str, Any]]:
-        with _told("It cannot be read now"):
+        with _told("Reading failed"):
             return await self._parts.history.faults(days)
 
     async def tools(self) -> Mapping[str, Any]:
@@ -153,7 +153,7 @@ class Box:
             _require(caller, "mute")
         self._ordered("mute", caller, on=on)
         aloud = not caller.may("admin")  # who may act in a person's place need not be heard
-        with _told("It holds now, but not over a restart"):
+        with _told("Applied, but not saved"):
             await self._parts.mute.set(on, aloud=aloud)
 
     async def set_mode(self, mode: str, minutes: int | None, caller: Caller) -> None:
@@ -162,7 +162,7 @@ class Box:
             _require(caller, "mode")
         self._ordered("mode", caller, mode=mode)
         try:
-            with _told("The mode holds now, but not over a restart"):
+            with _told("The mode was applied, but not saved"):
                 await self._parts.modes.set(Mode(mode), until)
         finally:
             self._tell_state()
@@ -175,7 +175,7 @@ class Box:
         for name in wanted.model_dump(exclude_none=True):
             self._ordered(name, caller)
         try:
-            with _told("It holds now, but not over a restart"):
+            with _told("Applied, but not saved"):
                 await self._parts.live.set(wanted)
         finally:
             self._tell_state()
@@ -226,7 +226,7 @@ class Box:
         return await self._parts.confirmations.settle(name, wanted, caller)
 
     async def mark(self, turn_id: str, wanted: MarkRequest, caller: Caller) -> None:
-        with _told("It is not kept"):
+        with _told("Not saved"):
             await self._parts.history.mark(turn_id, wanted.mark)
         self._ordered("mark", caller, turn=turn_id, mark=wanted.mark)
 
@@ -235,22 +235,22 @@ class Box:
 
     async def rate(self, entity_id: str, wanted: RateRequest, caller: Caller) -> None:
         self._ordered("rate", caller, entity=entity_id, tier=wanted.tier)
-        with _told("It is not kept"):
+        with _told("Not saved"):
             await self._parts.openers.rate(entity_id, Tier(wanted.tier))
 
     async def correct(self, memory_id: str, wanted: CorrectRequest, caller: Caller) -> None:
-        with _told("It is not kept"):
+        with _told("Not saved"):
             await self._parts.records.correct(memory_id, wanted.text)
         self._ordered("correct", caller)
 
     async def forget_one(self, memory_id: str, caller: Caller) -> None:
-        with _told("It is not forgotten"):
+        with _told("Not forgotten"):
             await self._parts.records.forget_one(memory_id)
         self._ordered("forget", caller)
 
     async def forget(self, caller: Caller) -> int:
         self._ordered("forget", caller)
-        with _told("Not all of it is forgotten"):
+        with _told("Not everything was forgotten"):
             return await self._parts.records.forget()
 
     # --- what is told

@@ -118,7 +118,7 @@ class FakeBox:
     async def mute(self, on: bool, caller: Caller) -> None:
         self._note(("mute", on))
         if self.full:
-            raise NotKept("It holds now, but not over a restart.")
+            raise NotKept("Applied, but not saved: the disk is full.")
 
     async def set_mode(self, mode: Mode, minutes: int | None, caller: Caller) -> None:
         self._note(("mode", mode, minutes))

@@ -182,7 +182,7 @@ async def test_a_profile_is_widened_only_where_its_owner_lets_it(may_widen: bool
 
 
 async def test_a_setting_that_holds_but_is_not_kept_is_not_wanted_again(rig: Rig) -> None:
-    rig.house.box.raises = NotKept("It holds now, but not over a restart.")
+    rig.house.box.raises = NotKept("Applied, but not saved: the disk is full.")
     assert await rig.take("mute/set", "ON", number=3)
 
 
