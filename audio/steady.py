@@ -50,8 +50,7 @@ class SteadyMicrophone:
         before_refresh: Callable[[], Awaitable[object]] | None = None,
         calls: BoundedCalls | None = None,
     ) -> None:
-        """`before_refresh` closes every other stream of this process that rests, because PortAudio
-        can look for new devices only while no stream is open."""
+        """`before_refresh` closes the idle streams, as PortAudio looks for devices only without."""
         self._input = microphone
         self._clock = clock or LoopClock()
         self._watch = watch
@@ -73,7 +72,8 @@ class SteadyMicrophone:
         self._look_at = 0.0  # while we are elsewhere: when to look again in any case
         self._there = True  # the microphone was, when we looked last
         self._failed = False  # the last attempt, or the last opening was lost
-        self._way_wanted = False
+        self._way_wanted = self._lent = False
+        self._borrower: Callable[[], Awaitable[None]] | None = None
         self._anew = False  # the next attempt begins with a new list of the devices
         self._back_off = BackOff(self._clock.monotonic())
         self._patience_s = FIRST_BLOCK_S
@@ -82,18 +82,17 @@ class SteadyMicrophone:
 
     @property
     def last_frame_age_s(self) -> float:
-        """Seconds since the last frame, or since frames are wanted."""
-        return self._clock.monotonic() - self._frame_at
+        """Seconds since the last frame, or since frames are wanted; 0 while it is lent."""
+        return 0.0 if self._lent else self._clock.monotonic() - self._frame_at
 
     @property
     def heartbeat_age_s(self) -> float:
-        """Seconds since it made any progress; more than a few only if its listener, or the sound
-        system with several calls, is stuck for good."""
+        """Seconds since any progress; more than a few only if listener or sound system is stuck."""
         return self._clock.monotonic() - self._beat_at
 
     @property
     def dropped(self) -> int:
-        """Blocks lost because nobody took them in time, by us or before us."""
+        """Blocks lost because they were not taken in time, by us or before us."""
         return self._dropped
 
     @property
@@ -131,6 +130,14 @@ class SteadyMicrophone:
         self._way_wanted = True
         self._alarm.ring()
 
+    def lend(self, use: Callable[[], Awaitable[None]]) -> None:
+        """Close the device, await `use`, which may open it, and open it again. On the loop.
+
+        The status stays as it is. `use` must end within a few seconds; while paused it waits.
+        """
+        self._borrower = use
+        self._alarm.ring()
+
     async def frames(self) -> AsyncGenerator[Frame, None]:
         """Frames until the caller stops; the device is closed then, also on cancellation."""
         self._frame_at = self._clock.monotonic()
@@ -140,6 +147,8 @@ class SteadyMicrophone:
                 self._beat()
                 if self._paused:
                     await self._stand_by()
+                elif self._borrower is not None:
+                    await self._lend_out(self._borrower)
                 elif self._opening is None:
                     await self._look_for_it()
                 else:
@@ -157,7 +166,6 @@ class SteadyMicrophone:
     async def _listen(self, opening: Opening) -> list[Frame]:
         """The frames of the next block; none after a wait or a change."""
         if self._look:
-            # Blocks wait meanwhile: if we were moved, they must not be heard.
             await self._look_where_we_are(opening)
         elif self._way_wanted:
             return await self._make_way(opening)
@@ -214,9 +222,17 @@ class SteadyMicrophone:
         self._back_off.tried(self._clock.monotonic())
         return frames
 
+    async def _lend_out(self, use: Callable[[], Awaitable[None]]) -> None:
+        self._borrower, self._lent = None, True
+        await self._close()
+        try:
+            await use()
+        finally:
+            self._lent = False
+            self._frame_at = self._clock.monotonic()
+
     async def _stopped(self, opening: Opening) -> None:
-        """It is open and gives nothing: the machine may be busy, the source suspended, or the
-        stream dead."""
+        """It is open and gives nothing: a busy machine, a suspended source or a dead stream."""
         sentence = (
             f"{self._it} has given no sound for {STOPPED_S:g} s: check its plug, and whether the "
             "sound settings hold it back."

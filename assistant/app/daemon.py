@@ -30,6 +30,7 @@ from assistant.sound.echo_plan import EchoPaths, plan_echo
 from assistant.sound.echo_watch import EchoWatch
 from audio.player import Outputs
 from audio.sound_files import WavSource
+from audio.speaker import Speaker
 from audio.steady import SteadyMicrophone
 from integrations.owner import OwnedTasks
 
@@ -245,8 +246,28 @@ class _Service:
                 hooks.startup.reach("ready")
                 hooks.on_ready(app, self._microphone, sound)
                 self._ready.set()
-                with long_lived(app.log.follow):
-                    await asyncio.get_running_loop().create_future()
+                async with OwnedTasks() as tasks:
+                    tasks.start(self._measure_echo(app), "echo measurement")
+                    with long_lived(app.log.follow):
+                        await asyncio.get_running_loop().create_future()
+
+    async def _measure_echo(self, app: "App") -> None:
+        """Measure the echo in a quiet moment; begin again if it turns out to need a canceller."""
+        from assistant.sound.echo_measurement import EchoMeasurement, is_quiet
+
+        microphone, speaker, runner = self._microphone, self._outputs, app.runner
+        assert app.daemon is not None
+        mute = app.daemon.mute
+        if microphone is None or not isinstance(speaker, Speaker):
+            return
+        paths, audio = EchoPaths(self._conversation.store), app.settings.audio
+        measurement = EchoMeasurement(self._echo, microphone, speaker, paths, audio, SystemClock())
+        await measurement.run(
+            rests=lambda: runner.resting and not runner.rings and not mute.on,
+            quiet=lambda: not app.speech_output.limited and is_quiet(runner.hearing.level.read()),
+        )
+        _log.info("Hearth opens the sound devices again, now with echo cancellation.")
+        self._hooks.requests.reload()
 
 
 def _import() -> None:

@@ -70,7 +70,7 @@ async def _measure(settings: Settings, *, as_json: bool) -> int:
     except AudioError as error:
         raise Failed(f"Nothing was measured: {error}") from error
     try:
-        plan = (await plan_echo(settings, measures=False)).plan
+        plan = (await plan_echo(settings)).plan
     except AudioError as error:
         raise Failed(f"It was measured and kept ({path.kind}), but: {error}") from error
     if as_json:

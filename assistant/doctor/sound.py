@@ -249,7 +249,7 @@ def judge_path(path: EchoPath, how: str) -> Found:
 async def _echo(scene: Scene) -> Found:
     """Judge whether speech can interrupt an answer, and who takes our own voice out for it."""
     try:
-        echo = await plan_echo(scene.settings, measures=False)
+        echo = await plan_echo(scene.settings)
     except AudioError as error:
         return bad("echo cancellation cannot be used", str(error))
     if echo.complaint:

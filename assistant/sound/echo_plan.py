@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 # What was measured of the echo, kept for each pair of microphone and loudspeaker.
 #
-# A pair is measured once, by a chirp, when it is first used. What tells nothing is not kept, so the
-# next start tries again.
+# A pair is measured once, by a chirp, in a quiet moment after it was first used. A measurement that
+# tells nothing is not kept.
 
 
 _LOUDER = 1.25  # times the volume at which no echo was found: 6 dB at a sound server
@@ -121,20 +121,19 @@ class Devices:
     cancelled: bool  # the sound server takes our voice out
 
 
-async def plan_echo(settings: Settings, *, measures: bool = True) -> EchoPlan:
-    """The plan for the devices of these settings.
+async def plan_echo(settings: Settings) -> EchoPlan:
+    """Choose the plan for the devices of these settings.
 
-    `auto` goes by what was measured with these two devices; where nothing was, and it matters,
-    `measures` lets it be done now, which plays a chirp and takes about 3 s. Where that does not
-    work, a line in the log says why, and only the wake word interrupts. Raises InputUnusable where
-    the settings want what this machine cannot do.
+    `auto` goes by what was measured with these two devices before; until then only the wake word
+    interrupts. Nothing is played here. Raises InputUnusable if the settings want what this machine
+    cannot do.
     """
     audio = settings.audio
     extra = find_spec("livekit") is not None
     cancelled = await asyncio.to_thread(_is_cancelled, audio)
     pair = path = None
     if goes_by_devices(audio):
-        pair, path = await _known(settings, measures=measures and not cancelled)
+        pair, path = await _known(settings)
     try:
         plan = await _plan(audio, path, extra, cancelled)
     except InputUnusable as error:
@@ -197,38 +196,20 @@ def _tidies(audio: Audio) -> bool:
     return audio.noise_suppression or audio.automatic_gain
 
 
-async def _known(settings: Settings, *, measures: bool) -> tuple[Pair | None, EchoPath | None]:
-    """These devices, and with "auto" what is known of them, measured now where nothing is.
-
-    None where that fails.
-    """
+async def _known(settings: Settings) -> tuple[Pair | None, EchoPath | None]:
+    """Return the devices and, with "auto", what is known about their echo; None for either."""
     audio = settings.audio
     pair: Pair | None = None
-    path: EchoPath | None = None
-    by_path = audio.echo_cancellation == "auto"
     try:
         pair = await asyncio.to_thread(find_pair, audio.input, audio.output, audio.channel)
-        if by_path:
-            path = await _path(settings, pair, measures=measures)
-        return pair, path
+        if audio.echo_cancellation == "auto":
+            async with Store(settings.database, SystemClock()) as store:
+                return pair, await EchoPaths(store).known(pair)
     except (AudioError, ConfigError, StoreError) as error:
-        trouble: Exception = error
-    except Exception as error:  # the edge: whatever breaks in there, Hearth starts
-        _log.debug("measuring the echo broke", exc_info=True)
-        trouble = error
-    if by_path and measures:
-        _log.warning("The echo is not known, so only the wake word interrupts: %s", trouble)
+        _log.debug("nothing is known about the echo: %s", error)
+    except Exception:  # the edge: whatever breaks in there, Hearth starts
+        _log.debug("looking for the sound devices broke", exc_info=True)
     return pair, None
-
-
-async def _path(settings: Settings, pair: Pair, *, measures: bool) -> EchoPath | None:
-    """Read what is known of this pair, measured now where nothing is. Raises."""
-    async with Store(settings.database, SystemClock()) as store:
-        paths = EchoPaths(store)
-        path = await paths.known(pair)
-        if path is None and measures:
-            path = await paths.measured(pair, settings.audio)
-        return path
 
 
 def _is_cancelled(audio: Audio) -> bool:

@@ -2,8 +2,8 @@
 
 What was measured is true of one pair of microphone and loudspeaker. When the system's choice falls
 on another one while we run, speech would cut our answers by what was measured with the first, and
-the speech might be our own. So the plan follows the devices. Nothing is measured here: a tone is
-played at the start or by the command, never in the middle.
+the speech might be our own. So the plan follows the devices. `echo_measurement` measures a new pair
+when the room is quiet.
 """
 
 import asyncio
@@ -52,7 +52,7 @@ def plan_now(
     """
     if devices is None:
         return first if first.pair is None else replace(first, plan=_NOT_KNOWN, path=None)
-    if _is_first(first, devices) and not _needs_path(first, path):
+    if _is_first(first, devices) and not _path_has_changed(first, path):
         return first
     kind = None if path is None else path.kind
     plan = choose_meanwhile(setting, extra=extra, cancelled_source=devices.cancelled, path=kind)
@@ -88,6 +88,17 @@ class EchoWatch:
     def now(self) -> EchoPlan:
         """The plan that holds."""
         return self._now
+
+    @property
+    def unmeasured(self) -> Pair | None:
+        """The devices in use if their echo matters and has not been measured, else None."""
+        now, by_path = self._now, self._audio.echo_cancellation == "auto"
+        open_question = by_path and now.plan.kind == "none" and now.path is None
+        return now.pair if open_question and now.plan is not _NOT_KNOWN else None
+
+    def look_again(self) -> None:
+        """Look at the devices and at what is known about them, soon."""
+        self._changed()
 
     def as_json(self) -> dict[str, Any]:
         """See EchoPlan."""
@@ -165,7 +176,11 @@ class EchoWatch:
         self._now = now = plan_now(self._first, setting, devices, path, extra=self._extra)
         if now.plan == before.plan:
             return
-        _log.log(logging.WARNING if now.plan.half_duplex else logging.INFO, "%s", self._sentence())
+        same = (
+            before.pair is not None and now.pair is not None and before.pair.names == now.pair.names
+        )
+        sentence = now.plan.reason if same else self._sentence()
+        _log.log(logging.WARNING if now.plan.half_duplex else logging.INFO, "%s", sentence)
         if now.plan.half_duplex != before.plan.half_duplex:
             self._full_duplex(not now.plan.half_duplex)
 
@@ -184,9 +199,11 @@ def _is_first(first: EchoPlan, devices: Devices) -> bool:
     return first.pair is not None and devices.pair.names == first.pair.names
 
 
-def _needs_path(first: EchoPlan, path: EchoPath | None) -> bool:
-    """True if what was measured counts no more: the loudspeaker was turned up since."""
-    return first.path is not None and first.path.kind == "apart" and path is None
+def _path_has_changed(first: EchoPlan, path: EchoPath | None) -> bool:
+    """Return True if the pair was measured since, or was turned up so that it no longer counts."""
+    if first.path is None:
+        return path is not None
+    return first.path.kind == "apart" and path is None
 
 
 def _is_served(pair: Pair) -> bool:

@@ -69,6 +69,11 @@ class SpeechOutput:
         that is handed to the player."""
         self._loudest = loudest
 
+    @property
+    def limited(self) -> bool:
+        """True if no volume may pass a limit now, as in quiet hours."""
+        return self._loudest() < math.inf
+
     @asynccontextmanager
     async def answer(
         self,

@@ -100,8 +100,8 @@ def _auto(extra: bool, cancelled_source: bool, path: PathKind | None) -> Plan:
         )
     if path is None:
         return _only_wake_word(
-            "The echo of these devices has not been measured: while I speak, only the wake word "
-            "counts. `hearth devices --measure` measures it.",
+            "The echo of these devices has not been measured yet, so while I speak only the wake "
+            "word counts. It is measured in a quiet moment, or by `hearth devices --measure`.",
         )
     return _own("An echo was measured: it is taken out.")
 

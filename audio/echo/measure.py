@@ -56,8 +56,8 @@ _FELL_SILENT = (
     "device."
 )
 _TOO_LOUD = (
-    "It was too loud in the room to measure the echo: when it is quiet, start Hearth anew or call "
-    "`hearth devices --measure`."
+    "It was too loud in the room to measure the echo: run `hearth devices --measure` when it is "
+    "quiet."
 )
 
 Floats = NDArray[np.float64]

@@ -5,7 +5,7 @@ import json
 import os
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +14,11 @@ import pytest
 
 from assistant.config.load import load_settings
 from assistant.config.schema import Settings
-from assistant.sound.echo_plan import EchoPlan, plan_echo
+from assistant.sound.echo_plan import EchoPlan, measure_echo, plan_echo
+from audio.echo.measure import Pair
+from audio.errors import DeviceLost, InputUnusable
 from audio.frames import SAMPLE_RATE
-from tests.devices.daemon import daemon, settings
+from tests.devices.daemon import settings
 from tests.devices.echo_path import Carried, echo_path
 from tests.devices.echo_room import answer, room
 from tests.devices.monitor import Monitor, monitor
@@ -35,11 +37,19 @@ def auto(folder: Path, **audio: str) -> Settings:
 
 
 async def planned(settings: Settings) -> EchoPlan:
-    """The plan by a measurement. Where the machine is too busy for one, the next start tries."""
+    """The plan once the devices are measured; where the machine is too busy for it, once more."""
     for _ in range(4):
-        if (echo := await plan_echo(settings)).path is not None:
+        echo = await plan_echo(settings)
+        if echo.path is not None:
             break
-    return echo
+        with suppress(DeviceLost):
+            await measure_echo(settings, pair_of(echo))
+    return await plan_echo(settings)
+
+
+def pair_of(echo: EchoPlan) -> Pair:
+    assert echo.pair is not None
+    return echo.pair
 
 
 async def on_steady_path(
@@ -137,17 +147,16 @@ async def test_another_channel_is_another_pair(tmp_path: Path) -> None:
     async with echo_path(noise=NOISE) as carried:
         await planned(auto(tmp_path))
         async with monitor() as sound:
-            await plan_echo(auto(tmp_path, channel="1"))
+            await planned(auto(tmp_path, channel="1"))
             assert loud(sound) > SAMPLE_RATE
     assert carried.loud
 
 
-async def test_a_microphone_that_is_muted_at_the_device_tells_nothing(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    muted = await plan_echo(auto(tmp_path))  # nothing carries sound to the microphone
-    assert (muted.path, muted.plan.half_duplex) == (None, True)
-    assert "digital silence" in caplog.text
+async def test_a_microphone_that_is_muted_at_the_device_tells_nothing(tmp_path: Path) -> None:
+    unknown = await plan_echo(auto(tmp_path))
+    with pytest.raises(InputUnusable, match="digital silence"):
+        await measure_echo(auto(tmp_path), pair_of(unknown))  # nothing carries sound to it
+    assert (await plan_echo(auto(tmp_path))).path is None
     async with echo_path(noise=NOISE, gain=0.0):
         found = await planned(auto(tmp_path))
     assert not found.plan.half_duplex, "what was muted has been kept"
@@ -163,13 +172,14 @@ async def test_a_microphone_that_is_muted_at_the_device_tells_nothing(
     ids=["source mute", "sink mute", "sink volume"],
 )
 async def test_what_the_server_holds_shut_is_not_measured(
-    tmp_path: Path, words: tuple[str, str, str], caplog: pytest.LogCaptureFixture
+    tmp_path: Path, words: tuple[str, str, str]
 ) -> None:
     async with echo_path(noise=NOISE) as carried:
         async with switched(*words):
             echo = await plan_echo(auto(tmp_path))
             assert (echo.path, echo.plan.half_duplex) == (None, True)
-        assert "at the sound server" in caplog.text
+            with pytest.raises(InputUnusable, match="at the sound server"):
+                await measure_echo(auto(tmp_path), pair_of(echo))
         assert not carried.loud
         assert (await planned(auto(tmp_path))).path is not None
 
@@ -197,27 +207,12 @@ async def test_the_servers_own_canceller_is_found_behind_default(tmp_path: Path)
         await pactl("unload-module", module)
 
 
-async def test_a_daemon_measures_at_its_first_start_only(tmp_path: Path) -> None:
-    surroundings = settings(tmp_path)
-    played = []
-    async with monitor() as sound, echo_path(noise=NOISE):
-        for _ in range(5):  # a machine that is too busy at its first start tries at the next
-            begun = sound.length
-            async with daemon(surroundings):
-                await sound.more(0.5)
-            played.append(loud(sound, begun))
-            if not played[-1]:
-                break
-    assert played[-1] == 0, "it measures at every start"
-    assert max(played) > SAMPLE_RATE
-
-
 async def test_a_person_has_it_measured(tmp_path: Path) -> None:
     async def attempt(folder: Path) -> None:
         told = await _measured(folder)
         assert (told["input"], told["output"]) == ("mic", "speaker")
         assert (told["kind"], told["half_duplex"]) == ("deaf", True)
-        kept = await plan_echo(auto(folder / "data"), measures=False)
+        kept = await plan_echo(auto(folder / "data"))
         assert kept.path is not None
         assert kept.path.kind == "deaf"
 

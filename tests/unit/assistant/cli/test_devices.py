@@ -142,8 +142,7 @@ def measured(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[EchoPath |
             raise result
         return result
 
-    async def plan(settings: Settings, *, measures: bool) -> EchoPlan:
-        assert not measures
+    async def plan(settings: Settings) -> EchoPlan:
         if results and isinstance(results[0], AudioError):
             raise results[0]
         return EchoPlan(OWN, None, "")

@@ -375,3 +375,45 @@ def test_the_decision_is_pure() -> None:
     assert plan_now(first, "auto", None, None, extra=True).plan.half_duplex
     now = plan_now(first, "auto", devices, path("apart"), extra=True)
     assert (now.plan.half_duplex, now.pair) == (False, OTHER)
+
+
+async def test_a_pair_that_is_measured_meanwhile_counts_at_once(
+    box: Box, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    async with running(planned("none", True, path=None), box, monkeypatch) as watch:
+        assert watch.unmeasured == FIRST
+        box.known["speakerphone"] = path("apart")
+        watch.look_again()
+        await box.clock.run(SOON)
+        assert box.told == [False, True]
+        assert watch.unmeasured is None
+    assert [record.getMessage() for record in caplog.records] == [
+        "The microphone does not hear the loudspeaker: there is no echo."
+    ]
+
+
+@pytest.mark.parametrize(
+    ("first", "audio"),
+    [
+        (planned("none", True, path=path("deaf")), {}),
+        (planned("device"), {}),
+        (planned("system", path=None), {}),
+        (planned("none", True, path=None), {"echo_cancellation": "system"}),
+        (planned("none", True, path=None), {"echo_cancellation": "off"}),
+        (planned("none", True, path=None, pair=None), {"output": "null"}),
+    ],
+)
+async def test_nothing_is_measured_that_would_change_nothing(
+    box: Box, monkeypatch: pytest.MonkeyPatch, first: EchoPlan, audio: dict[str, Any]
+) -> None:
+    box.cancelled = first.plan.kind == "system"
+    box.known["speakerphone"] = first.path or InputUnusable("unread")
+    monkeypatch.setattr(echo_watch, "devices_of", box.look)
+    watch = EchoWatch(
+        Audio.model_validate(audio), first, box.told.append, box.path, box.clock, box.calls
+    )
+    async with watch:
+        watch.follow(box.news)
+        await box.clock.run(SOON)
+        assert watch.unmeasured is None
