@@ -292,12 +292,12 @@ def as_loud(entity_id: str, wanted: float) -> Act:
 
 
 ROWS: dict[str, Row] = {
-    "Say that the washing is done": Row(
+    "Announce that the washing is done": Row(
         prepare=state("sensor.washing_machine", "running"),
         sets_off=state("sensor.washing_machine", "finished"),
         seen=says("The washing is done."),
     ),
-    "Say at once and loudly that water is leaking": Row(
+    "Announce a water leak loudly and immediately": Row(
         prepare=state(LEAK, "off"),
         sets_off=state(LEAK, "on"),
         seen=says("Careful. There is water under the sink."),
@@ -317,22 +317,22 @@ ROWS: dict[str, Row] = {
         sets_off=state(BRIGHTNESS, 12),
         seen=becomes(BLINDS, "closing", "closed"),
     ),
-    "Ask whether anybody is at home, and switch off where nobody answers": Row(
+    "Ask if anybody is home, and turn off the lights if there is no answer": Row(
         prepare=all_of(call("light.turn_on", entity_id=LIGHT), state(ALARM, "disarmed")),
         sets_off=state(ALARM, "arming"),
         seen=becomes(LIGHT, "off"),
     ),
-    "Switch everything off when somebody says good night": Row(
+    "Turn everything off when somebody says good night": Row(
         prepare=call("light.turn_on", entity_id=LIGHT),
         sets_off=asked_for("Good night, everybody"),
         seen=all_of(answers("Good night. The lights are off."), becomes(LIGHT, "off")),
     ),
-    "Notice that somebody spoke of the office": Row(
+    "React when somebody mentions the office": Row(
         prepare=call("input_boolean.turn_off", entity_id=GUESTS),
         sets_off=wakes,
         seen=becomes(GUESTS, "on"),
     ),
-    "Turn the television down when the wake word is heard": Row(
+    "Turn the television down at the wake word": Row(
         prepare=call("media_player.volume_set", entity_id=TELEVISION, volume_level=0.9),
         sets_off=wakes,
         seen=as_loud(TELEVISION, 0.2),
@@ -340,11 +340,11 @@ ROWS: dict[str, Row] = {
     "Mute at ten in the evening": Row(
         sets_off=time_comes, seen=all_of(muted(True), by_hand(False))
     ),
-    "Listen again at seven in the morning": Row(
+    "Unmute at seven in the morning": Row(
         prepare=by_hand(True), sets_off=time_comes, seen=muted(False)
     ),
     "Speak softly at night": Row(sets_off=time_comes, seen=volume(0.3)),
-    "Listen when the button at the door is pressed": Row(
+    "Listen when a button is pressed": Row(
         sets_off=call("input_button.press", entity_id="input_button.doorbell"), seen=listens
     ),
     "Flash the light when a timer rings": Row(
@@ -356,20 +356,20 @@ ROWS: dict[str, Row] = {
         sets_off=breaks,
         seen=all_of(notes("Hearth in the kitchen", TROUBLE), is_whole, becomes(PROBLEM, "off")),
     ),
-    "Tell me if Hearth stays away": Row(
+    "Tell me if Hearth is unavailable": Row(
         sets_off=goes_away, seen=all_of(notes("Hearth in the kitchen", "It is not there."), is_back)
     ),
-    "Remember to say that the mail is here": Row(
+    "Announce the mail, even if Hearth is away at the moment": Row(
         prepare=all_of(goes_away, state(MAIL, "off")),
         sets_off=state(MAIL, "on"),
         seen=all_of(says("There is mail."), is_back),
     ),
-    "Ask what is missing, and put it on the shopping list": Row(
+    "Ask what is missing and add it to the shopping list": Row(
         prepare=all_of(state(FRIDGE, "on"), will_answer("we need olive oil")),
         sets_off=state(FRIDGE, "off"),
         seen=listed("olive oil"),
     ),
-    "Begin to talk when somebody comes home": Row(
+    "Start a conversation when somebody comes home": Row(
         prepare=all_of(state(PERSON, "not_home"), will_answer("turn on the kitchen lights")),
         sets_off=state(PERSON, "home"),
         seen=all_of(talks("turn on the kitchen lights"), becomes(LIGHT, "on")),
