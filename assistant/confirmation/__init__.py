@@ -1,5 +1,5 @@
-"""Questions to a person before something risky happens, and who may answer them.
+"""Questions to a person before something risky happens, and the ways to answer them.
 
-Begin with `witness` (who answers, by voice, PIN or phone) and `forms` (what a yes is, in each
+Begin with `witness` (answers by voice, PIN or phone) and `forms` (the words for yes and no in each
 language). `pin` reads a spoken PIN and locks after wrong ones.
 """

@@ -1,4 +1,4 @@
-"""Forms of yes and no: what an answer to our question is. Pure; no model has a say."""
+"""Forms of yes and no: the kind of an answer to Hearth's question. Pure; no model takes part."""
 
 import re
 import tomllib
@@ -10,28 +10,29 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-# Texts as plain words, and the lists of forms of one language, as written in `forms/*.toml`.
+# Plain words of a text, and the forms of one language as written in `forms/*.toml`.
 
 
 FOLDER = Path(__file__).parent / "forms"
-GAP = "_"  # in an action: where the thing may stand in between
+GAP = "_"  # in an action: the place of the thing
 
 Words = tuple[str, ...]
 
 _WORD = re.compile(r"[^\W_]+")
 _APOSTROPHES = re.compile(r"(?<=\w)['’ʼ‘´`](?=\w)")
-# "l'alarme" is two words; "don't" and "that's" are one, however they are written.
+# "l'alarme" is two words; "don't" and "that's" are one, with or without the apostrophe.
 _ELIDED = re.compile(r"\b(l|d|j|c|s|m|t|n|qu|jusqu)['’ʼ‘´`](?=\w)")
-# Grave, acute, circumflex, tilde, diaeresis, cedilla: what the languages here are written with.
+# Grave, acute, circumflex, tilde, diaeresis and cedilla: the marks of the supported languages.
 _ACCENTS = frozenset("\u0300\u0301\u0302\u0303\u0308\u0327")
 _SPACES = frozenset(" \t\r\n\u00a0\u202f")
 
 
 def words_of(text: str, marks_tell: bool = False) -> Words | None:
-    """Lower-case words without punctuation and (unless they tell words apart) without accents.
+    """Split a text into lower-case words without punctuation.
 
-    None where something is in it that no recogniser of speech writes: invisible characters, signs,
-    control characters. Letters of other scripts stay what they are and so match nothing.
+    Accents are removed too, unless `marks_tell` says that they tell words apart. Returns None if
+    the text holds something that no speech recogniser writes: invisible characters, symbols or
+    control characters. Letters of other scripts are kept, and so match nothing.
     """
     plain = unicodedata.normalize("NFC", text).casefold()
     plain = _APOSTROPHES.sub("", _ELIDED.sub(r"\1 ", plain))
@@ -48,7 +49,7 @@ class SpokenAction:
     """Words of an action: "turn ... on"."""
 
     before: Words  # in front of the thing
-    after: Words = ()  # behind it; then there must be a thing in between
+    after: Words = ()  # after the thing; if not empty, there must be a thing in between
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,21 +62,21 @@ class Wording:
     always: frozenset[Words]
     polite: frozenset[Words]
     fillers: frozenset[Words]
-    against: frozenset[Words]  # with one of these in it nothing is a yes
-    links: frozenset[str]  # articles and the like between the words of a name
+    against: frozenset[Words]  # an answer with one of these is never a yes
+    links: frozenset[str]  # articles and similar words within a name
     pronouns: frozenset[Words]
     acts: Mapping[
         str, frozenset[SpokenAction]
     ]  # by group: "open", "close", "start", "stop", "disarm"
 
     def words(self, text: str) -> Words | None:
-        """As `words_of`, in this language's way."""
+        """Split a text as `words_of` does, with this language's accents."""
         return words_of(text, self.marks_tell)
 
 
 @cache
 def wording(language: str) -> Wording | None:
-    """The forms for a code such as "en" (no region); None where there are none."""
+    """Return the forms for a code such as "en" (no region), or None if there are none."""
     path = FOLDER / f"{language}.toml"
     if language not in languages():
         return None
@@ -84,7 +85,7 @@ def wording(language: str) -> Wording | None:
 
 @cache
 def languages() -> tuple[str, ...]:
-    """Codes of the languages that have forms, such as ("de", "en")."""
+    """Return the codes of the languages that have forms, such as ("de", "en")."""
     return tuple(sorted(path.stem for path in FOLDER.glob("*.toml")))
 
 
@@ -120,9 +121,9 @@ def _action(text: str, marks_tell: bool) -> SpokenAction:
     return SpokenAction(words_of(before, marks_tell) or (), words_of(after, marks_tell) or ())
 
 
-MAX_WORDS = 24  # of an answer; more is no answer to a short question
-FALLBACK = "en"  # the language of our questions where the configured ones have no sentences
-# What may be echoed where the question itself is not known: what is gated is opened or started.
+MAX_WORDS = 24  # a longer text is not an answer to a short question
+FALLBACK = "en"  # language of Hearth's questions if the configured ones have no sentences
+# Actions that may be echoed if the question is unknown: gated things are opened or started.
 _USUAL_ACTS = ("open", "start")
 _KEEPING = "keep"  # "leave it locked": only after a no
 
@@ -138,7 +139,7 @@ class AnswerKind(Enum):
 
 
 class _Said(IntFlag):
-    """Parts of an answer up to some word."""
+    """Parts that an answer contains up to some word."""
 
     NOTHING = 0
     YES = 1
@@ -148,11 +149,13 @@ class _Said(IntFlag):
 
 
 class Forms:
-    """The yes and no forms of some languages, all at once."""
+    """Yes and no forms of several languages at once."""
 
     def __init__(self, codes: Sequence[str], names: Sequence[str] = ()) -> None:
-        """`codes`: configured languages, such as ("en", "es-MX"); those without forms are left
-        out, English stands in where none has any. `names`: how the box is called ("yes, Hearth").
+        """`codes` are the configured languages, such as ("en", "es-MX").
+
+        Languages without forms are left out, and English is used if none has any. `names` are the
+        device's names ("yes, Hearth").
         """
         bases = dict.fromkeys(code.lower().replace("_", "-").split("-")[0] for code in codes)
         known = [found for base in bases if (found := wording(base)) is not None]
@@ -163,12 +166,12 @@ class Forms:
         self._names = tuple(names)
 
     def read(self, text: str, things: Sequence[str] = (), asked: str = "") -> AnswerKind:
-        """Judge the whole text.
+        """Return the kind of the whole text.
 
-        It must be forms of one language from end to end; after a yes or no it may echo the action
-        and the thing. `things`: names of everything that the frozen call touches. `asked`: the
-        question as it was asked; only its own action (or all of it) may be echoed. Without it that
-        is opening and starting.
+        All of it must consist of forms of one language. After a yes or no it may echo the action
+        and the thing. `things` are the names of everything that the pending call touches. `asked`
+        is the question as it was spoken: only its own action, or all of it, may be echoed. Without
+        it these are opening and starting.
         """
         said = [_Answer(forms, text, things, asked, self._names) for forms in self._wordings]
         replies = {answer.reply() for answer in said}
@@ -181,7 +184,8 @@ class Forms:
         return AnswerKind.NOTHING if AnswerKind.NOTHING in replies else AnswerKind.OTHER
 
     def is_command_like(self, text: str, things: Sequence[str] = (), asked: str = "") -> bool:
-        """True where it may be a new request: no form, and two words or more that are part of none.
+        """Return True if the text may be a new request: not a form, with at least two unknown
+        words.
 
         "Uh, kitchen" is not; "turn off the radio" and "yes, but only the kitchen" are.
         """
@@ -213,12 +217,12 @@ class _Answer:
 
     @property
     def is_against(self) -> bool:
-        """There is a word in it with which nothing is a yes."""
+        """True if it contains a word that rules out a yes."""
         words = self._words or ()
         return any(True for at in range(len(words)) for _ in _ends(words, at, self._forms.against))
 
     def reply(self) -> AnswerKind:
-        """Judge the text in this language; forbidding words are not looked at."""
+        """Return the kind of the text in this language, ignoring words that rule out a yes."""
         words = self._words
         if words is None or len(words) > MAX_WORDS:
             return AnswerKind.OTHER
@@ -231,7 +235,7 @@ class _Answer:
         return AnswerKind.NOTHING if _Said.NOTHING in endings else AnswerKind.OTHER
 
     def further_words(self) -> int:
-        """Count its words that belong to no form, politeness or "uh"."""
+        """Count the words that belong to no form, politeness or filler."""
         words, at, count = self._words or (), 0, 0
         known = self._forms.yes | self._forms.no | self._forms.always | self._aside
         while at < len(words):
@@ -241,7 +245,7 @@ class _Answer:
         return count
 
     def _endings(self, words: Words) -> set[_Said]:
-        """Everything that the whole text can have said, over all ways to take it apart."""
+        """Return everything that the whole text can have said, over all ways to split it."""
         reached: list[set[_Said]] = [set() for _ in range(len(words) + 1)]
         reached[0].add(_Said.NOTHING)
         for at in range(len(words)):
@@ -251,7 +255,7 @@ class _Answer:
         return reached[-1]
 
     def _steps(self, words: Words, at: int, said: _Said) -> Iterator[tuple[int, _Said]]:
-        """The forms that stand at this word: where each ends, and what it adds."""
+        """Yield the forms that begin at this word: the end of each, and its part of the answer."""
         forms = self._forms
         kinds = (
             (forms.yes, _Said.YES),
@@ -267,7 +271,8 @@ class _Answer:
                 yield end, _Said.ECHO
 
     def _echoes(self, words: Words, at: int, after_no: bool) -> Iterator[int]:
-        """Ends of "unlock it", "unlock the front door", "the front door", or of the question."""
+        """Yield the ends of "unlock it", "unlock the front door", "the front door", or of
+        the question."""
         things = [end for end in range(at + 1, len(words) + 1) if self._is_thing(words[at:end])]
         yield from things
         for end in range(at + 1, len(words) + 1):
@@ -286,7 +291,10 @@ class _Answer:
                     yield behind
 
     def _is_thing(self, words: Words) -> bool:
-        """A pronoun, or the thing's own words. Of several things all must be meant, not one."""
+        """Return True for a pronoun, or for the thing's own words.
+
+        If there are several things the words must mean all of them.
+        """
         if words in self._forms.pronouns:
             return True
         said = set(self._bare(words))
@@ -298,11 +306,10 @@ class _Answer:
         return said <= common or said == {word for thing in self._things for word in thing}
 
     def _bare(self, words: Words | None) -> Words:
-        """Without articles and the like."""
         return tuple(word for word in words or () if word not in self._forms.links)
 
     def _groups(self, asked: Words) -> list[str]:
-        """The kinds of action that the question speaks of, beside the things' names."""
+        """Return the kinds of action in the question, ignoring the names of the things."""
         names = {word for thing in self._things for word in thing}
         return [
             group
@@ -312,17 +319,17 @@ class _Answer:
 
 
 def read_answer(text: str, things: Sequence[str] = ()) -> AnswerKind:
-    """As `Forms.read`, in every language that has forms."""
+    """Judge a text as `Forms.read` does, in every language that has forms."""
     return Forms(languages()).read(text, things)
 
 
 def is_command_like(text: str) -> bool:
-    """As `Forms.is_command_like`, in every language that has forms."""
+    """Judge a text as `Forms.is_command_like` does, in every language that has forms."""
     return Forms(languages()).is_command_like(text)
 
 
 def _ends(words: Words, at: int, phrases: frozenset[Words]) -> Iterator[int]:
-    """Ends of the phrases that begin at this word."""
+    """Yield the ends of the phrases that begin at this word."""
     longest = max(map(len, phrases), default=0)
     for end in range(at + 1, min(len(words), at + longest) + 1):
         if words[at:end] in phrases:
@@ -330,7 +337,7 @@ def _ends(words: Words, at: int, phrases: frozenset[Words]) -> Iterator[int]:
 
 
 def _is_said(act: SpokenAction, words: Words) -> bool:
-    """True where the action stands in the words."""
+    """Return True if the words contain the action."""
     for at in range(len(words)):
         if words[at : at + len(act.before)] == act.before:
             behind = words[at + len(act.before) :]

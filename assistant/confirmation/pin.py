@@ -1,4 +1,4 @@
-"""The PIN: compared in constant time, and closed for a while after wrong ones."""
+"""The PIN: reading it from words, comparing it in constant time, and locking after wrong ones."""
 
 import asyncio
 import hmac
@@ -15,7 +15,7 @@ from assistant.confirmation.forms import Words, words_of
 from assistant.domain.clock import Clock
 from assistant.domain.records import SmallValues, StoreError
 
-# Numbers up to 99 in words, for PINs. Accents do not matter: they are taken off before reading.
+# Numbers up to 99 in words, for PINs. Accents are removed before reading.
 
 
 Pair = tuple[str, str]  # words, digits
@@ -23,11 +23,11 @@ Pair = tuple[str, str]  # words, digits
 
 @dataclass(frozen=True, slots=True)
 class Numerals:
-    """One language's number words."""
+    """Number words of one language."""
 
-    words: tuple[Pair, ...]  # 0 to 19 or more, with other words for the same
-    compounds: Callable[[], Iterable[Pair]]  # the rest up to 99
-    aside: tuple[str, ...]  # what may stand around the digits
+    words: tuple[Pair, ...]  # 0 to 19 or more, including variants
+    compounds: Callable[[], Iterable[Pair]]  # the other numbers up to 99
+    aside: tuple[str, ...]  # words that may surround the digits
 
 
 def _counted(text: str, start: int = 0) -> tuple[Pair, ...]:
@@ -66,7 +66,8 @@ _VI = _counted("không một hai ba bốn năm sáu bảy tám chín")
 
 
 def _joined(tens: Iterable[str], ones: list[str], first: int, link: str) -> Iterator[Pair]:
-    """ "thirty", "thirty four": tens from `first` on, joined to the ones by `link`."""
+    """Yield "thirty", "thirty four" and so on: tens from `first` up, joined to the ones by
+    `link`."""
     for number, ten in enumerate(tens, first):
         yield ten, f"{number}0"
         for one in range(1, 10):
@@ -97,7 +98,7 @@ def _german() -> Iterator[Pair]:
 
 
 def _french() -> Iterator[Pair]:
-    """Up to 69 by tens; 70 to 99 count on from 60 and 80, or go as in Belgium and Switzerland."""
+    """Yield 20 to 99: 70 to 99 count on from 60 and 80, or as in Belgium and Switzerland."""
     words = [word.replace("-", " ") for word, _ in _FR]
     yield from _joined(_FR_TENS, words, 2, " ")
     for number, ten in enumerate(_FR_TENS, 2):
@@ -116,7 +117,7 @@ def _french() -> Iterator[Pair]:
 
 def _vietnamese() -> Iterator[Pair]:
     ones = [word for word, _ in _VI]
-    other = {1: "mốt", 4: "tư", 5: "lăm"}  # as the last of two figures
+    other = {1: "mốt", 4: "tư", 5: "lăm"}  # for the last of two digits
     yield "mười", "10"
     for one in range(1, 10):
         yield f"mười {ones[one]}", f"1{one}"
@@ -189,7 +190,7 @@ TABLES: dict[str, Numerals] = {
 }
 
 
-# A PIN as it was spoken or typed, as digits.
+# A spoken or typed PIN, as digits.
 
 
 MAX_WORDS = 40
@@ -197,11 +198,11 @@ _TIMES = {"double": 2, "doble": 2, "duplo": 2, "doppel": 2, "triple": 3, "triplo
 
 
 def read_digits(text: str, languages: Sequence[str], names: Sequence[str] = ()) -> str:
-    """The digits, such as "1234"; "" where anything else is in the text, or nothing.
+    """Return the digits, such as "1234", or "" if there are none or the text holds anything else.
 
-    "1 2 3 4", "one two three four", "twelve thirty-four", "double five", with "the PIN is" in front
-    and "please" around. `languages`: those configured; English stands in where none has a table.
-    Where two languages read it differently it is "" too.
+    Reads "1 2 3 4", "one two three four", "twelve thirty-four" and "double five", with "the PIN is"
+    in front and "please" around. `languages` are the configured ones; English is used if none has a
+    table. Also returns "" if two languages read it differently.
     """
     bases = dict.fromkeys(code.lower().replace("_", "-").split("-")[0] for code in languages)
     words = words_of(text)
@@ -232,7 +233,7 @@ def _read(words: Words, language: str, called: Set[Words]) -> str:
         part = _figures(words[at]) or values.get(words[at:end], "")
         if not end and not part:
             return ""
-        if times > 1 and len(part) != 1:  # "double thirty"
+        if times > 1 and len(part) != 1:  # "double thirty" is ambiguous
             return ""
         digits += part * times
         at, times = end or at + 1, 1
@@ -245,7 +246,7 @@ def _figures(word: str) -> str:
 
 @cache
 def _values(language: str) -> Mapping[Words, str]:
-    """Every number up to 99 in words, and its digits."""
+    """Return the digits of every number up to 99, by its words."""
     return {words: digits for words, digits in _numbers(TABLES[language]) if words}
 
 
@@ -271,11 +272,12 @@ Judgement = Literal["right", "wrong", "locked"]
 
 @dataclass(frozen=True, slots=True)
 class _Attempts:
-    """Attempts since the last right one."""
+    """Attempts since the last correct one."""
 
     wrong: int = 0  # in a row, since the last lock-out
-    locks: int = 0  # lock-outs so far; each is twice as long as the one before
-    since: float | None = None  # start of the lock-out, seconds of the wall clock; None: open
+    locks: int = 0  # lock-outs so far; each lasts twice as long as the one before
+    # Start of the lock-out, in seconds of the wall clock; None if not locked.
+    since: float | None = None
 
     @property
     def lock_s(self) -> float:
@@ -284,24 +286,27 @@ class _Attempts:
 
 
 class PinGuard:
-    """Judges PINs. Three wrong ones in a row lock it for 15 minutes, the next three for 30, ...
+    """Checks PINs. Three wrong ones in a row lock it for 15 minutes, the next three for 30, and so
+    on.
 
-    A wrong one is on the disk before it is called wrong, so a restart gives no further tries. Where
-    the disk cannot be read it stays locked; where it cannot be written the count is in memory.
+    A wrong attempt is on the disk before it is reported, so a restart gives no extra attempts. If
+    the disk cannot be read the PIN stays locked; if it cannot be written the count is kept in
+    memory.
     """
 
     def __init__(self, pin: SecretStr, store: SmallValues, clock: Clock) -> None:
-        """An empty `pin` is never right."""
+        """An empty `pin` never matches."""
         self._pin = pin
         self._store = store
         self._clock = clock
-        self._attempts: _Attempts | None = None  # where the disk could not be written; else None
+        self._attempts: _Attempts | None = None  # set only while the disk cannot be written
         self._one_at_a_time = asyncio.Lock()
 
     async def check(self, digits: str) -> Judgement:
-        """Judge one PIN; each call with another than the right one counts as an attempt.
+        """Check one PIN. Every wrong one counts as an attempt.
 
-        While locked nothing is compared, and the right one is "locked" too. Never raises.
+        While locked nothing is compared, and the result is "locked" even for the correct PIN. Never
+        raises.
         """
         async with self._one_at_a_time:
             try:
@@ -311,7 +316,7 @@ class PinGuard:
                 return "locked"
             if attempts.since is not None:
                 now = self._now()
-                if now < attempts.since:  # the clock was set back: the whole time again
+                if now < attempts.since:  # the clock was set back, so the lock-out starts over
                     await self._set(_Attempts(0, attempts.locks, now))
                     return "locked"
                 if now - attempts.since < attempts.lock_s:
@@ -328,11 +333,14 @@ class PinGuard:
             return "wrong"
 
     async def _kept(self) -> _Attempts:
-        """Read anew each time, for another process counts too. Raises StoreError."""
+        """Read the attempts from the store each time, because other processes count too.
+
+        Raises StoreError.
+        """
         kept = await self._store.kept(_NAME)
         attempts = _attempts_from(kept, self._now())
         if kept is not None and kept != _written(attempts):
-            await self._set(attempts)  # not ours: it is locked from now on, and not for ever
+            await self._set(attempts)  # an unknown value locks from now on, but not for ever
         return attempts
 
     def _is_right(self, digits: str) -> bool:
@@ -356,7 +364,7 @@ def _written(attempts: _Attempts) -> dict[str, Any]:
 
 
 def _attempts_from(value: Any, now: float) -> _Attempts:
-    """Read what was kept; anything that is not ours locks once."""
+    """Parse the stored value. Anything unknown counts as one lock-out."""
     if value is None:
         return _Attempts()
     if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""Witnesses of a person's answer: their words, heard on this machine, and their own phone."""
+"""Ways to hear a person's answer: their words, recognised on this machine, or their phone."""
 
 import asyncio
 import logging
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from integrations.home_assistant.phones import Phones
     from integrations.home_assistant.services import Services
 
-# The verdict on a question of ours, from the person's own words alone.
+# The verdict on a question, from the person's own words alone.
 
 
 _ASSENT = frozenset({AnswerKind.YES, AnswerKind.ALWAYS})
@@ -34,13 +34,15 @@ def weigh(
     things: Sequence[str],
     asked: str = "",
 ) -> tuple[Verdict, bool]:
-    """Judge what was answered, and whether it was "yes, always" (never where `secure`).
+    """Return the verdict on an answer, and True if it was "yes, always" (never if `secure`).
 
-    `transcript`: of the microphone by the brain's service, or what was typed; `recognised`: by the
-    device's recogniser, decoding freely. Each None where that source does not exist or was late.
-    What a model says or claims belongs in neither. `things`, `asked`: as in `Forms.read`.
-    Where `secure`, every source that there is must hear a yes; else the transcript decides if it
-    has words. A no in either is a no. Nothing heard at all is "unclear": the caller knows silence.
+    `transcript` comes from the brain's service, or is the typed text; `recognised` comes from the
+    device's own recogniser without a grammar. Each is None if that source does not exist or was
+    late. Words of a model belong in neither. `things` and `asked` are as in `Forms.read`.
+
+    If `secure`, every available source must hear a yes; otherwise the transcript decides if it has
+    any words. A no in either is a no. Nothing heard at all is "unclear"; detecting silence is up to
+    the caller.
     """
     heard = [text for text in (transcript, recognised) if text is not None]
     replies = [forms.read(text, things, asked) for text in heard]
@@ -65,7 +67,7 @@ def weigh(
 
 
 _log = logging.getLogger(__name__)
-RECOGNISE_S = 6.0  # a yes is short; a machine that needs longer has no recogniser for this
+RECOGNISE_S = 6.0  # a yes is short; a slower machine cannot recognise answers itself
 
 
 class LocalEar(Protocol):
@@ -73,28 +75,28 @@ class LocalEar(Protocol):
 
     @property
     def languages(self) -> tuple[str, ...]:
-        """Languages that it can hear."""
+        """Languages that it recognises."""
         ...
 
     async def transcribe(self, pcm: bytes) -> str:
-        """Free text of 16 kHz mono int16. Raises AudioError."""
+        """Return the words in 16 kHz mono int16 sound. Raises AudioError."""
         ...
 
     async def spell(self, pcm: bytes) -> str:
-        """Digits and nothing else, as words. Raises AudioError."""
+        """Recognise digits only, as words. Raises AudioError."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Hears:
-    """Language codes in which the recogniser can be used, and those in which it is on this box."""
+    """Codes of the languages with a recogniser, and of those recognised on this device itself."""
 
     words: tuple[str, ...] = ()
     secrets: tuple[str, ...] = ()
 
 
 class Witness:
-    """Settles questions by words. Knows nothing of who asked, and asks no model."""
+    """Settles questions by the words of the answer. It knows no caller and asks no model."""
 
     def __init__(
         self,
@@ -104,8 +106,10 @@ class Witness:
         hears: Hears,
         wake_words: Sequence[str] = (),
     ) -> None:
-        """`languages`: those configured; `ear`: the recogniser, made when first needed; `hears`:
-        what it will be good for; `wake_words`: an answer may begin with one."""
+        """`ear` makes the recogniser when it is first needed, and `hears` lists its languages.
+
+        `languages` are the configured ones. An answer may begin with one of `wake_words`.
+        """
         self._languages = tuple(languages)
         self._forms = Forms(languages)
         self._pin = pin
@@ -114,15 +118,16 @@ class Witness:
         self._wake_words = tuple(word.casefold() for word in wake_words)
 
     def hears(self, language: str) -> bool:
-        """True where a recogniser of the owner's hears the language."""
+        """Return True if a recogniser of the owner's own handles the language."""
         return _is_among(language, self._hears.words)
 
     def hears_secrets(self, language: str) -> bool:
-        """True where this very machine hears it: the sound of a PIN leaves it for no other."""
+        """Return True if this device recognises the language itself. The sound of a PIN goes
+        nowhere else."""
         return _is_among(language, self._hears.secrets)
 
     async def recognise(self, pcm: bytes, language: str) -> str | None:
-        """The words, decoded freely; None: nobody here hears this language, or not in time."""
+        """Return the recognised words, or None if there is no recogniser or it was too slow."""
         ear = await self._ear() if self.hears(language) else None
         if ear is None:
             return None
@@ -137,7 +142,7 @@ class Witness:
     def weigh(
         self, question: Question, transcript: str | None, recognised: str | None, by: str
     ) -> Settlement:
-        """The verdict on what was said. None: that source does not exist, or came too late."""
+        """Return the verdict on an answer. None marks a source that does not exist or was late."""
         told = None if transcript is None else self._bare(transcript)
         own = None if recognised is None else self._bare(recognised)
         secure = question.tier is Tier.SECURE
@@ -147,7 +152,7 @@ class Witness:
         return Settlement(verdict, by if verdict == "yes" else "", always)
 
     async def enter(self, digits: str, by: str) -> Settlement:
-        """The verdict on a PIN."""
+        """Check a PIN and return the verdict."""
         if self._pin is None or not digits:
             return Settlement("unclear")
         match await self._pin.check(digits):
@@ -159,7 +164,7 @@ class Witness:
                 return Settlement("no", why="asking.locked_pin")
 
     async def spelled(self, pcm: bytes) -> str:
-        """The digits that were spoken, "" where none were heard."""
+        """Return the spoken digits, or "" if none were recognised."""
         ear = await self._ear()
         if ear is None:
             return ""
@@ -171,11 +176,11 @@ class Witness:
             return ""
 
     def typed_digits(self, text: str) -> str:
-        """The digits of a typed PIN."""
+        """Return the digits of a typed PIN."""
         return read_digits(text, self._languages)
 
     def _bare(self, text: str) -> str:
-        """Without a wake word in front."""
+        """Remove a wake word from the start."""
         for word in self._wake_words:
             head, found, rest = text.casefold().partition(word)
             if found and not any(sign.isalnum() for sign in head):
@@ -187,12 +192,12 @@ def _is_among(language: str, codes: Sequence[str]) -> bool:
     return language.partition("-")[0] in {code.partition("-")[0] for code in codes}
 
 
-# Quiet in the room while a question is asked: a film must not say yes.
+# Silence in the room during a question, so that a film can't say yes.
 
-HUSH_S = 1.5  # for all players to be seen silent
-RESUME_S = 2.0  # for Home Assistant's answer
-WATCH_S = 180.0  # longer than any question is waited for
-# What was asked to play just before shows it only now; the question is still being said.
+HUSH_S = 1.5  # time for all players to stop
+RESUME_S = 2.0  # time for Home Assistant to answer
+WATCH_S = 180.0  # longer than Hearth waits for any answer
+# Playback that was requested just before the question may start only now, while it is being spoken.
 GRACE_S = 2.0
 _DOMAIN = "media_player"
 _PLAYING = ("playing", "buffering")
@@ -212,8 +217,10 @@ class Hush:
         area_id: str,
         quiet: bool,
     ) -> None:
-        """`paused`: ids of the players that we asked to pause. `quiet`: that has made it so; from
-        here on the room is watched, until `resume`."""
+        """`paused` are the ids of the players that Hearth asked to pause.
+
+        If `quiet`, they did pause, and the room is watched until `resume`.
+        """
         self._home = home
         self._services = services
         self._paused = tuple(paused)
@@ -222,7 +229,7 @@ class Hush:
 
     @property
     def quiet(self) -> bool:
-        """Nothing plays near, and nothing has since, as far as the house shows."""
+        """True if nothing nearby plays or has played since, as far as the house shows."""
         watching = self._watching
         if watching is None or not self._home.connected:
             return False
@@ -230,7 +237,8 @@ class Hush:
         return not (has_sounded or playing(self._home.house, self._area_id))
 
     async def resume(self) -> None:
-        """Let those play on that we paused and that are paused still. Once; never raises."""
+        """Resume the players that Hearth paused and that are still paused. Works once;
+        never raises."""
         if self._watching is not None:
             self._watching.cancel()
         paused, self._paused = self._paused, ()
@@ -251,7 +259,8 @@ class Hush:
             _log.warning("What was paused does not play on: %s", str(error) or "no answer in time")
 
     async def _sounds(self) -> bool:
-        """Return once something plays near: a film that has begun meanwhile could say yes too."""
+        """Return once something nearby plays, because a film that starts during the question could
+        say yes."""
         if await self._plays_within(GRACE_S):
             paused, _ = await _pause(self._home, self._services, self._area_id)
             self._paused = tuple(dict.fromkeys((*self._paused, *paused)))
@@ -266,16 +275,17 @@ class Hush:
 
 @dataclass(frozen=True, slots=True)
 class Quiet:
-    """Pauses the media players around this box."""
+    """Pauses the media players around this device."""
 
     home: "HomeAssistant"
     services: "Services"
 
     async def hush(self, area_id: str) -> Hush:
-        """Pause what plays in this area, within HUSH_S. Never raises.
+        """Pause everything that plays in this area, within HUSH_S. Never raises.
 
-        Without an area every player counts as near. One that cannot be paused stays as it is, and
-        so does everything while the picture is not live: then it is not quiet, for nobody knows.
+        Without an area every player counts as near. A player that cannot pause keeps playing. While
+        the connection to Home Assistant is down nothing is paused, and the room does not count as
+        quiet.
         """
         if not self.home.connected:
             return Hush(self.home, self.services, (), area_id=area_id, quiet=False)
@@ -286,7 +296,7 @@ class Quiet:
 async def _pause(
     home: "HomeAssistant", services: "Services", area_id: str
 ) -> tuple[Sequence[str], bool]:
-    """The ids of what was asked to pause, and whether all that played is silent now."""
+    """Return the ids that were asked to pause, and True if everything that played is silent now."""
     near = playing(home.house, area_id)
     names = [one.entity_id for one in near]
     able = [one.entity_id for one in near if has_features(one, _PAUSE)]
@@ -301,7 +311,7 @@ async def _pause(
 
 
 def playing(house: House, area_id: str) -> list[Entity]:
-    """The players in that area that play; "" for all of the house, exposed or not."""
+    """Return the players that play in that area, or in the whole house for "", exposed or not."""
     return [
         entity
         for entity in house.entities.values()
@@ -316,14 +326,14 @@ def _silent(house: House, names: Sequence[str]) -> bool:
     return not any(entity is not None and entity.state in _PLAYING for entity in found)
 
 
-# A yes or no from the owner's phone, for what the settings decide by `phone`.
+# A yes or no from the owner's phone, for actions that the settings confirm by `phone`.
 
 
-ANSWER_S = 60.0  # to find the phone, unlock it and read
+ANSWER_S = 60.0  # time to find the phone, unlock it and read
 
 
 class OwnersPhone:
-    """The phone that `policy.phone` names. No other one is ever asked instead."""
+    """The phone that `policy.phone` names. No other phone is ever asked instead."""
 
     def __init__(
         self,
@@ -333,7 +343,8 @@ class OwnersPhone:
         catalogue: Catalogue,
         timeout_s: float = ANSWER_S,
     ) -> None:
-        """`service`: a notify action, without its domain; `title`: who asks."""
+        """`service` is a notify action without its domain; `title` is the title of the
+        notification."""
         self._phones = phones
         self._service = service
         self._title = title
@@ -343,11 +354,14 @@ class OwnersPhone:
 
     @property
     def name(self) -> str:
-        """Name that people call it by, as far as it is known yet."""
+        """Name that people call it by, or one made from the service until the phone is known."""
         return self._name
 
     async def ask(self, question: Question) -> Literal["yes", "no"] | None:
-        """Return what was pressed there; None: nothing in time. Raises IntegrationError."""
+        """Return the button that was pressed, or None if there was no answer in time.
+
+        Raises IntegrationError.
+        """
         known = await self._phones.all()
         phone = next((one for one in known if one.service == self._service), None)
         if phone is None:

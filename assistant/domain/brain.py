@@ -1,4 +1,4 @@
-"""What a brain is: it takes one turn's sound or text and yields events."""
+"""Interface of a brain: it takes the sound or text of one turn and yields events."""
 
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
@@ -10,31 +10,31 @@ from assistant.domain.turn_audio import TurnAudio
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """What the person said, as far as the brain knows it."""
+    """Words of the person, as the brain understood them."""
 
     text: str
-    language: str | None = None  # code such as "en", where the brain can tell
+    language: str | None = None  # code such as "en"; None if the brain can't tell
 
 
 @dataclass(frozen=True, slots=True)
 class ReplyText:
-    """A further piece of the answer, in any chunking."""
+    """Next piece of the answer, in any chunking."""
 
     delta: str
-    voiced: bool = True  # False: the brain says it itself, by ReplyAudio; this is its transcript
-    language: str | None = None  # of a sentence of Hearth's own; None: the text itself tells
+    voiced: bool = True  # False: transcript of speech that the brain sends itself, as ReplyAudio
+    language: str | None = None  # set for Hearth's own sentences; None: detected from the text
 
 
 @dataclass(frozen=True, slots=True)
 class Preface:
-    """The answer's next piece is none of the brain's: it tells who serves, and why."""
+    """Announces that the next piece of the answer names the serving brain instead of answering."""
 
-    alone: bool  # Gemini is away, from here on
+    alone: bool  # True from the point where Gemini is unreachable
 
 
 @dataclass(frozen=True, slots=True)
 class ReplyAudio:
-    """A further piece of the answer in the brain's own voice."""
+    """Next piece of the answer in the brain's own voice."""
 
     pcm: bytes  # mono int16
     rate: int  # Hz
@@ -42,7 +42,8 @@ class ReplyAudio:
 
 @dataclass(frozen=True, slots=True)
 class ReplySettled:
-    """The brain has made all of its answer, as far as it knows: a sentence that stands may be said.
+    """The brain has produced all of its answer as far as it knows, so complete sentences may be
+    spoken.
 
     More text may still follow, such as the end of a transcript that lags behind.
     """
@@ -50,39 +51,41 @@ class ReplySettled:
 
 @dataclass(frozen=True, slots=True)
 class ToolCallsCancelled:
-    """Calls that the brain no longer wants; they are not answered."""
+    """Ids of calls that the brain no longer wants. They get no answer."""
 
     ids: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Interrupted:
-    """The brain noticed that it was talked over; what it still had to say is dropped."""
+    """The brain noticed that the person talked over it; the rest of its answer is dropped."""
 
 
 @dataclass(frozen=True, slots=True)
 class Restarted:
-    """The brain begins this turn's answer anew: what it gave so far and was not said is void."""
+    """The brain starts this turn's answer over. Anything it sent that has not been spoken
+    is void."""
 
 
 @dataclass(frozen=True, slots=True)
 class Serving:
-    """From here on this brain serves the turn."""
+    """Names the brain that serves the turn from here on."""
 
     brain: str  # as in `brain.order`
 
 
 @dataclass(frozen=True, slots=True)
 class Searched:
-    """The brain has read the web for this answer (search grounding)."""
+    """The brain used web search for this answer (search grounding)."""
 
 
 @dataclass(frozen=True, slots=True)
 class InTalk:
-    """The context that the model has for what follows: earlier turns of the same talk are in it."""
+    """Identifies the model's context for what follows; earlier turns of the same talk are
+    part of it."""
 
     talk: str  # unique among all talks of the process
-    searched: bool = False  # it holds what was read from the web
+    searched: bool = False  # the context holds text from the web
 
 
 Milestone = Literal["connected", "first_upload", "upload_done"]
@@ -90,14 +93,14 @@ Milestone = Literal["connected", "first_upload", "upload_done"]
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """A moment of the brain's own work, for the timeline."""
+    """Milestone in the brain's own work, for the timeline."""
 
     moment: Milestone
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What the turn consumed, in tokens."""
+    """Tokens that the turn used."""
 
     input_tokens: int
     output_tokens: int
@@ -115,62 +118,62 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """A further piece of what this turn costs; it counts even if the turn then fails."""
+    """Another part of this turn's cost. It counts even if the turn then fails."""
 
     usage: Usage
     cost_usd: float
-    model: str = ""  # that was paid for, where the brain knows its name
+    model: str = ""  # model that was billed, if the brain knows its name
 
 
 @dataclass(frozen=True, slots=True)
 class NotMeant:
-    """The speech was plainly not meant for us: the turn ends without words."""
+    """The speech was clearly not meant for Hearth, so the turn ends without an answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class TurnDone:
-    """The brain has nothing more to say in this turn."""
+    """The brain has finished this turn."""
 
     understood: bool = (
         True  # False: the sentence was not a command or question that this brain can serve
     )
 
 
-# Each has its sentence in the catalogue, under "fault".
+# Each kind has its sentence in the catalogue, under "fault".
 FaultKind = Literal[
     "unreachable",  # no network, or the service is down
-    "timeout",  # it did not answer in time
-    "broken",  # something failed that should not
+    "timeout",  # the service did not answer in time
+    "broken",  # an unexpected error
     "house_away",  # Home Assistant cannot be reached
-    "no_consent",  # nobody has agreed to the cloud
-    "sign_in",  # the key is missing or refused
-    "quota",  # the service's quota, or the key's money, is used up
+    "no_consent",  # the owner has not agreed to use the cloud
+    "sign_in",  # the key is missing or rejected
+    "quota",  # the service's quota or the key's credit is used up
     "budget",  # `limits.daily_cost_usd` is reached
-    "retired",  # the model is gone
-    "refused",  # the service takes nothing like this request (a wrong setting)
+    "retired",  # the service no longer offers the model
+    "refused",  # the service rejects every request like this one (a wrong setting)
     "blocked",  # the service declined to answer this sentence
-    "empty",  # it answered nothing, twice
-    "endless",  # it does not stop calling tools
-    "not_understood",  # this brain does not know the sentence; the next one may
+    "empty",  # the answer was empty, twice
+    "endless",  # the model keeps calling tools
+    "not_understood",  # this brain does not understand the sentence; the next one may
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class BrainFault:
-    """The brain failed; no further event follows."""
+    """The brain failed. No further event follows."""
 
     kind: FaultKind
     message: str  # one sentence for the log and `--json`
-    retryable: bool  # the same brain may well serve the same turn at once
-    spoken: str | None = None  # said instead of the catalogue's sentence for `kind`
+    retryable: bool  # a second attempt with the same brain may succeed at once
+    spoken: str | None = None  # spoken instead of the catalogue's sentence for `kind`
 
 
 @dataclass(frozen=True, slots=True)
 class Thought:
     """Result of thinking about a question."""
 
-    text: str  # "" where the model said nothing
-    fault: BrainFault | None = None  # why there is no text, or why it is not whole
+    text: str  # "" if the model said nothing
+    fault: BrainFault | None = None  # why the text is missing or incomplete
 
 
 BrainEvent = (
@@ -196,18 +199,18 @@ BrainEvent = (
 
 @dataclass(frozen=True, slots=True)
 class ConversationOwner:
-    """The caller that a conversation belongs to: the people of the box, or one token of a program.
+    """Owner of a conversation: the people of the household, or one program's token.
 
     Nothing that a brain keeps from one turn to the next passes from one owner to another.
     """
 
-    name: str = ""  # of a program, as the audit has it ("mcp:agent"); "": the people of the box
-    token: str = ""  # tells a token from an earlier one of the same name; never the secret
-    recalls: bool = True  # it may be told what people have asked to remember
+    name: str = ""  # of a program, as in the audit ("mcp:agent"); "" for the household
+    token: str = ""  # tells apart tokens that had the same name; never the secret
+    recalls: bool = True  # may be told what people have asked Hearth to remember
 
     @property
     def is_people(self) -> bool:
-        """True for whoever lives with the box, by voice or keyboard."""
+        """True for the people of the household, by voice or keyboard."""
         return not self.name
 
 
@@ -216,49 +219,51 @@ PEOPLE = ConversationOwner()
 
 @dataclass(frozen=True, slots=True)
 class TurnRequest:
-    """What a brain is given at the start of a turn."""
+    """Input of a brain for one turn."""
 
     turn_id: str
-    language: str  # the language to assume until the brain knows better
+    language: str  # assumed until the brain knows better
     source: Literal["voice", "text"]
     text: str | None  # the typed sentence, or None for a spoken turn
-    audio: TurnAudio | None  # the sound from the mark on, still growing, or None for a typed turn
+    audio: TurnAudio | None  # sound from the mark on, still growing; None for a typed turn
     profile: str = ""  # name of the configured profile, "" for none
-    heard: str | None = None  # what an earlier attempt at this turn understood, if any
-    note: str = ""  # what a model must know to understand this turn, "" for nothing
-    owner: ConversationOwner = PEOPLE  # whose conversation the turn belongs to
+    heard: str | None = None  # transcript from an earlier attempt at this turn, if any
+    note: str = ""  # context that a model needs to understand this turn; "" for none
+    owner: ConversationOwner = PEOPLE  # owner of the conversation that the turn belongs to
 
 
 class BrainTurn(Protocol):
-    """One turn in the hands of a brain."""
+    """One turn that a brain is working on."""
 
     def events(self) -> AsyncGenerator[BrainEvent]:
-        """Events in order; it ends after TurnDone, NotMeant or BrainFault.
+        """Yield events in order, ending after TurnDone, NotMeant or BrainFault.
 
-        Closing it (`aclose`) cancels the turn.
+        Closing the generator (`aclose`) cancels the turn.
         """
         ...
 
     async def answer(self, outcome: ToolOutcome) -> None:
-        """Give the result of one ToolCall back: once for each, also after `events` was closed.
+        """Deliver the result of a ToolCall. Called once for each call, even after `events` was
+        closed.
 
-        Never raises: a result that cannot be delivered any more is dropped.
+        Never raises: a result that can no longer be delivered is dropped.
         """
         ...
 
 
 class Brain(Protocol):
-    """One rung of the ladder."""
+    """Understands sentences; one link of the fallback chain."""
 
     @property
     def name(self) -> str:
-        """As in `brain.order`: "gemini-live", "gemini-once", "home-assistant", "offline"."""
+        """Name as in `brain.order`: "gemini-live", "gemini-once", "home-assistant" or "offline"."""
         ...
 
     def begin(self, request: TurnRequest) -> BrainTurn:
-        """Start on a turn. Does no I/O before `events` is iterated."""
+        """Start a turn. No I/O happens before `events` is iterated."""
         ...
 
     def anticipate(self) -> None:
-        """A turn may be about to begin: connect, warm up. Returns at once and never raises."""
+        """Connect or warm up, because a turn may be about to begin. Returns at once and
+        never raises."""
         ...

@@ -1,4 +1,4 @@
-"""What happens, for automations and whoever shows it: one place that all of it passes."""
+"""The event bus for automations and displays, listeners, and values that are made later."""
 
 import asyncio
 import logging
@@ -7,43 +7,46 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, ParamSpec, Self, TypeVar
 
 Kind = Literal[
-    "wake",  # word, and score; or pressed and caller
+    "wake",  # word and score; or pressed and caller
     "heard",  # language, source, caller; words: heard
-    "tool_call",  # name, status, decision, tier, entities
+    "tool_call",  # name, status, decision, tier and entities
     "answer",  # brain, error kind, caller; words: answer
-    "confirmation",  # waits: true, words: asked; then waits: false, verdict
-    "question",  # a program's: id, caller, result, answer; words: question, sentence
+    "confirmation",  # first waits: true, words: asked; then waits: false and verdict
+    "question",  # from a program: id, caller, result and answer; words: question and sentence
     "timer",  # id, kind, what: set | changed | rings | heard | ended; words: name
     "announcement",  # id, caller, what: waits | said | left_out
-    "fault",  # what, on, problem: one sentence; of a refused order what, caller, problem
-    "command",  # caller, what; on of mute, mode of mode
-    "button",  # name, caller: listen or stop was pressed
+    "fault",  # what, on, problem (one sentence); for a rejected command what, caller and problem
+    "command",  # caller and what; "on" for mute, "mode" for the mode
+    "button",  # name and caller: listen or stop was pressed
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class BusEvent:
-    """One of them. What people said is in `words` alone, so that it can be left out."""
+    """One event. People's words are in `words` alone, so that they can be left out."""
 
     kind: Kind
-    turn_id: str = ""  # "" where no turn had part in it
+    turn_id: str = ""  # "" if the event belongs to no turn
     data: Mapping[str, Any] = field(default_factory=dict)  # JSON, without anybody's words
-    words: Mapping[str, str] = field(default_factory=dict)  # what was said, by whom it may concern
+    # People's words, by the role that they have in the event.
+    words: Mapping[str, str] = field(default_factory=dict)
 
 
 Follower = Callable[[BusEvent], None]
 
 
 class EventBus:
-    """Tells everybody. On the loop's thread; a follower must not block."""
+    """Passes events to its followers, on the loop's thread. A follower must not block."""
 
     def __init__(self, keeps_words: Callable[[], bool] = lambda: True) -> None:
-        """`keeps_words`: asked each time; what guests say is told to nobody."""
+        """`keeps_words` is asked at each event. While it is False (for guests), words are
+        left out."""
         self._keeps_words = keeps_words
         self._followers: Listeners[[BusEvent]] = Listeners("events")
 
     def follow(self, follower: Follower) -> Callable[[], None]:
-        """Have it told from now on; what is returned ends that."""
+        """Register a follower. Returns a function that unregisters it; calling it twice is
+        harmless."""
         return self._followers.add(follower)
 
     def publish(
@@ -54,12 +57,9 @@ class EventBus:
         words: Mapping[str, str] | None = None,
         **data: Any,
     ) -> None:
-        """It has just happened."""
+        """Pass an event to all followers."""
         kept = words if words and self._keeps_words() else {}
         self._followers.tell(BusEvent(kind, turn_id, data, kept))
-
-
-# Whoever wants to be told when something changes or happens.
 
 
 _log = logging.getLogger(__name__)
@@ -67,17 +67,19 @@ _Told = ParamSpec("_Told")
 
 
 class Listeners(Generic[_Told]):
-    """Tells all of them, in the order in which they came. On the loop's thread; a follower must
-    not block. One that breaks is logged, and the others are told all the same."""
+    """Callbacks for one kind of event, called in the order of registration on the loop's thread.
+
+    A callback must not block. One that raises is logged, and the others are still called.
+    """
 
     def __init__(self, of: str) -> None:
-        """`of`: what they follow, for the log, such as "timers"."""
+        """`of` names the subject for the log, such as "timers"."""
         self._of = of
         self._all: dict[object, Callable[_Told, None]] = {}
 
     def add(self, follower: Callable[_Told, None]) -> Callable[[], None]:
-        """Tell this one too from now on; what is returned ends that, and called again does
-        nothing."""
+        """Register a callback. Returns a function that unregisters it; calling it twice is
+        harmless."""
         place = object()
         self._all[place] = follower
 
@@ -87,25 +89,22 @@ class Listeners(Generic[_Told]):
         return leave
 
     def tell(self, *args: _Told.args, **named: _Told.kwargs) -> None:
-        """It has just happened."""
+        """Call every callback with these arguments."""
         for follower in tuple(self._all.values()):
             try:
                 follower(*args, **named)
-            except Exception:  # other people's code: we go on
+            except Exception:  # a follower's own bug; the others are still called
                 _log.exception("a follower of %s broke", self._of)
-
-
-# A value that is made later than those who need it.
 
 
 _T = TypeVar("_T")
 
 
 class Deferred(Generic[_T]):
-    """Hold a value that is set once, as soon as it could be made. On the loop's thread.
+    """A value that is set once, as soon as it can be made. Used on the loop's thread.
 
-    Hearth listens before the house, its tools and the brains are there: what begins early takes
-    a `Deferred` of what it needs, and waits for it.
+    Hearth listens before the house, its tools and the brains are ready. A part that starts early
+    takes a `Deferred` of what it needs and waits for it.
     """
 
     def __init__(self) -> None:
@@ -115,7 +114,7 @@ class Deferred(Generic[_T]):
 
     @classmethod
     def of(cls, value: _T) -> Self:
-        """Return one whose value is there already."""
+        """Return a `Deferred` whose value is already set."""
         deferred = cls()
         deferred.set(value)
         return deferred
@@ -132,9 +131,9 @@ class Deferred(Generic[_T]):
         return self._value
 
     def set(self, value: _T) -> None:
-        """Set the value, and call everyone who registered with `when_set`, in their order.
+        """Set the value and call every callback of `when_set`, in order of registration.
 
-        Raises ValueError where it was set before.
+        Raises ValueError if the value is already set.
         """
         if self._value is not None:
             raise ValueError("This was made before.")
@@ -150,7 +149,7 @@ class Deferred(Generic[_T]):
         return self.get()
 
     def when_set(self, use: Callable[[_T], object]) -> None:
-        """Call `use` with the value: at once where it is set, else as soon as it is."""
+        """Call `use` with the value: at once if it is set, otherwise as soon as it is."""
         if self._value is None:
             self._waiting.append(use)
         else:

@@ -1,17 +1,17 @@
-"""How the box is, in one word."""
+"""Health of the device, as one word."""
 
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from audio.device_status import MicrophoneStatus, SpeakerStatus
 
-if TYPE_CHECKING:  # they bring what listening does not wait for
+if TYPE_CHECKING:  # these bring imports that listening should not wait for
     from audio.device_status import Presence
     from audio.steady import SteadyMicrophone
     from integrations.web.box import Health
 
-STUCK_S = 10.0  # without any progress for so long, only a restart helps
-DEAF_S = 2.0  # without a frame for so long, a person who speaks now is not heard
+STUCK_S = 10.0  # without progress for this long, only a restart helps
+DEAF_S = 2.0  # without a frame for this long, speech is missed
 
 _HEALTHY = (MicrophoneStatus.OPENING, MicrophoneStatus.LISTENING)
 
@@ -19,11 +19,11 @@ _HEALTHY = (MicrophoneStatus.OPENING, MicrophoneStatus.LISTENING)
 def health_of(
     microphone: "SteadyMicrophone | None", loudspeaker: "Presence | None" = None
 ) -> "Health":
-    """`dead` where nothing goes on any more, `degraded` where nobody is heard though they should,
-    or nobody would hear us.
+    """Return the health of the sound devices.
 
-    A microphone that a person has closed is as it should be. None: there is none to be looked at,
-    but a file or nothing.
+    `dead` if the microphone's thread no longer makes progress, `degraded` if speech or Hearth's
+    answers would go unheard, else `ok`. A microphone that a person has closed is healthy. Pass None
+    for a device that does not exist, for example because sound comes from a file.
     """
     if microphone is not None and microphone.heartbeat_age_s > STUCK_S:
         return "dead"
@@ -33,15 +33,18 @@ def health_of(
 
 
 def word_of(sound: "Health", stuck: str, troubles: Collection[str]) -> "Health":
-    """For the whole box. `sound`: as `health_of` says. `stuck`: why only a restart helps, "" for
-    nothing. `troubles`: what does not work now."""
+    """Return the health of the whole device.
+
+    `sound` is the result of `health_of`; `stuck` says why only a restart helps ("" for nothing);
+    `troubles` are the problems at this moment.
+    """
     if stuck or sound == "dead":
         return "dead"
     return "degraded" if troubles else sound
 
 
 def is_deaf(microphone: "SteadyMicrophone") -> bool:
-    """Nobody is heard though they should be."""
+    """Return True if the microphone should hear but delivers no sound."""
     if microphone.status is MicrophoneStatus.CLOSED:
         return False
     return microphone.status not in _HEALTHY or microphone.last_frame_age_s > DEAF_S

@@ -1,4 +1,4 @@
-"""What the store keeps: one frozen value for each kind of row. All times are aware."""
+"""Rows of the journal: one frozen value for each kind. All times are aware."""
 
 import secrets
 from dataclasses import dataclass, field
@@ -11,13 +11,13 @@ from assistant.domain.tool_call import REQUEST, Decision, Observed, Status, Tier
 Source = Literal[
     "voice",
     "follow_up",
-    "barge_in",  # by talking over an answer
+    "barge_in",  # the person talked over an answer
     "text",
-    "announcement",  # nobody asked: Hearth spoke by itself
-    "job",  # no turn at all: what work that outlasted its turn has cost
+    "announcement",  # Hearth spoke of its own accord
+    "job",  # not a turn: cost of work that outlasted its turn
 ]
-UNASKED: tuple[Source, Source] = ("announcement", "job")  # what nobody began by asking
-Mark = Literal["", "wrong", "misheard"]  # what a person said of a turn afterwards
+UNASKED: tuple[Source, Source] = ("announcement", "job")  # sources of turns that no request started
+Mark = Literal["", "wrong", "misheard"]  # feedback on a turn
 Verdict = Literal["yes", "no", "silence", "unclear", "new_command"]
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford's base 32: no i, l, o, u
 
@@ -25,7 +25,7 @@ _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford's base 32: no i, l, 
 class StoreError(Exception):
     """The store cannot be written or read now (disk full, locked for long). One sentence.
 
-    `told`: the store has said so in the log, once; nobody need say it again for each row.
+    If `told` is True the store has already logged the problem, so callers need not log each row.
     """
 
     def __init__(self, sentence: str = "", *, told: bool = False) -> None:
@@ -44,7 +44,7 @@ class WakeRecord:
 
 @dataclass(frozen=True, slots=True)
 class ErrorRecord:
-    """Why a turn failed."""
+    """Reason that a turn failed."""
 
     kind: str  # e.g. "no_speech", "unreachable"
     message: str | None  # one sentence for a person; None once erased
@@ -52,7 +52,7 @@ class ErrorRecord:
 
 @dataclass(frozen=True, slots=True)
 class ConfirmationRecord:
-    """What was asked before a gated call, and what came back."""
+    """The question before a gated call, and its answer."""
 
     asked: str | None  # None once erased
     heard: str | None
@@ -67,37 +67,38 @@ class TurnRecord:
     started_at: datetime
     source: Source
     language: str
-    brain: str | None = None  # as in `brain.order`; None where no brain was asked
+    brain: str | None = None  # as in `brain.order`; None if no brain was asked
     wake: WakeRecord | None = None
-    heard: str | None = None  # None: nothing, or erased
+    heard: str | None = None  # None if nothing was heard, or once erased
     answer: str | None = None  # as the brain gave it
-    clauses: tuple[str, ...] = ()  # as they went to the voice
-    cut_at: str | None = None  # where it was cut off: the words that were heard of it
-    sound: str | None = None  # the tone that stood for words
-    audio_ms: float = 0.0  # of answer that was played
-    timeline: dict[str, float] = field(default_factory=dict)  # ms, on one clock
+    clauses: tuple[str, ...] = ()  # as sent to the voice
+    cut_at: str | None = None  # the words heard of an answer that was cut off
+    sound: str | None = None  # tone that was played in place of words
+    audio_ms: float = 0.0  # of the answer that was played
+    timeline: dict[str, float] = field(default_factory=dict)  # ms, all on one clock
     usage: Usage | None = None
     cost_usd: float = 0.0
     error: ErrorRecord | None = None
     confirmation: ConfirmationRecord | None = None
-    caller: str = ""  # the program that opened it; "" where a person did
-    model: str | None = None  # that was paid for, the last one where there were two
-    understood: bool = True  # False: no brain could make anything of it
-    mark: Mark = ""  # kept whatever is written of the turn later
+    caller: str = ""  # program that started the turn; "" for a person
+    model: str | None = None  # model that was billed; the last one if there were several
+    understood: bool = True  # False: no brain understood the sentence
+    mark: Mark = ""  # survives later updates of the turn
 
 
 def is_peoples(turn: TurnRecord) -> bool:
-    """Whether people asked for it: by voice, keyboard or a request for later, and no program."""
+    """Return True if people asked for it (by voice, keyboard or a request for later), not a
+    program."""
     typed_by_program = turn.source == "text" and turn.caller not in ("", REQUEST)
     return turn.source not in UNASKED and not typed_by_program
 
 
 @dataclass(frozen=True, slots=True)
 class CallRecord:
-    """One tool call. Without a status it was sent and has not come back."""
+    """One tool call. Without a status it was sent and has not returned."""
 
     turn_id: str
-    id: str  # unique in its turn
+    id: str  # unique within its turn
     server: str
     name: str  # as the server names it
     arguments: dict[str, Any]  # as sent; empty once erased
@@ -107,109 +108,112 @@ class CallRecord:
     status: Status | None = None
     observed: tuple[Observed, ...] = ()
     ms: float = 0.0
-    sentence: str | None = None  # what happened; None until it ended, and once erased
+    sentence: str | None = None  # what happened; None until the call ended, and once erased
 
 
 TimerKind = Literal[
     "timer",
     "alarm",
-    "reminder",  # rings, and its text is said
-    "request",  # its text is asked, and the answer said
+    "reminder",  # rings, then its text is spoken
+    "request",  # its text is run as a command, and the answer is spoken
     "command",  # its call is made
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class TimerRecord:
-    """What is to happen at `due`. What rings does so until it is acknowledged, unless it stands
-    still."""
+    """Something due at a time. Anything that rings does so until it is acknowledged, unless it is
+    paused."""
 
     id: str
     due: datetime
-    duration_s: float  # as it was asked for, without what was added; 0: for a time of day
+    duration_s: float  # as requested, without later extensions; 0 if it was set for a time of day
     created_at: datetime
     name: str = ""
     language: str = "en"
-    paused_s: float | None = None  # left while it stands still; `due` then means nothing
+    paused_s: float | None = None  # time left while it is paused; `due` is then meaningless
     kind: TimerKind = "timer"
     rule: dict[str, Any] | None = None  # `assistant.timers.recurrence.Rule` as JSON
-    text: str = ""  # what is said or asked; of a command what it does, in people's words
-    payload: dict[str, Any] | None = None  # a command's call
-    caller: str = ""  # the program that set it; "" where a person did
+    text: str = ""  # text to speak or to run; for a command, a description in plain words
+    payload: dict[str, Any] | None = None  # the call that a command makes
+    caller: str = ""  # program that set it; "" for a person
 
 
 @dataclass(frozen=True, slots=True)
 class AnnouncementRecord:
-    """Something to be said once, unless it expires first."""
+    """Something to be spoken once, unless it expires first."""
 
     id: str
     text: str
     created_at: datetime
     expires_at: datetime | None = None
-    options: dict[str, Any] = field(default_factory=dict)  # as asked: volume, priority, media, ...
+    # As requested: volume, priority, media, ...
+    options: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryRecord:
-    """Something a person asked to be remembered. Kept until they ask for it to be forgotten."""
+    """Something that a person asked Hearth to remember. Kept until they ask to forget it."""
 
     id: str
     text: str
-    created_at: datetime  # since when; what was corrected holds since then
-    who: str = ""  # the name of the person who told it; "" where nobody said one
-    about: str = ""  # whom or what it is about, in a word or two
+    created_at: datetime  # a correction gets a new time
+    who: str = ""  # name of the person who said it; "" if unknown
+    about: str = ""  # subject of the fact, in a word or two
     language: str = ""  # of the text
-    sensitive: bool = False  # only told where somebody asks for it
-    english: str = ""  # words by which it is found, beside its own, separated by spaces
+    sensitive: bool = False  # told only when somebody asks for it
+    english: str = ""  # extra search words, separated by spaces
     spanish: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class AuditRecord:
-    """One call as it was decided or as it ended. Never changed: only its words are erased.
+    """One call, as it was decided or as it ended. Never changed, except that its words are erased.
 
-    A call that waits for the person has two rows of one `call_id`: the question and the end.
+    A call that waits for a confirmation has two rows with the same `call_id`: the question and the
+    end.
     """
 
     at: datetime  # of the decision or the end
     turn_id: str
-    call_id: str  # unique in its turn
+    call_id: str  # unique within its turn
     server: str
     name: str  # as the server names it
-    arguments: dict[str, Any]  # as decided about; empty once erased. Never a PIN
+    arguments: dict[str, Any]  # as they were when it was decided; empty once erased. Never a PIN
     tier: Tier
     decision: Decision
     status: Status
-    rule: str = ""  # what decided: a rule of the policy, or the owner's
-    entities: tuple[str, ...] = ()  # what it would touch, as far as that is known
-    confirmed_by: str = ""  # who said yes and how: "voice", "typed", "pin", "phone NAME"
+    rule: str = ""  # what decided: a rule of the policy or of the owner
+    entities: tuple[str, ...] = ()  # entities that it would touch, as far as known
+    confirmed_by: str = ""  # who confirmed it, and how: "voice", "typed", "pin", "phone NAME"
     observed: tuple[Observed, ...] = ()
-    ms: float = 0.0  # from the request to here
-    heard: str | None = None  # None: nothing, erased, or not kept. Never a PIN
-    sentence: str | None = None  # what the brain was told; None once erased
-    satellite: str = ""  # the box or room that heard it, or the program that asked
+    ms: float = 0.0  # from the request to this row
+    heard: str | None = None  # None if nothing was heard, once erased, or if not kept. Never a PIN
+    sentence: str | None = None  # sentence for the brain; None once erased
+    satellite: str = ""  # the device or room that heard it, or the program that asked
 
 
 @dataclass(frozen=True, slots=True)
 class FaultRecord:
-    """Something that did not work, for more than a few seconds."""
+    """A problem that lasted longer than a few seconds."""
 
     what: str  # "microphone", "loudspeaker", "home_assistant", ...
     problem: str  # one sentence
     began_at: datetime
-    ended_at: datetime | None = None  # None: it lasts
-    settled: bool = False  # the process ended meanwhile: `ended_at` is when the next one began
+    ended_at: datetime | None = None  # None: it persists
+    # The process ended while it lasted; `ended_at` is then the start of the next process.
+    settled: bool = False
 
 
-_newest = [0]  # the number that `new_id` made last
+_newest = [0]  # the number that `new_id` returned last
 
 
 def new_id(now: datetime) -> str:
-    """A short name that sorts by time: 9 characters of milliseconds, 3 of chance.
+    """Return a short id that sorts by time: 9 characters of milliseconds, then 3 random ones.
 
-    Of several in one millisecond only the first is by chance; the others follow it, so that none of
-    one process is made twice. Where the first is among the last, they run over into the next
-    millisecond, whose own follow them in turn.
+    Within one millisecond only the first id is random. The others count up from it, so that a
+    process never makes the same id twice. If the count overflows, it runs into the next
+    millisecond, whose ids then follow in turn.
     """
     number = int(now.timestamp() * 1000) << 15 | secrets.randbits(15)
     if (_newest[0] >> 15) - (number >> 15) in (0, 1):
@@ -225,11 +229,12 @@ class SmallValues(Protocol):
     """
 
     async def keep(self, name: str, value: Any) -> None:
-        """Store a value in place of the one before; it is on the disk when this returns."""
+        """Store a value under a name, replacing the previous one. It is on the disk when
+        this returns."""
         ...
 
     async def kept(self, name: str) -> Any | None:
-        """Return the value of that name, None where there is none."""
+        """Return the value of that name, or None if there is none."""
         ...
 
     async def drop_kept(self, name: str) -> None:

@@ -6,5 +6,5 @@ _SET_NAME = 15  # PR_SET_NAME of prctl(2)
 
 
 def name_thread(name: str) -> None:
-    """Name the thread that calls this, in at most 15 bytes."""
+    """Name the calling thread. Names longer than 15 bytes are cut off."""
     ctypes.CDLL(None).prctl(_SET_NAME, name.encode()[:15], 0, 0, 0)

@@ -1,4 +1,4 @@
-"""What a brain asks for: one call of one tool, or one sentence for the home's own engine."""
+"""A brain's request: one call of a tool, or one sentence for Home Assistant's own engine."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -11,14 +11,15 @@ from integrations.home_assistant.house import Entity
 
 @dataclass(frozen=True, slots=True)
 class SentenceMatch:
-    """What Home Assistant's conversation engine would make of a sentence; nothing has been done.
+    """Interpretation of a sentence by Home Assistant's conversation engine. Nothing has been done
+    yet.
 
     From `conversation/agent/homeassistant/debug` (Home Assistant 2026.11).
     """
 
     text: str  # as it would be sent
     language: str
-    source: Literal["builtin", "custom", "trigger"]  # "trigger": an automation, of unknown effect
+    source: Literal["builtin", "custom", "trigger"]  # "trigger": an automation with unknown effect
     intent: str = ""  # such as "HassTurnOn"; "" for a trigger
     slots: Mapping[str, Any] = field(default_factory=dict)
     targets: tuple[str, ...] = ()  # entity ids
@@ -26,39 +27,41 @@ class SentenceMatch:
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """The brain wants a tool run. It must be answered exactly once, by `BrainTurn.answer`."""
+    """A request of the brain to run a tool. It must be answered exactly once, by
+    `BrainTurn.answer`."""
 
     id: str
-    name: str  # as the menu names it
+    name: str  # as in the menu
     arguments: dict[str, Any]
-    # Set by a brain of the home's alone, never from a model's words: the sentence is then said to
-    # Home Assistant's conversation engine, on the same path as every call.
+    # Only the brains of the home set this, never a model. The sentence then goes to Home
+    # Assistant's conversation engine, on the same path as every call.
     sentence: SentenceMatch | None = None
 
 
-# What is known of the moment in which a call is asked for, beside the words.
+# Circumstances in which a call is requested, beyond its words.
 
 
 @dataclass(frozen=True, slots=True)
 class CallContext:
-    """Circumstances of one turn that the guards look at."""
+    """Circumstances of one turn that the guards consider."""
 
-    can_ask: bool = False  # whoever runs the call can ask the person, and settles what was asked
+    can_ask: bool = False  # the caller can ask the person and settle the question
     spoken: bool = False  # the request was heard, not typed
-    near_own_speech: bool = False  # it began while we spoke, or within 2 s after
-    searched: bool = False  # the model's answer rests on a web search (search grounding)
-    talk: str = ""  # the model's context, by the name that its brain gives it; "": a turn's own
-    led_by: str = ""  # the program whose words the model was given beside the person's
+    near_own_speech: bool = False  # the request began while Hearth spoke, or within 2 s after
+    searched: bool = False  # the model's answer relies on web search (search grounding)
+    # The model's context, as its brain names it; "" if the turn has a context to itself.
+    talk: str = ""
+    led_by: str = ""  # program whose words the model got in addition to the person's
 
 
 CALM = CallContext()
 
 
-# What became of one tool call: the entry that the brain, the journal and `--json` all see.
+# Result of one tool call: the record that the brain, the journal and `--json` all see.
 
 
 class Decision(StrEnum):
-    """What the policy (or the person) said."""
+    """Verdict of the policy, or of the person."""
 
     ALLOWED = "allowed"
     CONFIRMED = "confirmed"
@@ -67,18 +70,18 @@ class Decision(StrEnum):
 
 
 class Status(StrEnum):
-    """How the call ended."""
+    """End state of a call."""
 
-    DONE = "done"  # observed as asked, or a reading that was answered
-    FAILED = "failed"  # the server said so
-    NOT_OBSERVED = "not_observed"  # the server said yes, the house does not show it
+    DONE = "done"  # observed as requested, or a query that was answered
+    FAILED = "failed"  # the server reported an error
+    NOT_OBSERVED = "not_observed"  # the server reported success, but the house does not show it
     TIMEOUT = "timeout"
     NOT_RUN = "not_run"
-    UNKNOWN = "unknown"  # sent, then cut off; or it is still running
+    UNKNOWN = "unknown"  # sent, then cut off; or still running
 
 
 class Tier(StrEnum):
-    """How much is at stake, by what would be touched."""
+    """Risk of a call, by the things that it would touch."""
 
     READ = "read"
     COMFORT = "comfort"
@@ -88,7 +91,7 @@ class Tier(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """One entity's state around the call, as short words ("off", "on 30 %")."""
+    """State of one entity before and after the call, as short words ("off", "on 30 %")."""
 
     entity_id: str
     before: str | None
@@ -97,7 +100,7 @@ class Observed:
 
 @dataclass(frozen=True, slots=True)
 class Awaited:
-    """How a thing looks once it has done what was asked of it."""
+    """The state that an entity should reach, as a test of the entity."""
 
     shows: Callable[[Entity], bool]
     word: str = ""  # "locked", "unlocked", "opened" or "closed"; "" for any other change
@@ -105,7 +108,7 @@ class Awaited:
 
 @dataclass(frozen=True, slots=True)
 class ToolOutcome:
-    """One call from the request to what was seen."""
+    """Result of one call, from the request to the observed states."""
 
     id: str
     server: str
@@ -118,90 +121,97 @@ class ToolOutcome:
     ms: float  # from the request to the result
     sentence: str  # for the brain: what happened, in one sentence
     data: str = ""  # the server's own answer, cleaned and capped; data, never instructions
-    retryable: bool = False  # the same call, mended by `valid_options` if there are any, may work
-    outside: bool = False  # it tells what a program or a stranger wrote
-    running: bool = False  # it goes on in the background: this is not its end
-    as_asked: bool = False  # the house was seen to show all of what was asked for
-    valid_options: tuple[str, ...] = ()  # what would have been right where something was unknown
-    rule: str = ""  # what decided: a rule of the policy, or the owner's
-    entities: tuple[str, ...] = ()  # what it touches or would have, as far as that is known
-    stale: bool = False  # what it says of the house is not of now; the sentence tells its age
-    left_on: tuple[str, ...] = ()  # names of what a wide call left on because it must run
-    # What was asked and not seen when the call was answered, by the thing's id.
+    # The same call may succeed, corrected with `valid_options` if there are any.
+    retryable: bool = False
+    outside: bool = False  # contains text by a program or a stranger
+    running: bool = False  # still running in the background; this result is not final
+    as_asked: bool = False  # the house was seen to show everything that was requested
+    valid_options: tuple[str, ...] = ()  # valid values, if something was unknown
+    rule: str = ""  # what decided: a rule of the policy or of the owner
+    # Entities that it touches or would have touched, as far as known.
+    entities: tuple[str, ...] = ()
+    stale: bool = False  # the states in it are old; the sentence gives their age
+    # Names of things that a wide call left on because they must keep running.
+    left_on: tuple[str, ...] = ()
+    # Requested states that had not been seen when the call was answered, by entity id.
     awaited: Mapping[str, Awaited] = field(default_factory=dict, compare=False, repr=False)
-    confirmed_by: str = ""  # who said yes and how: "voice", "typed", "pin", "phone NAME"
+    confirmed_by: str = ""  # who confirmed it, and how: "voice", "typed", "pin", "phone NAME"
 
     @property
     def failed(self) -> bool:
-        """It did not come about: the very same call need not be tried for ever."""
+        """True if the call had no effect, so that repeating the very same call is pointless."""
         if self.decision is Decision.NEEDS_CONFIRMATION:
             return False
         return self.status in (Status.FAILED, Status.TIMEOUT, Status.NOT_RUN)
 
 
-# What a turn may touch that a program has a part in: its own, or a person's that it has begun.
+# Limits on turns that a program started, or on a person's turn that a program prompted.
 
 
-REQUEST = "request"  # the caller of a turn that a person's own request for later opens
-COMMAND = "later"  # who makes the call that people have asked for later
-_KEPT = 1_000  # turns that have ended; what they left in the background goes on for 10 min at most
+REQUEST = "request"  # caller of a turn that a person's own request for later starts
+COMMAND = "later"  # caller of a call that a person scheduled for later
+_KEPT = 1_000  # ended turns to keep; their background work goes on for 10 min at most
 
 
 @dataclass(frozen=True, slots=True)
 class Rights:
-    """How far a turn goes that is not a person's alone.
+    """Limits on a turn that a program has a part in.
 
-    Within them the settings, the mode and the owner's rules hold as for everybody.
+    Within them the settings, the mode and the owner's rules apply as usual.
     """
 
-    highest: Tier  # nothing above it is done, whatever the settings say: rule "caller"
-    # False: no person's turn: what is gated ends as `needs_confirmation`, and nobody is asked.
+    highest: Tier  # anything above is refused, whatever the settings say: rule "caller"
+    # False: a turn without a person. A gated call ends as `needs_confirmation`, without a question.
     asks: bool
-    # Above it a yes is needed even where the settings ask for none, unless a rule of the owner's
-    # names the caller.
+    # Above this tier a confirmation is needed even if the settings ask for none, unless one of the
+    # owner's rules names the caller.
     free: Tier = Tier.COMFORT
-    recalls: bool = False  # it may be told what people have said: what is remembered, their timers
+    recalls: bool = False  # may be told what people have said: memories and their timers
 
 
 READ_ONLY = Rights(Tier.READ, asks=False)
-CALLERS = Rights(Tier.SECURE, asks=False)  # comfort freely; the rest only by a rule that names it
-# A person answers what a program has said, and the model was told of it in the program's words:
-# what is more than comfort may be its wish, so that the person is asked in ours.
+# Comfort freely; anything more only by a rule that names the caller.
+CALLERS = Rights(Tier.SECURE, asks=False)
+# A person answers something that a program said, and the model has seen the program's words. A call
+# above comfort may be the program's wish, so the person is asked in Hearth's own words.
 TALK = Rights(Tier.SECURE, asks=True, recalls=True)
 
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """Who asks in place of a person, or has begun the talk with one."""
+    """A program that asks in place of a person, or that started the conversation with one."""
 
-    name: str  # as rules know it by `satellite`, and the audit too: "mcp:kitchen"
+    name: str  # as rules (by `satellite`) and the audit know it: "mcp:kitchen"
     rights: Rights
 
     @property
     def caller(self) -> str:
-        """Its name where the turn is its own; "": people's, whatever part a program has in it."""
+        """Its name if the turn is the program's own; "" if it is a person's, even if a program
+        takes part."""
         return "" if self.rights.asks or self.name in (REQUEST, COMMAND) else self.name
 
 
 class Programs:
-    """Which turns are a program's."""
+    """Rights of the turns that programs take part in."""
 
     def __init__(self) -> None:
         self._of: dict[str, Program] = {}
-        self._ended: dict[str, None] = {}  # the oldest first
+        self._ended: dict[str, None] = {}  # oldest first
 
     def restrict(self, turn_id: str, rights: Rights, caller: str) -> None:
-        """All that is called in this turn, and by work begun in it, stays within these rights."""
+        """Limit everything that is called in this turn, and in work started by it, to these
+        rights."""
         self._of[turn_id] = Program(caller, rights)
 
     def lead(self, turn_id: str, caller: str) -> None:
-        """A program's words stand before the model in this turn of a person's."""
+        """Note that the model sees a program's words in this turn of a person."""
         if self.of(turn_id) is None:
             self.restrict(turn_id, TALK, caller)
-            self.release(turn_id)  # nobody tells when it is over: the newest are kept
+            # Nothing reports the end of such a turn, so only the newest are kept.
+            self.release(turn_id)
 
     def release(self, turn_id: str) -> None:
-        """The turn is over. What it left in the background stays restricted."""
+        """Note that the turn has ended. Work that it left in the background stays restricted."""
         if turn_id in self._of:
             self._ended[turn_id] = None
         if len(self._ended) > _KEPT:
@@ -209,48 +219,50 @@ class Programs:
             del self._ended[oldest], self._of[oldest]
 
     def of(self, turn_id: str) -> Program | None:
-        """Whose part this turn has, or the turn whose work this is; None: a person's alone."""
+        """Return the program that takes part in this turn or background work, or None if
+        there is none."""
         name = turn_id
         while name:
             if name in self._of:
                 return self._of[name]
-            name = name.rpartition("-")[0]  # as `ledger.Entry.work_id` puts it together
+            name = name.rpartition("-")[0]  # the format of `ledger.Entry.work_id`
         return None
 
 
-# What holds at the moment of one call, beside the settings.
+# State of the house at the moment of one call, beyond the settings.
 
 
 NOON = time(12, 0)
 
 
 class Mode(StrEnum):
-    """How much is done without asking, the most trusting first (`policy.mode`)."""
+    """Amount of trust, the most trusting mode first (`policy.mode`)."""
 
-    TRUSTING = "trusting"  # what is costly is not asked about
+    TRUSTING = "trusting"  # costly actions are not asked about
     NORMAL = "normal"  # as `policy.costly` and `policy.secure` say
     ASK = "ask"  # comfort is asked about too
-    GUEST = "guest"  # comfort and timers only
+    GUEST = "guest"  # only comfort and timers
 
     @property
     def strictness(self) -> int:
-        """0 is the most trusting."""
+        """Rank from 0, the most trusting."""
         return tuple(Mode).index(self)
 
 
 @dataclass(frozen=True, slots=True)
 class PolicyContext:
-    """The mode, the time of day, the box that heard it, how the owner rated what, and who asks."""
+    """State of the house for a decision: mode, time, device, the owner's ratings and the caller."""
 
     mode: Mode = Mode.NORMAL
-    now: time = NOON  # of day, on the wall clock
-    satellite: tuple[str, ...] = ()  # what this box is called, and its area
+    now: time = NOON  # wall-clock time
+    satellite: tuple[str, ...] = ()  # name of this device, and its area
     ratings: Mapping[str, Tier] = field(default_factory=dict)  # by entity id
-    program: Program | None = None  # that asks; None: a person
-    tainted: bool = False  # text from outside may stand behind the call
+    program: Program | None = None  # program that asks; None: a person
+    tainted: bool = False  # text from outside may have prompted the call
 
     def asked_by(self, program: Program | None, tainted: bool = False) -> "PolicyContext":
-        """The same for a turn of this program: rules know it by its name, and by the box's."""
+        """Return this context for a turn of `program`, so that rules match its name besides the
+        device's."""
         if tainted:
             return replace(self, tainted=True).asked_by(program)
         if program is None:
@@ -261,33 +273,33 @@ class PolicyContext:
 PLAIN = PolicyContext()
 
 
-# What is asked before a gated call, and what came back.
+# The question before a gated call, and its answer.
 
 
 How = Literal["confirm", "pin", "phone"]
-# As in `--json`: "yes" is the only one that runs the call.
+# As in `--json`. Only "yes" runs the call.
 Verdict = Literal["yes", "no", "silence", "unclear", "new_command"]
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A call that is frozen until the person has answered; one can be pending per process."""
+    """Question about a call that waits for the person. A process has at most one pending."""
 
     id: str  # used once
     turn_id: str
     call_id: str  # as the brain gave it
     how: How
     tier: Tier
-    text: str  # as it is asked, with the registry's names: "Unlock Front Door?"
+    text: str  # as spoken, with the names of the registry: "Unlock Front Door?"
     language: str
-    object: str = ""  # the things' names, for "yes, the front door"
+    object: str = ""  # names of the things, for "yes, the front door"
 
 
 @dataclass(frozen=True, slots=True)
 class Settlement:
-    """How a question ended."""
+    """Answer to a question."""
 
     verdict: Verdict
-    by: str = ""  # who: "voice", "typed", "pin", "phone NAME"; "" where nobody said anything
+    by: str = ""  # who answered: "voice", "typed", "pin", "phone NAME"; "" if there was no answer
     always: bool = False  # "yes, always": until midnight; never for the tier SECURE
-    why: str = ""  # key of a sentence about the answer itself: a wrong PIN
+    why: str = ""  # key of a sentence about the answer itself, such as a wrong PIN

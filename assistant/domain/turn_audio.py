@@ -1,76 +1,77 @@
-"""One turn's sound: from the mark on, growing until the turn's end, readable while it grows."""
+"""Sound of one turn, from the mark on. It grows until the turn ends and can be read meanwhile."""
 
 import asyncio
 from collections.abc import AsyncGenerator
 
 from audio.frames import SAMPLE_RATE
 
-MAX_SECONDS = 25.0  # 20 s of listening plus what lay before the detection
+MAX_SECONDS = 25.0  # 20 s of listening plus the sound before the detection
 
 
 class TurnAudio:
-    """16 kHz mono int16, written by the listener, read by any number of brains from the start.
+    """Mono int16 at 16 kHz, written by the listener and read by any number of brains from the
+    start.
 
-    Times inside are samples from the first one kept. Beyond MAX_SECONDS nothing more is kept.
-    All methods belong to the event loop's thread.
+    Times are samples since the first one kept. Sound beyond MAX_SECONDS is dropped. All methods
+    belong to the event loop's thread.
     """
 
     def __init__(self, detection: int = 0, *, released: bool = True) -> None:
-        """`released`: it may be streamed at once; else only from `release` on."""
+        """If `released`, the sound may be streamed at once, otherwise only after `release`."""
         self.detection = detection  # samples from the start of this buffer to the wake detection
         self._released = released
         self._pcm = bytearray()
         self._finished = False
         self._abandoned = False
-        self._taken: dict[object, int] = {}  # bytes, by each reader that reads just now
+        self._taken: dict[object, int] = {}  # bytes read so far by each active reader
         self._changed = asyncio.Event()  # set and replaced after every change
         self._limit = int(MAX_SECONDS * SAMPLE_RATE) * 2
 
     def append(self, pcm: bytes) -> None:
-        """Add what was just heard; ignored after `finish` or `abandon`, and beyond the limit."""
+        """Add sound. Ignored after `finish` or `abandon`, and beyond the limit."""
         if not self._over:
             self._pcm += pcm[: max(0, self._limit - len(self._pcm))]
             self._tell()
 
     def release(self) -> None:
-        """The person speaks: what was kept so far is the beginning of a sentence.
+        """Allow streaming, because the person has started to speak.
 
-        Until then nothing is streamed: after a false wake the room is nobody's business.
+        Nothing is streamed before that, so that a false wake sends no sound of the room anywhere.
         """
         self._released = True
         self._tell()
 
     def finish(self) -> None:
-        """The person has ended; nothing more will come. Ignored after `abandon`."""
+        """Mark the end of the sentence; no more sound will come. Ignored after `abandon`."""
         self._finished = not self._abandoned
         self._released |= self._finished
         self._tell()
 
     def abandon(self) -> None:
-        """The turn is given up: no more is kept or given, and what there is is no sentence.
+        """Give the turn up: keep and deliver no more sound, and treat what there is as no sentence.
 
-        A reader waits until the turn's own cancellation has come to it: it must not take the
-        silence for the sentence's end, and answer half of it. Ignored after `finish`.
+        Readers wait until the turn's own cancellation reaches them. Otherwise they would take the
+        silence for the end of the sentence and answer half of it. Ignored after `finish`.
         """
         self._abandoned = not self._finished
         self._tell()
 
     @property
     def pcm(self) -> bytes:
-        """All that was kept so far."""
+        """All sound kept so far."""
         return bytes(self._pcm)
 
     async def complete(self) -> bytes:
-        """Wait for the end of the turn, then give all of it."""
+        """Wait for the end of the turn and return all of its sound."""
         while not self._finished:
             await self._changed.wait()
         return bytes(self._pcm)
 
     async def stream(self) -> AsyncGenerator[bytes]:
-        """All of it in pieces: first what is there, then what comes, until the end of the turn.
+        """Yield all sound in pieces: first the sound so far, then new sound until the turn ends.
 
-        A reader that may leave early must close it (`contextlib.aclosing`): until it is closed or
-        at its end it counts as reading, and holds up `taken`.
+        A reader that may leave early must close the generator (`contextlib.aclosing`). Until it is
+        closed or exhausted it counts as reading and holds up `taken`.
         """
         reader, position = object(), 0
         try:
@@ -95,10 +96,10 @@ class TurnAudio:
             self._tell()
 
     async def taken(self) -> None:
-        """Return when every reader under way has taken all there is.
+        """Return once every active reader has taken all the sound so far.
 
-        For a source that can wait. A reader that has not begun, or has ended, holds up nobody; nor
-        does any once the turn's sound is complete or given up.
+        For a source that can wait. Readers that have not begun or have ended are ignored, and so
+        are all readers once the sound is complete or abandoned.
         """
         while (
             self._released

@@ -1,12 +1,12 @@
-"""Which release of Hearth this is."""
+"""Release number of Hearth."""
 
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 
 
-@cache  # it is read from a file, and by and by there may be too many open for that
+@cache  # reading it opens a file, which fails once too many are open
 def own_version() -> str:
-    """Such as "0.1.0"; "0" where it runs from the sources, without being installed."""
+    """Return a version such as "0.1.0", or "0" if Hearth runs from its sources uninstalled."""
     try:
         return version("hearth-voice")
     except PackageNotFoundError:
