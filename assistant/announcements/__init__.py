@@ -1,5 +1,5 @@
-"""Announcements of programs, spoken in order without disturbing a conversation.
+"""Announcements of programs, spoken one by one without disturbing a conversation.
 
-Begin with `service`: it takes them in and speaks one after the other. `queue` holds what waits,
-with its sound; `tools` is the model's own announcement in rooms.
+Begin with `service`, which accepts announcements. `queue` holds the waiting ones and speaks them;
+`tools` is the model's own tool for announcements in rooms.
 """

@@ -1,4 +1,4 @@
-"""The queue of announcements, spoken between the turns, each once."""
+"""The queue of announcements, each spoken once between turns."""
 
 import asyncio
 import logging
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Priority(IntEnum):
-    """Urgency of an announcement. `high` goes before what waits; it does not interrupt."""
+    """Urgency of an announcement. `high` goes ahead of the queue; it does not interrupt."""
 
     LOW = 0
     NORMAL = 1
@@ -30,37 +30,38 @@ class Priority(IntEnum):
 
 
 def priority_of(record: AnnouncementRecord) -> Priority:
-    """As its option `priority` says: "low", "normal" or "high"; normal where it says nothing."""
+    """Return the priority in the options ("low", "normal" or "high"); normal by default."""
     named = record.options.get("priority")
     return Priority.__members__.get(str(named).upper(), Priority.NORMAL)
 
 
 def first(waiting: Iterable[AnnouncementRecord]) -> AnnouncementRecord | None:
-    """The most important, and of these the oldest; of two equally old ones the first given."""
+    """Return the most important announcement, then the oldest, then the first given."""
     return min(waiting, key=lambda one: (-priority_of(one), one.created_at), default=None)
 
 
 def left_out(waiting: Iterable[AnnouncementRecord], most: int) -> list[AnnouncementRecord]:
-    """So that `most` are left: the least important, and of these the oldest."""
+    """Return the announcements to drop so that `most` are left: the least important, then
+    the oldest."""
     ranked = sorted(waiting, key=lambda one: (priority_of(one), one.created_at))
     return ranked[: max(0, len(ranked) - most)]
 
 
 def is_news(record: AnnouncementRecord, now: datetime) -> bool:
-    """It has not expired."""
+    """Return True if it has not expired."""
     return record.expires_at is None or now < record.expires_at
 
 
-UNKEPT = 16  # that wait at most, of those that are not in the store
-KEPT = 64  # of those that are
+UNKEPT = 16  # most waiting announcements that are not in the store
+KEPT = 64  # most waiting announcements that are in the store
 
 
 class AnnouncementQueue:
-    """Held ones and kept ones, by id."""
+    """Waiting announcements by id, both held in memory and kept in the store."""
 
     def __init__(self) -> None:
         self._waiting: dict[str, AnnouncementRecord] = {}
-        self._kept: set[str] = set()  # of these, what the store has
+        self._kept: set[str] = set()  # ids of those in the store
 
     def __bool__(self) -> bool:
         return bool(self._waiting)
@@ -72,8 +73,11 @@ class AnnouncementQueue:
         return name in self._waiting
 
     def put(self, records: Iterable[AnnouncementRecord], *, kept: bool) -> list[AnnouncementRecord]:
-        """They wait now. What is left out for them: of the held or the kept ones, as they are,
-        the least important beyond UNKEPT or KEPT, and of these the oldest."""
+        """Add announcements, and return those that had to be dropped for them.
+
+        Of the held or the kept ones (as the new ones are), the least important beyond UNKEPT or
+        KEPT are dropped, the oldest first.
+        """
         for record in records:
             self._waiting[record.id] = record
             if kept:
@@ -85,19 +89,20 @@ class AnnouncementQueue:
         return over
 
     def take(self) -> tuple[AnnouncementRecord, bool] | None:
-        """Take out what comes next; with it, whether the store has it."""
+        """Take out the next one. Returns it and True if it is in the store, or None if none
+        waits."""
         record = first(self._waiting.values())
         if record is None:
             return None
         return record, self._remove(record)
 
     def take_old(self, now: datetime) -> list[tuple[AnnouncementRecord, bool]]:
-        """Take out what has expired; with each, whether the store has it."""
+        """Take out the expired ones, each with True if it is in the store."""
         old = [one for one in self._waiting.values() if not is_news(one, now)]
         return [(one, self._remove(one)) for one in old]
 
     def _remove(self, record: AnnouncementRecord) -> bool:
-        """Remove it; True where the store has it."""
+        """Remove one. Returns True if it is in the store."""
         del self._waiting[record.id]
         kept = record.id in self._kept
         self._kept.discard(record.id)
@@ -105,28 +110,29 @@ class AnnouncementQueue:
 
 
 _log = logging.getLogger(__name__)
-TRIES = 3  # of one announcement, at a loudspeaker that comes and goes
-AGAIN_S = 30.0  # after which a store that failed is asked again
-KEEP = timedelta(minutes=10)  # what nobody could hear for so long is news no more
-PREANNOUNCE = "announce"  # the tone before what comes from outside
+TRIES = 3  # for one announcement, while the loudspeaker comes and goes
+AGAIN_S = 30.0  # pause before a failed store is read again
+KEEP = timedelta(minutes=10)  # an announcement that waited longer is no longer news
+PREANNOUNCE = "announce"  # tone before announcements from outside
 _UNHEARD = "an announcement was not heard: there was no loudspeaker"
 
 
 class Announcements(Opened):
-    """Speaks what waits, the most important first and of these the oldest, one at a time.
+    """Speaks the waiting announcements one at a time, the most important and then the oldest first.
 
-    It begins between the turns only: nobody who talks to us is talked over, no answer is cut. What
-    was kept and had not begun when the process ended is spoken by the next one; what was only held
-    is gone with its process. What has expired while it waited is left out, and where too much waits
-    (see `AnnouncementQueue`) the least important.
+    It starts only between turns, so that it never talks over a person or cuts off an answer. Kept
+    announcements that had not started when the process ended are spoken by the next one; held ones
+    are lost with their process. Expired announcements are dropped, and so are the least important
+    if too many wait (see `AnnouncementQueue`).
 
-    What had begun is never said again by another process, and an id that was kept is never said
-    again for as long as the store has it. Without a loudspeaker nothing is begun; where it goes in
-    the middle, the whole is said again when it is back, unless it has expired.
+    An announcement that had started is not repeated by another process, and a kept id is not
+    repeated while it is in the store. Without a loudspeaker nothing is started. If the loudspeaker
+    disappears in the middle, the whole announcement is repeated once it is back, unless it has
+    expired.
 
-    Of a record's options these count: `priority` (see `Priority`), `language` (a code),
-    `sound`, `volume`, `alarm` and `caller` as in `Manner`, and `media`, the
-    name of the clip that sounds in place of a text.
+    These options of a record count: `priority` (see `Priority`), `language` (a code), `sound`,
+    `volume`, `alarm` and `caller` as in `Manner`, and `media`, the name of a clip that is played
+    instead of a text.
     """
 
     def __init__(
@@ -140,8 +146,11 @@ class Announcements(Opened):
         sounds: "WaitingSounds | None" = None,
         bus: EventBus | None = None,
     ) -> None:
-        """`language_of`: a text, for what names no language. `loudspeaker`: None: there always is
-        one. `sounds`: where clips wait; None: there are none. `bus`: told of each."""
+        """`language_of` guesses the language of a text if the options name none.
+
+        Without a `loudspeaker` sound can always be heard. `sounds` holds waiting clips, if there
+        are any; `bus` gets an event for each announcement.
+        """
         self._store = store
         self._speaker = speaker
         self._language_of = language_of
@@ -150,25 +159,27 @@ class Announcements(Opened):
         self._sounds = sounds
         self._bus = bus
         self._more = asyncio.Event()
-        self._more.set()  # what an earlier process has left
+        self._more.set()  # load the announcements of an earlier process
         self._queue = AnnouncementQueue()
-        self._loaded = False  # the queue has all that the store has
+        self._loaded = False  # the queue holds everything in the store
         self._owner = OwnedTasks()
         self._over = False
-        self._saying = ""  # the text of what is being said
-        self._played = True  # all of it, as far as is known
-        self._speaking = False  # one has been taken from the queue and is not over
-        self._inaudible = False  # a loudspeaker is waited for
-        self._ends: dict[str, asyncio.Future[bool]] = {}  # of what waits or is being said, by id
+        self._saying = ""  # the text being spoken
+        self._played = True  # all of it was played, as far as known
+        self._speaking = False  # one was taken from the queue and is not over
+        self._inaudible = False  # waiting for a loudspeaker
+        # Of waiting and spoken announcements, by id.
+        self._ends: dict[str, asyncio.Future[bool]] = {}
 
     @property
     def waiting(self) -> int:
-        """Number of those that wait to be said."""
+        """Number of waiting announcements."""
         return len(self._queue)
 
     @property
     def unsaid(self) -> bool:
-        """Something is being said, or comes next; not while only a loudspeaker is missing."""
+        """True if one is being spoken or comes next, but not while only the loudspeaker is
+        missing."""
         return (self._speaking or bool(self._queue)) and not self._inaudible
 
     async def _enter(self, stack: AsyncExitStack) -> None:
@@ -182,16 +193,16 @@ class Announcements(Opened):
         self._over = True
 
     def _give_up(self) -> None:
-        """End what waits unsaid, for those who wait for its end."""
+        """Report unspoken announcements as over to those who wait for them."""
         for end in self._ends.values():
             end.set_result(False)
         self._ends.clear()
 
     async def keep(self, record: AnnouncementRecord, clip: Clip | None = None) -> bool:
-        """It is on the disk when this returns, and is spoken soon, if need be after a restart.
+        """Store an announcement, to be spoken soon, if need be after a restart.
 
-        One whose id was kept before is not said again. False: it is left out, since much waits
-        that is more important. Raises StoreError, and TooMuchSound for a clip.
+        An id that was kept before is not repeated. Returns False if it was dropped because more
+        important ones wait. Raises StoreError, and TooMuchSound for a clip.
         """
         if clip is not None and self._sounds is not None:
             await self._sounds.keep(record.id, clip)
@@ -200,12 +211,15 @@ class Announcements(Opened):
             await self._write_down(over)
             return record not in over
         if clip is not None and self._sounds is not None and record.id not in self._ends:
-            await self._sounds.drop(record.id)  # it was over before
+            await self._sounds.drop(record.id)  # it was already over
         return True
 
     def hold(self, record: AnnouncementRecord, clip: Clip | None = None) -> bool:
-        """Speak it soon; it does not outlive the process. On the loop. False: as `keep`, or
-        everything ends. Raises TooMuchSound for a clip."""
+        """Queue an announcement that does not survive the process. Called on the loop.
+
+        Returns False if it was dropped for more important ones, or if the process is ending. Raises
+        TooMuchSound for a clip.
+        """
         if self._over:
             _log.info("an announcement came too late: everything ends")
             return False
@@ -215,26 +229,26 @@ class Announcements(Opened):
         return record.id in self._queue
 
     def say(self, text: str, language: str) -> None:
-        """Hold it, at most for KEEP."""
+        """Queue a text for at most KEEP."""
         now = self._clock.now()
         self.hold(AnnouncementRecord(new_id(now), text, now, now + KEEP, {"language": language}))
 
     async def knows(self, name: str) -> bool:
-        """Return True where an announcement of that id was kept before. Raises StoreError."""
+        """Return True if an announcement of that id was kept before. Raises StoreError."""
         return await self._store.knows_announcement(name)
 
     async def over(self, name: str) -> bool:
-        """Return once that announcement is over: whether it was said. At once where none of that id
-        waits or is being said."""
+        """Wait until that announcement is over. Returns True if it was spoken; False for an
+        unknown id."""
         end = self._ends.get(name)
         return end is not None and await asyncio.shield(end)
 
-    # --- what comes and goes
+    # --- the queue
 
     def _take_in(
         self, records: Sequence[AnnouncementRecord], *, kept: bool
     ) -> list[AnnouncementRecord]:
-        """They wait now. What is left out for them."""
+        """Queue announcements, and return those that had to be dropped for them."""
         over = self._queue.put(records, kept=kept)
         for record in records:
             if record.id not in self._ends:
@@ -248,7 +262,7 @@ class Announcements(Opened):
         return over
 
     def _end(self, record: AnnouncementRecord, *, said: bool) -> None:
-        """It is over, whatever the store has of it."""
+        """Finish an announcement, without touching the store."""
         if self._sounds is not None:
             self._sounds.let_go(record.id)
         end = self._ends.pop(record.id, None)
@@ -257,13 +271,13 @@ class Announcements(Opened):
         self._tell(record, "said" if said else "left_out")
 
     async def _write_down(self, records: Sequence[AnnouncementRecord]) -> None:
-        """They are over, of those that were kept: for every process, and without their sound."""
+        """Mark announcements as over in the store, and delete their sound."""
         try:
             for record in records:
                 await self._store.finish_announcement(record.id)
                 if record.options.get("media") and self._sounds is not None:
                     await self._sounds.drop(record.id)
-        except StoreError as error:  # then the next process may say it, unless it had begun
+        except StoreError as error:  # the next process may repeat it, unless it had started
             _log.error("an announcement that is over cannot be written down: %s", error)
 
     def _tell(self, record: AnnouncementRecord, what: Literal["waits", "said", "left_out"]) -> None:
@@ -271,7 +285,7 @@ class Announcements(Opened):
             caller = str(record.options.get("caller") or "")
             self._bus.publish("announcement", id=record.id, what=what, caller=caller)
 
-    # --- one after the other
+    # --- speaking
 
     async def _speak_all(self) -> None:
         while True:
@@ -282,13 +296,14 @@ class Announcements(Opened):
                 await self._wait()
                 await self._leave_out_old()
                 if self._speaker.ending:
-                    return  # what was kept is for the next one
-                taken = self._queue.take()  # only now: others may have come meanwhile
+                    return  # kept announcements are left to the next process
+                # Taken as late as possible, because others may have arrived.
+                taken = self._queue.take()
                 if taken is not None:
                     await self._speak(*taken)
 
     async def _until_more(self) -> None:
-        """Until something has come, or the store, which failed, may be asked again."""
+        """Wait for a new announcement, or until a store that failed may be read again."""
         if self._loaded:
             await self._more.wait()
             return
@@ -300,7 +315,7 @@ class Announcements(Opened):
             more.cancel()
 
     async def _load(self) -> None:
-        """Read what the store has; where it cannot be read, it is tried again later."""
+        """Read the pending announcements; after a failure it is tried again later."""
         if self._loaded:
             return
         try:
@@ -330,10 +345,10 @@ class Announcements(Opened):
     async def _say_once(self, record: AnnouncementRecord, kept: bool) -> None:
         try:
             if kept and not await self._store.start_announcement(record.id):
-                self._end(record, said=False)  # another process has said it
+                self._end(record, said=False)  # another process has spoken it
                 return
         except StoreError as error:
-            self._loaded = False  # it has not begun, and is found again
+            self._loaded = False  # it has not started, and will be loaded again
             _log.error("an announcement cannot be written down: %s", error)
             return
         said = await self._until_heard(record)
@@ -342,7 +357,7 @@ class Announcements(Opened):
         self._end(record, said=said)
 
     async def _until_heard(self, record: AnnouncementRecord) -> bool:
-        """Say it, and again where the loudspeaker goes in the middle, while it is news."""
+        """Speak it, and again if the loudspeaker disappears in the middle, until it expires."""
         clip, media = None, record.options.get("media")
         if media and self._sounds is not None:
             clip = await self._sounds.take(record.id, str(media))
@@ -359,7 +374,7 @@ class Announcements(Opened):
         return False
 
     async def _wait(self) -> None:
-        """Until it may be said and can be heard."""
+        """Wait until the loudspeaker is there and the conversation rests."""
         if self._loudspeaker is not None:
             self._inaudible = True
             await self._loudspeaker.audible()
@@ -367,13 +382,13 @@ class Announcements(Opened):
         await self._speaker.rest()
 
     async def _say(self, record: AnnouncementRecord, clip: Clip | None) -> bool:
-        """Say it; True where nothing of it was dropped for want of a loudspeaker."""
+        """Speak it. Returns True if nothing was lost for want of a loudspeaker."""
         before = self._drops
         self._saying, self._played = record.text, True
         language = str(record.options.get("language") or self._language_of(record.text))
         self._speaker.announce(record.text, language, _manner_of(record.options, clip))
         await self._speaker.rest()
-        # A voice that cannot be made is no sound either, and no better with a loudspeaker.
+        # A voice that fails makes no sound either, but a loudspeaker would not change that.
         return self._played or self._drops == before
 
     def _ended(self, text: str, played: bool) -> None:

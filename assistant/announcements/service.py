@@ -1,4 +1,4 @@
-"""Announcements as programs give them in: a text, a sound file or sound of their own."""
+"""Announcements from programs: a text, a sound file or raw sound."""
 
 import asyncio
 import hashlib
@@ -27,31 +27,32 @@ from integrations.web.box import Caller, NotAnnounced, NotKept, NotPossible
 from integrations.web.requests import AnnounceRequest
 
 FOLDER = "announcements"  # in the data folder
-MOST_S = 300.0  # of sound that is held in memory; 29 MB
-MOST_KEPT_S = 1_200.0  # of sound that lies in the folder; 115 MB
+MOST_S = 300.0  # of sound in memory; 29 MB
+MOST_KEPT_S = 1_200.0  # of sound in the folder; 115 MB
 
 
 class TooMuchSound(Exception):
-    """So much waits already that there is no room for it."""
+    """Too much sound is waiting already."""
 
 
 class WaitingSounds:
-    """One clip for each id. Of the ids, which come from outside, no file is named."""
+    """Clips of waiting announcements, by id. Files are not named by ids, because these come from
+    outside."""
 
     def __init__(self, folder: Path) -> None:
-        """`folder`: it need not be there; nothing else may lie in it."""
+        """`folder` is created when needed; nothing else may be in it."""
         self._folder = folder
         self._held: dict[str, Clip] = {}
-        self._kept: set[str] = set()  # ids of what this process has kept
+        self._kept: set[str] = set()  # ids that this process has kept
 
     def hold(self, name: str, clip: Clip) -> None:
-        """For as long as the process lives. Raises TooMuchSound."""
+        """Hold a clip in memory. Raises TooMuchSound."""
         if sum(one.seconds for one in self._held.values()) + clip.seconds > MOST_S:
             raise TooMuchSound
         self._held[name] = clip
 
     async def keep(self, name: str, clip: Clip) -> None:
-        """On the disk when this returns. Raises StoreError and TooMuchSound."""
+        """Write a clip to the disk before returning. Raises StoreError and TooMuchSound."""
         self._kept.add(name)
         try:
             await asyncio.to_thread(_write, self._file(name), clip)
@@ -59,7 +60,7 @@ class WaitingSounds:
             raise StoreError(f"the sound cannot be written: {error.strerror}.") from error
 
     async def take(self, name: str, title: str) -> Clip | None:
-        """The clip of that id, None where there is none any more. `title`: its name for people."""
+        """Return the clip of that id, or None if it is lost. `title` is its name for people."""
         if name in self._held:
             return self._held[name]
         try:
@@ -69,16 +70,16 @@ class WaitingSounds:
             return None
 
     def let_go(self, name: str) -> None:
-        """Forget the clip held under that id; harmless where there is none."""
+        """Forget the clip held under that id, if there is one."""
         self._held.pop(name, None)
 
     async def drop(self, name: str) -> None:
-        """Delete the clip kept under that id; harmless where there is none."""
+        """Delete the clip kept under that id, if there is one."""
         self._kept.discard(name)
         await asyncio.to_thread(_delete, self._file(name))
 
     async def drop_others(self, names: Collection[str]) -> None:
-        """Of what earlier processes have kept nothing is needed but that of these ids."""
+        """Delete the clips of earlier processes, except those of these ids."""
         needed = {self._file(name) for name in self._kept.union(names)}
         await asyncio.to_thread(_delete_others, self._folder, needed)
 
@@ -130,18 +131,18 @@ _WHERE = (
 
 
 class SoundFiles:
-    """A name without a scheme is a file of the folder; all else is Home Assistant's."""
+    """Sound files by name: without a scheme from the media folder, else from Home Assistant."""
 
     def __init__(self, folder: Path, home: HomeSounds) -> None:
-        """`folder`: it need not be there."""
+        """`folder` need not exist."""
         self._folder = folder
         self._home = home
 
     async def fetch(self, media: str) -> Clip:
-        """The sound, as loud as our voice.
+        """Return the sound, levelled to Hearth's voice.
 
-        Raises NotPossible where it may not be had or cannot be played, NotAnnounced where Home
-        Assistant is away.
+        Raises NotPossible if it is not available or cannot be played, and NotAnnounced if Home
+        Assistant is unreachable.
         """
         if media.startswith(_FROM_HOME):
             file = await self._fetch(media)
@@ -162,7 +163,7 @@ class SoundFiles:
 
 
 def _read_media(folder: Path, media: str) -> SoundFile:
-    """A file in the folder, wherever that leads; nothing that lies beyond it."""
+    """Read a file in the folder. The folder may be a link, but files outside it are refused."""
     try:
         root = folder.resolve()
         file = (root / media).resolve()
@@ -170,7 +171,8 @@ def _read_media(folder: Path, media: str) -> SoundFile:
             raise NotPossible(f"There is no such sound. {_WHERE}")
         with file.open("rb") as opened:
             data = opened.read(MAX_SOUND_BYTES + 1)
-    except (OSError, ValueError, RuntimeError) as error:  # also a null byte, or links in a ring
+    # Also for a null byte, or links in a circle.
+    except (OSError, ValueError, RuntimeError) as error:
         raise NotPossible(f"The sound cannot be read. {_WHERE}") from error
     if len(data) > MAX_SOUND_BYTES:
         raise NotPossible(f"The sound is larger than {MAX_SOUND_BYTES // 1_000_000} MB.")
@@ -178,16 +180,16 @@ def _read_media(folder: Path, media: str) -> SoundFile:
 
 
 class AnnouncementService:
-    """Takes in what programs want said; every interface for programs uses it.
+    """Accepts announcements from programs; all interfaces use it.
 
-    A sound is fetched and decoded before it is taken, so that whoever sent it is told at once where
-    it will not do.
+    Sounds are fetched and decoded before an announcement is accepted, so that its sender learns at
+    once if one is unusable.
     """
 
     def __init__(
         self, announcements: Announcements, sounds: "SoundFiles | None", clock: Clock
     ) -> None:
-        """`sounds`: None where no sound files are to be had."""
+        """`sounds` is None if sound files are not available."""
         self._announcements = announcements
         self._sounds = sounds
         self._clock = clock
@@ -195,10 +197,11 @@ class AnnouncementService:
     async def announce(
         self, wanted: AnnounceRequest, caller: Caller, *, announcement_id: str = ""
     ) -> str:
-        """Have it said once the conversation rests. Gives its id: the given one, or a new one.
+        """Announce something once the conversation rests. Returns its id: the given one, or a new
+        one.
 
-        With `wanted.persist` it is on the disk when this returns, and one whose id was kept before
-        is not said again. Raises NotAnnounced, NotPossible and NotKept: then it is not said.
+        With `wanted.persist` it is on the disk when this returns, and an id that was kept before is
+        not repeated. Raises NotAnnounced, NotPossible and NotKept; it is then not announced.
         """
         with _told():
             may_be_known = announcement_id != "" and wanted.persist
@@ -225,8 +228,11 @@ class AnnouncementService:
         preannounce: bool = False,
         volume: float | None = None,
     ) -> str:
-        """The same with sound of this process: mono int16 at `rate` Hz, as loud as it may be. It
-        does not outlive the process. `name`: for the journal. Raises NotAnnounced, NotPossible."""
+        """Announce sound of this process: mono int16 at `rate` Hz, levelled to Hearth's voice.
+
+        It does not survive the process. `name` is for the journal. Raises NotAnnounced and
+        NotPossible.
+        """
         wanted = AnnounceRequest(media=name, preannounce=preannounce, volume=volume)
         try:
             clip = await asyncio.to_thread(levelled, pcm, rate, name)
@@ -238,7 +244,7 @@ class AnnouncementService:
             return _id_of(record, taken=self._announcements.hold(record, clip))
 
     async def over(self, announcement_id: str) -> bool:
-        """Return once it is over: whether it was said."""
+        """Wait until an announcement is over. Returns True if it was spoken."""
         return await self._announcements.over(announcement_id)
 
     async def _fetch(self, media: str) -> Clip:
@@ -269,7 +275,7 @@ def _id_of(record: AnnouncementRecord, *, taken: bool) -> str:
 
 @contextmanager
 def _told() -> Iterator[None]:
-    """Raise what went wrong as programs are told it."""
+    """Translate errors into those of the interface for programs."""
     try:
         yield
     except StoreError as error:

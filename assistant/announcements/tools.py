@@ -1,7 +1,7 @@
-"""`announce`: says something aloud, by this box and by what else in the home can speak.
+"""`announce`: speaks a message on this device and on everything else in the home that can speak.
 
-It does the work of Home Assistant's HassBroadcast, which reaches satellites alone and all of them,
-and succeeds where there is none.
+It replaces Home Assistant's HassBroadcast, which reaches only satellites, always all of them, and
+reports success even if there is none.
 """
 
 import asyncio
@@ -34,23 +34,23 @@ from integrations.owner import Opened, OwnedTasks
 if TYPE_CHECKING:
     from integrations.home_assistant.client import HomeAssistant
 
-# What in a home can speak, beside this box: satellites, and players with a voice to play. Pure.
+# Devices that can speak besides this one: satellites, and players if the home has a voice. Pure.
 
 
 _ANNOUNCE = 1  # of AssistSatelliteEntityFeature
 _PLAY_MEDIA, _MEDIA_ANNOUNCE = 512, 1 << 20  # of MediaPlayerEntityFeature
-_SCREENS = ("tv", "receiver", "projector")  # device classes: what would have to be switched on
+_SCREENS = ("tv", "receiver", "projector")  # device classes that would have to be switched on
 _GONE = "unavailable"
 
 
 @dataclass(frozen=True, slots=True)
 class Mouthpiece:
-    """Place that can speak: a room, or a satellite that is in none."""
+    """Place that can speak: a room, or a satellite without a room."""
 
     name: str
     area_id: str  # "" for none
     satellites: tuple[str, ...] = ()  # entity ids
-    player: str = ""  # entity id, where no satellite is
+    player: str = ""  # entity id, if there is no satellite
 
 
 def mouthpieces(
@@ -59,10 +59,11 @@ def mouthpieces(
     left_out: Collection[str] = (),
     own_device: str = "",
 ) -> list[Mouthpiece]:
-    """One for each of these areas that has any; None: everywhere, also where there is no area.
+    """Return the places that can speak in these areas; None means everywhere, with or without an
+    area.
 
-    A room's satellites speak, else one of its players, if the home has a voice for it. `left_out`:
-    satellites that are not to be used. What belongs to `own_device` never is.
+    In each room its satellites speak, or else one of its players if the home has a voice.
+    Satellites in `left_out` and those of `own_device` are not used.
     """
     speakers = [
         one
@@ -83,12 +84,12 @@ def mouthpieces(
 
 
 def satellites(house: House) -> list[str]:
-    """Entity ids of all that take announcements now."""
+    """Return the entity ids of all satellites that take announcements now."""
     return [one.entity_id for one in _satellites(house)]
 
 
 def speech(house: House) -> str:
-    """The home's own voice, for players; "" for none."""
+    """Return the entity id of the home's text-to-speech voice, or "" if there is none."""
     for entity in house.entities.values():
         if entity.domain == "tts" and entity.state != _GONE:
             return entity.entity_id
@@ -96,7 +97,7 @@ def speech(house: House) -> str:
 
 
 def rooms_of(house: House, place: str) -> list[str]:
-    """The ids of the areas that a name means: one of an area, or of a floor. None for ""."""
+    """Return the ids of the areas that a name of an area or floor means; empty for ""."""
     wanted = folded(place)
     if not wanted:
         return []
@@ -124,7 +125,7 @@ def _satellites(house: House) -> list[Entity]:
 
 
 def _player(house: House, area_id: str) -> str:
-    """The one player of a room that is best for it, of those that the assistant may see."""
+    """Return the most suitable exposed player of a room, or "" if there is none."""
     fit = [
         entity
         for entity in house.exposed()
@@ -139,7 +140,8 @@ def _player(house: House, area_id: str) -> str:
 
 
 def _unfitness(player: Entity) -> tuple[bool, bool, bool]:
-    """First what goes on playing afterwards, then what is no screen, then what is on."""
+    """Sort key: prefer players that resume afterwards, then those without a screen, then those that
+    are on."""
     return (
         not player.features & _MEDIA_ANNOUNCE,
         player.device_class in _SCREENS,
@@ -150,13 +152,13 @@ def _unfitness(player: Entity) -> tuple[bool, bool, bool]:
 ANNOUNCE = "announce"
 MAX_MESSAGE = 500  # characters; half a minute
 HERE = frozenset({"here", "this room", "aqui", "esta habitacion"})  # folded
-WAIT_S = 3.0  # for a refusal; satellites answer only when they have said it
+WAIT_S = 3.0  # time for a refusal; satellites answer only after speaking
 
 _log = logging.getLogger(__name__)
 
 
 class Announcer(Opened):
-    """Enter it: it owns what is still being said."""
+    """Speaks in rooms. Use it as a context manager; it owns announcements in progress."""
 
     def __init__(
         self,
@@ -168,8 +170,10 @@ class Announcer(Opened):
         *,
         wait_s: float = WAIT_S,
     ) -> None:
-        """`area`: the room of this box; `device_id`: its own in the home, "" for none; `here`: says
-        it in this room, once the answer has been given; None: this process does not speak."""
+        """`area` is the device's room; `device_id` returns its id in Home Assistant, "" for none.
+
+        `here` speaks in this room after the answer; None if this process does not speak.
+        """
         self._home = home
         self._services = Services(home)
         self._catalogue = catalogue
@@ -183,7 +187,7 @@ class Announcer(Opened):
         await stack.enter_async_context(self._tasks)
 
     def tool(self) -> BuiltIn:
-        """The tool for the menu."""
+        """Return the tool for the menu."""
         return BuiltIn(
             name=ANNOUNCE,
             description="Says something aloud in the home, in one room or in all of them. Call it "
@@ -235,7 +239,7 @@ class Announcer(Opened):
         return self._told(said, failed, room, request)
 
     async def _targets(self, areas: Sequence[str] | None, besides: str) -> list[Mouthpiece]:
-        """Find who is to speak; nobody where the home is away."""
+        """Return the places that should speak; none while Home Assistant is unreachable."""
         house = self._home.house
         if not self._home.connected:
             return []
@@ -244,7 +248,8 @@ class Announcer(Opened):
         return [one for one in found if not besides or one.area_id != besides]
 
     async def _telephones(self, entity_ids: Sequence[str]) -> frozenset[str]:
-        """Satellites that would ring instead of speaking, as HassBroadcast leaves them out."""
+        """Return the satellites that would ring like a telephone, which HassBroadcast
+        leaves out too."""
         if not entity_ids:
             return frozenset()
         try:
@@ -260,7 +265,8 @@ class Announcer(Opened):
     async def _say(
         self, targets: Sequence[Mouthpiece], message: str
     ) -> tuple[list[str], list[str]]:
-        """At the same time; the names of those where it was or is being said, and of the others."""
+        """Announce in all places at once. Returns the names of places that succeeded or are still
+        speaking, and of the others."""
         if not targets:
             return [], []
         works = [
@@ -276,7 +282,7 @@ class Announcer(Opened):
         )
 
     async def _speak(self, target: Mouthpiece, message: str) -> bool:
-        """False: it was refused, or could not be asked for."""
+        """Return False if Home Assistant refused, or could not be asked."""
         try:
             if target.satellites:
                 await self._services.call(
@@ -293,7 +299,7 @@ class Announcer(Opened):
                     entities=[speech(self._home.house)],
                 )
         except Unanswered as error:
-            return error.timed_out  # a long one is still being said
+            return error.timed_out  # a long message is still being spoken
         except IntegrationError as error:
             _log.warning("the announcement was not said in %s: %s", target.name, error)
             return False

@@ -1,4 +1,4 @@
-"""Long work that goes on while people speak: thinking, cameras, calls of slow tool servers.
+"""Long work that continues while people speak: thinking, cameras and slow tool servers.
 
-Begin with `jobs` (what is under way, how it ends). `thinking` is the work for a larger model.
+Begin with `jobs` (running work and its end). `thinking` is work for a larger model.
 """

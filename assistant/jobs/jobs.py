@@ -1,4 +1,4 @@
-"""Work that may outlast its turn: what is under way, and the tools that tell of it and end it."""
+"""Work that may outlast its turn, and the tools to list and end it."""
 
 import asyncio
 import logging
@@ -37,10 +37,10 @@ if TYPE_CHECKING:
     from assistant.tools.execution.toolbox import Toolbox
 
 _log = logging.getLogger(__name__)
-MAX_JOBS = 3  # that may go on at once before Hearth starts no further thinking
-JOB_LIMIT_S = 600.0  # a job that is not done by then is given up
+MAX_JOBS = 3  # running jobs; more thinking is refused
+JOB_LIMIT_S = 600.0  # a longer job is cancelled
 
-Announce = Callable[[str, str], None]  # a text and its language
+Announce = Callable[[str, str], None]  # text and language
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +49,11 @@ class Job:
 
     turn_id: str
     call: ToolCall
-    label: str  # what it is, in a few words for a person
+    label: str  # description in a few words, for a person
     heard: str | None  # the sentence that asked for it
     language: str
     started_at: datetime
-    own: bool  # Hearth's own work, which may be ended at any moment
+    own: bool  # Hearth's own work, which can be cancelled at any moment
 
 
 Tell = Callable[[Job, ToolOutcome], Awaitable[Line]]
@@ -61,20 +61,20 @@ Tell = Callable[[Job, ToolOutcome], Awaitable[Line]]
 
 @dataclass(slots=True, eq=False)
 class Work:
-    """A call while it runs."""
+    """A running call."""
 
     job: Job
     task: asyncio.Task[ToolOutcome | Exception]
-    kept: bool = False  # nobody waits for it any more: it is a job, its end is announced
-    left: bool = False  # nobody wants it any more: nothing is announced
+    kept: bool = False  # it has become a job, so its end is announced
+    left: bool = False  # abandoned, so nothing is announced
 
     def keep(self) -> bool:
-        """Make it a job; True where it was none before."""
+        """Make it a job. Returns True if it was not one yet."""
         before, self.kept = self.kept, True
         return not before
 
     def abandon(self, *, cancel: bool) -> None:
-        """Have nothing announced of it, and end it where it may be ended."""
+        """Announce nothing about it, and cancel it if `cancel`."""
         self.left = True
         if cancel:
             self.task.cancel()
@@ -83,9 +83,9 @@ class Work:
 class Jobs(Opened):
     """Owns every call while it runs. Use it as an async context manager.
 
-    A call is begun as plain work, which its turn waits for. Only work that is `keep`-ed becomes a
-    job: then its end is announced, by `announce` with the text that `tell` makes of the outcome.
-    Leaving the context cancels what is under way, without a word.
+    A call starts as plain work that its turn waits for. `keep` makes it a job: its end is then
+    announced with the text that `tell` makes of the outcome. Leaving the context silently cancels
+    everything.
     """
 
     def __init__(
@@ -96,26 +96,27 @@ class Jobs(Opened):
         tell: Tell,
         limit_s: float = JOB_LIMIT_S,
     ) -> None:
-        """`announce` and `tell` are as in `Jobs`; `limit_s`: how long a job may go on."""
+        """`announce` speaks a text, `tell` words an outcome, and `limit_s` is a job's
+        longest run time."""
         self._catalogue = catalogue
         self._clock = clock
         self._announce = announce
         self._tell = tell
         self._limit_s = limit_s
         self._tasks = OwnedTasks()
-        self._works: dict[asyncio.Task[ToolOutcome | Exception], Work] = {}  # the oldest first
-        self._telling: list[Work] = []  # done, but its end is not announced yet
+        self._works: dict[asyncio.Task[ToolOutcome | Exception], Work] = {}  # oldest first
+        self._telling: list[Work] = []  # finished, but not announced yet
 
     async def _enter(self, stack: AsyncExitStack) -> None:
         await stack.enter_async_context(self._tasks)
 
     @property
     def full(self) -> bool:
-        """True while so many jobs go on that no further one should be begun."""
+        """True while no further job should be started."""
         return sum(work.kept for work in self._works.values()) >= MAX_JOBS
 
     def begin(self, job: Job, call: Callable[[], Awaitable[ToolOutcome]]) -> Work:
-        """Run `call`, or join the same call of the same turn if it is under way."""
+        """Run `call`, or join the same call of the same turn if it is already running."""
         for work in self._works.values():
             if (work.job.turn_id, work.job.call) == (job.turn_id, job.call):
                 return work
@@ -125,26 +126,27 @@ class Jobs(Opened):
         return self._works[task]
 
     def keep(self, work: Work) -> None:
-        """Its turn waits no longer: from here on it is a job."""
+        """Make work a job, because its turn no longer waits for it."""
         if work.keep() and not work.left:
             self._tasks.start(self._follow(work), f"job-{work.job.call.name}")
 
     def leave(self, turn_id: str) -> None:
-        """The person cut this turn off while it waited: Hearth's own work for it ends.
+        """Abandon the work of a turn that the person interrupted while it waited.
 
-        What was sent to a server runs to its end, unannounced. Jobs go on as they are.
+        Hearth's own work is cancelled. Calls to a server run to their end, unannounced. Jobs
+        continue.
         """
         for work in list(self._works.values()):
             if work.job.turn_id == turn_id and not work.kept:
                 work.abandon(cancel=work.job.own)
 
     def under_way(self, other_than: str = "") -> tuple[Job, ...]:
-        """Jobs of turns other than the one named, the oldest first."""
+        """Return the jobs of all turns except the one named, oldest first."""
         jobs = (work.job for work in (*self._telling, *self._works.values()))
         return tuple(job for job in jobs if job.turn_id != other_than)
 
     def drop(self, jobs: Collection[Job]) -> None:
-        """End these; nothing is announced."""
+        """Cancel these jobs; nothing is announced."""
         for work in (*self._telling, *self._works.values()):
             if work.job in jobs:
                 work.abandon(cancel=True)
@@ -153,7 +155,7 @@ class Jobs(Opened):
         try:
             return await call()
         except Exception as error:
-            # Given to whoever waits: raised here it would end every other call.
+            # Returned to the waiting caller; raising it here would cancel every other call.
             return error
 
     async def _follow(self, work: Work) -> None:
@@ -168,7 +170,7 @@ class Jobs(Opened):
         self._say(self._catalogue.line("jobs.too_long", job.language, what=job.label))
 
     async def _announce_end(self, work: Work, outcome: ToolOutcome | Exception) -> None:
-        self._telling.append(work)  # a model may put it into words: it can still be dropped
+        self._telling.append(work)  # it can still be dropped while a model words the result
         try:
             line = await self._told(work.job, outcome)
         finally:
@@ -177,12 +179,12 @@ class Jobs(Opened):
             self._say(line)
 
     async def _told(self, job: Job, outcome: ToolOutcome | Exception) -> Line:
-        """One sentence or two about the end. Never raises."""
+        """Return a sentence or two about the end. Never raises."""
         if not isinstance(outcome, Exception):
             try:
                 return await self._tell(job, outcome)
             except Exception as error:
-                # The work is done and somebody waits to hear of it, whatever went wrong in telling.
+                # The work is done and somebody waits for the result, even if wording it failed.
                 outcome = error
         _log.error("%s failed", job.call.name, exc_info=outcome)
         return self._catalogue.line("jobs.failed", job.language, what=job.label)
@@ -194,7 +196,7 @@ class Jobs(Opened):
 async def ends_within(
     clock: Clock, seconds: float, task: asyncio.Task[ToolOutcome | Exception]
 ) -> bool:
-    """Return True where the task ends in so many seconds. It is left alone in any case."""
+    """Return True if the task ends within that many seconds. The task is not cancelled."""
     async with asyncio.TaskGroup() as group:
         patience = group.create_task(clock.sleep(seconds))
         await asyncio.wait({task, patience}, return_when=asyncio.FIRST_COMPLETED)
@@ -202,20 +204,19 @@ async def ends_within(
     return task.done()
 
 
-# A toolbox that does not keep a person waiting: what takes long goes on in the background.
+# A toolbox that does not keep a person waiting: slow calls continue in the background.
 
 
-PATIENCE_S = 20.0  # a call that is not back by then becomes a job
+PATIENCE_S = 20.0  # a slower call becomes a job
 MAX_LABEL = 80  # characters
 
 
 @dataclass(eq=False)
 class Patient:
-    """Runs calls through the toolbox; one that takes long is answered as `running`, once.
+    """Runs calls through the toolbox; a slow one is answered once, as `running`.
 
-    Its end is then announced by `Jobs`. A repeated call gets the same answer as the first.
-
-    `after_s`: how long a call is waited for; None: to its end, as in a short process.
+    `Jobs` then announces its end. A repeated call gets the same answer as the first. `after_s` is
+    the time to wait for a call; None waits to its end, for short processes.
     """
 
     tools: "Toolbox"
@@ -232,7 +233,8 @@ class Patient:
         language: str,
         situation: CallContext = CALM,
     ) -> ToolOutcome:
-        """The outcome, or that it is still running. Raises what the toolbox raises."""
+        """Return the outcome, or one that says the call is still running. Raises what the toolbox
+        raises."""
         run = partial(self.tools.call, call, turn_id, heard, language, situation)
         if self.after_s is None:
             return await run()
@@ -255,37 +257,37 @@ class Patient:
         return result
 
     def question(self, turn_id: str, call_id: str) -> Question | None:
-        """As the toolbox has it."""
+        """Return the pending question of the toolbox."""
         return self.tools.question(turn_id, call_id)
 
     async def settle(self, question: Question, settlement: Settlement | None) -> ToolOutcome | None:
-        """As the toolbox does: nobody is kept waiting longer than a server may take."""
+        """Settle a question in the toolbox, without waiting longer than a server may take."""
         return await self.tools.settle(question, settlement)
 
     async def next_question(
         self, turn_id: str, settlement: Settlement | None
     ) -> Question | ToolOutcome | None:
-        """As the toolbox has it."""
+        """Return the next question of the toolbox, or the outcome."""
         return await self.tools.next_question(turn_id, settlement)
 
     def leave(self, turn_id: str) -> None:
-        """The person cut this turn off: thinking for it ends, what was sent to a server goes on."""
+        """Abandon an interrupted turn: its thinking is cancelled, calls to a server go on."""
         self.jobs.leave(turn_id)
 
     def _job(self, call: ToolCall, turn_id: str, heard: str | None, language: str) -> Job:
         entry = self.tools.current_menu.find(call.name)
         own = entry is not None and entry.built_in is not None
         texts = (value for value in call.arguments.values() if isinstance(value, str) and value)
-        # The label is told to people, and to their model: a program's words stay out of it.
+        # People and their model hear the label, so a program's words stay out of it.
         about = "" if self.tools.caller_of(turn_id) else " ".join(next(texts, "").split())
         title = entry.tool.title or entry.tool.name if entry is not None else call.name
         name = title.rpartition("__")[2].replace("_", " ").strip()
-        words = own or call.sentence is not None  # the way it goes is nothing for people
+        words = own or call.sentence is not None  # the name of the tool means nothing to people
         label = about if words and about else f"{name}, {about}" if about else name
         return Job(turn_id, call, label[:MAX_LABEL], heard, language, self.clock.now(), own)
 
     def _unfinished(self, work: Work, key: str, *, running: bool) -> ToolOutcome:
-        """The answer to a call whose end is not known to whoever made it."""
+        """Return an outcome for a call whose end its caller does not see."""
         job = work.job
         entry = self.tools.current_menu.find(job.call.name)
         return ToolOutcome(
@@ -303,7 +305,7 @@ class Patient:
         )
 
 
-# `what_are_you_doing` and `drop_it`: what goes on in the background, and its end.
+# `what_are_you_doing` and `drop_it`: list background work, and cancel it.
 
 
 WHAT_ARE_YOU_DOING = "what_are_you_doing"
@@ -313,13 +315,13 @@ LONG_WORD = 4  # letters
 
 @dataclass(frozen=True, slots=True)
 class LongWork:
-    """The two tools about what goes on. They never see the work of their own turn."""
+    """The two tools for background work. They ignore the work of their own turn."""
 
     works: "Jobs"
     catalogue: Catalogue
 
     def tools(self) -> tuple[BuiltIn, BuiltIn]:
-        """Both, for the menu."""
+        """Return both tools for the menu."""
         doing = BuiltIn(
             name=WHAT_ARE_YOU_DOING,
             description="What you are still working on in the background. Call it when the person "
@@ -378,7 +380,7 @@ class LongWork:
 
 
 def _named(which: str, jobs: Sequence[Job]) -> Sequence[Job]:
-    """The jobs whose label holds what was said, else those that share most of its long words."""
+    """Return the jobs whose label contains the words, else those that share most long words."""
     said = _plain(which)
     whole = [job for job in jobs if said and said in _plain(job.label)]
     if whole:
@@ -389,12 +391,12 @@ def _named(which: str, jobs: Sequence[Job]) -> Sequence[Job]:
 
 
 def _long_words(plain: str) -> frozenset[str]:
-    """Words that mean something: articles and the like are shorter."""
+    """Return the meaningful words; articles and the like are shorter."""
     return frozenset(word for word in plain.split() if len(word) >= LONG_WORD)
 
 
 def _plain(text: str) -> str:
-    """Lower-case words without accents and punctuation."""
+    """Return lower-case words without accents and punctuation."""
     letters = unicodedata.normalize("NFD", text.casefold())
     kept = (c if c.isalnum() else " " for c in letters if not unicodedata.combining(c))
     return " ".join("".join(kept).split())

@@ -1,4 +1,4 @@
-"""Work for a larger model: hard questions, cameras' pictures, and the wording of results."""
+"""Work for a larger model: hard questions, camera pictures, and wording results."""
 
 import logging
 from collections.abc import Awaitable, Callable, Mapping
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
     from assistant.tools.execution.toolbox import Toolbox
 
 
-# What can think about something for long (`gemini.once_model`), as the jobs see it.
+# The model for long thinking (`gemini.once_model`), as jobs use it.
 
 
 RunCall = Callable[[ToolCall], Awaitable[ToolOutcome]]
-# Told of each further piece of what a work costs; the work by its id (see `BuiltInRequest.id`).
+# Receives each part of a work's cost, with the work's id (see `BuiltInRequest.id`).
 Spend = Callable[[str, Spent], Awaitable[None]]
 
 
@@ -55,10 +55,10 @@ class Thinker(Protocol):
         spend: Callable[[Spent], Awaitable[None]],
         picture: Picture | None = None,
     ) -> Thought:
-        """Answer the question in at most so many rounds; `spend` is told of each as it is paid.
-        `picture`: what the question is about.
+        """Answer the question in at most `rounds` rounds, about `picture` if there is one.
 
-        Never raises for what the service does; what `call` raises may come in a group.
+        `spend` receives the cost of each round. Never raises for errors of the service; exceptions
+        of `call` may arrive in a group.
         """
         ...
 
@@ -67,17 +67,18 @@ class Thinker(Protocol):
 class Guidance:
     """Instruction and thinking level for the newest turn."""
 
-    instruction: str  # of the system: persona, home, rules
-    thinking: str  # thinking level of the turn's profile; "" for the model's own
+    instruction: str  # system instruction: persona, home, rules
+    thinking: str  # thinking level of the turn's profile; "" for the model's default
 
 
-# Told whether whoever asks may be told what people asked to remember; never raises.
+# The argument says whether the caller may see people's memories. Never raises.
 Guide = Callable[[bool], Awaitable[Guidance]]
 _log = logging.getLogger(__name__)
 THINK_LONGER = "think_longer"
-WITHHELD = frozenset({THINK_LONGER, WHAT_ARE_YOU_DOING, DROP_IT})  # not offered to the thinking
-MAX_ROUNDS = 15  # of the model and its tools in one piece of work
-MAX_CALLS = 45  # of tools, all rounds together
+# Not offered to the thinking model.
+WITHHELD = frozenset({THINK_LONGER, WHAT_ARE_YOU_DOING, DROP_IT})
+MAX_ROUNDS = 15  # rounds of the model and its tools in one piece of work
+MAX_CALLS = 45  # tool calls over all rounds
 _TASK = (
     "\n\nNow you are given one hard question to work out by yourself. Take as many steps as it "
     "needs, and use the tools where they help. Then answer in at most five short sentences, made "
@@ -88,8 +89,8 @@ _TASK = (
 class LongThinking:
     """Runs the pieces of thinking.
 
-    Each counts as a turn of its own in the journal, under the id of its work: its calls go the same
-    way as a turn's and are judged by the words of the person who asked.
+    Each counts as a turn of its own in the journal, under the id of its work. Its calls take the
+    same path as a turn's and are judged by the words of the person who asked.
     """
 
     def __init__(
@@ -107,10 +108,10 @@ class LongThinking:
         self._guide = guide
         self._spend = spend
         self._catalogue = catalogue
-        self._under_way = 0  # pieces of thinking; of those no jobs yet the room knows nothing
+        self._under_way = 0  # pieces of thinking, including those that are not jobs yet
 
     def tool(self) -> BuiltIn:
-        """The tool for the menu."""
+        """Return the tool for the menu."""
         return BuiltIn(
             name=THINK_LONGER,
             description="Hands a hard question to a slower, more thorough mind that can use the "
@@ -126,7 +127,8 @@ class LongThinking:
                 },
                 "question",
             ),
-            tier=Tier.COMFORT,  # its own calls may change things: a turn is not repeated after it
+            # Its own calls may change things, so a turn is not repeated after it.
+            tier=Tier.COMFORT,
             run=self._run,
         )
 
@@ -162,9 +164,10 @@ class LongThinking:
         return BuiltInResult(self._catalogue.say("tools.answered", request.language), answer)
 
     def _way(self, request: BuiltInRequest) -> RunCall:
-        """The way of this work's calls: not into itself, and closed after so many."""
+        """Return a function for this work's calls, which rejects nested work and calls
+        above the limit."""
         made = 0
-        # Nobody is there to be asked; what its turn may not do it may not either.
+        # Nobody can be asked, and the limits of the turn still apply.
         situation = replace(request.situation, can_ask=False)
 
         async def call(call: ToolCall) -> ToolOutcome:
@@ -182,7 +185,7 @@ class LongThinking:
 
 
 def _not_run(call: ToolCall, sentence: str) -> ToolOutcome:
-    """The outcome of a call that was not even looked at."""
+    """Return the outcome of a call that was rejected without being judged."""
     return ToolOutcome(
         id=call.id,
         server="",
@@ -197,11 +200,9 @@ def _not_run(call: ToolCall, sentence: str) -> ToolOutcome:
     )
 
 
-#
-# `look_at_camera`: a camera's picture goes to a model that takes pictures, with a question.
-#
-# The picture is not given to the brain itself: it would be paid again in each later turn of the
-# session, and no page of Google's documents a function response with a picture for Live models.
+# `look_at_camera`: sends a camera picture and a question to a model that takes pictures. The brain
+# itself does not get the picture: it would be billed again in each later turn of the session, and
+# Google does not document function responses with pictures for Live models.
 
 
 LOOK_AT_CAMERA = "look_at_camera"
@@ -219,7 +220,7 @@ Snap = Callable[[str], Awaitable[Snapshot]]  # entity id -> its picture; raises 
 class Looking:
     """Looks through the home's cameras.
 
-    `house`: the newest picture of the house; `thinker`: a model that takes pictures.
+    `house` returns the current state of the house; `thinker` is a model that takes pictures.
     """
 
     thinker: Thinker
@@ -230,7 +231,7 @@ class Looking:
     catalogue: Catalogue
 
     def tool(self) -> BuiltIn:
-        """The tool for the menu."""
+        """Return the tool for the menu."""
         return BuiltIn(
             name=LOOK_AT_CAMERA,
             description="Looks through a camera of the home at this moment and answers a question "
@@ -253,7 +254,7 @@ class Looking:
         known = cameras(self.house())
         name = str(arguments["camera"])
         chosen = [camera for camera in known if is_called(camera, name)]
-        if len(known) == 1:  # there is nothing else that it could mean
+        if len(known) == 1:  # a single camera must be the one that is meant
             chosen = known
         if not chosen:
             names = [one for camera in known for one in camera.names]
@@ -284,12 +285,12 @@ class Looking:
 
 
 def cameras(house: House) -> list[Entity]:
-    """The cameras that the assistant may see."""
+    """Return the cameras that are exposed to the assistant."""
     return [entity for entity in house.exposed() if entity.domain == "camera"]
 
 
 def _quoted(name: str) -> str:
-    """A name as data: on one line, and it ends where it ends."""
+    """Return a name as quoted data on one line, so that it cannot break out of its quotes."""
     return '"' + " ".join(name.replace('"', "'").split()) + '"'
 
 
@@ -297,7 +298,7 @@ async def _no_call(call: ToolCall) -> ToolOutcome:
     raise AssertionError(f"no tool was offered, yet {call.name} was called")
 
 
-# How the end of a job is told: one or two sentences that make sense a minute later.
+# Announcing the end of a job: one or two sentences that make sense a minute later.
 
 _FENCE = "=====DATA====="
 _INSTRUCTION = (
@@ -312,7 +313,7 @@ _INSTRUCTION = (
 class Teller:
     """Makes the text that is announced.
 
-    `thinker`: puts a server's data into words; None: only the outcome's sentence is said.
+    `thinker` words a server's data; if None, only the outcome's sentence is spoken.
     """
 
     catalogue: Catalogue
@@ -320,7 +321,7 @@ class Teller:
     spend: Spend
 
     async def tell(self, job: Job, outcome: ToolOutcome) -> Line:
-        """Word the end of the job, in its language where we can say it in that."""
+        """Return a text about the end of the job, in its language if Hearth speaks it."""
         if outcome.server == HEARTH:
             if outcome.status is not Status.DONE:
                 return self._about(job, outcome)
@@ -332,7 +333,8 @@ class Teller:
         return self._about(job, outcome)
 
     def _answer(self, job: Job, outcome: ToolOutcome) -> Line:
-        """Word a model's answer, which is in the job's language whether or not we speak that."""
+        """Return a model's answer, which is in the job's language even if Hearth does not
+        speak it."""
         text = outcome.data or outcome.sentence
         if self.catalogue.own(job.language) != job.language:
             return Line(text, job.language)
@@ -346,7 +348,7 @@ class Teller:
         )
 
     async def _worded(self, thinker: Thinker, job: Job, outcome: ToolOutcome) -> str:
-        """The data in words, or nothing where the model could not."""
+        """Return the data in words, or "" if the model failed."""
         data = outcome.data.replace(_FENCE, " ")
         asked = job.heard or job.label
         thought = await thinker.think(

@@ -1,5 +1,5 @@
-"""Facts that people ask Hearth to remember: whose they are, about what, since when.
+"""Facts that people ask Hearth to remember: whose they are, their subject and their date.
 
-What was remembered is data, to a model as to everything else here: no decision about a call ever
-looks at it.
+Remembered facts are data, to a model and to everything else here. No decision about a call ever
+depends on them.
 """

@@ -1,4 +1,4 @@
-"""Facts: what they are made of, which are meant by some words, and how they are told."""
+"""Facts: their fields, finding those that some words mean, and putting them into words."""
 
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -19,10 +19,10 @@ from assistant.speech.speakable import spoken_name
 from assistant.tools.builtin.protocol import text
 from integrations.cleaning import one_line
 
-# The name that makes a fact somebody's: asked for once, told in the next sentence.
+# The name of a fact's owner: Hearth asks for it once, and the next sentence gives it.
 
 
-ANSWER_WITHIN = timedelta(minutes=2)  # of the question
+ANSWER_WITHIN = timedelta(minutes=2)  # after the question
 
 _LED = re.compile(
     r"(?i)^\s*[¡¿]?\s*(?:"
@@ -31,7 +31,7 @@ _LED = re.compile(
     r"|(?:yo )?soy|me llamo|mi nombre es|es de|es|ll[áa]mame"
     r")\s+(?P<name>.+)$"
 )
-# What people say after "I am" and "it is", or alone, that is no name, folded: how it begins.
+# First words after "I am" or "it is", or alone, that are not a name. Folded.
 _NO_NAMES = frozenset(
     """a an the so very not just too still no nope yes yeah ok okay sure fine good great nice right
     wrong true false cold hot warm dark late early tired hungry busy sorry sick happy ready done
@@ -45,8 +45,11 @@ _NAME = re.compile(r"[^\W\d_][\w'’.-]*(?: [^\W\d_][\w'’.-]*){0,2}")
 
 
 def nameless(known: Sequence[MemoryRecord], now: datetime) -> MemoryRecord | None:
-    """The fact whose person was asked for the name just now: the newest of all, in the first
-    person and without a name. `known`: the oldest first."""
+    """Return the fact whose owner was just asked for their name, or None.
+
+    It is the newest fact, if it is recent, in the first person and without a name. `known` is
+    sorted, oldest first.
+    """
     if not known:
         return None
     fact = known[-1]
@@ -55,15 +58,15 @@ def nameless(known: Sequence[MemoryRecord], now: datetime) -> MemoryRecord | Non
 
 
 def is_same(text: str, fact: MemoryRecord) -> bool:
-    """True where a text says that fact again, as "Ana is allergic" does "I am allergic"."""
+    """Return True if a text repeats that fact, as "Ana is allergic" repeats "I am allergic"."""
     words = content_words(fact.text)
     return 2 * len(words & content_words(text)) > len(words)
 
 
 def name_in(answer: str, *, bare: bool) -> str:
-    """The name in "I am …", "me llamo …"; "" where there is none.
+    """Return the name in "I am ..." or "me llamo ...", or "" if there is none.
 
-    `bare`: one to three words that stand alone are a name too.
+    If `bare`, one to three words alone count as a name too.
     """
     said = answer.strip(" .!,")
     found = _LED.match(said)
@@ -76,16 +79,16 @@ def name_in(answer: str, *, bare: bool) -> str:
     return told[:1].upper() + told[1:]
 
 
-# Which facts are meant by some words, and which are like them.
+# Finding the facts that some words mean, and similar ones.
 
 
 MAX_FOUND = 50  # rows of one search
 
 
 async def like(about: str, index: MemoryRows) -> list[MemoryRecord]:
-    """The facts that share words with `about`, the likest first and of equal ones the newest.
+    """Return the facts that share words with `about`, most similar first, then newest first.
 
-    What is less than half as like as the likest is left out. Raises StoreError.
+    Facts less than half as similar as the best are left out. Raises StoreError.
     """
     query = query_of(about)
     if not query:
@@ -96,7 +99,8 @@ async def like(about: str, index: MemoryRows) -> list[MemoryRecord]:
 
 
 def meant(about: str, known: Sequence[MemoryRecord]) -> list[MemoryRecord]:
-    """The facts that are plainly meant: that very one, else those that have every word."""
+    """Return the facts that are clearly meant: an exact match, else those that contain
+    every word."""
     whole = [fact for fact in known if plain(fact.text) == plain(about)]
     words = content_words(about)
     return whole or [fact for fact in known if words and words <= _all_words(fact)]
@@ -108,13 +112,13 @@ def _all_words(fact: MemoryRecord) -> frozenset[str]:
 
 MAX_FACTS = 500
 MAX_LENGTH = 300  # characters of one fact
-MAX_NAME = 60  # of who told it, and of whom or what it is about
+MAX_NAME = 60  # of the person who said it, and of the subject
 MAX_KEYWORDS = 120  # characters in each language
 
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """Arguments of a call about a fact: clean lines, "" for what it does not say."""
+    """Arguments of a call about a fact, as clean lines; "" if missing."""
 
     text: str
     who: str = ""
@@ -122,11 +126,11 @@ class Given:
     sensitive: bool = False
     english: str = ""
     spanish: str = ""
-    too_long: bool = False  # more than a fact may hold; the text is cut
+    too_long: bool = False  # longer than a fact may be; the text is cut off
 
 
 def given_by(arguments: Mapping[str, Any]) -> Given:
-    """A call's arguments, made fit to be kept."""
+    """Return a call's arguments, cleaned for storage."""
     told = str(arguments.get("fact", ""))
     return Given(
         text=one_line(told, MAX_LENGTH),
@@ -140,7 +144,7 @@ def given_by(arguments: Mapping[str, Any]) -> Given:
 
 
 def new_fact(given: Given, language: str, now: datetime) -> MemoryRecord:
-    """A fact that holds since now."""
+    """Return a new fact, dated now."""
     return MemoryRecord(
         id=new_id(now),
         text=given.text,
@@ -157,9 +161,9 @@ def new_fact(given: Given, language: str, now: datetime) -> MemoryRecord:
 def corrected(
     fact: MemoryRecord, given: Given, now: datetime, language: str | None = None
 ) -> MemoryRecord:
-    """The fact with another text, which holds since now. What is not said anew stays.
+    """Return the fact with a new text, dated now. Fields that the call leaves out stay.
 
-    `language`: of the new text; None: of the old one. What was sensitive stays so.
+    `language` is that of the new text; None keeps the old one. A sensitive fact stays sensitive.
     """
     return replace(
         fact,
@@ -175,17 +179,17 @@ def corrected(
 
 
 def signed(fact: MemoryRecord, who: str) -> MemoryRecord:
-    """The fact of a person who has told their name."""
+    """Return the fact with the name of its owner."""
     return replace(fact, who=who, about=fact.about or who)
 
 
 def is_own(text: str, language: str) -> bool:
-    """True where a person says it of themselves, so that it needs their name to mean something."""
+    """Return True for a sentence in the first person, which means nothing without a name."""
     return speaks_of_themselves(text, language)
 
 
 def told(fact: MemoryRecord) -> str:
-    """On one line, with the name where the text alone does not tell whose it is."""
+    """Return the fact on one line, with the name if the text does not say whose it is."""
     if fact.who and is_own(fact.text, fact.language):
         return f"{fact.who}: {fact.text}"
     return fact.text
@@ -195,7 +199,7 @@ def _name(given: object) -> str:
     return one_line(str(given), MAX_NAME) if isinstance(given, str) else ""
 
 
-# What a model reads of the tools for the memory: when to call them, and with what.
+# Descriptions of the memory tools for the model: when to call them, and with which arguments.
 
 
 Properties = Mapping[str, Mapping[str, Any]]
@@ -269,11 +273,11 @@ FORGET_TAKES: Properties = {
 }
 
 
-# Which facts stand in a model's instruction: all while they are few, then those that fit.
+# Facts in a model's instruction: all while they are few, otherwise as many as fit.
 
 
 MAX_BRIEFED = 40  # facts
-MAX_CHARACTERS = 2_000  # of all of them; billed anew with every turn
+MAX_CHARACTERS = 2_000  # in total; billed again with every turn
 MORE = "(More is remembered than stands here: ask for it with recall.)"
 
 
@@ -282,11 +286,12 @@ def choose(
     found: Sequence[MemoryRecord],
     before: Collection[MemoryRecord] = (),
 ) -> tuple[MemoryRecord, ...]:
-    """The facts to be told, the oldest first. `known`: all there are, in that order.
+    """Return the facts for the instruction, oldest first. `known` holds all facts in that order.
 
-    Sensitive ones are never among them. Where there are too many, what was `found` for the words of
-    the moment comes first, and the newest fill the rest. `before`: what was told last; it is told
-    again while it holds what would be added now, since a changed instruction costs a session.
+    Sensitive facts are never included. If there are too many, those `found` for the words of the
+    moment come first, and the newest fill the rest. `before` is the previous selection; it is used
+    again while it contains everything that would be added now, because a changed instruction costs
+    a new session.
     """
     open_ones = [fact for fact in known if not fact.sensitive]
     if _fitting(open_ones) == len(open_ones):
@@ -301,7 +306,7 @@ def choose(
 
 
 def _fitting(facts: Sequence[MemoryRecord]) -> int:
-    """Count how many of them, from the first on, there is room for."""
+    """Count how many facts from the start fit."""
     room = MAX_CHARACTERS
     for number, fact in enumerate(facts[:MAX_BRIEFED]):
         room -= len(told(fact)) + 1

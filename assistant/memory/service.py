@@ -1,4 +1,4 @@
-"""The memory as a page of it shows and changes it."""
+"""The memory, as its page in the console shows and changes it."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from assistant.journal.tables import MemoryRows
 from assistant.memory.facts import MAX_KEYWORDS, MAX_LENGTH, MAX_NAME, corrected, given_by
 from integrations.cleaning import one_line
 
-# The memory as rows of JSON, to be carried to another machine.
+# The memory as JSON rows, to be moved to another machine.
 
 
 _MAX_ID = 64
@@ -21,7 +21,7 @@ _TEXTS = {
     "created_at": 64,
     "who": MAX_NAME,
     "about": MAX_NAME,
-    "language": 35,  # BCP 47's longest, as RFC 5646 reckons
+    "language": 35,  # longest tag of BCP 47, by RFC 5646
     "english": MAX_KEYWORDS,
     "spanish": MAX_KEYWORDS,
 }
@@ -29,7 +29,7 @@ _NEEDED = ("id", "text", "created_at")
 
 
 async def export_rows(store: MemoryRows) -> list[dict[str, Any]]:
-    """All facts, oldest first, with everything that is known of each. Raises StoreError."""
+    """Return all facts, oldest first, with all their fields. Raises StoreError."""
     return [
         {
             "id": fact.id,
@@ -47,7 +47,7 @@ async def export_rows(store: MemoryRows) -> list[dict[str, Any]]:
 
 
 def checked_rows(rows: object) -> tuple[MemoryRecord, ...]:
-    """The facts of an export. Raises ValueError, with the number of the row that is at fault."""
+    """Return the facts of an export. Raises ValueError with the number of the invalid row."""
     if not isinstance(rows, Sequence) or isinstance(rows, str | bytes):
         raise ValueError("The memory is a list of facts")
     facts = tuple(_fact(row, number) for number, row in enumerate(rows, start=1))
@@ -76,7 +76,7 @@ def _fact(row: object, number: int) -> MemoryRecord:
 
 
 def _text(row: Mapping[Any, Any], key: str, number: int) -> str:
-    """One line of text, no longer than it may be."""
+    """Return a text field, which must be one line within its limit."""
     value = row.get(key, "")
     if not isinstance(value, str) or (key in _NEEDED and not value.strip()):
         raise ValueError(f"Fact {number} has no {key}")
@@ -86,14 +86,14 @@ def _text(row: Mapping[Any, Any], key: str, number: int) -> str:
 
 
 class NoFact(Exception):
-    """A text that cannot be kept; one sentence that names the mend."""
+    """The text cannot be stored as a fact; one sentence that says what to change."""
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryService:
-    """Lists, corrects and forgets facts by their ids. Every method may raise StoreError.
+    """Lists, corrects and forgets facts by id. Every method may raise StoreError.
 
-    `private`: nothing that was remembered may be told now, as while guests are there.
+    `private` returns True while no facts may be shown, for example while guests are there.
     """
 
     store: MemoryRows
@@ -101,7 +101,7 @@ class MemoryService:
     private: Callable[[], bool]
 
     async def rows(self) -> list[dict[str, Any]]:
-        """All facts, oldest first, each as JSON; none while nothing may be told."""
+        """Return all facts as JSON, oldest first, or none while `private`."""
         if self.private():
             return []
         return [
@@ -117,7 +117,7 @@ class MemoryService:
         ]
 
     async def correct(self, memory_id: str, text: str) -> bool:
-        """Give a fact another text. False if there is none of that id. Raises NoFact."""
+        """Replace the text of a fact. Returns False if the id is unknown. Raises NoFact."""
         given = given_by({"fact": text})
         if not given.text:
             raise NoFact("There was nothing to remember in that; send the fact as text.")
@@ -130,9 +130,9 @@ class MemoryService:
         return True
 
     async def forget(self, memory_id: str) -> bool:
-        """Erase one. False if there is none of that id."""
+        """Erase a fact. Returns False if the id is unknown."""
         return await self.store.forget(memory_id)
 
     async def forget_all(self) -> int:
-        """Erase all; how many there were."""
+        """Erase all facts and return their number."""
         return await self.store.forget_all()

@@ -1,4 +1,5 @@
-"""`remember`, `recall`, `correct_memory` and `forget`: facts, kept until they are forgotten."""
+"""`remember`, `recall`, `correct_memory` and `forget`: facts that are kept until they are
+forgotten."""
 
 import json
 import logging
@@ -50,9 +51,9 @@ from assistant.tools.builtin.protocol import (
     schema,
 )
 
-MAX_TOLD = 20  # facts that one recall gives
-MAX_SAID = 4  # of them in its sentence
-MAX_OPTIONS = 5  # facts named where several fit
+MAX_TOLD = 20  # facts in one recall
+MAX_SAID = 4  # of these in the sentence
+MAX_OPTIONS = 5  # facts to name if several match
 
 _log = logging.getLogger(__name__)
 _EVERYTHING = "forget_all"
@@ -75,8 +76,11 @@ class Memories:
         lately: Callable[[], Awaitable[str]] = _nothing,
         area: str = "",
     ) -> None:
-        """`private`: nothing may be told of them now, as while guests are there; `lately`: what was
-        heard last, and raises StoreError; `area`: the room of this box."""
+        """`private` returns True while no facts may be told, for example while guests are there.
+
+        `lately` returns the last words that were heard and may raise StoreError; `area` is the
+        device's room.
+        """
         self._store = store
         self._catalogue = catalogue
         self._clock = clock
@@ -84,13 +88,14 @@ class Memories:
         self._lately = lately
         self._area = area
         self._told: tuple[MemoryRecord, ...] = ()  # in the last briefing
-        self._unsigned: MemoryRecord | None = None  # whose person was asked for the name
+        self._unsigned: MemoryRecord | None = None  # fact whose owner was asked for their name
 
     async def briefed(self, said: str = "", *, program: bool = False) -> tuple[str, ...]:
-        """The facts for a model's instruction, each on one line, the oldest first. Never raises.
+        """Return the facts for a model's instruction, one line each, oldest first. Never raises.
 
-        `said`: what is asked now, where that is known before the instruction is made. `program`:
-        a program asks: what people said last has no part in the choice, nor its own in theirs.
+        `said` is the current request, if it is known before the instruction is made. `program` says
+        that a program asks: people's last words then do not affect the selection, nor its words
+        theirs.
         """
         if self._private():
             return ()
@@ -111,7 +116,7 @@ class Memories:
         return lines if len(chosen) == len(known) else (*lines, MORE)
 
     async def texts(self) -> tuple[str, ...]:
-        """All that people asked to remember, private things too. Never raises."""
+        """Return the text of every fact, sensitive ones included. Never raises."""
         try:
             return tuple(fact.text for fact in await self._store.all())
         except StoreError as error:
@@ -119,11 +124,11 @@ class Memories:
             return ()
 
     async def expected(self, text: str, spoken: bool) -> tuple[dict[str, Any], str] | None:
-        """The arguments of `remember` where this sentence tells the name that was asked for, and
-        the language in which it was.
+        """Return arguments of `remember` and a language if this sentence gives a name Hearth asked
+        for.
 
-        None: no name was asked for, or it is none. `spoken`: it was heard, so that a word alone may
-        be anything. Never raises.
+        Returns None if no name was asked for, or if the sentence is not a name. If it was `spoken`,
+        a word alone does not count as a name. Never raises.
         """
         name = "" if self._private() else name_in(text, bare=not spoken)
         try:
@@ -134,7 +139,7 @@ class Memories:
         return ({"who": name}, asked.language) if asked is not None else None
 
     def tools(self) -> tuple[BuiltIn, BuiltIn, BuiltIn, BuiltIn]:
-        """The tools for the menu: remember, recall, correct_memory, forget."""
+        """Return the tools for the menu: remember, recall, correct_memory, forget."""
         keep = schema(REMEMBER_TAKES)
         read = schema(RECALL_TAKES)
         mend = schema(CORRECT_TAKES, "about", "fact")
@@ -154,7 +159,7 @@ class Memories:
         run: Run,
         asks: Callable[[Mapping[str, Any], str | None], AskFirst | None] | None,
     ) -> BuiltIn:
-        # A program may ask what is known, where its token may read that; people say what is kept.
+        # A program may read facts if its token allows it; only people decide what is kept.
         reads = asks is None
         tier = Tier.READ if reads else Tier.COMFORT
         safe = self._safely(run)
@@ -171,7 +176,7 @@ class Memories:
         )
 
     def _safely(self, run: Run) -> Run:
-        """The same, with an answer where the store fails."""
+        """Wrap a tool so that it answers with a sentence when the store fails."""
 
         async def safe(arguments: Mapping[str, Any], request: BuiltInRequest) -> BuiltInResult:
             try:
@@ -182,7 +187,7 @@ class Memories:
 
         return safe
 
-    # --- what is asked about first
+    # --- questions before a change
 
     def _asks_to_remember(self, arguments: Mapping[str, Any], heard: str | None) -> AskFirst | None:
         given, offered = given_by(arguments), arguments.get("offered") is True
@@ -205,13 +210,13 @@ class Memories:
         return AskFirst(FORGET, given_by({"fact": arguments.get("about", "")}).text)
 
     def _signs(self, given: Given) -> MemoryRecord | None:
-        """The fact that was kept just now without a name, where this call only tells the name."""
+        """Return the fact just kept without a name if this call only adds the name, else None."""
         fact = self._unsigned
         if fact is None or not given.who or nameless([fact], self._clock.now()) is None:
             return None
         return fact if not given.text or is_same(given.text, fact) else None
 
-    # --- what they do
+    # --- the actions
 
     async def _remember(
         self, arguments: Mapping[str, Any], request: BuiltInRequest
@@ -241,7 +246,7 @@ class Memories:
         known = await self._store.all()
         about = str(arguments.get("about", "")).strip()
         found = await like(about, self._store) if about else known[::-1]
-        # Nobody's health is read out because somebody asked what there is.
+        # Sensitive facts are not read out to somebody who only asks what there is.
         open_ones = [f for f in found if not f.sensitive or (about and not request.program)]
         if not open_ones:
             key = "memory.only_private" if found else "memory.nothing_like_it"
@@ -282,7 +287,7 @@ class Memories:
     async def _one(
         self, about: str, known: Sequence[MemoryRecord], request: BuiltInRequest, which: str
     ) -> MemoryRecord | BuiltInResult:
-        """The one fact that is meant, or what is said where none or several are."""
+        """Return the fact that is meant, or the answer if none or several match."""
         found = meant(about, known)
         if len(found) == 1:
             return found[0]
@@ -295,12 +300,12 @@ class Memories:
         return failure(self._catalogue, which, request, options)
 
     def _refusal(self, given: Given, request: BuiltInRequest) -> BuiltInResult | None:
-        """Refuse what is no fact, or too much of one."""
+        """Return a refusal for an empty or too long fact, else None."""
         if not given.text:
             return failure(self._catalogue, "memory.empty", request)
         return failure(self._catalogue, "memory.too_long", request) if given.too_long else None
 
-    # --- what is said
+    # --- the answers
 
     def _told_aloud(
         self, found: Sequence[MemoryRecord], left_out: bool, request: BuiltInRequest
@@ -323,7 +328,7 @@ def _kept(fact: MemoryRecord) -> str:
 
 
 def _row(fact: MemoryRecord) -> dict[str, str]:
-    """A fact for a model; what is not known is left out."""
+    """Return a fact as a row for the model, without unknown fields."""
     row = {"told_on": f"{fact.created_at:%Y-%m-%d}", "fact": fact.text}
     return row | {
         key: given for key, given in (("told_by", fact.who), ("about", fact.about)) if given

@@ -1,4 +1,4 @@
-"""The words of a fact: which count, how they are compared and looked for, who speaks in them."""
+"""Words of a fact: comparing them, searching for them, and recognising the first person."""
 
 import re
 import unicodedata
@@ -7,9 +7,9 @@ from assistant.tools.builtin.protocol import CORRECT, FORGET, REMEMBER
 from assistant.tools.house.names import folded, stemmed
 
 MAX_WORDS = 24  # of one query
-_SHORTEST = 3  # letters; shorter ones are mostly articles
+_SHORTEST = 3  # letters; shorter words are mostly articles
 
-# Words that say nothing of what a fact is about, folded: of questions and of orders to remember.
+# Words of questions and requests to remember, which say nothing about a fact's subject. Folded.
 _EMPTY = frozenset(
     """a about all also am an and any anything are at be been but by can could did do does for from
     had has have how i if in is it its just me my not of on or our please remember she so some that
@@ -20,7 +20,7 @@ _EMPTY = frozenset(
     ser si sin sobre son su sus tan tambien te tiene tu un una y ya yo recuerda recuerdas""".split()
 )
 
-# In which a person speaks of themselves, by language, as they are written.
+# First-person words by language, as they are written.
 _OWN = {
     "en": "i my me mine myself",
     "es": "yo mi mí mis me mío mía míos mías conmigo soy estoy tengo prefiero vivo nací necesito",
@@ -34,29 +34,32 @@ _WORD = re.compile(r"[^\W_]+")
 
 
 def plain(text: str) -> str:
-    """Without case, accents and punctuation; word by word, since `folded` cuts long texts."""
+    """Return the text without case, accents and punctuation.
+
+    Works word by word, because `folded` cuts off long texts.
+    """
     spaced = "".join(sign if sign.isalnum() or sign in "'’" else " " for sign in text)
     return " ".join(folded(word) for word in spaced.split())
 
 
 def content_words(text: str) -> frozenset[str]:
-    """Words that say what it is about, and numbers, without plurals."""
+    """Return the meaningful words and numbers, without plural endings."""
     return frozenset(stemmed(word) for word in plain(text).split() if _counts(word))
 
 
 def query_of(text: str) -> str:
-    """Query of the index (FTS5): any of these words or what begins with them.
+    """Return an index query (FTS5) for any of these words or longer words that begin with them.
 
-    "" where nothing is left to look for.
+    Returns "" if no meaningful word is left.
     """
     words = dict.fromkeys(word for word in plain(text).split() if _counts(word))
-    # Quoted, so that no word is an operator; a prefix finds what another ending hides.
+    # Quotes keep a word from being an operator; the prefix search finds other endings.
     terms = (f'"{word}"*' if len(word) > _SHORTEST else f'"{word}"' for word in words)
     return " OR ".join(list(terms)[:MAX_WORDS])
 
 
 def speaks_of_themselves(text: str, language: str) -> bool:
-    """True of a fact in the first person: "I am allergic to nuts", "mi coche es rojo"."""
+    """Return True for a text in the first person: "I am allergic to nuts", "mi coche es rojo"."""
     own = _OWN_WORDS.get(language.partition("-")[0].lower(), frozenset())
     written = unicodedata.normalize("NFC", text).casefold()
     return any(word in own for word in _WORD.findall(written))
@@ -66,15 +69,13 @@ def _counts(word: str) -> bool:
     return word not in _EMPTY and (len(word) >= _SHORTEST or word.isdigit())
 
 
-#
-# Whether a person's own words ask for what is done to the memory.
-#
-# A model may think of a fact by itself, or a page may tell it to keep one. What the words do not
-# ask for is asked about first.
+# Detecting that a person's own words ask for a change of the memory. A model may come up with a
+# fact by itself, or a web page may tell it to keep one. A change that the person's words do not ask
+# for needs a confirmation.
 
 
-# Without case, accents and apostrophes; where a word begins so. Short ones are whole words: nearly
-# every sentence has one that begins with "no". By the catalogue's languages.
+# Beginnings of words without case, accents and apostrophes, by language. Short ones are whole
+# words, because nearly every sentence has a word that begins with "no".
 _KEEP = (
     r"remember|dont (?:you )?forget|never forget|memori[sz]e|keep in mind|bear in mind|note|"
     r"write (?:it |this |that )?down|save|store",
@@ -114,17 +115,15 @@ _WORDS = {
 
 
 def asked_for(tool: str, heard: str | None) -> bool:
-    """True where what was heard asks for this tool. Without words nobody knows: False."""
+    """Return True if the person's words ask for this tool; False if the words are unknown."""
     return heard is not None and _WORDS[tool].search(plain(heard)) is not None
 
 
-#
-# Which facts are sensitive, by plain rules: health, money, codes, papers, hidden keys.
-#
-# They stand beside a model's own judgement: what either of the two calls sensitive is.
+# Detecting sensitive facts by simple rules: health, money, codes, documents, hidden keys. A fact is
+# sensitive if either these rules or the model say so.
 
 
-# Beginnings of words, without case and accents, in the languages of the catalogue.
+# Beginnings of words, without case and accents, in all supported languages.
 _STEMS = """
 allerg alerg asthma asma blutdruck blutgruppe cancer cancro cholesterol colesterol celiac coeliac
 dementia demencia depress depres diabet embaraz enferm enceinte epileps gravida hepatit illness
@@ -144,7 +143,7 @@ _PHRASES = (
     r"blood (?:type|group|pressure)|presion arterial|grupo sanguineo",
     r"credit card|carte bancaire|mot de passe|mat khau|ma pin|tai khoan|social security",
     r"seguridad social|seguro social|numero de serie",
-    # Where a key lies.
+    # Location of a key.
     r"(?:keys?|llaves?|chaves?|schlussel|cles?|chia khoa)\b.* "
     r"(?:under|behind|below|inside|hidden|hides|bajo|debajo|detras|dentro|escondid\w+|embaixo|atras"
     r"|unter|hinter|versteckt|sous|derriere|duoi|sau)",
@@ -157,5 +156,5 @@ _CARD = re.compile(r"(?:\d[ -]?){13,19}")
 
 
 def is_sensitive(text: str) -> bool:
-    """True of a fact that is told only where somebody asks for it."""
+    """Return True for a fact that should be told only when somebody asks for it."""
     return bool(_RULE.search(plain(text)) or _CARD.search(text))

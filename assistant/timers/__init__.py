@@ -1,6 +1,6 @@
-"""Timers, alarms and calls that act later, with the tools that set them.
+"""Timers, alarms and calls that run later, with the tools that set them.
 
-Begin with `service` (the process that stays) and `monitor` (what is due). `ringer` and `later` do
-what is due; `book` holds the timers for people and programs, `tools` is what a model calls,
-`recurrence` knows days and the sun, `telling` puts all of it into words.
+Begin with `service` (the long-running process) and `monitor` (finds what is due). `ringer` rings
+and `later` runs what is due; `book` is the interface for people and programs, `tools` are the
+model's tools, `recurrence` knows days and the sun, and `telling` puts timers into words.
 """

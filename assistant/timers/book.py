@@ -1,4 +1,4 @@
-"""Timers in the store, as people and programs set, find, change and end them in any process."""
+"""Timers in the store, which people and programs can set, find, change and end from any process."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from assistant.timers.service import TimerService
 
 
-# Timers and the like as JSON, for models and programs.
+# Timers as JSON, for models and programs.
 
 
 def row_of(timer: TimerRecord, now: datetime) -> dict[str, Any]:
-    """All that is known of one; `now` on the clock of the house. Times are ISO 8601."""
+    """Return everything known about a timer. Times are ISO 8601, in the time zone of `now`."""
     return {
         "id": timer.id,
         "kind": timer.kind,
@@ -38,7 +38,7 @@ def row_of(timer: TimerRecord, now: datetime) -> dict[str, Any]:
 
 
 def state_of(timer: TimerRecord, now: datetime) -> str:
-    """ "runs", "paused" or "rings"."""
+    """Return "runs", "paused" or "rings"."""
     if timer.paused_s is not None:
         return "paused"
     return "rings" if is_over(timer, now) else "runs"
@@ -53,19 +53,19 @@ def _repeat(timer: TimerRecord) -> dict[str, Any] | None:
 
 @dataclass(frozen=True, slots=True)
 class Which:
-    """Words by which a timer is meant; none at all are fine too."""
+    """Words that identify a timer. They may all be empty."""
 
-    name: str = ""  # its name, words of its text, or its id
-    duration_s: float | None = None  # what it was set for
+    name: str = ""  # name, words of the text, or id
+    duration_s: float | None = None  # original length
     kind: TimerKind | None = None
-    at: time | None = None  # of the day, at which it comes
+    at: time | None = None  # time of day at which it is due
 
     def __bool__(self) -> bool:
         return bool(self.name or self.kind or self.at) or self.duration_s is not None
 
 
 def choose(timers: Sequence[TimerRecord], which: Which, zone: tzinfo) -> list[TimerRecord]:
-    """Timers that may be meant, all where nothing was said. One: it is that one."""
+    """Return the timers that match, or all of them if `which` is empty."""
     meant = list(timers)
     if which.kind is not None:
         meant = [timer for timer in meant if timer.kind == which.kind]
@@ -81,7 +81,7 @@ def _time_of(timer: TimerRecord, zone: tzinfo) -> time:
 
 
 def _called(said: str, timers: list[TimerRecord]) -> list[TimerRecord]:
-    """By id, else by the whole name, else by words of it, else by words of its text."""
+    """Match by id, else by the whole name, else by words of the name, else by words of the text."""
     wanted = visible(said)
     for fits in (
         lambda timer: timer.id == said,
@@ -96,9 +96,10 @@ def _called(said: str, timers: list[TimerRecord]) -> list[TimerRecord]:
 
 
 def _alike(said: str, name: str) -> bool:
-    """Does every word of the shorter begin a word of the longer, or the other way round?
+    """Return True if every word of the shorter text begins a word of the longer one, or the other
+    way round.
 
-    "the pasta" is "pasta", "egg" is "eggs"; "tea" is not "steak".
+    "the pasta" matches "pasta" and "egg" matches "eggs", but "tea" does not match "steak".
     """
     fewer, more = sorted((said.split(), name.split()), key=len)
     return bool(fewer) and all(
@@ -106,19 +107,19 @@ def _alike(said: str, name: str) -> bool:
     )
 
 
-MOST = 24  # at once
+MOST = 24  # at the same time
 SHORTEST_S, LONGEST_S = 1, 30 * 24 * 3600
 LONGEST_NAME = 60  # characters
-SNOOZE_S = 9 * 60  # where nobody says how long
-RINGING: tuple[TimerKind, ...] = ("timer", "alarm", "reminder")  # the others do something
+SNOOZE_S = 9 * 60  # default
+RINGING: tuple[TimerKind, ...] = ("timer", "alarm", "reminder")  # kinds that ring; the others act
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A timer to be set: after so many seconds, or by a rule."""
+    """A timer to be set: for a number of seconds, or by a rule."""
 
     kind: TimerKind = "timer"
-    seconds: float = 0.0  # from now on; 0: by the rule
+    seconds: float = 0.0  # from now; 0 if the rule decides
     rule: Rule | None = None
     name: str = ""
     text: str = ""
@@ -128,9 +129,10 @@ class Wanted:
 
 
 class TimerBook:
-    """Starts, changes and ends timers. Whoever rings them finds the change in the store.
+    """Starts, changes and ends timers. The process that rings finds the changes in the store.
 
-    Every method may raise StoreError. Those that change a timer say False where it has ended.
+    Every method may raise StoreError. Methods that change a timer return None or False if it has
+    ended.
     """
 
     def __init__(self, store: Store, clock: Clock, almanac: Almanac) -> None:
@@ -139,17 +141,18 @@ class TimerBook:
         self._almanac = almanac
 
     async def all(self) -> list[TimerRecord]:
-        """Timers that run, stand still or ring, the first due first."""
+        """Return all running, paused and ringing timers, by due time."""
         return await self._store.timers()
 
     async def start(self, seconds: float, name: str, language: str) -> TimerRecord:
-        """Let a new timer run from now on."""
+        """Start a new timer."""
         timer = await self.set(Wanted(seconds=seconds, name=name, language=language))
         assert timer is not None
         return timer
 
     async def set(self, wanted: Wanted) -> TimerRecord | None:
-        """Let a new one run. None: its moment never comes, or the sun's is not known."""
+        """Set a timer. Returns None if its time never comes, or if the time of the sun is
+        unknown."""
         now = self._clock.now()
         due: datetime | None = now + timedelta(seconds=wanted.seconds)
         if wanted.rule is not None:
@@ -174,28 +177,30 @@ class TimerBook:
         return timer
 
     async def add(self, timer: TimerRecord, seconds: float) -> TimerRecord | None:
-        """More time, or with a negative number less; from now on where it rings. None: it has
-        ended."""
+        """Extend a timer, or shorten it if `seconds` is negative. A ringing one counts from now.
+
+        Returns None if it has ended.
+        """
         left_s = max(0.0, left_of(timer, self._clock.now()) + seconds)
         return await self._with(timer, left_s, paused=timer.paused_s is not None)
 
     async def pause(self, timer: TimerRecord) -> TimerRecord | None:
-        """Let it stand still, until `resume`. None: it has ended."""
+        """Pause a timer until `resume`. Returns None if it has ended."""
         return await self._with(timer, left_of(timer, self._clock.now()), paused=True)
 
     async def resume(self, timer: TimerRecord) -> TimerRecord | None:
-        """Let it go on from where it stood. None: it has ended."""
+        """Resume a paused timer. Returns None if it has ended."""
         return await self._with(timer, left_of(timer, self._clock.now()), paused=False)
 
     async def end(self, timer: TimerRecord) -> bool:
-        """It is not wanted, or was heard."""
+        """Cancel a timer, or acknowledge one that rings."""
         if is_over(timer, self._clock.now()):
             return await self._store.acknowledge_timer(timer.id)
         return await self._store.cancel_timer(timer.id)
 
     async def _with(self, timer: TimerRecord, left_s: float, *, paused: bool) -> TimerRecord | None:
         now = self._clock.now()
-        # What has rung goes on as it was changed, whatever it was set by.
+        # After it has rung, a changed timer runs once, whatever rule it was set by.
         rule = None if is_over(timer, now) else timer.rule
         due = now + timedelta(seconds=left_s)
         changed = replace(timer, due=due, paused_s=left_s if paused else None, rule=rule)
@@ -203,36 +208,38 @@ class TimerBook:
 
 
 def left_of(timer: TimerRecord, now: datetime) -> float:
-    """Seconds that it still has; 0 where it rings."""
+    """Return the seconds left; 0 if it rings."""
     if timer.paused_s is not None:
         return timer.paused_s
     return max(0.0, (timer.due - now).total_seconds())
 
 
 def is_over(timer: TimerRecord, now: datetime) -> bool:
-    """True once its time has come, so that it rings or soon will."""
+    """Return True once its time has come, so that it rings or soon will."""
     return timer.paused_s is None and timer.due <= now and not comes_again(timer)
 
 
 def comes_again(timer: TimerRecord) -> bool:
-    """True where it goes on to another moment when its own has come."""
+    """Return True if it repeats after it is due."""
     return timer.rule is not None and rule_from(timer.rule).repeats
 
 
 def is_occurrence(timer: TimerRecord) -> bool:
-    """True of one occurrence of something that comes again."""
+    """Return True for a single occurrence of a repeating timer."""
     return is_of_day(timer) and timer.rule is None
 
 
-# Timers and the like for programs: HTTP, MQTT, MCP and Home Assistant ask here.
+# Timers for programs: HTTP, MQTT, MCP and Home Assistant use this interface.
 
 
 _SUNLESS = "Home Assistant does not tell when the sun rises and sets; give `at` instead."
 
 
 class ProgramTimers:
-    """What programs may see of timers and do with them. What is to be done later is a person's
-    alone: programs have automations for that."""
+    """Timers as programs may see and change them.
+
+    Programs cannot schedule commands, because they have automations for that.
+    """
 
     def __init__(
         self,
@@ -242,7 +249,7 @@ class ProgramTimers:
         clock: Clock,
         language_of: Callable[[str], str],
     ) -> None:
-        """`language_of`: the words of one that names no language."""
+        """`language_of` guesses the language of a text if the request names none."""
         self._book = book
         self._keeper = keeper
         self._almanac = almanac
@@ -250,7 +257,7 @@ class ProgramTimers:
         self._language_of = language_of
 
     async def rows(self) -> list[dict[str, Any]]:
-        """All that run, stand still or ring, the first due first. Raises NotKept."""
+        """Return all running, paused and ringing timers, by due time. Raises NotKept."""
         try:
             timers = await self._book.all()
         except StoreError as error:
@@ -259,7 +266,7 @@ class ProgramTimers:
         return [row_of(timer, now) for timer in timers]
 
     async def set(self, wanted: TimerRequest, caller: str) -> dict[str, Any]:
-        """Set one; its row. Raises NotPossible and NotKept."""
+        """Set a timer and return its row. Raises NotPossible and NotKept."""
         try:
             if len(await self._book.all()) >= MOST:
                 raise NotPossible("There are too many timers already; end one first.")
@@ -271,7 +278,7 @@ class ProgramTimers:
         return row_of(timer, self._now())
 
     async def end(self, timer_id: str) -> bool:
-        """End one, whether it rings or not; False: there is none of that id. Raises NotKept."""
+        """End a timer, ringing or not. Returns False if the id is unknown. Raises NotKept."""
         try:
             for timer in await self._book.all():
                 if timer.id == timer_id:
@@ -281,8 +288,8 @@ class ProgramTimers:
         return False
 
     def next(self) -> tuple[datetime | None, int]:
-        """When the next one rings, if any will; and how many there are that ring, run or stand
-        still."""
+        """Return the time of the next ring (None if there is none) and the number of ringing kinds
+        of timers."""
         now = self._now()
         ringing = [timer for timer in self._keeper.timers if timer.kind in RINGING]
         coming = [
@@ -291,7 +298,7 @@ class ProgramTimers:
         return min(coming).astimezone(now.tzinfo) if coming else None, len(ringing)
 
     def follow(self, tell: Callable[[], None]) -> Callable[[], None]:
-        """Have it told when `next` may have changed; what is returned ends that."""
+        """Call `tell` when `next` may have changed. Returns a function that unregisters it."""
         return self._keeper.watch(tell)
 
     def _now(self) -> datetime:
@@ -334,12 +341,12 @@ class ProgramTimers:
         )
 
     def _moment(self, at: str, dates: Sequence[str]) -> tuple[str, Sequence[str]]:
-        """An ISO 8601 date and time as a time of day on that date."""
+        """Split an ISO 8601 date and time into a time of day and that date."""
         try:
             moment = datetime.fromisoformat(at)
         except ValueError:
             return at, dates
-        if len(at) <= len("07:30:00"):  # it has no date
+        if len(at) <= len("07:30:00"):  # a time without a date
             return at, dates
         if moment.tzinfo is not None:
             moment = moment.astimezone(self._almanac.zone)
@@ -347,10 +354,10 @@ class ProgramTimers:
 
 
 def _plain(text: str) -> str:
-    """On one line, without the full stop that the sentence around it has."""
+    """Put a text on one line, without surrounding spaces and full stops."""
     return one_line(text, LONGEST_TEXT).strip(" .")
 
 
 def is_of_day(timer: TimerRecord) -> bool:
-    """True where it was set for a time of day, not for a length of time."""
+    """Return True if it was set for a time of day, not for a length of time."""
     return timer.duration_s == 0

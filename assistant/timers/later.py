@@ -1,4 +1,4 @@
-"""Does what was to be done later: commands and requests that are due, each once."""
+"""Scheduled commands and requests: each runs once when it is due."""
 
 import logging
 from collections.abc import Awaitable, Callable, Mapping
@@ -29,24 +29,25 @@ from integrations.owner import Opened, OwnedTasks
 if TYPE_CHECKING:
     from assistant.tools.execution.toolbox import Toolbox
 
-# Calls that are made later: judged when they are asked for, frozen, and judged again when due.
+# Scheduled calls: judged when they are requested, frozen, and judged again when due.
 
 
-# Nobody is there to be asked. What is secure is not done later, whatever the settings say of it.
+# Nobody can be asked when the call is due, so secure actions are never scheduled, whatever the
+# settings say.
 LATER = Program(COMMAND, Rights(Tier.COSTLY, asks=False, free=Tier.COSTLY, recalls=True))
 
 
 class NotLater(Exception):
-    """It is not done later; one sentence for a person."""
+    """The call cannot be scheduled; one sentence for a person."""
 
     def __init__(self, sentence: str, options: tuple[str, ...] = ()) -> None:
-        """`options`: what would be right instead."""
+        """`options` are valid alternatives."""
         super().__init__(sentence)
         self.options = options
 
 
 class FrozenCalls:
-    """Freezes calls, and makes them."""
+    """Freezes calls and runs them when they are due."""
 
     def __init__(
         self,
@@ -55,7 +56,7 @@ class FrozenCalls:
         new_turn_id: Callable[[], str],
         catalogue: Catalogue,
     ) -> None:
-        """`connected`: whether the house is within reach."""
+        """`connected` returns True while Home Assistant is reachable."""
         self._tools = tools
         self._connected = connected
         self._new_turn_id = new_turn_id
@@ -71,11 +72,11 @@ class FrozenCalls:
         *,
         searched: bool = False,
     ) -> dict[str, Any]:
-        """The call as it is kept. Raises NotLater: it would not be let through now.
+        """Return the call as it is stored. Raises NotLater if the policy would not allow it now.
 
-        `turn_id`: in which it is asked for; what its profile leaves out is not done later either,
-        and what text from outside may have wanted is judged as that when due. `searched`: that
-        turn's answer rests on a web search.
+        `turn_id` is the turn that asks for it. A tool outside that turn's profile cannot be
+        scheduled, and a call that outside text may have prompted is judged as such when due.
+        `searched` says that the turn's answer relies on web search.
         """
         found = await self._tools.explain(name, arguments, heard, LATER, turn_id)
         if found is None:
@@ -90,7 +91,7 @@ class FrozenCalls:
         if verdict.decision is Decision.DENIED:
             sentence = self._catalogue.say(verdict.key, language, **verdict.values)
             raise NotLater(sentence, verdict.options)
-        # As it was understood now: a room that was meant stays that room.
+        # Store the resolved arguments, so that the call reaches the same room when it is due.
         return {
             "tool": entry.declaration.name,
             "arguments": dict(verdict.arguments),
@@ -99,15 +100,18 @@ class FrozenCalls:
         }
 
     def ready(self, timer: TimerRecord) -> bool:
-        """Whether it can be made now; the house may be away, as after a power cut, or somebody is
-        being asked something that nothing may disturb."""
+        """Return True if the call can run now.
+
+        It has to wait while Home Assistant is unreachable, as after a power cut, and during a
+        spoken question that nothing may interrupt.
+        """
         if self._tools.asks_aloud:
             return False
         entry = self._tools.current_menu.find(_payload(timer)["tool"])
         return self._connected() if entry is None or entry.of_home else True
 
     async def make(self, timer: TimerRecord) -> str:
-        """Make it, now; what a person must be told, "" where it is done."""
+        """Run the call now. Returns a sentence for the person, or "" if it succeeded."""
         payload, turn_id, language = _payload(timer), self._new_turn_id(), timer.language
         call = ToolCall(f"{turn_id}-1", payload["tool"], payload["arguments"])
         self._tools.restrict(turn_id, LATER.rights, LATER.name)
@@ -131,17 +135,18 @@ def _payload(timer: TimerRecord) -> dict[str, Any]:
 
 
 _log = logging.getLogger(__name__)
-COMMAND_LATE_S = 600.0  # after which a command would come as a surprise
-REQUEST_LATE_S = 3600.0  # after which its answer is no use any more
+COMMAND_LATE_S = 600.0  # a later command would surprise people
+REQUEST_LATE_S = 3600.0  # a later answer is useless
 
-Ask = Callable[[str, str, str], Awaitable[str]]  # text, language and caller -> what to say, or ""
+# Text, language and caller -> the answer to announce, or "".
+Ask = Callable[[str, str, str], Awaitable[str]]
 
 
 class Later(Opened):
-    """Enter it to have `take` do what is due.
+    """Runs what is due, as passed to `take`. Use it as a context manager.
 
-    What was begun is never begun again: where the process died in the middle, that is told. What
-    is too late is not done, and that is told once somebody is there.
+    Work that was started is never started again: if the process died in the middle, a person is
+    told so. Work that is too late is skipped, and that is announced once somebody is there.
     """
 
     def __init__(
@@ -155,7 +160,7 @@ class Later(Opened):
         clock: Clock,
         complaints: Complaints,
     ) -> None:
-        """`say`: aloud, soon, in that language; it must not block."""
+        """`say` speaks a text in a language soon. It must not block."""
         self._store = store
         self._calls = calls
         self._ask = ask
@@ -164,15 +169,16 @@ class Later(Opened):
         self._catalogue = catalogue
         self._clock = clock
         self._complaints = complaints
-        self._busy: set[str] = set()  # ids of those that are being done
-        self._settled = False  # what an earlier process left under way
+        self._busy: set[str] = set()  # ids of running work
+        # True once the work that an earlier process left unfinished is reported.
+        self._settled = False
         self._owner = OwnedTasks()
 
     async def _enter(self, stack: AsyncExitStack) -> None:
         await stack.enter_async_context(self._owner)
 
     async def settle(self) -> None:
-        """Tell what an earlier process began and did not end. Raises StoreError."""
+        """Report work that an earlier process started and did not finish. Raises StoreError."""
         if self._settled:
             return
         for timer in await self._store.begun_timers():
@@ -181,7 +187,7 @@ class Later(Opened):
         self._settled = True
 
     def take(self, due: Due) -> None:
-        """It is due; to be given again until it has ended."""
+        """Run due work. Called again with it until it has ended."""
         timer = due.timer
         if timer.id in self._busy:
             return
@@ -213,7 +219,8 @@ class Later(Opened):
             known = False
             _log.exception("what was to be done later broke")
             self._tell("later.unknown", timer)
-        # Cut off by the end of the process it stays as begun: the next one tells it.
+        # Work that is cut off by the end of the process stays marked as started, so the next
+        # process reports it.
         await self._store.finish_timer(timer.id, known=known)
 
     async def _carry_out(self, timer: TimerRecord) -> None:
@@ -229,7 +236,7 @@ class Later(Opened):
         self._say(told, self._catalogue.own(timer.language))
 
 
-# `do_later`: a call that is made after a while or at a time of day.
+# `do_later`: runs a call after a while or at a time of day.
 
 
 DO_LATER = "do_later"
@@ -238,9 +245,9 @@ _LONGEST_WHAT = 120  # characters
 
 @dataclass(frozen=True, slots=True)
 class LaterTool:
-    """The tool. The call that it takes passes the policy when it is asked for, and when it is due.
+    """The tool. The policy judges the call when it is requested and again when it is due.
 
-    Nobody is there then who could be asked, so it takes only what the policy lets through as it is.
+    Nobody can be asked then, so only calls that need no confirmation are accepted.
     """
 
     book: TimerBook
@@ -248,7 +255,6 @@ class LaterTool:
     telling: TimerTelling
 
     def tool(self) -> BuiltIn:
-        """For the menu."""
         return BuiltIn(
             name=DO_LATER,
             description="Calls a tool of the home later, once: for 'turn off the lights in ten "
@@ -267,7 +273,8 @@ class LaterTool:
                         "the kitchen lights'."
                     ),
                     **{
-                        part: {**COUNT, "description": "From now on."}  # in place of a time
+                        # As an alternative to `time`.
+                        part: {**COUNT, "description": "From now on."}
                         for part in LENGTH
                     },
                     "time": text("Or at this time, as 24 h HH:MM."),
@@ -279,7 +286,7 @@ class LaterTool:
             ),
             tier=Tier.COMFORT,
             run=self.telling.safely(self._run),
-            programs=False,  # what it waits for is done without the caller's rights
+            programs=False,  # the scheduled call would run without the caller's rights
         )
 
     async def _run(self, arguments: Mapping[str, Any], request: BuiltInRequest) -> BuiltInResult:

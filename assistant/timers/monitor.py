@@ -1,14 +1,15 @@
-"""Monitor of what comes due, though the wall clock may be set at any moment.
+"""Finds due timers, even though the wall clock may be set at any moment.
 
-A timer's end is kept as wall time, because only that outlasts a restart. While we run, the time
-that has really passed (`Clock.since_boot`) says more: a box without a clock of its own may be hours
-off until it has asked the network, and the clock then leaps.
+The end of a timer is stored as wall time, because only that survives a restart. While Hearth runs,
+the elapsed time (`Clock.since_boot`) is more reliable: a device without a real-time clock may be
+hours off until it has asked the network, and its clock then jumps.
 
-- A timer that we saw begin counts real time; a leap changes what is kept, not when it rings.
-- One from before our start has nothing but its wall time: a leap ahead brings it nearer. A leap
-  back does not put it off: too early is less bad than too late.
-- What was set for a time of day comes at that time, by whatever the clock shows.
-- Whether one was due before our start is judged only once the clock can be believed.
+- A timer that this process saw start counts elapsed time; a jump changes the stored time, not when
+  it rings.
+- A timer from before the start has only its wall time: a jump ahead brings it closer. A jump back
+  does not delay it, because too early is better than too late.
+- A timer for a time of day is due at that time, by the current clock.
+- Timers that were due before the start are judged only once the clock can be trusted.
 """
 
 import logging
@@ -27,23 +28,24 @@ _log = logging.getLogger(__name__)
 
 
 class Complaints:
-    """One trouble of each kind at a time."""
+    """Logs each kind of problem once, until it is over or changes."""
 
     def __init__(self) -> None:
         self._now: dict[str, str] = {}
 
     def complain(self, kind: str, trouble: str) -> None:
-        """It does not work; logged unless that was said already."""
+        """Log a problem, unless it was logged already."""
         if self._now.get(kind) != trouble:
             _log.error("%s", trouble)
         self._now[kind] = trouble
 
     def over(self, kind: str) -> bool:
-        """It works; whether it did not before."""
+        """Note that it works again. Returns True if there was a problem before."""
         return self._now.pop(kind, None) is not None
 
     async def safely(self, work: Awaitable[Any]) -> bool:
-        """Return True where it worked; a store that fails now may work later."""
+        """Return True if the work succeeded. Logs a StoreError, because the store may work
+        later."""
         try:
             await work
         except StoreError as error:
@@ -52,24 +54,24 @@ class Complaints:
         return True
 
 
-LEAP_S = 1.0  # the wall clock moved by more than this besides what passed: it was set
+LEAP_S = 1.0  # a larger step of the wall clock means that it was set
 
 
 @dataclass(slots=True)
 class _Armed:
     record: TimerRecord
-    at_s: float  # of `since_boot`, when it is due
-    inherited: bool  # it is from before our start
-    missed: bool  # and was due then, by the clock of that moment
+    at_s: float  # due time, by `since_boot`
+    inherited: bool  # set before this process started
+    missed: bool  # was due before the start, by the clock at that time
 
     def follow_wall_clock(self, now: datetime, passed_s: float, *, judged: bool) -> bool:
-        """Take in that the wall clock was set; True where `record.due` has to be written anew."""
+        """Adjust to a step of the wall clock. Returns True if `record.due` must be stored again."""
         by_wall = passed_s + (self.record.due - now).total_seconds()
         if self.missed and not judged:
             self.at_s, self.missed = by_wall, by_wall <= passed_s
             return False
         if self.at_s <= passed_s:
-            return False  # it was due; the clock of that moment told when
+            return False  # It was due by the clock of that time, so later steps do not count.
         if is_of_day(self.record):
             self.at_s = by_wall
             return False
@@ -83,17 +85,17 @@ class _Armed:
 
 
 class Deadlines:
-    """The timers that run. All `passed_s` are readings of `Clock.since_boot`."""
+    """Deadlines of the running timers. All `passed_s` are readings of `Clock.since_boot`."""
 
     def __init__(self) -> None:
         self._armed: dict[str, _Armed] = {}
-        self._offset_s: float | None = None  # wall clock less time passed, at the last look
-        self.leapt = False  # the wall clock was set since the look before
+        self._offset_s: float | None = None  # wall clock minus elapsed time, at the last check
+        self.leapt = False  # the wall clock was set since the check before
 
     def hold(
         self, records: Sequence[TimerRecord], now: datetime, passed_s: float, *, inherited: bool
     ) -> None:
-        """Count for these and no others; for those that are known already just as before."""
+        """Track these timers and no others. Timers that are already known keep their deadlines."""
         running = [record for record in records if record.paused_s is None]
         before, self._armed = self._armed, {}
         for record in running:
@@ -108,9 +110,10 @@ class Deadlines:
     def set_right(
         self, now: datetime, passed_s: float, *, judged: bool = True
     ) -> list[TimerRecord]:
-        """Look whether the wall clock was set; the timers whose `due` has to be kept anew.
+        """Check for a step of the wall clock, and return the timers whose `due` must be stored
+        again.
 
-        `judged`: as in `due`; until then what seemed to be due may turn out not to be.
+        `judged` is as in `due`; until it is True, timers that seemed due may turn out not to be.
         """
         offset_s = now.timestamp() - passed_s
         self.leapt = self._offset_s is not None and abs(offset_s - self._offset_s) > LEAP_S
@@ -124,8 +127,11 @@ class Deadlines:
         ]
 
     def due(self, passed_s: float, *, judged: bool = True) -> list[TimerRecord]:
-        """Those whose time has come, the first due first. `judged`: the clock can be believed; else
-        those are left out that seem to have been due before our start."""
+        """Return the timers that are due, earliest first.
+
+        `judged` says that the clock can be trusted. If not, timers that seem to have been due
+        before the start are left out.
+        """
         over = [
             armed
             for armed in self._armed.values()
@@ -134,36 +140,36 @@ class Deadlines:
         return [armed.record for armed in sorted(over, key=lambda armed: armed.at_s)]
 
     def late_s(self, timer_id: str, passed_s: float) -> float:
-        """For how long it has been due."""
+        """Return how many seconds ago it was due."""
         return passed_s - self._armed[timer_id].at_s
 
     def missed(self, timer_id: str) -> bool:
-        """True where it came due while nobody was there to ring."""
+        """Return True if it came due while no process was running."""
         return self._armed[timer_id].missed
 
     def next_s(self, passed_s: float) -> float | None:
-        """Seconds until the next one is due, None where none is to come."""
+        """Return the seconds until the next timer is due, or None if there is none."""
         coming = [armed.at_s for armed in self._armed.values() if armed.at_s > passed_s]
         return min(coming) - passed_s if coming else None
 
 
-# What has come due, in the one process that stays: the store is read, clocks are looked at, and of
-# what comes again one occurrence after the other is taken out.
+# Due timers in the one long-running process: it reads the store, checks the clocks and splits
+# single occurrences off repeating timers.
 
 
-READ_S = 30.0  # between two readings at the latest: two writes may look like one
-BELIEVED_S = 60.0  # since the machine started: then its clock is as right as it will be
-_NEARER_S = 60.0  # by which the sun must have moved to be worth a write
+READ_S = 30.0  # longest time between two readings, because two writes may look like one
+BELIEVED_S = 60.0  # since boot; the clock does not get more accurate after this
+_NEARER_S = 60.0  # smaller shifts of the sun are not worth a write
 _SET, _CHANGED, _ENDED = "set", "changed", "ended"
 
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """Something whose time has come."""
+    """A timer that is due."""
 
     timer: TimerRecord
-    late_s: float  # for so long
-    missed: bool  # it came due while nobody was there
+    late_s: float  # seconds since it was due
+    missed: bool  # it came due while no process was running
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,11 +183,11 @@ class _Owed:
 
 
 class TimerMonitor:
-    """Knows the timers that run, and which are due.
+    """Tracks the running timers and finds the due ones.
 
-    What comes again never is: its occurrence is, under an id of its own. It is due from its moment
-    on even while the store fails, and goes there once with the next moment of what it is of, so
-    that no occurrence comes twice. Of several that were missed it is the last.
+    A repeating timer is never due itself; its occurrence is, under an id of its own. The occurrence
+    is due at its time even while the store fails. It is stored together with the timer's next time,
+    so that no occurrence comes twice. If several were missed, only the last one counts.
     """
 
     def __init__(
@@ -193,8 +199,10 @@ class TimerMonitor:
         complaints: Complaints,
         tell: Callable[[str, TimerRecord], None],
     ) -> None:
-        """`synchronised`: whether the machine's clock is known to be right. `tell`: a timer was
-        "set", "changed" or has "ended", in whichever process."""
+        """`synchronised` returns True if the system clock is known to be right.
+
+        `tell` is called when a timer was "set", "changed" or "ended", by any process.
+        """
         self._store = store
         self._clock = clock
         self._almanac = almanac
@@ -202,15 +210,15 @@ class TimerMonitor:
         self._complaints = complaints
         self._tell = tell
         self._deadlines = Deadlines()
-        self._believed = False  # the clock
+        self._believed = False  # the clock can be trusted
         self._stamp: object = None
-        self._read_s: float | None = None  # when the store was read last
-        self._owed: dict[str, _Owed] = {}  # by the id of what comes again
-        self._doubtful: set[str] = set()  # set here by a clock that may have been wrong
-        self.timers: tuple[TimerRecord, ...] = ()  # as last read
+        self._read_s: float | None = None  # last reading of the store
+        self._owed: dict[str, _Owed] = {}  # by id of the repeating timer
+        self._doubtful: set[str] = set()  # ids of timers set while the clock may have been wrong
+        self.timers: tuple[TimerRecord, ...] = ()  # from the last reading
 
     async def look(self) -> None:
-        """Take in what has changed. Raises StoreError; `due` is right all the same."""
+        """Take in all changes. Raises StoreError, but `due` is correct even then."""
         now, passed_s = self._clock.now(), self._clock.since_boot()
         moved = self._deadlines.set_right(now, passed_s, judged=self._believed)
         self._believed = self._believed or passed_s >= BELIEVED_S or self._synchronised()
@@ -225,7 +233,8 @@ class TimerMonitor:
             await self._plan(lambda timer: _rule(timer).sun is not None)
         if old or stamp != self._stamp:
             await self.read()
-            self._stamp = stamp  # from before the reading: a later write is seen next time
+            # From before the reading, so that a later write is noticed next time.
+            self._stamp = stamp
         await self._take()
 
     async def read(self) -> None:
@@ -242,7 +251,7 @@ class TimerMonitor:
         self._owe()
 
     def due(self) -> list[Due]:
-        """Timers that are due now, the first due first."""
+        """Return what is due now, earliest first."""
         passed_s = self._clock.since_boot()
         found = [
             Due(timer, self._deadlines.late_s(timer.id, passed_s), self._deadlines.missed(timer.id))
@@ -257,13 +266,13 @@ class TimerMonitor:
         return found
 
     def next_s(self) -> float | None:
-        """Seconds until the next one is due, None where none is to come."""
+        """Return the seconds until the next timer is due, or None if there is none."""
         return self._deadlines.next_s(self._clock.since_boot())
 
-    # --- what comes again
+    # --- repeating timers
 
     def _owe(self) -> None:
-        """An occurrence for each whose moment has come."""
+        """Create an occurrence for each repeating timer that is due."""
         passed_s, now = self._clock.since_boot(), self._clock.now()
         for timer in self._deadlines.due(passed_s, judged=self._believed):
             owed = self._owed.get(timer.id)
@@ -280,7 +289,7 @@ class TimerMonitor:
         return _Owed(timer, replace(timer, id=name, due=last, rule=None), following, missed)
 
     async def _take(self) -> None:
-        """Bring what is owed into the store, and read it from there."""
+        """Store the new occurrences, and read the store again."""
         if not self._owed:
             return
         for owed in self._owed.values():
@@ -290,7 +299,7 @@ class TimerMonitor:
         await self.read()
 
     async def _plan(self, which: Callable[[TimerRecord], bool]) -> None:
-        """The clock or the sun tells something else than before: what is to come is set anew."""
+        """Compute new due times, because the clock or the times of the sun have changed."""
         now = self._clock.now()
         for timer in self.timers:
             if timer.rule is None or timer.due <= now or not which(timer):

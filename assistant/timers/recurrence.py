@@ -1,7 +1,7 @@
-"""When something comes next: on which days, at which time or by the sun. Pure.
+"""Next time of a recurring event: by day, time of day or the sun. Pure.
 
-Times are those of the clock on the wall, through daylight saving: one that does not exist (the
-clock was put forward over it) is the moment after the gap; one that exists twice is the first.
+Times are wall-clock times, across daylight saving: a time that does not exist (the clock skipped
+it) becomes the moment after the gap, and of a time that exists twice the first counts.
 """
 
 import os
@@ -16,19 +16,19 @@ from zoneinfo import ZoneInfo
 from assistant.domain.records import SmallValues
 from integrations.home_assistant.house import House
 
-# The time zone of the house: that of the machine, with its changes to and from daylight saving.
+# Time zone of the house: that of the machine, including daylight saving.
 
 
 LOCALTIME = Path("/etc/localtime")
 
 
 def local_zone(localtime: Path = LOCALTIME) -> tzinfo:
-    """As `TZ` says, else as the machine is set up, else UTC."""
+    """Return the time zone of `TZ`, else that of the machine, else UTC."""
     name = os.environ.get("TZ", "").lstrip(":")
     try:
         if name:
             return ZoneInfo(name)
-    except (KeyError, OSError, ValueError):  # a rule such as "CET-1CEST" names no zone
+    except (KeyError, OSError, ValueError):  # A rule such as "CET-1CEST" is not the name of a zone.
         pass
     try:
         with localtime.open("rb") as file:
@@ -41,42 +41,44 @@ SunEvent = Literal["sunrise", "sunset"]
 WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _DAY = timedelta(days=1)
 _AHEAD = (
-    16  # days: a week and another, since a country may skip a day when it changes its date line
+    # Days: a week and one more, because a country may skip a day when it moves across the date
+    # line.
+    16
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Sun:
-    """When the sun rose or rises, and set or sets, on any one day each; None: not known."""
+    """Times of one sunrise and one sunset, in the past or the future; None if unknown."""
 
     sunrise: datetime | None = None
     sunset: datetime | None = None
 
     def of(self, event: SunEvent) -> datetime | None:
-        """Time of that event."""
+        """Return the time of that event."""
         return self.sunrise if event == "sunrise" else self.sunset
 
 
-DARK = Sun()  # nothing is known
+DARK = Sun()  # no times known
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """Either a time of day or an event of the sun; once, or on certain days."""
+    """A time of day or an event of the sun, once or on certain days."""
 
     at: time | None = None
     sun: SunEvent | None = None
-    offset_min: int = 0  # to the sun
-    weekdays: tuple[int, ...] = ()  # 1 is Monday; all seven: every day
+    offset_min: int = 0  # relative to the event of the sun
+    weekdays: tuple[int, ...] = ()  # 1 is Monday; all seven mean every day
     dates: tuple[date, ...] = ()
 
     @property
     def repeats(self) -> bool:
-        """True where there may be more than one."""
+        """True if there may be more than one occurrence."""
         return bool(self.weekdays) or len(self.dates) > 1
 
     def as_json(self) -> dict[str, Any]:
-        """For the store and for programs."""
+        """Return the rule as JSON for the store and for programs."""
         return {
             "at": self.at.isoformat() if self.at is not None else None,
             "sun": self.sun,
@@ -87,7 +89,7 @@ class Rule:
 
 
 def rule_from(row: dict[str, Any]) -> Rule:
-    """Of what `as_json` gave."""
+    """Parse the result of `Rule.as_json`."""
     return Rule(
         at=time.fromisoformat(row["at"]) if row["at"] else None,
         sun=row["sun"],
@@ -98,17 +100,18 @@ def rule_from(row: dict[str, Any]) -> Rule:
 
 
 def next_after(rule: Rule, after: datetime, zone: tzinfo, sun: Sun = DARK) -> datetime | None:
-    """The first moment behind `after`, in UTC. None: there is none, or the sun is not known.
+    """Return the first time after `after`, in UTC, or None if there is none or the sun's is
+    unknown.
 
-    The sun's next days are taken to be as the one that is known; it moves some 4 min a day at most
-    where people live, and whoever keeps a rule asks again.
+    Sunrise and sunset on later days are assumed to be as on the known day. They shift by at most
+    about 4 min a day where people live, and callers ask again when newer times are known.
     """
     moments = (_moment(rule, day, zone, sun) for day in _days(rule, after.astimezone(zone).date()))
     return next((moment for moment in moments if moment is not None and moment > after), None)
 
 
 def moment_of(day: date, at: time, zone: tzinfo) -> datetime | None:
-    """Return that time of that day, in UTC. None: the whole day was left out there."""
+    """Return that time of that day, in UTC, or None if that zone skipped the whole day."""
     wall = datetime.combine(day, at, zone)
     before, behind = wall.replace(fold=0).utcoffset(), wall.replace(fold=1).utcoffset()
     assert before is not None
@@ -126,7 +129,8 @@ def _days(rule: Rule, first: date) -> Iterator[date]:
     if rule.dates:
         yield from sorted(rule.dates)
         return
-    # From two days before: an event of the sun may be moved over midnight, twice.
+    # Start two days before, because an offset and the time zone can each move an event past
+    # midnight.
     for number in range(-2, _AHEAD):
         day = first + number * _DAY
         if not rule.weekdays or day.isoweekday() in rule.weekdays:
@@ -145,7 +149,7 @@ def _moment(rule: Rule, day: date, zone: tzinfo, sun: Sun) -> datetime | None:
 
 
 def _change_between(early: datetime, late: datetime, zone: tzinfo) -> datetime:
-    """The moment at which the clock was put forward, to the second."""
+    """Return the moment at which the clock was put forward, to the second."""
     ahead = late.astimezone(zone).utcoffset()
     while late - early > timedelta(seconds=1):
         middle = (early + (late - early) / 2).replace(microsecond=0)
@@ -157,7 +161,7 @@ def _change_between(early: datetime, late: datetime, zone: tzinfo) -> datetime:
     return late
 
 
-# The house's time zone, and when the sun rises and sets there, as Home Assistant tells.
+# Time zone of the house, and its sunrise and sunset as reported by Home Assistant.
 
 
 SUN_ENTITY = "sun.sun"
@@ -165,7 +169,8 @@ _NAME = "timers.sun"
 
 
 class Almanac:
-    """Knows what comes next. The sun is kept, so that it is known while the house is away."""
+    """Computes the next time of rules. The sun's times are stored, so they are known while Home
+    Assistant is unreachable."""
 
     def __init__(self, zone: tzinfo, house: Callable[[], House], store: SmallValues) -> None:
         self.zone = zone
@@ -174,7 +179,7 @@ class Almanac:
         self._store = store
 
     async def look(self) -> bool:
-        """Return True where more is known of the sun than before. Raises StoreError."""
+        """Return True if the times of the sun have changed. Raises StoreError."""
         told = sun_of(self._house())
         if told == DARK:
             if self.sun != DARK:
@@ -188,12 +193,12 @@ class Almanac:
         return True
 
     def next_after(self, rule: Rule, after: datetime) -> datetime | None:
-        """As `recurrence.next_after`, here."""
+        """Return the next time of a rule in the zone and sun of the house."""
         return next_after(rule, after, self.zone, self.sun)
 
 
 def sun_of(house: House) -> Sun:
-    """Read what the house tells of the sun now."""
+    """Return the sunrise and sunset in the house's states."""
     entity = house.entities.get(SUN_ENTITY)
     if entity is None:
         return DARK
@@ -215,7 +220,8 @@ def _from(row: Any) -> Sun:
 
 
 def _parsed_time(text: Any) -> datetime | None:
-    """Home Assistant's times are ISO 8601 with their offset; anything else is none."""
+    """Parse an ISO 8601 time with an offset, as Home Assistant writes them; None for
+    anything else."""
     try:
         moment = datetime.fromisoformat(text)
     except (TypeError, ValueError):
@@ -235,8 +241,11 @@ def rule_of(
     days: Sequence[str] = (),
     dates: Sequence[str] = (),
 ) -> Rule | None:
-    """The rule; None where there is no time in it, or one that there is not. `now` on the clock of
-    the house; `days` as in `recurrence.WEEKDAYS`; `dates` ISO 8601, "today" or "tomorrow"."""
+    """Return the rule, or None if there is no valid time or date in it.
+
+    `now` is on the house's clock; `days` are as in `WEEKDAYS`; `dates` are ISO 8601, "today" or
+    "tomorrow".
+    """
     moment = time_of(at)
     if (moment is None) is (sun is None):
         return None
@@ -249,7 +258,7 @@ def rule_of(
 
 
 def time_of(text: str) -> time | None:
-    """ "07:30", "7:30" or "7" as a time of day; None for anything else."""
+    """Parse "07:30", "7:30" or "7" as a time of day; None for anything else."""
     found = re.fullmatch(r"(\d{1,2})(?:[:.](\d{2}))?(?::\d{2})?", text.strip())
     if found is None or int(found[1]) > 23 or int(found[2] or 0) > 59:
         return None
@@ -257,7 +266,7 @@ def time_of(text: str) -> time | None:
 
 
 def _date_of(text: str, now: datetime) -> date:
-    """Raises ValueError."""
+    """Parse a date. Raises ValueError."""
     if text in (TODAY, TOMORROW):
         return now.date() + timedelta(days=text == TOMORROW)
     return date.fromisoformat(text)

@@ -1,4 +1,4 @@
-"""Rings what is due, in the one process that stays, until somebody hears it."""
+"""Rings due timers in the one long-running process, until somebody hears them."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 
 _NAME = "timers.unheard"
-_MOST = 5  # the newest; more is no news
+_MOST = 5  # the newest; people don't want to hear more
 
 
 class Unheard:
-    """Keeps them over a restart. All methods may raise StoreError."""
+    """Timers that nobody heard, kept across a restart. All methods may raise StoreError."""
 
     def __init__(
         self,
@@ -41,17 +41,18 @@ class Unheard:
         self._catalogue = catalogue
         self._clock = clock
         self._zone = zone
-        self._any = True  # as far as we know; an earlier process may have left some
+        self._any = True  # an earlier process may have left some
 
     async def add(self, timer: TimerRecord, *, rang: bool = True) -> None:
-        """It has rung long enough; or it has not even begun, being too late. Once for each id."""
+        """Add a timer that rang long enough, or that was too late to ring (`rang` False). Once for
+        each id."""
         rows = await self._store.kept(_NAME) or []
         rows = [row for row in rows if row["id"] != timer.id]
         await self._store.keep(_NAME, [*rows, _row(timer, rang)][-_MOST:])
         self._any = True
 
     async def tell(self) -> None:
-        """Say it behind the turn under way, and never again."""
+        """Announce the unheard timers after the current turn, once."""
         if not self._any:
             return
         self._any = False
@@ -88,17 +89,17 @@ def _timer(row: dict[str, Any]) -> TimerRecord:
         due,
         row["name"],
         row["language"],
-        kind=row.get("kind", "timer"),  # an earlier version of Hearth knew timers alone
+        kind=row.get("kind", "timer"),  # earlier versions of Hearth only had timers
         text=row.get("text", ""),
     )
 
 
-PAUSE_S = 3.0  # of silence between two rings
-WORDS_S = 30.0  # between two times that the words are said
-GIVE_UP_S = 600.0  # of ringing, after which nobody seems to be there
-LATE_S = 60.0  # due for so long, it is said when it was due
+PAUSE_S = 3.0  # silence between two rings
+WORDS_S = 30.0  # between two repetitions of the words
+GIVE_UP_S = 600.0  # ringing stops after this long, because nobody seems to be there
+LATE_S = 60.0  # after this long, the due time is spoken too
 TONE = "timer"
-_ALARM = Manner(alarm=True)  # what was to wake somebody is loud at night too
+_ALARM = Manner(alarm=True)  # a wake-up alarm is loud at night too
 _RINGS, _HEARD = "rings", "heard"
 
 
@@ -106,19 +107,20 @@ _RINGS, _HEARD = "rings", "heard"
 class _Ringing:
     timer: TimerRecord
     late: bool
-    began_s: float | None = None  # its first tone, by `since_boot`; None: nobody can have heard it
-    said_s: float = 0.0  # when its words were said last
+    # Its first tone, by `since_boot`; None: nobody can have heard it yet.
+    began_s: float | None = None
+    said_s: float = 0.0  # last time that its words were spoken
 
     def words_due(self, now_s: float) -> bool:
-        """True before the first tone, and when the words were said long enough ago."""
+        """Return True before the first tone, and when the words are due again."""
         return self.began_s is None or now_s - self.said_s >= WORDS_S
 
     def say(self, now_s: float) -> None:
-        """Note that its words are said now."""
+        """Note that its words are being spoken."""
         self.said_s = now_s
 
     def begin(self, now_s: float) -> bool:
-        """Note that it sounds now; True for the first time."""
+        """Note that it sounds. Returns True the first time."""
         first = self.began_s is None
         if first:
             self.began_s = now_s
@@ -126,13 +128,14 @@ class _Ringing:
 
 
 class Ringer(Opened):
-    """Enter it to ring what it is given to `take`.
+    """Rings the timers passed to `take`. Use it as a context manager.
 
-    It never sounds while a turn is under way. `heard` silences it: whoever begins a turn by voice,
-    or asks for silence, has heard it. The timer is then kept until that turn is over, so that "five
-    more minutes" still finds it.
+    It never sounds during a turn. `heard` silences it: anyone who starts a turn by voice, or asks
+    for silence, has heard it. The timer is then kept until that turn is over, so that "five more
+    minutes" still finds it.
 
-    A reminder sounds its tone with its words alone; all else rings in between too.
+    The tone of a reminder sounds only together with its words; everything else rings in between
+    too.
     """
 
     def __init__(
@@ -149,8 +152,10 @@ class Ringer(Opened):
         complaints: Complaints,
         tell: Callable[[str, TimerRecord], None],
     ) -> None:
-        """`ring` plays a sound of `audio.earcons`; `hush` cuts short what sounds; `tell`: one
-        "rings" or was "heard"."""
+        """`ring` plays a sound of `audio.earcons`, and `hush` stops the current one.
+
+        `tell` is called when a timer "rings" or was "heard".
+        """
         self._store = store
         self._monitor = monitor
         self._unheard = unheard
@@ -163,9 +168,9 @@ class Ringer(Opened):
         self._complaints = complaints
         self._tell = tell
         self._ringing: dict[str, _Ringing] = {}
-        self._silenced: dict[str, TimerRecord] = {}  # heard, and not yet ended in the store
-        self._some = asyncio.Event()  # something rings
-        self._ending = False  # the silenced ones are being ended
+        self._silenced: dict[str, TimerRecord] = {}  # heard, but not yet ended in the store
+        self._some = asyncio.Event()  # set while something rings
+        self._ending = False  # the silenced timers are being ended
         self._open = False
         self._owner = OwnedTasks()
 
@@ -180,11 +185,12 @@ class Ringer(Opened):
 
     @property
     def ringing(self) -> bool:
-        """Something sounds again and again, and waits for somebody to hear it."""
+        """True while something rings and waits to be heard."""
         return any(one.began_s is not None for one in self._ringing.values())
 
     def heard(self) -> None:
-        """Somebody is there. What rings falls silent; what has only just come due rings later."""
+        """Silence the ringing timers, because somebody is there. Timers that have not sounded yet
+        ring later."""
         if not self._open:
             return
         sounded = {key: one for key, one in self._ringing.items() if one.began_s is not None}
@@ -196,7 +202,7 @@ class Ringer(Opened):
         self._owner.start(self._complaints.safely(self._unheard.tell()), "timers-unheard")
 
     def take(self, due: Sequence[Due]) -> None:
-        """These are due, and no others: what has been ended or given more time is silent."""
+        """Ring exactly these timers. Timers that were ended or extended stop."""
         ids = {one.timer.id for one in due}
         self._ringing = {key: one for key, one in self._ringing.items() if key in ids}
         self._silenced = {key: one for key, one in self._silenced.items() if key in ids}
@@ -219,10 +225,10 @@ class Ringer(Opened):
             self._some.clear()
 
     async def _sound(self) -> None:
-        """One tone, and the words of those whose words are due.
+        """Play one tone, and speak the words that are due.
 
-        The first tone after some that could not be played brings all words with it: nobody can have
-        heard them before.
+        After a tone that could not be played, the next one brings all words with it, because nobody
+        can have heard them before.
         """
         back = await self._toned() if self._sounds_now() else False
         now_s = self._clock.since_boot()
@@ -245,7 +251,7 @@ class Ringer(Opened):
         )
 
     async def _toned(self) -> bool:
-        """Play the tone; whether it can be played again."""
+        """Play the tone. Returns True if it works again after a failure."""
         try:
             await self._tone(TONE)
         except AudioError as error:
@@ -258,7 +264,7 @@ class Ringer(Opened):
         return words(one.timer, self._clock.now().astimezone(self._zone), self._catalogue)
 
     async def _give_up(self) -> None:
-        """Nobody comes: it is told later."""
+        """Stop timers that have rung too long, and report them later."""
         now_s = self._clock.since_boot()
         over = {
             key: one
@@ -278,7 +284,7 @@ class Ringer(Opened):
             self._owner.start(self._end_silenced(), "timers-ending")
 
     async def _end_silenced(self) -> None:
-        """Once the turn is over that silenced them, unless it gave them more time."""
+        """End the silenced timers once the current turn is over, unless it gave them more time."""
         while self._silenced:
             await self._speaker.rest()
             if not await self._complaints.safely(self._end_all()):

@@ -1,4 +1,4 @@
-"""Timers and the like in the one process that stays: watched, rung and done when due."""
+"""Timers in the one long-running process: watched, rung and carried out when due."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
@@ -16,14 +16,15 @@ from assistant.timers.recurrence import Almanac
 from assistant.timers.ringer import Ringer, Unheard
 from integrations.owner import Opened, OwnedTasks
 
-LOOK_S = 1.0  # between two looks whether something has changed; each is one `stat`
-STALE_S = 3600.0  # after which an occurrence of what comes again is told and not rung
+LOOK_S = 1.0  # between two checks for changes; each is one `stat`
+STALE_S = 3600.0  # an occurrence of a repeating timer that is later than this is reported, not rung
 
 Tell = Callable[[str, TimerRecord], None]  # "set", "changed", "rings", "heard" or "ended"
 
 
 class TimerService(Opened):
-    """Enter it to have all of it happen. What other processes set is found within LOOK_S."""
+    """Runs all timers. Use it as a context manager. Timers set by other processes are found within
+    LOOK_S."""
 
     def __init__(
         self,
@@ -39,9 +40,11 @@ class TimerService(Opened):
         say: Callable[[str, str], None],
         synchronised: Callable[[], bool],
     ) -> None:
-        """`ring` plays a sound of `audio.earcons`; `hush` cuts short what sounds; `ask` serves a
-        request, `say` tells what came of work, as in `later.Later`; `synchronised`: whether the
-        machine's clock is known to be right."""
+        """`ring` plays a sound of `audio.earcons`, and `hush` stops the current one.
+
+        `ask` runs a request and `say` announces the result of scheduled work, as in `later.Later`.
+        `synchronised` returns True if the system clock is known to be right.
+        """
         complaints, zone = Complaints(), almanac.zone
         unheard = Unheard(store, speaker, catalogue, clock, zone)
         self._store = store
@@ -63,8 +66,8 @@ class TimerService(Opened):
             self._tell,
         )
         self._later = Later(store, calls, ask, say, unheard, catalogue, clock, complaints)
-        self._missed: set[str] = set()  # ids of those that are being put by
-        self._known: Sequence[TimerRecord] | None = None  # as followers know them
+        self._missed: set[str] = set()  # ids of occurrences that are being recorded as missed
+        self._known: Sequence[TimerRecord] | None = None  # last timers that followers were told of
         self._followers: Listeners[[str, TimerRecord]] = Listeners("timers")
         self._lookers: Listeners[[]] = Listeners("timers")
         self._owner = OwnedTasks()
@@ -77,24 +80,24 @@ class TimerService(Opened):
 
     @property
     def ringing(self) -> bool:
-        """Something sounds again and again, and waits for somebody to hear it."""
+        """True while something rings and waits to be heard."""
         return self._ringer.ringing
 
     @property
     def timers(self) -> Sequence[TimerRecord]:
-        """Timers that run, stand still or ring, as last read; the first due first."""
+        """Running, paused and ringing timers as last read, by due time."""
         return self._monitor.timers
 
     def heard(self) -> None:
-        """Somebody is there: what rings falls silent."""
+        """Silence what rings, because somebody is there."""
         self._ringer.heard()
 
     def follow(self, tell: Tell) -> Callable[[], None]:
-        """Have it told what happens to which timer; what is returned ends that."""
+        """Call `tell` for every change of a timer. Returns a function that unregisters it."""
         return self._followers.add(tell)
 
     def watch(self, look: Callable[[], None]) -> Callable[[], None]:
-        """Have it called when `timers` may have changed; what is returned ends that."""
+        """Call `look` when `timers` may have changed. Returns a function that unregisters it."""
         return self._lookers.add(look)
 
     async def _keep(self) -> None:
@@ -118,7 +121,7 @@ class TimerService(Opened):
         self._ringer.take(rings)
 
     def _put_by(self, timer: TimerRecord) -> None:
-        """It comes again: that it was missed is told, and not rung."""
+        """Report a missed occurrence of a repeating timer later, without ringing."""
         if timer.id not in self._missed:
             self._missed.add(timer.id)
             self._owner.start(self._complaints.safely(self._miss(timer)), "timers-missed")

@@ -1,4 +1,4 @@
-"""Sentences and data about timers, and which timer a call means."""
+"""Sentences and data about timers, and finding the timer that a call means."""
 
 import json
 import math
@@ -15,23 +15,23 @@ from assistant.timers.book import LONGEST_NAME, Which, choose, is_of_day, is_ove
 from assistant.timers.recurrence import Rule, rule_from, time_of
 from assistant.tools.builtin.protocol import BuiltInRequest, BuiltInResult, Run, one_line, text
 
-# Timers and the like as people hear of them.
+# Timers in spoken words.
 
 
-_PRECISE_BELOW_S = 3600  # of a longer time nobody wants to hear the seconds
+_PRECISE_BELOW_S = 3600  # longer times are spoken without seconds
 _EVERY_DAY, _WORKDAYS, _WEEKEND = (1, 2, 3, 4, 5, 6, 7), (1, 2, 3, 4, 5), (6, 7)
-_SOON_DAYS = 6  # within which a weekday tells the day
+_SOON_DAYS = 6  # within these days the weekday is enough
 
 
 def rest_of(seconds: float, catalogue: Catalogue, language: str) -> str:
-    """As `length_of`, but from an hour on to the minute that is begun."""
+    """Format a length as `length_of` does, but round up to whole minutes from one hour on."""
     if seconds >= _PRECISE_BELOW_S:
         seconds = math.ceil(seconds / 60) * 60
     return length_of(seconds, catalogue, language)
 
 
 def label_of(timer: TimerRecord, catalogue: Catalogue, language: str) -> str:
-    """Label of a timer: "pasta timer", "timer for 10 minutes", "alarm", "reminder “call Ana”"."""
+    """Return a label: "pasta timer", "timer for 10 minutes", "alarm", "reminder “call Ana”"."""
     if timer.kind == "timer":
         if timer.name:
             return catalogue.say("timers.label_named", language, name=timer.name)
@@ -45,7 +45,7 @@ def label_of(timer: TimerRecord, catalogue: Catalogue, language: str) -> str:
 
 
 def ring_of(timer: TimerRecord, now: datetime, catalogue: Catalogue) -> str:
-    """Sentence said while it rings, in the timer's own language."""
+    """Return the sentence for a ringing timer, in its own language."""
     language = timer.language
     if timer.kind == "timer":
         what = label_of(timer, catalogue, language)
@@ -59,7 +59,7 @@ def ring_of(timer: TimerRecord, now: datetime, catalogue: Catalogue) -> str:
 
 
 def late_ring_of(timer: TimerRecord, now: datetime, catalogue: Catalogue) -> str:
-    """Sentence said where it rings long after it was due."""
+    """Return the sentence for a timer that rings long after it was due."""
     what = label_of(timer, catalogue, timer.language)
     when = when_of(timer.due, now, catalogue, timer.language)
     key = "timers.ring_late" if timer.kind == "timer" else "alarms.ring_late"
@@ -67,7 +67,7 @@ def late_ring_of(timer: TimerRecord, now: datetime, catalogue: Catalogue) -> str
 
 
 def unheard_of(timer: TimerRecord, now: datetime, catalogue: Catalogue) -> str:
-    """Sentence said once of something that nobody heard ringing."""
+    """Return the sentence for a timer that rang unheard."""
     what = label_of(timer, catalogue, timer.language)
     when = when_of(timer.due, now, catalogue, timer.language)
     key = "timers.unheard" if timer.kind == "timer" else "alarms.unheard"
@@ -75,15 +75,17 @@ def unheard_of(timer: TimerRecord, now: datetime, catalogue: Catalogue) -> str:
 
 
 def missed_of(timer: TimerRecord, now: datetime, catalogue: Catalogue) -> str:
-    """Sentence said once of something that came too late to be rung or done."""
+    """Return the sentence for a timer that was too late to ring or run."""
     what = label_of(timer, catalogue, timer.language)
     when = when_of(timer.due, now, catalogue, timer.language)
     return catalogue.say("alarms.missed", timer.language, what=what, when=when)
 
 
 def when_of(due: datetime, now: datetime, catalogue: Catalogue, language: str) -> str:
-    """The time, with the weekday or the date of another day. English and Spanish have no
-    preposition in front."""
+    """Return the time, with the weekday or date if it is on another day.
+
+    In English and Spanish it has no preposition in front.
+    """
     due = due.astimezone(now.tzinfo)
     time, days = f"{due:%H:%M}", abs((due.date() - now.date()).days)
     if not days:
@@ -98,7 +100,8 @@ def when_of(due: datetime, now: datetime, catalogue: Catalogue, language: str) -
 
 
 def again_of(rule: Rule, catalogue: Catalogue, language: str) -> str:
-    """On which days it comes: "on weekdays", "on Monday, Friday"; "" for once."""
+    """Return the days on which it repeats: "on weekdays", "on Monday, Friday"; "" if it
+    comes once."""
     if rule.weekdays in (_EVERY_DAY, _WORKDAYS, _WEEKEND):
         index = (_EVERY_DAY, _WORKDAYS, _WEEKEND).index(rule.weekdays)
         return catalogue.say(
@@ -113,7 +116,7 @@ def again_of(rule: Rule, catalogue: Catalogue, language: str) -> str:
 
 
 def moment_of(timer: TimerRecord, now: datetime, catalogue: Catalogue, language: str) -> str:
-    """When it comes next, and on which days: "07:00 on Monday, on weekdays"."""
+    """Return the next time and the days of repetition: "07:00 on Monday, on weekdays"."""
     when = when_of(timer.due, now, catalogue, language)
     again = again_of(rule_from(timer.rule), catalogue, language) if timer.rule else ""
     return f"{when}, {again}" if again else when
@@ -139,7 +142,7 @@ WHICH: Mapping[str, Any] = {
         for part in PARTS
     },
 }
-_ARTICLES = {  # before a name, by language: "the the pasta timer" is no English
+_ARTICLES = {  # before a name, by language: avoids "the the pasta timer"
     "en": re.compile(r"(?i)^(the|my|our)\s+"),
     "es": re.compile(r"(?i)^(el|la|los|las|mi|mis)\s+"),
 }
@@ -151,18 +154,19 @@ class TimerTelling:
     def __init__(
         self, rings: Callable[[], bool], catalogue: Catalogue, clock: Clock, zone: tzinfo
     ) -> None:
-        """`rings`: whether a process is there that will ring (`assistant.app.process.is_held`)."""
+        """`rings` returns True if a process is running that will ring
+        (`assistant.app.process.is_held`)."""
         self.catalogue = catalogue
         self.zone = zone
         self._rings = rings
         self._clock = clock
 
     def now(self) -> datetime:
-        """On the clock of the house."""
+        """Return the time in the house's time zone."""
         return self._clock.now().astimezone(self.zone)
 
     def safely(self, run: Run) -> Run:
-        """The same, with an answer where the store fails."""
+        """Wrap a tool so that it answers with a sentence when the store fails."""
 
         async def safe(arguments: Mapping[str, Any], request: BuiltInRequest) -> BuiltInResult:
             try:
@@ -173,11 +177,11 @@ class TimerTelling:
         return safe
 
     def state(self, timer: TimerRecord, language: str) -> str:
-        """A sentence: "Pasta timer: 3 minutes left."."""
+        """Return a sentence such as "Pasta timer: 3 minutes left." """
         return f"{capital(self.short_state(timer, language))}."
 
     def short_state(self, timer: TimerRecord, language: str) -> str:
-        """The same within a sentence."""
+        """Return the state for use within a sentence."""
         now = self.now()
         what = label_of(timer, self.catalogue, language)
         if is_over(timer, now):
@@ -190,24 +194,24 @@ class TimerTelling:
         return self.catalogue.say(key, language, what=what, left=left)
 
     def silence(self, language: str) -> str:
-        """Warning for where nobody would ring."""
+        """Return a warning if no process would ring, else ""."""
         return "" if self._rings() else " " + self.catalogue.say("timers.silent", language)
 
     def data(self, timers: Sequence[TimerRecord]) -> str:
-        """For the model: all that is known of them."""
+        """Return all details as JSON, for the model."""
         now = self.now()
         return json.dumps([row_of(timer, now) for timer in timers], ensure_ascii=False)
 
     def the_one(
         self, timers: Sequence[TimerRecord], which: Which, request: BuiltInRequest
     ) -> TimerRecord | BuiltInResult:
-        """The one that is meant, or what to say instead."""
+        """Return the timer that is meant, or the answer if none or several match."""
         language = request.language
         if not timers:
             return self.failed("timers.none", language)
         now = self.now()
         ringing = [timer for timer in timers if is_over(timer, now)]
-        # Whoever says just "the timer" while one rings means that one.
+        # "The timer" without a name means the one that is ringing.
         unnamed = not which or which == Which(kind=which.kind)
         found = choose(ringing if unnamed else timers, which, self.zone)
         meant = found if len(found) == 1 else choose(timers, which, self.zone)
@@ -220,7 +224,7 @@ class TimerTelling:
         return self.failed(_of(meant, "which"), language, meant, what=told)
 
     def unknown(self, timers: Sequence[TimerRecord], request: BuiltInRequest) -> BuiltInResult:
-        """None is meant; these there are."""
+        """Return the answer for a timer that does not exist, with the existing ones."""
         language, timers = request.language, as_known_to(request, timers)
         told = "; ".join(self.short_state(timer, language) for timer in timers)
         return self.failed(_of(timers, "no_such"), language, timers, what=told)
@@ -228,11 +232,12 @@ class TimerTelling:
     def failed(
         self, key: str, language: str, options: Sequence[TimerRecord] = (), **values: object
     ) -> BuiltInResult:
-        """A sentence why not. `options`: as in `failed_with`."""
+        """Return a failure with the sentence of `key`. `options` is as in `failed_with`."""
         return self.failed_with(self.catalogue.say(key, language, **values), options)
 
     def failed_with(self, sentence: str, options: Sequence[TimerRecord] = ()) -> BuiltInResult:
-        """`options`: what would have worked as `name`; an id where a name does not tell."""
+        """Return a failure. `options` are valid values of `name`, given as ids where names are
+        ambiguous."""
         names = [timer.name for timer in options]
         told = tuple(
             timer.name if timer.name and names.count(timer.name) == 1 else timer.id
@@ -242,8 +247,10 @@ class TimerTelling:
 
 
 def as_known_to(request: BuiltInRequest, timers: Sequence[TimerRecord]) -> list[TimerRecord]:
-    """The timers as whoever asks may know them: without the names and texts that others gave, for a
-    program that may not be told what people have said."""
+    """Return the timers as this caller may see them.
+
+    A program without access to people's words gets them without names and texts that others set.
+    """
     return [
         timer
         if request.recalls or timer.caller == request.caller
@@ -253,13 +260,13 @@ def as_known_to(request: BuiltInRequest, timers: Sequence[TimerRecord]) -> list[
 
 
 def _of(timers: Sequence[TimerRecord], line: str) -> str:
-    """The line about timers where they all are, else the one about anything."""
+    """Return the key for timers if they are all timers, else the general one."""
     alone = all(timer.kind == "timer" for timer in timers)
     return f"timers.{line}" if alone else f"alarms.{line}"
 
 
 def seconds_of(arguments: Mapping[str, Any], prefix: str = "") -> int | None:
-    """The length that was given in parts; None where it was not."""
+    """Return the length that the arguments give in parts, or None if they give none."""
     parts = {part: arguments.get(f"{prefix}{part}") for part in PARTS}
     if all(count is None for count in parts.values()):
         return None
@@ -267,7 +274,7 @@ def seconds_of(arguments: Mapping[str, Any], prefix: str = "") -> int | None:
 
 
 def which_of(arguments: Mapping[str, Any]) -> Which:
-    """Read from a call's arguments which timer it means."""
+    """Return the timer that a call's arguments describe."""
     return Which(
         str(arguments.get("name", "")),
         seconds_of(arguments, "start_"),
@@ -277,12 +284,11 @@ def which_of(arguments: Mapping[str, Any]) -> Which:
 
 
 def bare(name: Any, language: str) -> str:
-    """A name on one line without an article, not too long to be said."""
+    """Return a name on one line, without an article, and short enough to be spoken."""
     plain = one_line(str(name or "")).strip()
     article = _ARTICLES.get(language.partition("-")[0])
     return (article.sub("", plain) if article else plain)[:LONGEST_NAME].strip()
 
 
 def capital(text: str) -> str:
-    """With a capital letter in front."""
     return text[:1].upper() + text[1:]

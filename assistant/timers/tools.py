@@ -1,5 +1,5 @@
-"""`start_timer`, `list_timers`, `change_timer`, `cancel_timer`: timers of Hearth's own, and the
-list of all that is to come."""
+"""`start_timer`, `list_timers`, `change_timer`, `cancel_timer`: Hearth's own timers, and the list
+of everything scheduled."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -52,15 +52,13 @@ ADD, SUBTRACT, PAUSE, RESUME, SNOOZE = "add", "subtract", "pause", "resume", "sn
 
 
 class TimerTools:
-    """The four tools."""
-
     def __init__(self, book: TimerBook, telling: TimerTelling) -> None:
         self._book = book
         self._telling = telling
         self._catalogue = telling.catalogue
 
     def tools(self) -> tuple[BuiltIn, BuiltIn, BuiltIn, BuiltIn]:
-        """The tools for the menu."""
+        """Return the tools for the menu."""
         return (
             self._tool(
                 START_TIMER,
@@ -128,7 +126,8 @@ class TimerTools:
         )
 
     def _marked(self, run: Run) -> Run:
-        """The same, whose result says where a program has named a timer: names are told."""
+        """Wrap a tool so that its result is marked as outside text if a program has named a
+        timer."""
 
         async def marked(arguments: Mapping[str, Any], request: BuiltInRequest) -> BuiltInResult:
             named = any(one.caller and (one.name or one.text) for one in await self._book.all())
@@ -147,7 +146,7 @@ class TimerTools:
         name = bare(arguments.get("name"), language)
         wanted = Wanted(seconds=seconds, name=name, language=language, caller=request.caller)
         timer = await self._book.set(wanted)
-        assert timer is not None  # a length has its moment
+        assert timer is not None  # a length always has a due time
         length = length_of(seconds, self._catalogue, language)
         key = "timers.started_named" if name else "timers.started"
         sentence = self._catalogue.say(key, language, length=length, name=name)
@@ -180,7 +179,7 @@ class TimerTools:
         if action == SNOOZE:
             return await self._snooze(found, seconds or SNOOZE_S, request, over=over)
         if action == PAUSE and over:
-            return await self._end([found], request)  # "pause" to what rings is "stop"
+            return await self._end([found], request)  # "pause" while it rings means "stop"
         if is_of_day(found) and not over:
             return self._telling.failed("alarms.set_anew", language)
         left_s = left_of(found, self._telling.now())
@@ -261,13 +260,13 @@ _KINDS: Mapping[str, TimerKind] = {
 
 @dataclass(frozen=True, slots=True)
 class AlarmTool:
-    """The tool. Request: what reads alone, looked up when it is due; its answer is announced."""
+    """The tool. A request is a read-only question that runs when it is due, and its answer is
+    announced."""
 
     book: TimerBook
     telling: TimerTelling
 
     def tool(self) -> BuiltIn:
-        """For the menu."""
         return BuiltIn(
             name=SET_ALARM,
             description="Sets what comes at a time of day, by the sun or after a while. alarm: "
@@ -337,7 +336,7 @@ class AlarmTool:
         return BuiltInResult(f"{told}{telling.silence(language)}", telling.data([timer]))
 
     def _wanted(self, arguments: Mapping[str, Any], language: str) -> Wanted | str:
-        """Read what is wanted, or the key of what is missing."""
+        """Return the requested alarm, or the key of a sentence about what is missing."""
         kind = _KINDS[arguments.get("kind", "alarm")]
         text = one_line(str(arguments.get("text", "")))[:LONGEST_TEXT].strip(" .")
         if kind != "alarm" and not text:
