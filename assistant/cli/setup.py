@@ -2,7 +2,6 @@
 
 import argparse
 import asyncio
-import getpass
 import os
 import sys
 import tempfile
@@ -10,21 +9,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from assistant.cli.console import Terminal
-from assistant.cli.setup_carry import carry, carry_arguments, wants_carrying
-from assistant.cli.setup_finish import (
-    AskAdmin,
-    Plan,
-    finish,
-    forget_device,
-    settle_tokens,
-    token_arguments,
-    wants_tokens,
-)
+from assistant.cli.secret_input import add_admin_argument, admin_asker, secret_in
+from assistant.cli.setup_finish import Plan, finish
+from assistant.cli.setup_flags import earlier_arguments, run_other_command, wants_other_command
 from assistant.cli.setup_steps import TerminalPerson, settle_given, setup_services
-from assistant.cli.terminal import CliCommand, Failed, hide_in_logs, say
+from assistant.cli.terminal import CliCommand, Failed, hide_in_logs
 from assistant.config.load import find_file, load_settings
 from assistant.config.schema import Settings, candidate_files
-from assistant.domain.clock import SystemClock
 from assistant.models.shelf import read_manifest
 from assistant.setup.answers import (
     EVERYWHERE,
@@ -100,16 +91,7 @@ def deed_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="with --non-interactive: fetch the voices that are lacking",
     )
-    parser.add_argument(
-        "--admin-token-file",
-        type=Path,
-        metavar="FILE",
-        help="an administrator's token, used once and not kept: to set the device's area, or with "
-        "--forget to remove it",
-    )
-    parser.add_argument(
-        "--forget", action="store_true", help="end the registration as a device of Home Assistant"
-    )
+    add_admin_argument(parser, "set the device's room")
 
 
 def answers_of(arguments: argparse.Namespace) -> Answers:
@@ -138,21 +120,6 @@ def answers_of(arguments: argparse.Namespace) -> Answers:
     )
 
 
-def secret_in(file: Path, what: str) -> str:
-    """The one line of a file. `what`: "token" or "key", for sentences. Raises Failed."""
-    try:
-        secret = file.read_text(encoding="utf-8").strip()
-    except UnicodeDecodeError as error:
-        raise Failed(f"{file} is not text; write the {what} into it", 2) from error
-    except OSError as error:
-        raise Failed(f"{file} cannot be read ({error.strerror})", 2) from error
-    if not secret:
-        raise Failed(f"{file} is empty; write the {what} into it", 2)
-    if len(secret.splitlines()) > 1:
-        raise Failed(f"{file} has several lines; leave only the {what}", 2)
-    return secret
-
-
 def _host(arguments: argparse.Namespace) -> str | None:
     wanted = _either(arguments.open_console, arguments.close_console)
     return None if wanted is None else EVERYWHERE if wanted else LOOPBACK
@@ -165,23 +132,14 @@ def _either(yes: bool, no: bool) -> bool | None:
 def _arguments(parser: argparse.ArgumentParser) -> None:
     answer_arguments(parser)
     deed_arguments(parser)
-    token_arguments(parser)
-    carry_arguments(parser)
+    earlier_arguments(parser)
 
 
 async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
     console = Terminal(stderr=True)
-    if arguments.forget:
-        settings = await asyncio.to_thread(load_settings, arguments.config, os.environ)
-        await forget_device(settings, _admin(arguments), console)
-        return 0
-    if wants_tokens(arguments):
-        settings = await asyncio.to_thread(load_settings, arguments.config, os.environ)
-        await asyncio.to_thread(settle_tokens, arguments, settings, SystemClock(), console)
-        return 0
     target = arguments.config or find_file(None, os.environ) or candidate_files()[0]
-    if wants_carrying(arguments):
-        return await carry(arguments, target, console)
+    if wants_other_command(arguments):
+        return await run_other_command(arguments, target, console)
     return await _set_up(arguments, target, console)
 
 
@@ -218,7 +176,12 @@ async def _set_up(arguments: argparse.Namespace, target: Path, console: Terminal
         fetches=arguments.download_voices,
     )
     asked = TerminalPerson(console) if left > 0 else None
-    await finish(plan, lambda spent: _admin(arguments, ask=left > spent), console, asked)
+    await finish(
+        plan,
+        lambda spent: admin_asker(arguments, ask=left > spent and not arguments.non_interactive),
+        console,
+        asked,
+    )
     return 0
 
 
@@ -267,27 +230,6 @@ def _completed(given: Answers, arguments: argparse.Namespace) -> Answers:
     if given.token is None:
         raise Failed("The access token is missing; give it with --token-file FILE", 2)
     return replace(given, url=given.url or HOME)
-
-
-def _admin(arguments: argparse.Namespace, *, ask: bool = True) -> AskAdmin:
-    """Return how to get an administrator's token, for this once: the file, the terminal, or not.
-
-    `ask`: whether the person may still be asked something.
-    """
-
-    def asked(what_for: str) -> str:
-        if arguments.admin_token_file:
-            return secret_in(arguments.admin_token_file, "token")
-        if arguments.non_interactive or not ask or not sys.stdin.isatty():
-            return ""
-        say(
-            f"To {what_for}, give an administrator's access token. It is used once and not kept; "
-            "press Enter to go on without.",
-            error=True,
-        )
-        return getpass.getpass("Administrator's token (not shown): ").strip()
-
-    return asked
 
 
 COMMAND = CliCommand(

@@ -12,6 +12,7 @@ import sys
 import traceback
 from collections.abc import Callable, Coroutine, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from types import TracebackType
 from typing import Any, NoReturn
 
@@ -54,6 +55,13 @@ class CliCommand:
     add_arguments: Callable[[argparse.ArgumentParser], None]
     run: Callable[[argparse.Namespace, Settings], Coroutine[Any, Any, int]]  # gives the exit code
     configured: bool = True  # False: it runs on the defaults, whatever the file says
+
+
+def repeat_common_arguments(parser: argparse.ArgumentParser) -> None:
+    """Accept every command's own arguments behind its second word too."""
+    hidden = argparse.SUPPRESS
+    parser.add_argument("--config", type=Path, default=hidden, help=hidden)
+    parser.add_argument("--debug", action="store_true", default=hidden, help=hidden)
 
 
 class Failed(Exception):

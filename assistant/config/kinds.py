@@ -104,7 +104,7 @@ def _http_token(token: SecretStr) -> SecretStr:
     if given and len(given) < SHORTEST_TOKEN:
         raise ValueError(
             f"must have at least {SHORTEST_TOKEN} characters; leave it out and make one with "
-            "hearth setup --token admin"
+            "hearth token create admin"
         )
     return token
 

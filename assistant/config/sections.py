@@ -257,7 +257,7 @@ class Http(Section):
         default=NO_SECRET,
         description=(
             "The administrator's token (at least 16 characters), or its hash as "
-            "`sha256:HEX`. Empty: the one that `hearth setup --token admin` creates."
+            "`sha256:HEX`. Empty: the one that `hearth token create admin` creates."
         ),
     )
     token_file: str = Field(default="", description="File that contains the token.")

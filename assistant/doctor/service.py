@@ -171,12 +171,10 @@ def judge_console(daemon: Daemon | None) -> Found:
     if not daemon.health:
         return bad(f"not served: {daemon.problem}", "see the check `running`")
     if not daemon.lets_us_in:
-        return odd(
-            f"{daemon.url}/, but {daemon.problem}", "hearth setup --console-link lets you in"
-        )
+        return odd(f"{daemon.url}/, but {daemon.problem}", "hearth link lets you in")
     if not daemon.console:
         return bad(f"{daemon.url}/ gives no page", "install Hearth again: its page is missing")
-    return good(f"{daemon.url}/; hearth setup --console-link gives a link that signs you in")
+    return good(f"{daemon.url}/; hearth link prints a link that signs you in")
 
 
 async def _exposure(scene: Scene) -> Found:

@@ -161,7 +161,7 @@ class HttpSessions(Sessions):
             self._stamp = await asyncio.to_thread(_write, self._file, data)
 
     def _look(self) -> None:
-        """Read the file again where another process has changed it: `hearth setup --sign-out`."""
+        """Read the file again where another process has changed it: `hearth link --sign-out`."""
         if self._one_by_one.locked():
             return  # it is being written; what is in memory counts
         stamp = self._file.stamp()
@@ -266,7 +266,7 @@ def console_link(settings: Settings, now: datetime, minutes: int = MINUTES) -> s
     Blocking. Raises ConfigError.
     """
     if not 1 <= minutes <= MOST_MINUTES:
-        raise ConfigError(f"A link to the console may hold from 1 to {MOST_MINUTES} minutes")
+        raise ConfigError(f"A link to the console can be valid for 1 to {MOST_MINUTES} minutes")
     code = Links(settings.data_folder).make(now, minutes)
     return f"{console_address(settings.http)}#code={code}"
 

@@ -52,7 +52,7 @@ _ROWS = TypeAdapter(tuple[TokenRow, ...])
 
 
 class TokenFile:
-    """The further tokens of a data folder, shared by the program that stays and `hearth setup`."""
+    """The further tokens of a data folder, shared by the program that stays and `hearth token`."""
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / NAME
@@ -67,8 +67,8 @@ class TokenFile:
             return _ROWS.validate_json(kept)
         except ValidationError:
             raise ConfigError(
-                f"{self.path} is damaged: remove it, and make the tokens anew with "
-                "hearth setup --token NAME"
+                f"{self.path} is damaged: delete it, then create the tokens again with "
+                "hearth token create NAME"
             ) from None
 
     def make(self, name: str, scopes: Sequence[Scope], now: datetime) -> str:
@@ -95,7 +95,7 @@ class TokenFile:
             rows = self.rows()
             left = [row for row in rows if row.name != name]
             if len(left) == len(rows):
-                raise ConfigError(f"There is no token {name}; hearth setup --tokens lists them")
+                raise ConfigError(f"There is no token {name}; hearth token list shows them all")
             self._write(left)
 
     def stamp(self) -> tuple[int, int, int] | None:
@@ -131,13 +131,13 @@ class AdminToken:
             if kept and len(kept) < SHORTEST_TOKEN:
                 raise ConfigError(
                     f"{self.path}, the token of the HTTP interface, has fewer than "
-                    f"{SHORTEST_TOKEN} characters: remove the file, then make one with "
-                    "hearth setup --token admin"
+                    f"{SHORTEST_TOKEN} characters: delete the file, then create one with "
+                    "hearth token create admin"
                 )
             if kept:
                 _log.warning(
                     "%s now keeps a hash in place of the token. Programs that read the token from "
-                    "there need one of their own: hearth setup --token NAME.",
+                    "there need one of their own: hearth token create NAME.",
                     self.path,
                 )
             return self._keep(kept or secrets.token_urlsafe(32))

@@ -97,16 +97,18 @@ def unpack(data: bytes, name: str) -> Package:
             manifest = _manifest(_part(file, _MANIFEST), name)
             unknown = [part for part in manifest.parts if part not in PARTS]
             if unknown:
-                raise ConfigError(f"{name} holds {unknown[0]}, which this Hearth does not know")
+                raise ConfigError(
+                    f"{name} contains {unknown[0]}, which this version does not know: update it"
+                )
             parts = {part: _part(file, part) for part in manifest.parts}
     except _BROKEN:
         raise ConfigError(
-            f"{name} is no export of Hearth or is damaged; make it with hearth setup --export"
+            f"{name} is damaged, or not a backup of Hearth: make one with hearth backup create"
         ) from None
     for part, digest in manifest.parts.items():
         if hashlib.sha256(parts[part]).hexdigest() != digest:
             raise ConfigError(
-                f"{name} is damaged ({part}); make it anew with hearth setup --export"
+                f"{name} is damaged ({part}): make it again with hearth backup create"
             )
     return Package(manifest.hearth, manifest.made, parts)
 
@@ -116,11 +118,11 @@ def _manifest(text: bytes, name: str) -> _Manifest:
         manifest = _Manifest.model_validate_json(text)
     except ValidationError:
         raise ConfigError(
-            f"{name} is no export of Hearth; make one with hearth setup --export"
+            f"{name} is not a backup of Hearth: make one with hearth backup create"
         ) from None
     if manifest.version > VERSION:
         raise ConfigError(
-            f"{name} was made by a later Hearth ({manifest.hearth}); update this one first"
+            f"{name} was made by a newer Hearth ({manifest.hearth}): update this one first"
         )
     return manifest
 

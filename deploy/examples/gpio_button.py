@@ -2,7 +2,7 @@
 for two seconds it mutes the microphone, or opens it again.
 
     sudo apt install python3-gpiozero python3-lgpio
-    (umask 077 && hearth setup --token button --scopes admin > ~/hearth-button.token)
+    (umask 077 && hearth token create button --scopes admin > ~/hearth-button.token)
     HEARTH_TOKEN_FILE=~/hearth-button.token python3 gpio_button.py 17
 
 17 is the number of the GPIO; the button connects it to ground.

@@ -1,7 +1,7 @@
 """A ring of APA102 lamps, such as that of a ReSpeaker hat, shows what Hearth does.
 
     sudo apt install python3-spidev
-    (umask 077 && hearth setup --token lamps --scopes read > ~/hearth-lamps.token)
+    (umask 077 && hearth token create lamps --scopes read > ~/hearth-lamps.token)
     HEARTH_TOKEN_FILE=~/hearth-lamps.token python3 led_ring.py 12
 
 12 is the number of lamps. SPI must be switched on (raspi-config).

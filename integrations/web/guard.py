@@ -38,7 +38,7 @@ ALL_WRONG_AT_ONCE, ALL_WRONG_EVERY_S = 60, 2.0
 UNGUESSABLE = 32
 
 _NEEDS_TOKEN = (
-    "Send a token as `Authorization: Bearer TOKEN`; `hearth setup --token NAME` makes one."
+    "Send a token as `Authorization: Bearer TOKEN`; `hearth token create NAME` makes one."
 )
 FOREIGN = "Another page than Hearth's own asks for that with your sign-in; it is not done."
 _MOST_PROVEN = 256

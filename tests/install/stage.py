@@ -70,7 +70,7 @@ class Box:
     @cached_property
     def _token(self) -> str:
         """The administrator's token, made for these tests: the data folder keeps its hash alone."""
-        return self.machine.shell("hearth setup --token admin").strip()
+        return self.machine.shell("hearth token create admin").strip()
 
     def install(self, *options: str, check: bool = True) -> str:
         """Run the installer without a terminal, and give what it says. Raises MachineError."""

@@ -233,7 +233,7 @@ async def _living(home: Commands, record: DeviceRecord, user_id: str) -> Registe
     if device is not None and device.disabled:
         raise Misconfigured(
             f"The device {device.name} is disabled in Home Assistant: enable it under Settings > "
-            "Devices & services > Mobile App, or remove it with hearth setup --forget."
+            "Devices & services > Mobile App, or remove it with hearth unregister."
         )
     return None
 

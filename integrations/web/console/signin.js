@@ -1,4 +1,4 @@
-// Who may see this: by a token, or by the link that `hearth setup --console-link` makes.
+// Who may see this: by a token, or by the link that `hearth link` makes.
 
 import { signIn } from "./api.js";
 import { el, say } from "./dom.js";

@@ -137,7 +137,12 @@ async def test_a_wrong_token_writes_nothing(
 
 @pytest.mark.parametrize(
     ("text", "told"),
-    [("", "is empty"), ("\n", "is empty"), ("a\nb", "has several lines"), (b"\xff", "is not text")],
+    [
+        ("", "is empty"),
+        ("\n", "is empty"),
+        ("a\nb", "has several lines"),
+        (b"\xff", "is not a text file"),
+    ],
 )
 async def test_a_token_file_that_holds_no_token_is_not_taken_for_a_house_that_is_away(
     text: str | bytes,

@@ -122,7 +122,7 @@ async def test_with_secrets_the_other_box_is_the_same_device(
     assert await setup(new, "--import", file, "--non-interactive") == 0
     told = capsys.readouterr().err
     assert "c4nary" not in told
-    assert "whoever has this file has your house" in told
+    assert "anyone who has this file has access to your home" in told
     assert new.settings.home_assistant.token.get_secret_value() == "c4nary-token"
     token = new.config.with_name("home_assistant.token")
     assert token.stat().st_mode & 0o777 == 0o600
@@ -323,6 +323,6 @@ async def test_a_yes_to_gemini_that_comes_along_is_told(
     assert await setup(old, "--export", file) == 0
     assert await setup(new, "--import", file, "--non-interactive") == 0
     told = capsys.readouterr().err
-    assert "It brings a yes to Gemini" in told
+    assert "It allows Gemini:" in told
     assert "the cap is 7.50 USD a day" in told  # as it will be here then
     assert new.settings.privacy.accept_cloud is True

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from assistant.cli.main import main
-from assistant.cli.setup_finish import forget_entities
+from assistant.cli.unregister import remove_entities
 from assistant.config.sections import Mqtt
 from assistant.domain.clock import SystemClock
 from assistant.interfaces.http import HttpSessions
@@ -93,7 +93,7 @@ async def test_a_token_speaks_where_nothing_else_is_said(
         (("--token", "panel", "--scopes", ""), "--scopes takes any of"),
         (("--token", ""), "cannot be the name of a token"),
         (("--revoke", "panel"), "There is no token panel"),
-        (("--console-link", "--minutes", "0"), "may hold from 1 to 1440 minutes"),
+        (("--console-link", "--minutes", "0"), "can be valid for 1 to 1440 minutes"),
     ],
 )
 async def test_what_cannot_be_is_told(
@@ -122,7 +122,7 @@ async def test_a_link_to_the_console_signs_in_once(
     assert signed is not None
     assert await sessions.redeem(code) is None
     assert await setup("--sign-out") == 0
-    assert "Signed out from the console: 1." in capsys.readouterr().err
+    assert "Signed 1 browser out of the console." in capsys.readouterr().err
     assert sessions.caller(signed.id) is None
 
 
@@ -132,7 +132,7 @@ IDENTIFIER = "0123456789abcdef"
 async def test_all_that_was_retained_is_taken_away() -> None:
     async with fake_broker(accepted(V5)) as broker:
         mqtt = Mqtt(host="127.0.0.1", port=broker.port, topic="hearth/kitchen")
-        assert await forget_entities(mqtt, IDENTIFIER) == ""
+        assert await remove_entities(mqtt, IDENTIFIER) == ""
         visit = await broker.until(1, DISCONNECT)
     assert visit.clean
     sent = [rest for kind, rest in visit.read if kind == PUBLISH]
@@ -148,10 +148,10 @@ async def test_all_that_was_retained_is_taken_away() -> None:
 
 async def test_a_broker_that_is_away_is_told() -> None:
     with closed_port() as port:
-        told = await forget_entities(Mqtt(host="127.0.0.1", port=port), IDENTIFIER)
+        told = await remove_entities(Mqtt(host="127.0.0.1", port=port), IDENTIFIER)
     assert told.startswith(f"No broker is to be reached at 127.0.0.1:{port}.")
-    assert "run hearth setup --forget again" in told
+    assert "run hearth unregister again" in told
 
 
 async def test_without_a_broker_there_is_nothing_to_do() -> None:
-    assert await forget_entities(Mqtt(), IDENTIFIER) == ""
+    assert await remove_entities(Mqtt(), IDENTIFIER) == ""

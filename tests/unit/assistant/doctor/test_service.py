@@ -146,7 +146,7 @@ def test_exposure(given: dict[str, Any], status: Status, words: str) -> None:
     ("daemon", "status", "words"),
     [
         (None, "ok", "no Hearth runs"),
-        (RUNS, "ok", "--console-link"),
+        (RUNS, "ok", "hearth link"),
         (replace(RUNS, console=False), "fail", "gives no page"),
         (Daemon("u", "ok", "it uses another data folder"), "warn", "another data folder"),
         (replace(RUNS, state=None, problem="it does not take this token"), "warn", "this token"),

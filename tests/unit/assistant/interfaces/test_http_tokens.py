@@ -189,7 +189,7 @@ def test_a_short_one_is_refused_with_the_mend_and_without_it(token: str, tmp_pat
         settings(tmp_path, token)
     assert token.strip() not in str(caught.value)
     (tmp_path / "http_token").write_text(f"{token}\n")
-    with pytest.raises(ConfigError, match="16 characters: remove the file") as caught:
+    with pytest.raises(ConfigError, match="16 characters: delete the file") as caught:
         tokens_of(tmp_path)
     assert token.strip() not in str(caught.value)
 
@@ -212,7 +212,7 @@ def test_a_plain_one_of_an_older_version_becomes_a_hash(
         assert tokens_of(tmp_path).caller("one of an older version") == ADMIN
     text = (tmp_path / "http_token").read_text()
     assert text == f"sha256:{hash_of('one of an older version')}\n"
-    assert "hearth setup --token NAME" in caplog.text
+    assert "hearth token create NAME" in caplog.text
     assert "older version" not in caplog.text
     assert tokens_of(tmp_path).caller("one of an older version") == ADMIN
 

@@ -1,0 +1,60 @@
+"""Secrets that a person gives to a command: in a file, or typed without being shown."""
+
+import argparse
+import getpass
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from assistant.cli.terminal import Failed, say
+
+# Takes what the token is for; returns an administrator's token, or "" for none. May wait for a
+# person, so it runs in a thread.
+AskAdmin = Callable[[str], str]
+
+
+def secret_in(file: Path, what: str) -> str:
+    """Return the one line of a file. `what`: "token" or "key". Blocking. Raises Failed."""
+    try:
+        secret = file.read_text(encoding="utf-8").strip()
+    except UnicodeDecodeError as error:
+        raise Failed(f"{file} is not a text file: write only the {what} into it", 2) from error
+    except OSError as error:
+        raise Failed(f"Cannot read {file}: {error.strerror}", 2) from error
+    if not secret:
+        raise Failed(f"{file} is empty: write the {what} into it", 2)
+    if len(secret.splitlines()) > 1:
+        raise Failed(f"{file} has several lines: leave only the {what} in it", 2)
+    return secret
+
+
+def add_admin_argument(parser: argparse.ArgumentParser, what_for: str) -> None:
+    """Add `--admin-token-file`. `what_for`: an infinitive, for its help."""
+    parser.add_argument(
+        "--admin-token-file",
+        type=Path,
+        metavar="FILE",
+        help=f"read an administrator's access token from a file, to {what_for}; "
+        "it is used once and not kept",
+    )
+
+
+def admin_asker(arguments: argparse.Namespace, *, ask: bool = True) -> AskAdmin:
+    """Return how to get an administrator's token: from the file, from the terminal, or not at all.
+
+    `ask`: False if the person must not be asked.
+    """
+
+    def asked(what_for: str) -> str:
+        if arguments.admin_token_file:
+            return secret_in(arguments.admin_token_file, "token")
+        if not ask or not sys.stdin.isatty():
+            return ""
+        say(
+            f"To {what_for}, Hearth needs an administrator's access token. It is used once and not "
+            "kept. Press Enter to skip this.",
+            error=True,
+        )
+        return getpass.getpass("Administrator's token (not shown): ").strip()
+
+    return asked
