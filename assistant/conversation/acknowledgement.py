@@ -1,4 +1,4 @@
-"""A short tone in place of words, where it says all that there is to say of a done command."""
+"""Acknowledge a completed command with a short tone when words would add nothing."""
 
 import asyncio
 import re
@@ -17,26 +17,29 @@ if TYPE_CHECKING:
     from assistant.conversation.turn import Turn
 
 Habit = Literal["auto", "sound", "words"]  # as `voice.acknowledge`
-# An answer that is longer tells more than that it is done. Characters for each call.
+# A longer answer says more than that the command is done. In characters per call.
 LONGEST = 45
-SHORT = 12  # characters of a sentence that is no more than "Done." or "Okay!"
+SHORT = 12  # characters; a sentence this short is no more than "Done." or "Okay!"
 _QUESTION_MARKS = "?？؟"
 _SENTENCE = re.compile(r"(?<=[.!…。！])\s*(?=\S)(?<!\d[.,])")
-# What is on its way is not done yet, and of these states nobody can tell what became of the thing;
-# of a scene, script or button no more is known than that it was set off.
+# These states don't prove that the command is done: the thing is still moving or unreachable. For a
+# scene, script or button it is only known that it was started.
 _UNSETTLED = UNDER_WAY | {"unavailable", "unknown", "started", "pressed"}
 
 
 @dataclass(frozen=True, slots=True)
 class Acknowledging:
-    """The rule by which a done command is answered, and the room that the person is in."""
+    """The acknowledgement setting (`voice.acknowledge`) and the area of this device."""
 
     habit: Habit = "words"
-    area: str = ""  # name, alias or id of the room in which this box stands; "": nobody knows
+    area: str = ""  # name, alias or id of this device's area; "" if unknown
     house: Callable[[], House] = House
 
     def suits(self, outcomes: Sequence[ToolOutcome]) -> bool:
-        """Return True if a tone tells what came of the turn's calls, all of which have ended."""
+        """Return True if a tone is enough to report these outcomes.
+
+        `outcomes` must hold every call of the turn, all of them finished.
+        """
         if self.habit == "words" or not outcomes or not all(map(is_seen, outcomes)):
             return False
         return self.habit == "sound" or in_room(outcomes, self.house(), self.area)
@@ -46,7 +49,8 @@ IN_WORDS = Acknowledging()
 
 
 def is_seen(outcome: ToolOutcome) -> bool:
-    """A small change that was made unasked, and that the house shows."""
+    """Return True for a comfort-tier change that needed no confirmation and was verified in Home
+    Assistant."""
     return (
         outcome.decision is Decision.ALLOWED
         and outcome.tier is Tier.COMFORT
@@ -59,7 +63,7 @@ def is_seen(outcome: ToolOutcome) -> bool:
 
 
 def in_room(outcomes: Sequence[ToolOutcome], house: House, area: str) -> bool:
-    """Return True if all that the calls touch, also by what follows from them, is in that area."""
+    """Return True if every entity that the calls touched or changed is in `area`."""
     own = find_area(house, area) if area else None
     if own is None:
         return False
@@ -70,11 +74,11 @@ def in_room(outcomes: Sequence[ToolOutcome], house: House, area: str) -> bool:
 
 
 def tells_more(answer: str, heard: str | None, calls: int = 1) -> bool:
-    """Return True if the words say or ask more than that so many calls are done, or answer a
-    question.
+    """Return True if the answer carries more than "done", or replies to a question.
 
-    A question of the person's counts as one even where a command was meant by it ("Can you turn on
-    the light?"): nobody who asked is left without a word.
+    A request phrased as a question ("Can you turn on the light?") counts as a question too, so a
+    person who asks always hears words. `calls` is the number of calls in the turn; each one allows
+    another short sentence.
     """
     if any(mark in f"{answer}{heard or ''}" for mark in _QUESTION_MARKS):
         return True
@@ -86,35 +90,38 @@ def _is_settled(seen: Observed) -> bool:
     return seen.after is not None and seen.after.partition(" ")[0] not in _UNSETTLED
 
 
-# Keeps the words of an answer back while a tone may do in their place.
+# The tone itself. Words are held back while a tone may still replace them.
 
 
-# Of real time after the last call has come back. Whoever has answered by then (a brain on the
-# device always has) is heard out first, so that no tone comes before a question; a model in the
-# cloud takes a second or more, and nobody waits so long for a tone.
+# Seconds of real time after the last call has returned. A brain that answers within this time (one
+# on the device always does) is heard first, so that no tone precedes a question. A model in the
+# cloud takes a second or more, too long to wait for a tone.
 TONE_AFTER_S = 0.3
-HELD_MS = 10_000.0  # of the brain's own voice; what is longer tells more than that it is done
+HELD_MS = 10_000.0  # milliseconds of the brain's own voice; longer audio says more than "done"
 
 
 class _Stage(Enum):
-    OPEN = auto()  # no call yet: words go to the mouth as they come
-    HOLDING = auto()  # a call runs, or has done what was asked: the words wait
-    TOLD = auto()  # the tone has sounded; the words wait for their end
-    OVER = auto()  # it is decided
+    OPEN = auto()  # no call yet: words are spoken as they come
+    HOLDING = auto()  # a call is running or has just finished: words are held back
+    TOLD = auto()  # the tone has played; words are held back until the answer is complete
+    OVER = auto()  # decided
 
 
 class Toning:
-    """One turn's decision between a tone and words, as its calls and its words come in."""
+    """Decide between a tone and words for one turn, as its calls and words come in."""
 
     def __init__(self, rule: Acknowledging, turn: "Turn") -> None:
         self._rule = rule
         self._turn = turn
-        self._calls = 0  # that have begun
+        self._calls = 0  # calls begun so far
         self._stage = _Stage.OVER if rule.habit == "words" else _Stage.OPEN
         self._due: asyncio.TimerHandle | None = None
 
     def call_begins(self) -> None:
-        """A call is on its way. What was said before it stays said, and then words follow."""
+        """Note that a tool call has begun, and hold back the words that follow.
+
+        If part of the answer is already on its way to the speaker, the turn is answered in words.
+        """
         self._stay()
         self._calls += 1
         if self._stage is not _Stage.OPEN:
@@ -126,7 +133,10 @@ class Toning:
         self._reply.hold()
 
     def call_ends(self, outcomes: Sequence[ToolOutcome], under_way: int) -> None:
-        """A call has come back. `outcomes`: of all that have; `under_way`: how many have not."""
+        """Note that a call has returned.
+
+        `outcomes` holds every finished call of the turn; `under_way` is the number still running.
+        """
         if self._stage not in (_Stage.HOLDING, _Stage.TOLD):
             return
         if not self._rule.suits(outcomes) or self._tells_more(""):
@@ -136,12 +146,13 @@ class Toning:
             self._due = asyncio.get_running_loop().call_later(TONE_AFTER_S, self._sound_or_speak)
 
     def words_come(self, answer: str) -> None:
-        """A further piece of the answer, which may tell more than a tone can."""
+        """Note another piece of the answer, and switch to words if it carries more than a tone
+        can."""
         if self._holds and (self._tells_more(answer) or self._reply.held_ms > HELD_MS):
             self.give_way()
 
     def words_end(self, answer: str, outcomes: Sequence[ToolOutcome]) -> None:
-        """The answer is whole, and no call runs."""
+        """Decide once the answer is complete and no call is running."""
         if not self._holds:
             return
         if self._tells_more(answer) or not self._rule.suits(outcomes):
@@ -149,23 +160,22 @@ class Toning:
             return
         if self._stage is _Stage.HOLDING:
             self._sound()
-        self._stage = _Stage.OVER  # what is held back is never said
+        self._stage = _Stage.OVER  # the words held back are never spoken
 
     def give_way(self) -> None:
-        """It takes words: those that wait are said, and all that come."""
+        """Answer in words: release what was held back and let the rest through."""
         self._stay()
         if self._holds:
             self._reply.release()
         self._stage = _Stage.OVER
 
     def close(self) -> None:
-        """The turn is over."""
+        """Stop deciding, because the turn is over."""
         self._stay()
         self._stage = _Stage.OVER
 
     @property
     def _reply(self) -> "SpokenReply":
-        """The stretch that is being made."""
         return self._turn.speech.reply
 
     @property
@@ -176,7 +186,7 @@ class Toning:
         return tells_more(answer, self._turn.heard, max(1, self._calls))
 
     def _sound_or_speak(self) -> None:
-        """A transcript may come late: whoever has asked a question gets words."""
+        """Play the tone, unless a late transcript shows that the person asked a question."""
         if self._tells_more(""):
             self.give_way()
         else:

@@ -1,9 +1,10 @@
-"""The ear: one frame in, what it means for the turn out. Runs on one worker thread.
+"""Audio front end: turn each frame into events for the turn machine, on one worker thread.
 
-The wake engine hears every frame in which something sounds (see `GatedWake`). Voice activity is
-looked for only while somebody is expected to speak, so that an idle box does not pay for it.
-Whether it is, the loop's thread says at any time; the worker acts on that with its next frame, so
-that ring and detector belong to one thread. While the worker rests, any thread may `pass_by`.
+The wake-word engine hears every frame that is not silent (see `GatedWake`). Voice activity is
+detected only while someone is expected to speak, so that an idle device does not pay for it. The
+loop's thread may change that at any time; the worker applies the change with its next frame, so the
+ring buffer and the detector are only touched by one thread. While the worker is idle, any thread
+may call `pass_by`.
 """
 
 import math
@@ -29,30 +30,32 @@ from audio.vad import VoiceDetector, Voicing
 from audio.wake import REFRACTORY, Detection, NearMiss, WakeEngine
 from audio.wake.wrappers import GatedWake
 
-# What else sounds. While we speak or media plays a wake word has to be more certain than usual.
+# Sounds other than the person. A wake word needs a higher score while we speak or media plays.
 Distraction = Literal["speaking", "media", "ringing"]
 _OURS: frozenset[Distraction] = frozenset({"speaking", "ringing"})
 _STRICT: frozenset[Distraction] = frozenset({"speaking", "media"})
 EarEvent = WakeRising | WakeHeard | SpeechStarted | SpeechHeld | SpeechPassed | SpeechEnded
 
-# Measured with micro on recordings of people: a wake word passes 0.3 of its threshold 100 to 140 ms
-# before it fires; in 96 s of other close speech that happened once (at 0.2 three times, at 0.1
-# five). With open the score jumps within one of its steps of 80 ms, so there is little to gain.
-RISING = 0.3  # of the way to firing
-_FALLEN = RISING / 2  # below it the next rise counts again
+# Measured with the micro engine on recordings of people: a wake word passes 0.3 of its threshold
+# 100 to 140 ms before it fires; in 96 s of other close speech that happened once (at 0.2 three
+# times, at 0.1 five times). The open engine's score jumps within one of its 80 ms steps, so there
+# is little to gain.
+RISING = 0.3  # share of the engine's threshold
+_FALLEN = RISING / 2  # below this, the next rise counts again
 
-# Before a wake word's mark its beginning may lie: it is no longer than a second or so.
+# A wake word lasts about a second at most, so it begins no earlier than this before its mark.
 _WORD = 900 * SAMPLES_PER_MS
-# Two engines fire at the same word within so much of each other.
+# Two engines fire at the same word within this time of each other.
 _JUST_NOW = 300 * SAMPLES_PER_MS
-# After our own voice: the device's delay, and what the room makes of it.
+# Echo after our own voice: the device's delay and the reverberation of the room.
 _ECHO = 300 * SAMPLES_PER_MS
-# So long after a wake word those who talked before it are taken to be there still, and as loud.
+# For this long after a wake word, people who were talking before it are assumed to be still there
+# and equally loud.
 _SAME_ROOM = 60 * SAMPLE_RATE
 
 
 class AudioFrontEnd:
-    """Joins the ring, the wake engine, the voice detector and the endpointer of one source."""
+    """Combine the ring buffer, wake engine, voice detector and endpointer of one audio source."""
 
     def __init__(
         self,
@@ -61,31 +64,36 @@ class AudioFrontEnd:
         endpointer: Endpointer,
         endings: Endings | None = None,
     ) -> None:
-        """`endings`: how long each pause may last; None: always as the endpointer was made."""
+        """`endings` decides how long each pause may last; None uses the endpointer's own
+        hang-over."""
         self._wake = GatedWake(wake)
         self._voice = voice
         self._endpointer = endpointer
         self._endings = endings or Endings(endpointer.hang_over_ms)
         self._lasting = SpeechDuration(voice.chunk_samples)
         self._watching = False
-        self._risen = False  # the wake word's score, and it has not fallen again
-        self._forgetting = False  # still to be done by the worker
-        # The newest `watch` (its arguments) or `unwatch` (None), until the next frame.
+        self._risen = False  # the wake word's score has risen and not fallen again
+        self._forgetting = False  # `forget` was called; the worker has not acted on it yet
+        # The newest call of `watch` (its arguments) or `unwatch` (None), applied with the next
+        # frame.
         self._wish: deque[tuple[float, float] | None] = deque(maxlen=1)
         self._distractions: frozenset[Distraction] = frozenset()
-        self._strict = False  # the engine is
-        self._successor: deque[WakeEngine] = deque(maxlen=1)  # takes over with the next frame
-        self._mark = -1  # of the newest wake word, in samples ...
-        self._told = -REFRACTORY  # ... and where it fired
-        self._deaf_until = 0  # sample up to which a new engine may fire at that word too
-        self._ours_until = 0  # sample up to which our own voice may be heard ...
-        self._others_until = 0  # ... and what was learnt of others holds
+        self._strict = False  # the wake engine's current strictness
+        # The engine that takes over with the next frame.
+        self._successor: deque[WakeEngine] = deque(maxlen=1)
+        self._mark = -1  # sample of the newest wake word's mark
+        self._told = -REFRACTORY  # sample at which it fired
+        self._deaf_until = 0  # until this sample, a new engine may fire at the same word again
+        self._ours_until = 0  # until this sample our own voice may be heard
+        self._others_until = 0  # until this sample, what was learnt about other speakers is valid
         self.ring = Ring()
 
     def pass_by(self, frame: Frame) -> bool:
-        """Take the next frame if nobody is expected to speak and no engine need hear it now.
+        """Store the next frame without processing it, if that is possible.
 
-        In microseconds. False where nothing was done: `hear` must. See `GatedWake.pass_by`.
+        Takes microseconds. Returns False, having done nothing, if the frame has to go through
+        `hear`: someone is expected to speak, a change is pending or the wake engine needs the frame
+        (see `GatedWake.pass_by`).
         """
         busy = self._watching or self._wish or self._forgetting or self._successor
         if busy or not self._wake.pass_by(frame.pcm, frame.end):
@@ -94,9 +102,10 @@ class AudioFrontEnd:
         return True
 
     def hear(self, frame: Frame) -> list[EarEvent]:
-        """Take the next frame; blocking, a millisecond or a few."""
+        """Process the next frame and return its events. Blocks for up to a few milliseconds."""
         if self._forgetting:
-            self._forgetting = False  # first: it may be asked for again at any time
+            # Cleared first, because any thread may set it again at any time.
+            self._forgetting = False
             self._begin_anew()
         if self._wish:
             self._obey(self._wish.popleft())
@@ -106,54 +115,60 @@ class AudioFrontEnd:
         return [*told, *events, *self._listen_for_wake(frame)]
 
     def watch(self, from_ms: float, after_ms: float) -> None:
-        """Look for speech, beginning with what the ring holds since `from_ms`.
+        """Detect speech, starting with the audio in the ring buffer since `from_ms`.
 
-        Only speech after `after_ms` counts; what lies before lets the detector find its feet. From
-        the mark of a wake word on, who talked before that word is known to be somebody else.
+        Only speech after `after_ms` counts; earlier audio lets the detector adapt. If `from_ms` is
+        the mark of a wake word, speech before the wake word is known to come from other people.
         """
         self._wish.append((from_ms, after_ms))
 
     def unwatch(self) -> None:
-        """Nobody is expected to speak without the wake word."""
+        """Stop detecting speech; only the wake word counts from now on."""
         self._wish.append(None)
 
     def forget(self) -> None:
-        """Nothing heard so far may be looked back on, nor be half of a wake word."""
+        """Discard all audio heard so far, including a partly heard wake word."""
         self.ring = Ring()
-        # With its next frame the worker restarts the engine, and drops what it is pushing just now.
+        # The worker restarts the engine with its next frame and drops the frame it is pushing now.
         self._forgetting = True
 
     def use(self, wake: WakeEngine) -> None:
-        """From the next frame on this engine listens for wake words; it is the ear's to close. It
-        must have heard silence (`restart`)."""
+        """Switch to this wake engine with the next frame, and own it from now on.
+
+        The engine must already have heard silence (`restart`).
+        """
         with suppress(IndexError):
-            self._successor.popleft().close()  # which nothing was heard with
+            self._successor.popleft().close()  # it never heard a frame
         self._successor.append(wake)
 
     def distract(self, by: Distraction, on: bool) -> None:
-        """Something plays, or no longer: more certainty is asked of a wake word, but not while it
-        rings, and what we play ourselves is nobody's talk."""
+        """Note that a distraction has started or stopped.
+
+        While the assistant speaks or media plays, a wake word needs a higher score; a ringing timer
+        does not raise it. Speech heard while the assistant itself makes sound is not counted as
+        other people talking.
+        """
         self._distractions = self._distractions | {by} if on else self._distractions - {by}
 
     def near_misses(self) -> list[NearMiss]:
-        """Return the near misses since the last call; while the worker rests."""
+        """Return the near misses since the last call. Call it only while the worker is idle."""
         return self._wake.near_misses()
 
     @property
     def last_voiced_ms(self) -> float | None:
-        """The last voiced sample of the speech under way, None where nobody speaks."""
+        """Time of the last voiced sample of the current speech, None if nobody is speaking."""
         if self._wish and self._wish[0] is not None:
-            return None  # the endpointer still tells of the speech before
+            return None  # the endpointer still reports the speech before
         last = self._endpointer.last_voiced
         return None if last is None else last / SAMPLES_PER_MS
 
     def restart(self) -> None:
-        """A new source begins, its time at 0."""
+        """Start over with a new source whose time begins at 0."""
         self._wish.clear()
         self._begin_anew()
 
     def close(self) -> None:
-        """Give up the engine's native resources."""
+        """Release the native resources of the wake engines."""
         self._wake.close()
         while self._successor:
             self._successor.popleft().close()
@@ -172,14 +187,17 @@ class AudioFrontEnd:
         self._wake.restart()
 
     def _exchange(self, wake: WakeEngine) -> list[EarEvent]:
-        """Half a word that was said before this frame must count for the new engine too, and a
-        whole one at which the engine before would have fired just now."""
+        """Replace the wake engine, replaying recent audio to the new one.
+
+        A word that was half spoken before this frame still counts for the new engine, and so does a
+        whole word at which the old engine would have fired just now.
+        """
         ring = self.ring
         start = max(ring.start, ring.end - REFRACTORY)
         start += -(start - ring.start) % FRAME_SAMPLES
         before, found = self._wake.exchange(wake, _past(ring, start, ring.end))
         before.close()
-        self._strict = self._risen = False  # as a new engine is
+        self._strict = self._risen = False  # the state of a new engine
         self._deaf_until = self._told + REFRACTORY
         if found is None or found.at < ring.end - _JUST_NOW:
             return []
@@ -219,10 +237,10 @@ class AudioFrontEnd:
         self._voice.reset()
         self._lasting.reset()
         after = round(after_ms * SAMPLES_PER_MS)
-        ring = self.ring  # `forget` may take it away at any time
+        ring = self.ring  # `forget` may replace it at any time
         start = max(round(from_ms * SAMPLES_PER_MS), ring.start)
         woken = start == self._mark
-        start -= (start - ring.start) % FRAME_SAMPLES  # whole frames, or some sound is lost
+        start -= (start - ring.start) % FRAME_SAMPLES  # aligned to frames, so that no audio is lost
         goes_on = start < self._others_until
         if woken:
             self._endpointer.reset(after, person_from=max(0, start - _WORD), goes_on=goes_on)
@@ -231,17 +249,17 @@ class AudioFrontEnd:
         else:
             self._endpointer.reset(after, goes_on=goes_on)
         self._endings.begin(after)
-        # `after_ms` lies ahead of all this, so nothing can be reported yet.
+        # All of this audio is before `after_ms`, so nothing is reported yet.
         for pcm, end in _past(ring, start, ring.end):
             self._look_for_speech(pcm, end)
 
     def _listen_to_others(self, ring: Ring, mark: int) -> None:
-        """Have the endpointer hear what came before the mark, as far as it cannot be our voice."""
+        """Let the endpointer hear the audio before the mark that cannot be our own voice."""
         late = max(0, self._ours_until - ring.start)
         first = ring.start + math.ceil(late / FRAME_SAMPLES) * FRAME_SAMPLES
         for pcm, end in _past(ring, first, mark):
             for voicing in self._voice.hear(pcm, end):
-                self._endpointer.hear(voicing)  # all before `after`: nothing begins or ends
+                self._endpointer.hear(voicing)  # before `after`, so no speech begins or ends here
         self._voice.reset()
 
     def _look_for_speech(self, pcm: bytes, end: int) -> list[EarEvent]:
@@ -256,7 +274,8 @@ class AudioFrontEnd:
                     self._lasting.begin(at, voicing.end)
                 case VoiceEnded(at, decided_at):
                     self._lasting.reset()
-                    self._endings.begin(decided_at)  # where more is waited for, it begins anew
+                    # If the person goes on, this pause is judged afresh.
+                    self._endings.begin(decided_at)
                     events.append(SpeechEnded(at / SAMPLES_PER_MS, decided_at / SAMPLES_PER_MS))
                 case None if (told := self._lasting.hear(voicing)) is not None:
                     events.append(told)
@@ -264,44 +283,50 @@ class AudioFrontEnd:
 
 
 def _past(ring: Ring, start: int, end: int) -> Iterator[tuple[bytes, int]]:
-    """The ring's frames from `start` to `end`, where frames begin, each with its end."""
+    """Yield each frame of the ring between `start` and `end` with its end sample; both must be
+    frame boundaries."""
     past = ring.since(start)
     for at in range(0, end - start, FRAME_SAMPLES):
         yield past[2 * at : 2 * at + FRAME_BYTES], start + at + FRAME_SAMPLES
 
 
-# Whether speech lasts: it was voiced for so long in all, without a longer pause.
+# Speech lasts once it has been voiced for this long in total, without a pause longer than GAP_MS.
 
 
 BAR_MS = 300.0  # as `Rules.barge_in_ms`
-# A stop between two sounds of a word is shorter; a pause between two words ends a cough.
+# Gaps between the sounds of a word are shorter than this. A longer pause means that it was a cough
+# or a single word.
 GAP_MS = 200.0
 
 
 class SpeechDuration:
-    """Follows one speech of the endpointer's, from its start until it has lasted."""
+    """Follow one stretch of speech until it has lasted long enough or falls silent."""
 
     def __init__(self, chunk_samples: int, bar_ms: float = BAR_MS) -> None:
-        """`chunk_samples`: the detector's; the bar counts to the nearest chunk."""
+        """`chunk_samples` is the detector's chunk size; the bar is accurate to half a chunk."""
         self._chunk = chunk_samples
         self._bar = bar_ms * SAMPLES_PER_MS - chunk_samples / 2
         self._gap = GAP_MS * SAMPLES_PER_MS
         self.reset()
 
     def reset(self) -> None:
-        """Nobody speaks, or it is told already: nothing is followed."""
+        """Stop following."""
         self._following = False
-        self._began: int | None = None  # sample; None: silent just now
-        self._voiced = 0  # samples, since it began
-        self._last = 0  # sample behind the last voiced chunk
+        self._began: int | None = None  # sample; None while silent
+        self._voiced = 0  # voiced samples since it began
+        self._last = 0  # end of the last voiced chunk, in samples
 
     def begin(self, at: int, end: int) -> None:
-        """The endpointer tells at sample `end` that speech began at sample `at`."""
+        """Follow speech that began at sample `at`, as reported by the endpointer at sample
+        `end`."""
         self._following = True
         self._began, self._voiced, self._last = at, end - at, end
 
     def hear(self, voicing: Voicing) -> SpeechHeld | SpeechPassed | None:
-        """Take the next chunk of that speech. What goes on after it has passed begins anew."""
+        """Take the next chunk, and return SpeechHeld or SpeechPassed when that is decided.
+
+        Speech that goes on after SpeechPassed is measured from the start again.
+        """
         if not self._following:
             return None
         if voicing.probability > STAY_ABOVE:

@@ -1,4 +1,4 @@
-"""One question to the person, from its words to the verdict. The model has no say in it."""
+"""One confirmation question, from its wording to the verdict. The model has no influence on it."""
 
 import asyncio
 from collections.abc import Callable
@@ -16,50 +16,53 @@ from assistant.domain.turn_audio import TurnAudio
 if TYPE_CHECKING:
     from assistant.confirmation.witness import OwnersPhone
 
-UNDERSTAND_S = 8.0  # that a brain may take to show whether it was told something to do
-STARS = "****"  # stands for a PIN wherever words are kept
+UNDERSTAND_S = 8.0  # seconds that a brain may take to show whether it heard a command
+STARS = "****"  # replaces a PIN wherever words are stored
 
 _NOBODY = Settlement("silence")
 
 
 class Prompter(Protocol):
-    """A person at a keyboard."""
+    """Ask a person at a keyboard."""
 
     async def ask(self, question: str, *, hidden: bool) -> str | None:
-        """Their line, None where they give none in time. `hidden`: it is not shown."""
+        """Return the line that the person typed, or None if they gave none in time.
+
+        `hidden`: do not echo it.
+        """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class AskingServices:
-    """Services that help to ask a person."""
+    """Services needed to ask a person for confirmation."""
 
     witness: Witness
     prompter: Prompter | None = None
     phone: "OwnersPhone | None" = None
-    learn: Callable[[str], None] = lambda text: None  # tells the model, with its next turn
+    learn: Callable[[str], None] = lambda text: None  # adds a note for the model to its next turn
 
 
 class ConfirmationDialog:
-    """Asked once. `settlement` is its end, whoever brings it about."""
+    """A question that is asked once. `settlement` resolves when it is answered or given up."""
 
     def __init__(
         self, question: Question, call: ToolCall, means: AskingServices, *, typed: bool
     ) -> None:
-        """`typed`: the turn came from a keyboard, and so does the answer."""
+        """`typed`: the turn came from a keyboard, so the answer does too."""
         self.question = question
         self.call = call
         self.heard: str | None = None
         self.settlement: asyncio.Future[Settlement] = asyncio.get_running_loop().create_future()
-        self._held: SpeculativeTurn | None = None  # the brain's turn about the answer
-        self.typed_text: str | None = None  # the line, where the answer came from a keyboard
-        self.nobody = False  # there was nobody who could have answered
+        self._held: SpeculativeTurn | None = None  # the brain's speculative turn on the answer
+        self.typed_text: str | None = None  # the typed answer, if it came from a keyboard
+        self.nobody = False  # True if nobody could have answered
         self._means = means
         self._typed = typed
 
     @property
     def by(self) -> AnswersBy:
-        """Source of the answer."""
+        """Channel of the answer: "ear", "keys" or "phone"."""
         if self.question.how == "phone":
             return "phone"
         if self._typed or (self.question.how == "pin" and not self._hears_digits):
@@ -68,7 +71,7 @@ class ConfirmationDialog:
 
     @property
     def line(self) -> str:
-        """Key of the sentence by which it is asked; fields: question, phone."""
+        """Catalogue key of the sentence that asks. Its fields are `question` and `phone`."""
         match self.question.how:
             case "pin" if self._typed:
                 return "asking.typed_pin"
@@ -81,43 +84,42 @@ class ConfirmationDialog:
 
     @property
     def phone_name(self) -> str:
-        """Name of the phone that is asked, "" for none."""
+        """Name of the phone that is asked, "" if there is none."""
         return self._means.phone.name if self._means.phone is not None else ""
 
     @property
     def private(self) -> bool:
-        """True if what is said is heard on this machine alone, and kept nowhere."""
+        """True if the answer (a PIN) is recognised on this device only and never stored."""
         return self.question.how == "pin"
 
     @property
     def settled(self) -> bool:
-        """It is answered, or will not be."""
+        """True once the question is answered or given up."""
         return self.settlement.done()
 
     async def enter_pin(self, typed: str, by: str) -> Settlement:
-        """The verdict on a PIN that was entered elsewhere; it settles nothing yet."""
+        """Return the verdict on a PIN entered elsewhere, without settling the question."""
         witness = self._means.witness
         return await witness.enter(witness.typed_digits(typed), by)
 
     def record(self) -> ConfirmationRecord:
-        """Return what was asked and what came of it."""
+        """Return the record of the question and its result."""
         done = self.settlement.done() and not self.settlement.cancelled()
         verdict = self.settlement.result().verdict if done else "silence"
         heard = STARS if self.private and self.heard is not None else self.heard
         return ConfirmationRecord(self.question.text, heard, verdict)
 
     def settle(self, settlement: Settlement) -> None:
-        """The first word counts."""
+        """Settle the question. Only the first call counts."""
         if not self.settlement.done():
             self.settlement.set_result(settlement)
 
     def no_answer(self, *, waited: bool) -> None:
-        """Nobody said anything; or, not `waited`, nobody was there to."""
+        """Settle the question as unanswered. `waited` is False if nobody could have answered."""
         self.nobody = not waited
         self.settle(_NOBODY)
 
     async def by_keys(self) -> None:
-        """Ask at the keyboard."""
         prompter = self._means.prompter
         if prompter is None:
             self.no_answer(waited=False)
@@ -145,7 +147,10 @@ class ConfirmationDialog:
         self.settle(Settlement(tapped, f"phone {phone.name}" if tapped == "yes" else ""))
 
     async def by_ear(self, audio: TurnAudio, held: SpeculativeTurn | None) -> None:
-        """Weigh what is being said, once it is complete. `held`: the brain's turn about it."""
+        """Judge a spoken answer once it is complete.
+
+        `held` is the brain's speculative turn on the same audio.
+        """
         self._held = held
         pcm = await audio.complete()
         witness, question = self._means.witness, self.question
@@ -170,7 +175,11 @@ class ConfirmationDialog:
         return self._means.witness.hears_secrets(self.question.language)
 
     async def _words(self, pcm: bytes) -> tuple[str | None, str | None]:
-        """A service's transcript and what this machine decodes; both only where both count."""
+        """Return a service's transcript and what this device recognised.
+
+        A secure call needs both; otherwise the device's recogniser is only used if there is no
+        transcript.
+        """
         own = partial(self._means.witness.recognise, pcm, self.question.language)
         if self.question.tier is Tier.SECURE:
             transcript, recognised = await asyncio.gather(self._transcript(), own())

@@ -1,4 +1,7 @@
-"""The confirmation inside a turn: ask, hear, settle, tell. Meanwhile the brain has no voice."""
+"""Confirmation within a turn: ask, hear the answer, settle the call and report the result.
+
+The brain says nothing while this goes on.
+"""
 
 import asyncio
 import json
@@ -42,31 +45,32 @@ if TYPE_CHECKING:
     from assistant.conversation.turn import Turn
 
 _log = logging.getLogger(__name__)
-_FOR_MODELS = LIMITS | {"too_fast"}  # what a model meets that does not stop calling
+_FOR_MODELS = LIMITS | {"too_fast"}  # limits that a model runs into if it keeps calling
 _NO_ONE = Settlement("silence")
-# An answer follows our own voice at once: beside its yes nothing secure comes of it.
+# An answer comes right after our own voice, so beyond its yes nothing secure may follow from it.
 _ANSWERING = CallContext(can_ask=False, spoken=True, near_own_speech=True)
 
 
-_SWITCHES = (HOME_ASSISTANT, HEARTH)  # what their calls give, beside readings, our sentence tells
+# Apart from readings, our own sentence reports the results of their calls.
+_SWITCHES = (HOME_ASSISTANT, HEARTH)
 
 
 def gives_data(outcome: ToolOutcome) -> bool:
-    """True of a call that was made for what it gives: a reading, or another server's answer."""
+    """Return True if the call was made for its data: a reading, or another server's answer."""
     gave = outcome.status is Status.DONE and bool(outcome.data)
     return gave and (outcome.tier is Tier.READ or outcome.server not in _SWITCHES)
 
 
 @dataclass(frozen=True, slots=True)
 class Before:
-    """The past of a question that follows another one of its turn."""
+    """Context of a question that follows another question in the same turn."""
 
-    told: str  # what came of the one before; said in front of the question
-    ids: frozenset[str]  # the calls that were told so far
+    told: str  # the result of the previous call, spoken before this question
+    ids: frozenset[str]  # ids of the calls reported so far
 
 
 class Confirming:
-    """One question of one turn. Owned by the turn: its tasks are in the turn's group."""
+    """One question of one turn. The turn owns it; its tasks run in the turn's task group."""
 
     def __init__(
         self,
@@ -80,12 +84,13 @@ class Confirming:
         spawn: Callable[[Coroutine[Any, Any, bool]], asyncio.Task[bool]],
         before: Before | None = None,
     ) -> None:
-        """`spawn` starts what outlives the turn. `before`: None for the turn's first question."""
+        """`spawn` starts tasks that outlive the turn. `before` is None for the turn's first
+        question."""
         self.exchange = exchange
         self._before = before
-        self.promoted: FollowOnTurn | None = None  # what answers, as a turn to be
+        self.promoted: FollowOnTurn | None = None  # the answer as a possible turn of its own
         self._turn = turn
-        self._number = turn.opening.turn  # in the machine
+        self._number = turn.opening.turn  # turn number in the turn machine
         self._services = services
         self._tools = services.tools
         self._catalogue = catalogue
@@ -94,22 +99,24 @@ class Confirming:
         self._group = group
         self._spawn = spawn
         self._outcome: ToolOutcome | None = None
-        self._listening: asyncio.Task[None] | None = None  # for the answer, wherever it comes from
-        self._settled = False  # the toolbox knows
+        # Waits for an answer by keyboard, phone or voice.
+        self._listening: asyncio.Task[None] | None = None
+        self._settled = False  # the toolbox has been told
 
     def begin(self) -> None:
-        """Ask."""
+        """Start asking."""
         concluding = self._conclude()
         try:
             self._group.create_task(concluding)
-        except RuntimeError:  # the turn is just ending
+        except RuntimeError:  # the task group is shutting down
             concluding.close()
             self.give_up()
             return
         self._dispatch(ConfirmationAsked(self._number, self.exchange.by))
 
     def give_up(self) -> None:
-        """The turn is over, however: what was not settled by now never runs."""
+        """Settle the call as unanswered if it is still open when the turn ends, so that it never
+        runs."""
         if not self._settled:
             self._spawn(self._settle(_NO_ONE))
 
@@ -119,7 +126,7 @@ class Confirming:
         hearing: Hearing,
         new_turn_id: Callable[[], str],
     ) -> None:
-        """Do the next step, as the machine says."""
+        """Carry out an effect of the turn machine that concerns the question."""
         match effect:
             case AwaitAnswer(_, "keys"):
                 self._listening = self._group.create_task(self.exchange.by_keys())
@@ -131,18 +138,19 @@ class Confirming:
                 if self._turn.audio is not None:
                     self._turn.audio.finish()
                 if self.exchange.private:
-                    hearing.forget()  # nobody may look back on a PIN
+                    hearing.forget()  # no PIN may stay in the ring buffer
             case NoAnswer(_, waited):
                 if self._listening is not None:
                     self._listening.cancel()
                     if self._turn.audio is not None:
-                        self._turn.audio.abandon()  # half an answer is none
+                        self._turn.audio.abandon()  # a partial answer does not count
                 self.exchange.no_answer(waited=waited)
 
     def _hear(self, audio: TurnAudio, turn_id: str) -> None:
-        """Somebody answers. `turn_id`: of the turn that it will be, if it is a new command.
+        """Begin to hear a spoken answer.
 
-        A PIN goes to no brain.
+        `turn_id` is used for the new turn if the answer turns out to be a new command. A PIN is
+        given to no brain.
         """
         if self.exchange.private:
             self._turn.hear_answer(audio)
@@ -170,10 +178,10 @@ class Confirming:
             if await self._ask():
                 self._dispatch(PlaybackEnded(self._number))
             else:
-                exchange.no_answer(waited=False)  # what nobody heard nobody answers
+                exchange.no_answer(waited=False)  # the question was not heard to its end
             settlement = await exchange.settlement
             self._turn.leave_brain()
-            # Not a task of this turn: a call that was confirmed runs to its end, come what may.
+            # Not a task of this turn: a confirmed call runs to its end even if the turn is cut off.
             settling = self._settle(None if exchange.nobody else settlement)
             await asyncio.shield(self._spawn(settling))
             following = await self._following(None if exchange.nobody else settlement)
@@ -192,13 +200,13 @@ class Confirming:
         )
 
     async def _ask(self) -> bool:
-        """Ask; return True if the question has sounded to its end."""
+        """Ask, and return True if the question was played to the end."""
         if self._before is None:
             return await self._turn.ask_aloud(self._line())
         return await self._turn.ask_further(f"{self._before.told} {self._line()}".strip())
 
     async def _following(self, settlement: Settlement | None) -> Question | None:
-        """The question about the next call; what is not asked about is noted."""
+        """Return the question about the next call, recording calls that need none."""
         while True:
             following = await self._tools.next_question(self._turn.turn_id, settlement)
             if not isinstance(following, ToolOutcome):
@@ -207,7 +215,7 @@ class Confirming:
             self._turn.follower.called(self._turn, following)
 
     async def _hand_over(self, following: Question, settlement: Settlement) -> None:
-        """Ask the next question of the same sentence."""
+        """Ask the next question of the same request."""
         try:
             self._tell_brain(settlement)
             await self._drop_held()
@@ -219,12 +227,13 @@ class Confirming:
             raise
 
     async def _drop(self, question: Question) -> bool:
-        """Nobody is there any more to be asked."""
+        """Settle a question as unanswered because its turn is gone."""
         await self._tools.settle(question, None)
         return True
 
     async def _let_answer(self, settlement: Settlement) -> bool:
-        """Have the model answer with what a confirmed call has read. False: there is nothing."""
+        """Let the model answer with the data that a confirmed call returned. Returns False if there
+        is none."""
         outcome = self._outcome
         if settlement.verdict != "yes" or outcome is None or not gives_data(outcome):
             return False
@@ -236,7 +245,7 @@ class Confirming:
         return True
 
     async def _drop_held(self) -> None:
-        """The one conversation with a model must be free for what follows."""
+        """Close the speculative turn, because a brain holds only one conversation at a time."""
         if self._held is not None:
             await self._held.close()
             self.promoted = None
@@ -251,7 +260,7 @@ class Confirming:
         )
 
     async def _tell(self, settlement: Settlement) -> None:
-        """Say what came of it; meanwhile what the brain makes of the answer is seen to."""
+        """Speak the result, and drain the brain's speculative turn on the answer while doing so."""
         self._tell_brain(settlement)
         held = self._held
         draining = self._group.create_task(self._drain(held)) if held is not None else None
@@ -262,12 +271,14 @@ class Confirming:
             draining.cancel()
 
     async def _settle(self, settlement: Settlement | None) -> bool:
-        """Never raises: whatever breaks, the person is told and the process lives on."""
+        """Settle the call and record its outcome. Never raises: a failure is reported to the
+        person."""
         if self._settled:
             return True
         self._settled = True
         if settlement is not None and settlement.verdict == "yes":
-            # From here on nobody knows, until it is told: the turn may be written down before.
+            # Until the result is known, record the outcome as unknown: the turn may be stored
+            # before that.
             self._note(replace(lost(self.exchange.call), decision=Decision.CONFIRMED))
         try:
             outcome = await self._tools.settle(self.exchange.question, settlement)
@@ -281,12 +292,13 @@ class Confirming:
         return True
 
     def _note(self, outcome: ToolOutcome) -> None:
-        """A call has one entry in its turn."""
+        """Replace the recorded outcome of the same call."""
         outcomes = self._turn.outcomes
         outcomes[:] = [outcome if one.id == outcome.id else one for one in outcomes]
 
     def _broke(self, settlement: Settlement | None) -> ToolOutcome:
-        """Return the outcome of a call that broke inside; without a yes it was not even begun."""
+        """Return the outcome of a call that failed inside Hearth. Without a yes it was never
+        started."""
         confirmed = settlement is not None and settlement.verdict == "yes"
         return replace(
             lost(self.exchange.call),
@@ -297,7 +309,7 @@ class Confirming:
         )
 
     def _told(self, settlement: Settlement) -> str:
-        """Return what is said at the end: first what else the turn did, which nobody told yet."""
+        """Return the final sentence, beginning with results of the turn not reported yet."""
         if self.exchange.nobody:
             return ""
         language, sentences = self._turn.language, self._others()
@@ -308,7 +320,7 @@ class Confirming:
         return " ".join(dict.fromkeys(sentences))
 
     def _others(self) -> list[str]:
-        """List what else the turn has done, as far as it was not told before."""
+        """List sentences for other calls of the turn that have not been reported yet."""
         return [
             one.sentence
             for one in self._turn.outcomes
@@ -316,7 +328,7 @@ class Confirming:
             and one.id != self.exchange.question.call_id
             and one.decision is not Decision.NEEDS_CONFIRMATION
             and one.rule not in _FOR_MODELS
-            and not gives_data(one)  # of which the model tells
+            and not gives_data(one)  # the model reports these
             and not (self._before and one.id in self._before.ids)
         ]
 
@@ -327,7 +339,8 @@ class Confirming:
         return frozenset(done)
 
     def _tell_brain(self, settlement: Settlement) -> None:
-        """Tell a model the result with its next turn: what it said itself may be wrong."""
+        """Tell the model the result with its next turn, because what it said about the call may be
+        wrong."""
         if self.exchange.nobody:
             return
         sentence = self._outcome.sentence if self._outcome is not None else ""
@@ -339,7 +352,7 @@ class Confirming:
         )
 
     async def _drain(self, held: SpeculativeTurn) -> None:
-        """Leave out what the brain makes of a yes or no, and answer its calls."""
+        """Discard what the brain says about a yes or no, and answer its tool calls."""
         async with aclosing(held.events(further=False)) as events:
             async for event in events:
                 if isinstance(event, Spent):
@@ -348,7 +361,7 @@ class Confirming:
                     self._spawn(self._answer(held, event))
 
     async def _answer(self, held: SpeculativeTurn, call: ToolCall) -> bool:
-        """Never raises."""
+        """Answer a tool call of the speculative turn. Never raises."""
         try:
             await held.answer(replace(await self._outcome_for(call), id=call.id))
         except Exception:
@@ -357,7 +370,8 @@ class Confirming:
         return True
 
     async def _outcome_for(self, call: ToolCall) -> ToolOutcome:
-        """The frozen call has been made; any other goes through the policy afresh."""
+        """Return the confirmed call's outcome for an equal call. Any other call goes through the
+        policy."""
         frozen, outcome = self.exchange.call, self._outcome
         if outcome is None or (call.name, call.arguments) != (frozen.name, frozen.arguments):
             turn, heard = self._turn, self.exchange.heard

@@ -1,4 +1,4 @@
-"""The hands: carry out what the turn machine says, with one turn at a time under way."""
+"""Effect runner: carries out the effects of the turn machine, one turn at a time."""
 
 import asyncio
 import logging
@@ -61,13 +61,13 @@ from audio.errors import AudioError
 
 _log = logging.getLogger(__name__)
 
-_STOP_LEAD_MS = 200.0  # from before the first voiced sample: a word may begin without voice
+_STOP_LEAD_MS = 200.0  # before the first voiced sample, because a word may begin unvoiced
 
 OnTurn = Callable[[Turn, CloseTurn], Coroutine[Any, Any, None]]
 
 
 class TurnMaker:
-    """Maker of the turns of one conversation."""
+    """Create the turns of one conversation."""
 
     def __init__(
         self,
@@ -80,7 +80,7 @@ class TurnMaker:
         languages: Languages,
         profiles: Mapping[str, str] | None,
     ) -> None:
-        """`profiles`: wake word -> name of the profile that its turns have."""
+        """`profiles` maps a wake word to the name of the profile its turns use."""
         self.new_turn_id = new_turn_id
         self._voice = voice
         self._services = services
@@ -89,7 +89,7 @@ class TurnMaker:
         self._clock = clock
         self.languages = languages
         self._profiles = profiles or {}
-        self.profile = ""  # of a turn whose wake word names none
+        self.profile = ""  # used if the wake word names no profile
 
     def make(
         self,
@@ -98,7 +98,8 @@ class TurnMaker:
         dispatch: Callable[[Event], None],
         spawn: Callable[[ToolRun], asyncio.Task[bool]],
     ) -> Turn:
-        """`before`: the turn before it. `spawn` starts what outlives the turn."""
+        """Create a turn. `before` is the previous turn; `spawn` starts tasks that outlive the
+        turn."""
         asked = before.open_question if opening.held and before is not None else None
         held = asked.promoted if asked is not None else None
         conversation = self._conversation
@@ -107,7 +108,7 @@ class TurnMaker:
         audio = held.audio if held is not None else self._hearing.sound_for(opening)
         services = self._services
         if held is not None:
-            whole = services.get()  # another turn has used them
+            whole = services.get()  # already set: the previous turn used them
             brain = SpeculativeBrain(held.turn, whole.brain)
             services = Deferred.of(replace(whole, brain=brain))
         if opening.wake is not None:
@@ -140,12 +141,13 @@ class TurnMaker:
         return turn
 
     def use_profile(self, name: str) -> None:
-        """Set the profile of the turns whose wake word names none; "" for none."""
+        """Set the profile for turns whose wake word names none; "" for none."""
         self.profile = name
 
     def _profile_of(self, opening: OpenTurn, before: Turn | None) -> str:
         if opening.source in ("follow_up", "barge_in"):
-            return before.profile if before is not None else ""  # it goes on as it began
+            # Keeps the profile of the conversation.
+            return before.profile if before is not None else ""
         return self._profiles.get(opening.wake.word if opening.wake else "", self.profile)
 
 
@@ -154,7 +156,7 @@ def _said(turn: Turn | None) -> Sequence[str]:
 
 
 class EffectRunner:
-    """Owns the turn under way. `group` is the caller's to enter and to leave."""
+    """Own the current turn. The caller enters and leaves `group`."""
 
     def __init__(
         self,
@@ -169,14 +171,14 @@ class EffectRunner:
         hears_stop: HearsStop | None,
         clock: Clock,
     ) -> None:
-        """`on_turn`: see ConversationLoop. `dispatch` gives the machine an event. `written` is
-        called when a turn is over and written down."""
-        self.turn: Turn | None = None  # the newest one, open or just closed
+        """`on_turn`: see ConversationLoop. `dispatch` sends an event to the turn machine. `written`
+        is called when a turn is over and has been stored."""
+        self.turn: Turn | None = None  # the newest turn, open or just closed
         self.task: asyncio.Task[None] | None = None  # the newest turn's
-        self.unfinished = 0  # turns that are open or being written down
-        self.opened = self.closed = 0  # turns that somebody asked for
+        self.unfinished = 0  # turns that are open or being stored
+        self.opened = self.closed = 0  # turns requested by a person or a program
         self.group = asyncio.TaskGroup()
-        # Told when a person speaks to us or wants silence: what rings falls silent.
+        # Notified when a person speaks to us or wants silence, so that a ringing timer can stop.
         self.heard: Listeners[[]] = Listeners("speech to us")
         self.announced: Listeners[[str, bool]] = Listeners("announcements")
         self.followers = TurnListeners()
@@ -190,10 +192,10 @@ class EffectRunner:
         self._written = written
         self._hears_stop = hears_stop
         self._clock = clock
-        self._waiting: asyncio.Task[None] | None = None  # somebody waits for an answer
+        self._waiting: asyncio.Task[None] | None = None  # the timer of the thinking tone
 
     def perform(self, effect: Effect) -> None:
-        """Do it, or begin to."""
+        """Carry out an effect, or start a task that does."""
         match effect:
             case OpenTurn():
                 self._open(effect)
@@ -283,9 +285,9 @@ class EffectRunner:
             self.task.cancel()
         if self.turn is None:
             return
-        self._tell_cut(self.turn)  # before the next turn begins
+        self._tell_cut(self.turn)  # must be reported before the next turn begins
         self.turn.cut_short(reason)
-        # Behind the calls that were asked for just now: what is not begun yet cannot be left.
+        # Deferred, so that calls requested in this step have begun: only those can be left.
         if (services := self._services.value) is not None:
             leave = services.tools.leave
             asyncio.get_running_loop().call_soon(leave, self.turn.turn_id)
@@ -299,13 +301,13 @@ class EffectRunner:
         try:
             await turn.run()
         except Exception:
-            # The edge of a turn: whatever broke in it, the next turn must work.
+            # Last resort of a turn: whatever failed in it, the next turn must work.
             _log.exception("turn %s broke", turn.turn_id)
             turn.break_off()
             if self.turn is turn:
                 self._dispatch(StopAsked())
                 if not turn.opening.silent:
-                    # A person who gets no answer must not wait for it.
+                    # Play the error sound, so that the person does not wait for an answer.
                     self.group.create_task(self._play("error"))
 
     def _end_listening(self, ending: EndListening) -> None:
@@ -313,7 +315,8 @@ class EffectRunner:
             return
         speech_end = ending.speech_end_ms
         if speech_end is None:
-            speech_end = self._hearing.last_voiced_ms  # cut off by the end of a file or of the time
+            # Ended by the end of a file or by the time limit.
+            speech_end = self._hearing.last_voiced_ms
         if speech_end is not None:
             speech_end = self._conversation.at(speech_end)
         self.turn.end_listening(speech_end, self._conversation.at(ending.decided_ms))
@@ -326,7 +329,7 @@ class EffectRunner:
             self.group.create_task(self._write_down(self.turn, self.task, closing))
 
     async def _write_down(self, turn: Turn, task: asyncio.Task[None], closing: CloseTurn) -> None:
-        await asyncio.wait([task])  # the end of a cancelled turn is part of it
+        await asyncio.wait([task])  # a cancelled turn still has to finish
         self._tell_cut(turn)
         turn.close(closing)
         if turn.opening.source == "announcement":
@@ -342,9 +345,9 @@ class EffectRunner:
     def _end_announcement(self, turn: Turn) -> None:
         opening = turn.opening
         if turn.asking is not None:
-            return  # whoever asks knows whether it is asked again
+            return  # the program that asks decides whether to ask again
         if turn.cut == "barge_in" and turn.sounded.only_toned:
-            # They heard that something is to come, and not what: it waits again.
+            # The person only heard the opening tone, so the announcement is queued again.
             manner = opening.manner or PLAIN
             self._dispatch(Announced(opening.text or "", turn.language, manner, opening.then))
         else:

@@ -1,7 +1,7 @@
-"""Endpointing: how long a pause may last before the turn is over, by what was said so far.
+"""Endpointing: decide how long a pause may last before the turn is over.
 
-Pure, but for the times that come in. A complete command needs no more than a breath; whoever stops
-at "and" or "the" goes on; of all else nothing is known.
+The rules are pure apart from the times passed in. A complete command needs only a short pause;
+after "and" or "the" the person will go on; for anything else the default applies.
 """
 
 import asyncio
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 
 class PauseVerdict(Enum):
-    """Judgement of a pause."""
+    """Verdict on the words before a pause."""
 
-    COMPLETE = "complete"  # the sentence before it is a command of the house
-    UNFINISHED = "unfinished"  # the sentence before it must go on
+    COMPLETE = "complete"  # the words before it are a command of this house
+    UNFINISHED = "unfinished"  # the words before it need a continuation
     UNKNOWN = "unknown"
 
 
@@ -37,15 +37,16 @@ PAUSE_MS = {
     PauseVerdict.UNKNOWN: 860,
 }
 
-# Whoever has said little goes on, more often than not. Measured on open questions: 2 % are cut off
-# and the others wait 0.95 s.
+# A person who has said little usually goes on. Measured on open questions: 2 % are cut off and the
+# others wait 0.95 s.
 _SHORT_MS = 1500
 _SHORT_HANG_OVER_MS = 1050
 
-# Of a command that a grammar heard: other speech is taken for a shorter one too easily.
+# A command that the grammar recognised must have this many words, because other speech is easily
+# mistaken for a shorter one.
 LEAST_WORDS = 3
 
-# What is said behind a whole command by somebody who has more to say.
+# Words after a complete command that announce more.
 GOES_ON = ("and", "and then", "um", "uh")
 LAST_WORDS = frozenset(words.split()[-1] for words in GOES_ON)
 
@@ -53,39 +54,46 @@ IsCommand = Callable[[str], bool]
 
 
 def hang_over(verdict: PauseVerdict, said_ms: float) -> int:
-    """Return how long the pause may last, in ms. `said_ms`: from the first word to the last."""
+    """Return how long the pause may last, in ms.
+
+    `said_ms` is the time from the first word to the last.
+    """
     if verdict is PauseVerdict.UNKNOWN and said_ms < _SHORT_MS:
         return _SHORT_HANG_OVER_MS
     return PAUSE_MS[verdict]
 
 
 class Endings:
-    """Say how long the pause under way may last: by itself, the same for every pause.
+    """Decide how long the current pause may last. This base class uses one length for every pause.
 
-    One worker thread calls it; nothing blocks.
+    Called by a single worker thread; nothing here blocks.
     """
 
     def __init__(self, hang_over_ms: int = PAUSE_MS[PauseVerdict.UNKNOWN]) -> None:
         self._hang_over_ms = hang_over_ms
 
     def begin(self, after: int) -> None:
-        """Expect somebody to speak; speech counts from sample `after` on."""
+        """Expect speech, which counts from sample `after` on."""
 
     def hear(self, pcm: bytes, end: int) -> None:
         """Take the turn's next frame, which ends at sample `end`."""
 
     def hang_over_ms(self, now: int, last_voiced: int | None) -> int:
-        """Judge a chunk that ends at sample `now`; `last_voiced` as the endpointer has it."""
+        """Return the allowed pause in ms for a chunk that ends at sample `now`.
+
+        `last_voiced` is the endpointer's last voiced sample.
+        """
         return self._hang_over_ms
 
     def end(self) -> None:
-        """Expect nobody to speak any more."""
+        """Stop expecting speech."""
 
 
 class PlainEndings(Endings):
-    """Go by how much was said: where nobody here knows the words of the language."""
+    """Decide by the length of the speech alone, for languages that no local recogniser
+    understands."""
 
-    _speech_at: int | None = None  # end of the first chunk that was told of as speech
+    _speech_at: int | None = None  # end of the first chunk reported as speech
 
     def begin(self, after: int) -> None:
         self._speech_at = None
@@ -103,7 +111,10 @@ class PlainEndings(Endings):
 
 
 def judge_path(words: Sequence[str], is_command: IsCommand) -> PauseVerdict:
-    """Words that a grammar of commands heard, as far as it came; () where it heard none of its."""
+    """Return the verdict on the words that a grammar of commands recognised.
+
+    `words` is empty if the speech did not match the grammar.
+    """
     if not words:
         return PauseVerdict.UNKNOWN
     if words[-1] in LAST_WORDS or not is_command(" ".join(words)):
@@ -111,29 +122,30 @@ def judge_path(words: Sequence[str], is_command: IsCommand) -> PauseVerdict:
     return PauseVerdict.COMPLETE if len(words) >= LEAST_WORDS else PauseVerdict.UNKNOWN
 
 
-MOST = 2_000  # things it may have missed, 20 s; beyond, that sentence goes without
+MOST = 2_000  # calls that are kept for replay, 20 s of them; a longer sentence is not replayed
 
 _Missed = Callable[[Endings], object]
 
 
 class LateEndings(Endings):
-    """Go by how much was said, until the endings that know more are there.
+    """Use PlainEndings until better endings have been loaded.
 
-    Those that go by words bring a recogniser and a language's sentences with them, a third of what
-    an idle process may hold. They are made when a wake word is heard for the first time, and are
-    then told what they have missed of that sentence.
+    Endings that understand words need a recogniser and the sentences of a language, a third of the
+    memory an idle process may use. They are loaded when the first wake word is heard, and then
+    replay what they missed of that sentence.
     """
 
     def __init__(self, make: Callable[[], None]) -> None:
-        """`make` begins to make the others; called once, on the ear's thread; must not block."""
+        """`make` starts loading the other endings. It is called once, on the audio front end's
+        thread, and must not block."""
         self._make: Callable[[], None] | None = make
         self._now: Endings = PlainEndings()
         self._next: Endings | None = None  # set by any thread
-        self._missed: list[_Missed] = []  # of the sentence under way
-        self._goes = False  # one is under way
+        self._missed: list[_Missed] = []  # calls of the current sentence
+        self._goes = False  # a sentence is being heard
 
     def become(self, endings: Endings) -> None:
-        """These judge from now on; from any thread."""
+        """Use these endings from now on. May be called from any thread."""
         self._next = endings
 
     def begin(self, after: int) -> None:
@@ -166,7 +178,7 @@ class LateEndings(Endings):
             self._missed.append(missed)
 
     def _take_over(self) -> None:
-        """Let those that have come take up the sentence where they can know all of it."""
+        """Switch to the new endings, replaying the current sentence if all of it was kept."""
         coming, self._next = self._next, None
         if coming is None:
             return
@@ -178,7 +190,7 @@ class LateEndings(Endings):
         self._now = coming
 
 
-LOOK_S = 5.0  # between two looks at the house: nothing tells that a name has changed
+LOOK_S = 5.0  # seconds between polls: no event says that a name has changed
 
 _log = logging.getLogger(__name__)
 
@@ -187,19 +199,22 @@ _log = logging.getLogger(__name__)
 async def open_endings(
     languages: Sequence[str], house: Callable[[], "House"], area: str = ""
 ) -> AsyncIterator[Endings]:
-    """For an ear that ends before. `languages`: those spoken, the usual one first.
+    """Open the endings for an audio front end, which must be closed first.
 
-    The recogniser on this machine knows English alone, and a cloud's transcript comes too late.
-    English first: by the words, where they are a command or half of one, from the first sentence
-    on. Another first: the pause is longer for who has said little. None: the same for every pause,
-    and nothing else decides. `house`: the newest picture; `area`: the room of this box. A name that
-    changes is known within seconds.
+    `languages` lists the spoken languages, the usual one first. The local recogniser only knows
+    English, and a cloud transcript comes too late. With English first, pauses are judged by the
+    words, from the first sentence on, if they form all or part of a command. With another language
+    first, a person who has said little gets a longer pause. With no languages, every pause has the
+    same length.
+
+    `house` returns the newest snapshot and `area` is this device's area. Renamed things are noticed
+    within seconds.
     """
     if not languages:
         yield Endings(HANG_OVER_MS)
         return
     usual = languages[0]
-    if usual.partition("-")[0] != "en":  # the recogniser's only language
+    if usual.partition("-")[0] != "en":  # the only language of the recogniser
         yield PlainEndings()
         return
     worker = ThreadPoolExecutor(1, "ending")
@@ -217,7 +232,7 @@ async def open_endings(
 
 
 async def keep_names(use: Callable[["House"], None], house: Callable[[], "House"]) -> None:
-    """Give `use` each new picture of the house; never ends."""
+    """Call `use` with each new snapshot of the house; never returns."""
     told: House | None = None
     while True:
         newest = house()
@@ -228,7 +243,7 @@ async def keep_names(use: Callable[["House"], None], house: Callable[[], "House"
 
 
 def _tell(loop: asyncio.AbstractEventLoop, wanted: asyncio.Event) -> None:
-    """From the ear's thread."""
+    """Set the event from the audio front end's thread."""
     loop.call_soon_threadsafe(wanted.set)
 
 
@@ -239,7 +254,10 @@ async def _know_words(
     make: Callable[[], "GrammarEndpointer"],
     house: Callable[[], "House"],
 ) -> None:
-    """Once somebody begins to speak, judge by the words; never ends."""
+    """Load the grammar endpointer once someone begins to speak, and keep its names current.
+
+    Does not return unless the recogniser cannot be opened.
+    """
     await wanted.wait()
     try:
         known = await asyncio.get_running_loop().run_in_executor(worker, make)
@@ -252,7 +270,8 @@ async def _know_words(
 
 
 def _make(worker: Executor, language: str, area: str) -> "GrammarEndpointer":
-    """Imports the recogniser and loads its model, 0.1 s and 5 MB; its grammar takes that too."""
+    """Import the recogniser and load its model: about 0.1 s and 5 MB, and as much again for its
+    grammar."""
     from assistant.conversation.grammar_endpointer import GrammarEndpointer
     from audio.recognize.sphinx import SphinxLive
 

@@ -1,6 +1,6 @@
-"""The answers that a program expects, as hassil templates, and which of them somebody gave. Pure.
+"""The answers that a program expects, as hassil templates, and matching what was said against them.
 
-A model has no say in it: the whole of what was said must be one of the answers.
+No model is involved: the whole sentence must be one of the answers.
 """
 
 import json
@@ -27,8 +27,8 @@ from integrations.web.requests import Choice
 
 _log = logging.getLogger(__name__)
 
-MOST_CHOICES = 12  # optional or alternative parts of one sentence: their ways multiply
-MOST_SLOTS = 4  # open slots of one sentence
+MOST_CHOICES = 12  # optional or alternative parts per sentence, because their combinations multiply
+MOST_SLOTS = 4  # slots per sentence
 MOST_TURNED = 4  # parts of a permutation
 _APOSTROPHES = str.maketrans("’ʼ‘´`", "'''''")
 _PUNCTUATION = re.compile(r"[^\w\s'%°€$£+.,:/-]|(?<!\d)[.,:/-]|[.,:/-](?!\d)")
@@ -36,29 +36,31 @@ _PUNCTUATION = re.compile(r"[^\w\s'%°€$£+.,:/-]|(?<!\d)[.,:/-]|[.,:/-](?!\d)
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """The answer that somebody gave."""
+    """The expected answer that matched."""
 
     id: str
-    slots: Mapping[str, Any] = field(default_factory=dict)  # what stood in the open places
+    slots: Mapping[str, Any] = field(default_factory=dict)  # values of the slots
 
 
 class BadTemplate(Exception):
-    """It is no template, or it would take too long to match. One sentence that says so, and repeats
-    nothing of it."""
+    """A template is invalid or too complex to match.
+
+    The message is one sentence that does not repeat the template.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class _Match:
-    """One way in which a text is an answer."""
+    """One way in which a text matches an answer."""
 
     id: str
     slots: Mapping[str, Any]
-    letters: int  # that the template itself has, beside its open places
-    open: bool  # it has such places
+    letters: int  # number of literal characters matched, without slots
+    open: bool  # it has slots
 
 
 class Templates:
-    """The answers of one question, in one language."""
+    """The expected answers to one question, in one language."""
 
     def __init__(
         self,
@@ -67,8 +69,8 @@ class Templates:
         question: str,
         names: Sequence[str] = (),
     ) -> None:
-        """`question`: as it is asked; `names`: how the box is called, which may stand in front of
-        an answer. Raises BadTemplate."""
+        """`question` is the question as asked. `names` are names of the assistant, which may
+        precede an answer. Raises BadTemplate."""
         self._language = language.partition("-")[0]
         self._forms = Forms((language,), names)
         self._yes: frozenset[Words] = frozenset()
@@ -84,11 +86,11 @@ class Templates:
         self._intents = {choice.id: self._intents_of(choice) for choice in _joined(choices)}
 
     def find(self, text: str) -> Fit | None:
-        """The one answer that this is; None: none, or more than one.
+        """Return the only answer that matches, or None if none or several do.
 
-        Case, punctuation and accents do not matter, nor a "please" or "uh" around it. Words of the
-        template count more than its open places. What is a plain yes or no in this language, such
-        as "yes, do that", is the answer that a bare yes or no would be.
+        Case, punctuation and accents are ignored, and so is a "please" or "uh" around the answer.
+        Literal words of a template outweigh its slots. A plain yes or no in this language, such as
+        "yes, do that", matches the answer that a bare yes or no would.
         """
         matches = self._matches(text) or self._plainly(text)
         if len({match.id for match in matches}) != 1:
@@ -97,12 +99,12 @@ class Templates:
         return Fit(best.id, best.slots)
 
     def is_command_like(self, text: str) -> bool:
-        """Return True if these words may be something quite different from an answer."""
+        """Return True if the words may be a command instead of an answer."""
         return self._forms.is_command_like(text)
 
     def _matches(self, text: str) -> list[_Match]:
-        """Of the text as it is or without what stands around it; open places only with as little
-        as possible in them."""
+        """Match the text with and without polite words around it. Slots take as little text as
+        possible."""
         texts = list(self._without_asides(text))
         found = [self._read(one) for one in texts]
         for matches in found:
@@ -131,8 +133,11 @@ class Templates:
         return _Match(name, slots, result.text_chunks_matched, is_open)
 
     def _plainly(self, text: str) -> list[_Match]:
-        """By the forms of yes and no that every confirmation goes by; no act may be told with them
-        but the very end of the question, for "yes, open it" is no yes to closing."""
+        """Match by the forms of yes and no used for confirmations.
+
+        Other words are only allowed if they repeat the end of the question: "yes, open it" does not
+        confirm closing.
+        """
         words = words_of(text, self._marks_tell) or ()
         for forms in (self._yes, self._no):
             if _consists(words, forms, self._aside, self._asked if forms is self._yes else ()):
@@ -145,7 +150,7 @@ class Templates:
         return []
 
     def _without_asides(self, text: str) -> Iterator[str]:
-        """The text, and what is left of it without what is polite or means nothing at its ends."""
+        """Yield the text, then the text without polite words and fillers at its ends."""
         words = _bare(text).split()
         yield " ".join(words)
         while words and (count := self._leading(words)):
@@ -156,7 +161,8 @@ class Templates:
             yield " ".join(words)
 
     def _leading(self, words: Sequence[str], *, at_end: bool = False) -> int:
-        """Count the words at the beginning, or at the end, that belong to one such phrase."""
+        """Return the length of the polite word or filler at the start, or at the end, of
+        `words`."""
         longest = max((len(phrase) for phrase in self._aside), default=0)
         for size in range(min(longest, len(words) - 1), 0, -1):
             part = words[-size:] if at_end else words[:size]
@@ -171,7 +177,7 @@ class Templates:
         for sentence, place in zip(plain, choice.places, strict=True):
             try:
                 parsed = parse_sentence(sentence)
-            except Exception as error:  # whatever hassil makes of what is no template
+            except Exception as error:  # hassil raises various errors for an invalid template
                 raise BadTemplate(
                     f'{place} is no template: look at its brackets, as in "(close|shut) [them]".'
                 ) from error
@@ -181,7 +187,8 @@ class Templates:
         return Intents.from_dict(told), frozenset(wildcards)
 
     def _plain(self, text: str, *, template: bool = False) -> str:
-        """Of the same length as the text where that is without accents beside its letters."""
+        """Normalise the text. The length is kept if the text consists of plain letters and
+        accents."""
         text = unicodedata.normalize("NFC", text).translate(_APOSTROPHES)
         text = text if template else text.casefold()
         if self._marks_tell:
@@ -190,7 +197,7 @@ class Templates:
 
 
 def _checked(sentence: Sentence, place: str) -> set[str]:
-    """The names of its open places. Raises BadTemplate where it is too much."""
+    """Return the names of the template's slots. Raises BadTemplate if it is too complex."""
     parts = list(_parts(sentence.expression))
     if any(isinstance(part, RuleReference) for part in parts):
         raise BadTemplate(f"{place} names a rule in <>, and there are none.")
@@ -207,9 +214,12 @@ def _checked(sentence: Sentence, place: str) -> set[str]:
 
 
 def _consists(words: Words, forms: frozenset[Words], aside: frozenset[Words], asked: Words) -> bool:
-    """Whether these words are such forms from end to end, with what means nothing between them; at
-    the end they may repeat the end of what was asked."""
-    reached: list[set[bool]] = [set() for _ in range(len(words) + 1)]  # whether with a form
+    """Return True if the words are such forms from start to end, with fillers between them.
+
+    The end may repeat the end of the question.
+    """
+    # True in a set: reached with at least one form.
+    reached: list[set[bool]] = [set() for _ in range(len(words) + 1)]
     reached[0].add(False)
     for at in range(len(words)):
         for end in range(at + 1, len(words) + 1):
@@ -230,7 +240,7 @@ def _parts(expression: Expression) -> Iterator[Expression]:
 
 
 def _joined(choices: Iterable[Choice]) -> Iterator["_Joined"]:
-    """Two choices of one id are one."""
+    """Merge choices that have the same id."""
     together: dict[str, list[tuple[str, str]]] = {}
     for number, choice in enumerate(choices, 1):
         for at, sentence in enumerate(choice.sentences, 1):
@@ -245,23 +255,23 @@ def _joined(choices: Iterable[Choice]) -> Iterator["_Joined"]:
 class _Joined:
     id: str
     sentences: tuple[str, ...]
-    places: tuple[str, ...]  # of each sentence in what was sent, for people
+    places: tuple[str, ...]  # position of each sentence in the request, for error messages
 
 
 def _bare(text: str) -> str:
-    """Without what a recogniser of speech puts between and behind words."""
+    """Remove the punctuation that speech recognisers add."""
     plain = unicodedata.normalize("NFC", text).translate(_APOSTROPHES)
     return _PUNCTUATION.sub(" ", plain)
 
 
 def _as_said(value: Any, text: str, plain: str) -> Any:
-    """An open place as it was said, with its accents and capitals."""
+    """Return a slot's value as it was said, with its accents and capitals."""
     at = plain.find(value) if isinstance(value, str) else -1
     return text[at : at + len(value)] if at >= 0 and len(text) == len(plain) else value
 
 
 def _cuts_a_word(result: RecognizeResult, said: str) -> bool:
-    """Return True if an open place is empty, or begins or ends within a word."""
+    """Return True if a slot is empty, or begins or ends within a word."""
     texts = [entity.text.strip() for entity in result.entities_list if entity.is_wildcard]
     return any(
         not text or not re.search(rf"(?<!\w){re.escape(text)}(?!\w)", said) for text in texts
@@ -280,14 +290,14 @@ _INSTRUCTION = (
 
 
 class BadSchema(Exception):
-    """It cannot be filled in. One sentence that says why."""
+    """The schema cannot be filled in. The message is one sentence that says why."""
 
 
 class SchemaMapper:
-    """Asks the larger model once for each answer; its tools are not offered."""
+    """Map an answer to a JSON Schema with one request to the larger model, which gets no tools."""
 
     def __init__(self, thinker: Thinker, spend: Spend, new_id: Callable[[], str]) -> None:
-        """`spend` is told of the costs under an id of `new_id`."""
+        """`spend` is called with the costs under an id made by `new_id`."""
         self._thinker = thinker
         self._spend = spend
         self._new_id = new_id
@@ -295,7 +305,8 @@ class SchemaMapper:
     async def map(
         self, question: str, sentence: str, schema: Mapping[str, Any], language: str
     ) -> dict[str, Any] | None:
-        """Values that fit the schema; None: there is no model now, or the words give none."""
+        """Return values that fit the schema, or None if no model is available or the words give
+        none."""
         asked = {"question": question, "answer": sentence, "language": language, "schema": schema}
         spend: Callable[[Spent], Awaitable[None]] = partial(self._spend, self._new_id())
         thought = await self._thinker.think(
@@ -314,7 +325,7 @@ class SchemaMapper:
 
 
 def check_schema(schema: Mapping[str, Any]) -> None:
-    """Raises BadSchema for what is no schema of an object, or too large."""
+    """Raise BadSchema if the schema is not that of an object, or is too large."""
     if schema.get("type") != "object":
         raise BadSchema('The schema of an answer must be that of an object: {"type": "object", …}.')
     if len(json.dumps(schema)) > MAX_SCHEMA:
@@ -322,7 +333,7 @@ def check_schema(schema: Mapping[str, Any]) -> None:
 
 
 def checked(values: Any, schema: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The values, where the schema admits them."""
+    """Return the values if they fit the schema, else None."""
     if not isinstance(values, dict):
         return None
     try:
@@ -331,13 +342,13 @@ def checked(values: Any, schema: Mapping[str, Any]) -> dict[str, Any] | None:
         _log.warning("an answer's schema takes too long to check")
         return None
     if problem is not None:
-        _log.info("an answer does not fit its schema")  # its words are not for the log
+        _log.info("an answer does not fit its schema")  # the person's words must not be logged
         return None
     return values
 
 
 def _object_in(text: str) -> Any:
-    """The JSON of an answer that may stand in a code block."""
+    """Parse the JSON object in a model's answer, which may be inside a code block."""
     start, end = text.find("{"), text.rfind("}")
     try:
         return json.loads(text[start : end + 1]) if start >= 0 else None

@@ -1,4 +1,4 @@
-"""The end of turn by ear: a recogniser follows the sentence and knows the commands of the house."""
+"""End of turn by grammar: a recogniser follows the sentence and knows the commands of the house."""
 
 import logging
 from concurrent.futures import Executor
@@ -24,60 +24,66 @@ from integrations.home_assistant.house import House
 
 _log = logging.getLogger(__name__)
 
-_PIECE_MS = 100  # of sound that is decoded at a time
-_BEFORE_MS = 300  # of sound before the first voiced chunk that the decoder is given
-_LEVEL_MS = 1300  # of sound that it must have before it starts; a pause starts it too
-_LOOK_BACK_MS = 3000  # of sound that the room's noise is known from
-_LOOK_MS = (120, 210, 300, 500)  # of silence at which the words are looked at
-# The last word begins at least so long before the last voiced sample. What begins later is heard in
-# the noise of the pause: "on", "off" and "eight" are, and make half a command a whole one.
+_PIECE_MS = 100  # of audio decoded at a time
+_BEFORE_MS = 300  # of audio before the first voiced chunk that the decoder is given
+_LEVEL_MS = 1300  # of audio that it needs before it starts; a pause also starts it
+_LOOK_BACK_MS = 3000  # of audio from which the noise of the room is estimated
+_LOOK_MS = (120, 210, 300, 500)  # of silence after which the words are looked at
+# The last word begins at least this long before the last voiced sample. A word that begins later
+# was recognised in the noise of the pause: "on", "off" and "eight" are, and would complete half a
+# command.
 _WORD_MS = 60
-# "And" is longer where it is said: mostly it begins 200 to 500 ms before the last voiced sample.
+# A spoken "and" is longer: it usually begins 200 to 500 ms before the last voiced sample.
 _MORE_MS = 200
-_BEHIND_MS = 2000  # of sound not yet decoded: this machine is too slow, the turn goes without
+_BEHIND_MS = 2000  # of audio not decoded yet: this machine is too slow, so this turn does without
 
 
 @dataclass(slots=True)
 class _Sentence:
     """The sentence of one turn, shared with the decoder's thread.
 
-    Each field is written by one side only.
+    Each field is written by one thread only.
     """
 
-    looked: tuple[int, int] = (-1, -1)  # the ear's: a pause (its last voiced sample), looks at it
-    sent: int = 0  # the ear's: samples given to the decoder
+    # Audio thread: the pause (its last voiced sample) and the looks at it.
+    looked: tuple[int, int] = (-1, -1)
+    sent: int = 0  # audio thread: samples given to the decoder
     started: bool = False  # the ear's
-    lost: bool = False  # the ear's: the turn goes on without the decoder
-    first: int = 0  # the decoder's: sample at which the sound it was given begins
-    decoded: int = 0  # the decoder's: samples
-    judged: tuple[int, PauseVerdict] = (-1, PauseVerdict.UNKNOWN)  # the decoder's: of which pause
+    lost: bool = False  # audio thread: the turn goes on without the decoder
+    first: int = 0  # decoder thread: sample at which its audio begins
+    decoded: int = 0  # decoder thread: samples decoded
+    # Decoder thread: the pause and its verdict.
+    judged: tuple[int, PauseVerdict] = (-1, PauseVerdict.UNKNOWN)
 
     def look(self, pause: int, due: int) -> bool:
-        """Note the look that is due at a pause. False: it was noted before."""
+        """Note a look at a pause. Returns False if it was noted before."""
         new, self.looked = self.looked != (pause, due), (pause, due)
         return new
 
     def start(self, samples: int, *, enough: bool) -> None:
-        """Begin with so much of the sound before; without enough of it the decoder is left out."""
+        """Start with this many earlier samples. If there are too few, the decoder is not used."""
         self.started, self.sent, self.lost = True, samples, not enough
 
     def send(self, samples: int) -> bool:
-        """Note a further piece. False: the decoder is too far behind, and is left out."""
+        """Note another piece. Returns False if the decoder is too far behind and is no longer
+        used."""
         self.sent += samples
         self.lost = self.sent - self.decoded > (_BEHIND_MS + _LEVEL_MS) * SAMPLES_PER_MS
         return not self.lost
 
     def open(self, first: int, samples: int) -> None:
-        """Note where the decoder's sound begins, and that so much of it is decoded."""
+        """Note where the decoder's audio begins and how much of it is decoded."""
         self.first, self.decoded = first, samples
 
     def decode(self, samples: int) -> None:
-        """Note that a further piece is decoded."""
         self.decoded += samples
 
     def judge(self, pause: int, verdict: PauseVerdict) -> None:
-        """Keep what a pause is. While nobody speaks, half a command does not become a whole one:
-        the word that makes it whole is noise."""
+        """Keep the verdict on a pause.
+
+        Within one pause an unfinished command cannot become complete: the word that would complete
+        it is noise.
+        """
         at, earlier = self.judged
         unfinished = at == pause and earlier is PauseVerdict.UNFINISHED
         if not (unfinished and verdict is PauseVerdict.COMPLETE):
@@ -85,43 +91,44 @@ class _Sentence:
 
 
 class GrammarEndpointer(Endings):
-    """Endings by the house's grammar.
+    """Decide the end of a turn by the house's grammar.
 
-    A cloud's transcript comes too late: about 0.3 s after the end that it would have to tell.
+    A cloud transcript comes about 0.3 s too late for this.
     """
 
     def __init__(
         self, recognizer: SphinxLive, worker: Executor, language: str, area: str = ""
     ) -> None:
-        """`worker`: one thread, the recogniser's. `language`: that of its words; `area`: the
-        room of this box."""
+        """`worker` is the recogniser's single thread, `language` the language of its words and
+        `area` this device's area."""
         self._recognizer = recognizer
         self._worker = worker
         self._language = language
         self._area = area
-        self._known: object = None  # what the house is called
+        self._known: object = None  # names of the house that were prepared last
         self._parser = Parser(Names((), (), ()))
         self._sentence: _Sentence | None = None
-        self._noise: SteadyNoise | None = None  # the decoder's
-        self._kept = bytearray()  # sound since `begin`, until the decoder is started
+        self._noise: SteadyNoise | None = None  # used on the decoder's thread
+        self._kept = bytearray()  # audio since `begin`, until the decoder starts
         self._kept_end = 0
         self._piece = bytearray()
-        self._speech_at = -1  # end of the first chunk that was told of as speech
+        self._speech_at = -1  # end of the first chunk reported as speech
 
     def use(self, house: House) -> None:
-        """Know this house's names, soon; from the loop's thread, cheap where none has changed."""
+        """Schedule the use of this house's names. Called on the loop's thread; cheap if no name has
+        changed."""
         known = naming(house)
         if known != self._known:
             self._known = known
             self._worker.submit(self._prepare, house)
 
     def begin(self, after: int) -> None:
-        """A new sentence; the sound that follows may begin before `after`."""
+        """Start a sentence. The audio that follows may begin before `after`."""
         self.end()
         self._sentence = _Sentence()
 
     def hear(self, pcm: bytes, end: int) -> None:
-        """Keep the frame, or give it to the decoder with its piece."""
+        """Keep the frame, or pass it to the decoder in pieces of 100 ms."""
         self._kept_end = end
         sentence = self._sentence
         if sentence is None or sentence.lost:
@@ -137,7 +144,8 @@ class GrammarEndpointer(Endings):
             self._send(sentence)
 
     def hang_over_ms(self, now: int, last_voiced: int | None) -> int:
-        """By the newest verdict on the pause that began at `last_voiced`."""
+        """Return the allowed pause, by the newest verdict on the pause that began at
+        `last_voiced`."""
         sentence = self._sentence
         if sentence is None or last_voiced is None:
             return hang_over(PauseVerdict.UNKNOWN, 0)
@@ -160,10 +168,11 @@ class GrammarEndpointer(Endings):
         self._piece.clear()
         self._speech_at = -1
 
-    # --- the ear's thread ---
+    # --- on the audio front end's thread ---
 
     def _follow(self, sentence: _Sentence, now: int, last_voiced: int, silence: int) -> None:
-        """Start the decoder when it can know the voice's level; look at each pause in time."""
+        """Start the decoder once it can know the level of the voice, and look at each pause in
+        time."""
         due = sum(silence >= look for look in _LOOK_MS)
         since = now - self._speech_at
         if not sentence.started and (due or since >= (_LEVEL_MS - _BEFORE_MS) * SAMPLES_PER_MS):
@@ -190,7 +199,7 @@ class GrammarEndpointer(Endings):
         elif piece:
             self._worker.submit(self._feed, sentence, piece)
 
-    # --- the decoder's thread ---
+    # --- on the decoder's thread ---
 
     def _prepare(self, house: House) -> None:
         recognizer, here = self._recognizer, find_area(house, self._area) if self._area else None
@@ -210,7 +219,7 @@ class GrammarEndpointer(Endings):
     def _open(self, sentence: _Sentence, heard: bytes, end: int, samples: int) -> None:
         self._noise = SteadyNoise(heard)
         cleaned = self._noise.clean(heard)
-        late = (len(heard) - len(cleaned)) // 2  # what the filter has not given yet
+        late = (len(heard) - len(cleaned)) // 2  # samples still in the filter
         given = cleaned[-2 * samples :]
         self._recognizer.start(given)
         sentence.open(end - late - len(given) // 2, samples)
@@ -223,14 +232,15 @@ class GrammarEndpointer(Endings):
     def _look(self, sentence: _Sentence, last_voiced: int) -> None:
         if sentence.lost:
             return
-        # Also where it was complete: more silence turns "light blue" into "light to".
+        # Look even if the pause was judged complete: with more silence "light blue" becomes "light
+        # to".
         words = self._said(last_voiced - sentence.first)
-        if is_talk(" ".join(words)):  # "why did you": much other speech is taken for that
+        if is_talk(" ".join(words)):  # "why did you": other speech is often recognised as talk
             words = []
         sentence.judge(last_voiced, judge_path(words, self._is_command))
 
     def _said(self, last_voiced: int) -> list[str]:
-        """The command's words; `last_voiced` as a sample of the decoder's sound."""
+        """Return the words of the command; `last_voiced` is a sample of the decoder's audio."""
         words = self._recognizer.words(last_voiced - _WORD_MS * SAMPLES_PER_MS)
         if words and words[-1] in LAST_WORDS:
             early = self._recognizer.words(last_voiced - _MORE_MS * SAMPLES_PER_MS)
@@ -239,6 +249,6 @@ class GrammarEndpointer(Endings):
 
 
 def _with_more(grammar: str) -> str:
-    """The same sentences, and each with a word behind it that says that more is to come."""
+    """Return the same grammar, in which a word that announces more may follow each sentence."""
     more = f"public <unended> = <said> [{' | '.join(GOES_ON)}];"
     return grammar.replace("public <said> =", f"{more}\n<said> =", 1)

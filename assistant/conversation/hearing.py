@@ -1,4 +1,5 @@
-"""The ear on a thread of its own: the loop never waits for ring, wake word or voice activity."""
+"""Audio input of the loop, on a separate thread: the loop never waits for wake-word or voice
+detection."""
 
 import asyncio
 import math
@@ -38,31 +39,33 @@ if TYPE_CHECKING:
 
 
 class Hearing:
-    """The loop's way to sound. Without an ear nothing is ever heard."""
+    """Access to the audio front end from the loop's thread. Without a front end nothing is ever
+    heard."""
 
     def __init__(self, ear: AudioFrontEnd | None) -> None:
         self._ear = ear
-        self.in_a_room = True  # False: a file is read at full speed, and nobody waits
+        self.in_a_room = True  # False for a file, which is read at full speed with nobody waiting
         self._worker = ThreadPoolExecutor(1, "ear", name_thread, ("ear",))
         self._missed: Listeners[[NearMiss]] = Listeners("near misses")
         self.near_misses = 0  # since the start
-        self.frames_heard = 0  # that the ear looked at
-        self.frames_passed = 0  # of a silent room, which no engine need hear
+        self.frames_heard = 0  # frames that the audio front end processed
+        self.frames_passed = 0  # frames of a silent room, which need no processing
         self.level = Level()
 
     async def restart(self, *, in_a_room: bool) -> None:
-        """Begin with a new source. Raises RuntimeError where there is no ear."""
+        """Start over with a new source. Raises RuntimeError if there is no audio front end."""
         ear = self._needed()
         self.in_a_room = in_a_room
         await asyncio.get_running_loop().run_in_executor(self._worker, ear.restart)
 
     async def hear(self, frame: Frame) -> list[EarEvent]:
-        """Take the next frame. Raises RuntimeError where there is no ear."""
+        """Process the next frame and return its events. Raises RuntimeError if there is no audio
+        front end."""
         ear = self._needed()
         self.level.take(frame)
         if ear.pass_by(frame):
             self.frames_passed += 1
-            return []  # going to the thread and back would cost more than this did
+            return []  # a switch to the thread would cost more
         events = await asyncio.get_running_loop().run_in_executor(self._worker, ear.hear, frame)
         self.frames_heard += 1
         for miss in ear.near_misses():
@@ -71,49 +74,55 @@ class Hearing:
         return events
 
     def follow_near_misses(self, tell: Callable[[NearMiss], None]) -> Callable[[], None]:
-        """Have it told of each, on the loop's thread; what is returned ends that."""
+        """Register a callback for near misses, called on the loop's thread. Returns a function that
+        unregisters it."""
         return self._missed.add(tell)
 
     def ping(self, pong: Callable[[], None]) -> None:
-        """Have the ear's thread call `pong`, once it comes to it; it is needed for no silent room,
-        so its silence alone says nothing."""
-        with suppress(RuntimeError):  # it was given up
+        """Have the audio front end's thread call `pong` when it is free.
+
+        A silent room does not use the thread, so only this shows that it is alive.
+        """
+        with suppress(RuntimeError):  # the thread has been shut down
             self._worker.submit(pong)
 
     def watch(self, from_ms: float, after_ms: float) -> None:
-        """Look for speech (see `AudioFrontEnd.watch`)."""
+        """Detect speech (see `AudioFrontEnd.watch`)."""
         if self._ear is not None:
             self._ear.watch(from_ms, after_ms)
 
     def unwatch(self) -> None:
-        """Nobody is expected to speak without the wake word."""
+        """Stop detecting speech; only the wake word counts from now on."""
         if self._ear is not None:
             self._ear.unwatch()
 
     def distract(self, by: Distraction, on: bool) -> None:
-        """Something plays, or no longer (see `AudioFrontEnd.distract`)."""
+        """Note that a distraction has started or stopped (see `AudioFrontEnd.distract`)."""
         if self._ear is not None:
             self._ear.distract(by, on)
 
     def use(self, wake: WakeEngine) -> None:
-        """Listen for wake words with this engine from now on (see `AudioFrontEnd.use`)."""
+        """Switch to this wake engine (see `AudioFrontEnd.use`)."""
         if self._ear is None:
             wake.close()
         else:
             self._ear.use(wake)
 
     def forget(self) -> None:
-        """Nothing heard so far may be looked back on."""
+        """Discard all audio heard so far."""
         if self._ear is not None:
             self._ear.forget()
 
     @property
     def last_voiced_ms(self) -> float | None:
-        """The last voiced sample of the speech under way, None where nobody speaks."""
+        """Time of the last voiced sample of the current speech, None if nobody is speaking."""
         return None if self._ear is None else self._ear.last_voiced_ms
 
     def sound_for(self, opening: OpenTurn) -> TurnAudio | None:
-        """A spoken turn's sound, with what the ring holds since the mark; None for the others."""
+        """Return the audio of a spoken turn, beginning with the ring's audio since its mark.
+
+        Returns None for turns that are not spoken.
+        """
         if self._ear is None or opening.source in ("text", "announcement"):
             return None
         ring = self._ear.ring
@@ -121,15 +130,16 @@ class Hearing:
         at_ms = opening.wake.at_ms if opening.wake else opening.mark_ms
         audio = TurnAudio(
             detection=max(0, round(at_ms * SAMPLES_PER_MS) - mark),
-            released=opening.source != "voice",  # which speech has opened
+            # Opened by speech, so its audio may leave the device at once.
+            released=opening.source != "voice",
         )
         audio.append(ring.since(mark))
         return audio
 
     def answer(self, mark_ms: float) -> TurnAudio:
-        """The sound of an answer to a question of ours, from the mark on.
+        """Return the audio of an answer to our question, from the mark on.
 
-        Raises RuntimeError where there is no ear.
+        Raises RuntimeError if there is no audio front end.
         """
         ring = self._needed().ring
         audio = TurnAudio()
@@ -137,12 +147,13 @@ class Hearing:
         return audio
 
     def recent(self) -> bytes:
-        """Return what the ring holds. Raises RuntimeError where there is no ear."""
+        """Return the contents of the ring buffer. Raises RuntimeError if there is no audio front
+        end."""
         ring = self._needed().ring
         return ring.since(ring.start)
 
     def close(self) -> None:
-        """Give up the thread; the ear is the caller's."""
+        """Stop the thread. The caller closes the audio front end."""
         self._worker.shutdown()
 
     def _needed(self) -> AudioFrontEnd:
@@ -152,47 +163,48 @@ class Hearing:
 
 
 #
-# How loud it is at the microphone: a meter for people who look whether it hears them.
+# Level meter of the microphone, for people who check that the assistant hears them.
 #
-# It keeps figures, and no more of the sound than a tenth of a second. Levels are in dB of full
-# scale (a square wave of all the range is 0 dBFS), so they are at most 0.
+# It keeps figures and at most a tenth of a second of audio. Levels are in dBFS (a full-scale square
+# wave is 0 dBFS), so they are at most 0.
 
 
-_TOGETHER = 5  # frames that are looked at together: each look costs as much as 200 samples do
-_SECOND = 1000 // FRAME_MS // _TOGETHER  # looks
+_TOGETHER = 5  # frames that are measured together: each measurement costs as much as 200 samples do
+_SECOND = 1000 // FRAME_MS // _TOGETHER  # measurements per second
 _FLOOR_S = 30
-_QUIETEST = 0.1  # the share of the time that counts as the noise of the room
+_QUIETEST = 0.1  # share of the quietest measurements that counts as the noise of the room
 _FULL = 32_768.0
-_CLIPS = 32_767  # a sample at the end of the range
-_SILENT_DB = -96.0  # a lower level than 16 bits can tell
-_FRESH_S = 1.0  # an older frame tells nothing of now
+_CLIPS = 32_767  # a sample of at least this size is clipped
+_SILENT_DB = -96.0  # reported for silence; below the resolution of 16 bits
+_FRESH_S = 1.0  # older frames say nothing about the present
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """Of the last second; all None where the microphone gives nothing."""
+    """Levels of the last second; all None while the microphone delivers nothing."""
 
     rms_db: float | None = None  # dBFS
     peak_db: float | None = None  # dBFS, of the loudest sample
-    clipped: int | None = None  # samples at the end of the range
-    noise_floor_db: float | None = None  # dBFS, of the quietest tenth of the last 30 s
-    at_ms: float | None = None  # the newest sample looked at, counted from the source's first
+    clipped: int | None = None  # clipped samples
+    noise_floor_db: float | None = None  # dBFS, from the quietest tenth of the last 30 s
+    at_ms: float | None = None  # time of the newest measured sample, from the source's first
 
 
 class Level:
-    """Takes every frame, a few microseconds each. On one thread."""
+    """Measure the level of every frame, in a few microseconds each, on one thread."""
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
-        """`now`: seconds of a clock that is never set."""
+        """`now` returns seconds of a monotonic clock."""
         self._now = now
-        self._waiting: list[bytes] = []  # frames that were not looked at yet
+        self._waiting: list[bytes] = []  # frames not measured yet
         self._powers: deque[float] = deque(maxlen=_FLOOR_S * _SECOND)  # mean squares
-        self._tops: deque[tuple[int, int]] = deque(maxlen=_SECOND)  # peak and clipped of each look
+        # Peak and clipped samples of each measurement.
+        self._tops: deque[tuple[int, int]] = deque(maxlen=_SECOND)
         self._end = 0  # samples
         self._at_s = -math.inf
 
     def take(self, frame: Frame) -> None:
-        """The next one. After a pause the meter begins anew."""
+        """Take the next frame. After a gap of more than 1 s the measurement starts over."""
         now = self._now()
         if now - self._at_s > _FRESH_S:
             self._waiting.clear()
@@ -206,7 +218,6 @@ class Level:
             self._end = frame.end
 
     def read(self) -> Reading:
-        """Return the levels of the last second."""
         if self._now() - self._at_s > _FRESH_S or not self._powers:
             return Reading()
         lately = list(self._powers)[-_SECOND:]
@@ -233,11 +244,11 @@ def _db(amplitude: float) -> float:
     return round(max(_SILENT_DB, 20 * math.log10(amplitude / _FULL)), 1)
 
 
-# Hears one source of sound, frame by frame, and tells the turn machine what is in it.
+# Takes in one audio source frame by frame and reports to the turn machine.
 
 
 class Listening:
-    """One source after the other; each counts its time from its own first sample."""
+    """Feed one audio source after the other to the turn machine. Each source's time starts at 0."""
 
     def __init__(
         self,
@@ -246,19 +257,21 @@ class Listening:
         hearing: Hearing,
         clock: ConversationClock,
     ) -> None:
-        self.heard_ms = 0.0  # how far the source has come; the machine is told when it matters
-        self.judged = False  # the ear has taken a first frame
+        self.heard_ms = 0.0  # time of the source; the machine is told only when it matters
+        self.judged = False  # the audio front end has taken a first frame
         self._conversation = conversation
         self._effects = effects
         self._hearing = hearing
         self._clock = clock
-        self._deaf_after: int | None = None  # turns, after which no wake word counts
+        # Number of opened turns after which wake words are ignored.
+        self._deaf_after: int | None = None
 
     async def listen(self, source: FrameSource, turns: int | None = None) -> None:
-        """Hear `source` until it ends, or until `turns` turns are closed and nothing is asked.
+        """Hear `source` until it ends, or until `turns` turns are closed and no question is open.
 
-        With `turns`, a wake word after so many is not taken: what follows answers our question.
-        Raises what the source raises (see FrameSource), and RuntimeError where there is no ear.
+        With `turns`, further wake words are ignored after that many turns, so that only answers to
+        our questions count. Raises what the source raises (see FrameSource), and RuntimeError if
+        there is no audio front end.
         """
         conversation, effects = self._conversation, self._effects
         await self._hearing.restart(in_a_room=not source.pulled)
@@ -294,17 +307,17 @@ class Listening:
         if not self.judged:
             self.judged = True
             conversation.wake_waiters()
-        if conversation.machine.tells_time:  # else nobody needs to know, fifty times a second
+        if conversation.machine.tells_time:  # otherwise fifty events a second would be wasted
             conversation.dispatch(Tick(at_ms))
 
     async def _take_in(self, frame: Frame) -> list[EarEvent]:
         turn = self._effects.turn
         if turn is not None and turn.audio is not None:
-            turn.audio.append(frame.pcm)  # nothing is kept once the sentence is over
+            turn.audio.append(frame.pcm)  # ignored once the sentence is over
         return await self._hearing.hear(frame)
 
     async def _keep_pace(self) -> None:
-        """A source that can wait is not ahead of anybody who listens to it."""
+        """Hold back a source that can wait until its audio has been taken and more is wanted."""
         if self._effects.turn is not None and self._effects.turn.audio is not None:
             await self._effects.turn.audio.taken()
         await self._conversation.until(lambda: self._conversation.machine.wants_sound)

@@ -1,4 +1,4 @@
-"""The conversation: each event goes through the turn machine, and its effects are carried out."""
+"""The conversation loop: pass each event through the turn machine and carry out the effects."""
 
 import asyncio
 import logging
@@ -50,11 +50,11 @@ from audio.frames import FrameSource
 from audio.steady import SteadyMicrophone
 
 _log = logging.getLogger(__name__)
-_END_S = 2.0  # for the last turn, when everything ends
+_END_S = 2.0  # seconds for the last turn when the process ends
 _GONE = (MicrophoneStatus.MISSING, MicrophoneStatus.ELSEWHERE)
 _NONE = (*_GONE, MicrophoneStatus.CLOSED)
 _HERE = (MicrophoneStatus.LISTENING, MicrophoneStatus.SILENT)
-# Where nobody tells more of the microphone.
+# Used while the microphone's keeper has reported nothing.
 _STATUS = {
     MicrophoneState.LOST: MicrophoneStatus.MISSING,
     MicrophoneState.ENDED: MicrophoneStatus.CLOSED,
@@ -62,11 +62,10 @@ _STATUS = {
 
 
 class ConversationLoop:
-    """Dispatch an event, reduce it by the rules, perform its effects; one turn at a time.
+    """Dispatch events, reduce them by the rules and perform the effects, one turn at a time.
 
-    It owns the machine and the turn under way. Leaving its async context ends every task.
-
-    `on_turn` is given each finished turn and why it closed; it must not block.
+    The loop owns the turn machine and the current turn. Leaving its async context ends every task.
+    `on_turn` is called with each finished turn and the reason why it closed; it must not block.
     """
 
     def __init__(
@@ -82,17 +81,15 @@ class ConversationLoop:
         profiles: Mapping[str, str] | None = None,
         hears_stop: HearsStop | None = None,
     ) -> None:
-        """`profiles`: wake word -> name of the profile that its turns have.
-        `hears_stop`: hears stop words by itself; None: nobody does.
-
-        Without an ear only typed turns and announcements are possible.
-        """
+        """`profiles` maps a wake word to the name of the profile its turns use. `hears_stop`
+        recognises stop words on this device; None disables that. Without an audio front end
+        (`ear`), only typed turns and announcements are possible."""
         self.hearing = Hearing(ear)  # ring, wake word and voice activity
         microphone = MicrophoneState.ENDED if ear is None else MicrophoneState.OPEN
         self.machine = Machine(rules=rules or Rules(), microphone=microphone)
-        self.ending = False  # nothing more is begun
-        self._ended = False  # nor does anything go on
-        self._rules = self.machine.rules  # from the next turn on
+        self.ending = False  # no more turns are begun
+        self._ended = False  # and the current turn has been ended
+        self._rules = self.machine.rules  # used from the next turn on
         self._pending: deque[Event] = deque()
         self._changed = asyncio.Event()  # set and replaced after every event
         self._languages = languages or Languages()
@@ -114,14 +111,14 @@ class ConversationLoop:
         )
         self.programs = ProgramTurns(self, self._effects, voice.mouth, services, clock)
         self._listening = Listening(self, self._effects, self.hearing, self._time)
-        self._status: MicrophoneStatus | None = None  # as whoever keeps the microphone tells it
+        self._status: MicrophoneStatus | None = None  # as last reported by the microphone's keeper
         self._observers: Listeners[[Standing]] = Listeners("the conversation")
-        self.standing = self._stands()  # what is to be seen of it now
+        self.standing = self._stands()  # the visible state
         self._bells: list[Callable[[], bool]] = []
         self._stack = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
-        self._stack.callback(self.hearing.close)  # before the ear is closed
+        self._stack.callback(self.hearing.close)  # before the audio front end is closed
         await self._stack.enter_async_context(self._effects.group)
         self._stack.push_async_callback(self.end)
         return self
@@ -131,75 +128,77 @@ class ConversationLoop:
 
     @property
     def state(self) -> State:
-        """State of the conversation."""
         return self.machine.state
 
     @property
     def at_ms(self) -> float:
-        """Progress of the source of sound, in ms."""
+        """Time of the audio source, in ms since its first sample."""
         return self._listening.heard_ms
 
     async def judging(self) -> None:
-        """Return once the ear takes frames, or whoever keeps the microphone says why there are
-        none: it is closed, or looked for."""
+        """Wait until the audio front end takes frames, or until it is known that there is no
+        microphone."""
         await self.until(lambda: self._listening.judged or self._status in _NONE)
 
     @property
     def lost(self) -> bool:
-        """Whoever keeps the microphone says that it is gone."""
+        """True if the microphone is reported as gone."""
         return self._status in _GONE
 
     @property
     def resting(self) -> bool:
-        """No turn is open, and every closed one is written down."""
+        """True if no turn is open and every closed turn has been stored."""
         return self.machine.rests and not self._effects.unfinished
 
     @property
     def profile(self) -> str:
-        """Name of the newest turn's profile, "" for none."""
+        """Profile name of the newest turn, "" for none."""
         return self._effects.turn.profile if self._effects.turn is not None else ""
 
     @property
     def exchange(self) -> ConfirmationDialog | None:
-        """The question to the person about a call of the newest turn, if there was one."""
+        """Confirmation question about a call of the newest turn, None if there is none."""
         confirming = self._effects.turn.confirming if self._effects.turn is not None else None
         return confirming.exchange if confirming is not None else None
 
     @property
     def rings(self) -> bool:
-        """True while something rings between the turns. Looked at with each frame."""
+        """True while something rings between turns. Checked with each frame."""
         return any(rings() for rings in self._bells)
 
     def add_bell(self, rings: Callable[[], bool], silence: Callable[[], None]) -> None:
-        """Respect something that rings between the turns. `rings`: asked whether it does now.
+        """Register something that rings between turns, such as a timer.
 
-        `silence` is called when a person speaks to us or wants silence.
+        `rings` returns True while it rings. `silence` is called when a person speaks to us or wants
+        silence.
         """
         self._bells.append(rings)
         self._effects.heard.add(silence)
 
     def follow(self, follower: TurnListener) -> None:
-        """Have it told of every turn from now on."""
+        """Register a listener for every turn from now on."""
         self._effects.followers.add(follower)
 
     def observe(self, observer: Callable[[Standing], None]) -> Callable[[], None]:
-        """Call `observer` with each change of `standing`, on the loop's thread; it must not block.
+        """Call `observer` on the loop's thread whenever `standing` changes; it must not block.
 
-        Returns a function that ends that; calling it twice is harmless.
+        Returns a function that unregisters it; calling it twice is harmless.
         """
         return self._observers.add(observer)
 
     def mute(self, on: bool) -> None:
-        """Listen to nothing, or listen again. An answer under way is still given."""
+        """Mute or unmute the microphone. An answer in progress is still given."""
         self.dispatch(Muted(on))
 
     def wake(self, word: str = "button", caller: str = "") -> bool:
-        """Listen as after a wake word, with the wake sound. `word`: for the journal and profiles.
+        """Listen as after a wake word, with the wake sound.
 
-        `caller`: the program that wants it, "" for a person. For a program a tone sounds first
-        that nothing silences; if it cannot be heard, nothing opens.
-        False where that cannot be: no microphone, muted, or somebody is listened to already; for a
-        program also while anything else is under way.
+        `word` is used for the journal and for profiles. `caller` is the program that wants it, ""
+        for a person. For a program, a tone that nothing silences is played first; if it cannot be
+        played, the microphone stays closed.
+
+        Returns False if listening is not possible: there is no microphone, it is muted, or a person
+        is being listened to already; for a program also while anything else is in progress.
         """
         if caller:
             return self.programs.listen(word, caller)
@@ -210,22 +209,22 @@ class ConversationLoop:
         return self.machine.turn > machine.turn
 
     def stop(self) -> None:
-        """Silence: an answer ends, a sentence is given up, what rings falls silent."""
+        """Be silent: end the answer, drop the current sentence and stop anything that rings."""
         self.dispatch(StopAsked())
 
     def full_duplex(self, on: bool) -> None:
-        """Let speech cut our voice: for a microphone from which our own voice is taken out.
+        """Let speech interrupt our voice, for a microphone from which our own voice is removed.
 
-        An answer under way ends by the rules by which it began.
+        An answer in progress keeps the rules it began with.
         """
         self._use(replace(self._rules, barge_in="speech" if on else "wake"))
 
     def use_follow_up(self, when: FollowUp) -> None:
-        """Listen on without the wake word after such answers, from the next turn on."""
+        """Set the answers after which the microphone stays open, from the next turn on."""
         self._use(replace(self._rules, follow_up=when))
 
     def use_profile(self, name: str) -> None:
-        """The profile of a turn whose wake word names none; "" for none."""
+        """Set the profile for turns whose wake word names none; "" for none."""
         self._maker.use_profile(name)
 
     @property
@@ -234,11 +233,11 @@ class ConversationLoop:
         return self._maker.profile
 
     def noisy(self, on: bool) -> None:
-        """Music plays in the room: a wake word must be surer, as while we speak."""
+        """Note that music plays in the room, so that a wake word needs a higher score."""
         self.hearing.distract("media", on)
 
     def on_microphone(self, change: MicrophoneChange) -> None:
-        """Whoever keeps the microphone tells how it stands. Call it on the loop's thread."""
+        """Take a change of the microphone's status. Call it on the loop's thread."""
         self._status = change.status
         if change.sentence:
             _log.warning("%s", change.sentence)
@@ -252,10 +251,10 @@ class ConversationLoop:
         self.wake_waiters()
 
     def announce(self, text: str, language: str, manner: Manner = PLAIN) -> None:
-        """Say something that nobody asked for just now, like that, once the conversation rests.
+        """Say something unasked, in this manner, once the conversation rests.
 
         It can be stopped and talked over like an answer. Beyond ANNOUNCEMENTS_WAITING the oldest
-        of those that wait is given up. Once the context is being left nothing is said any more.
+        waiting announcement is dropped. Nothing is said once the context is being left.
         """
         if self.ending:
             _log.info("an announcement came too late: everything ends")
@@ -265,44 +264,48 @@ class ConversationLoop:
         self.dispatch(Announced(text, language, manner))
 
     def follow_announcements(self, ended: Callable[[str, bool], None]) -> None:
-        """Tell of each announcement that is over its text, and whether all of its sound could be
-        played; what somebody stops could be."""
+        """Register a callback for finished announcements.
+
+        It is called with the text, and with False if some of the sound could not be played. An
+        announcement that a person stopped counts as played.
+        """
         self._effects.announced.add(ended)
 
     async def ask_quietly(
         self, text: str, rights: Rights, caller: str, owner: ConversationOwner | None = None
     ) -> FinishedTurn:
-        """One typed turn of a program, once the conversation rests: nothing of it sounds, nobody
-        is asked, and a person's wake word cuts it. `owner`: as in `ProgramTurns.ask`.
+        """Run one silent typed turn of a program once the conversation rests.
 
-        Raises Busy where it cannot begin within half a minute.
+        Nothing of it is spoken, nobody is asked for confirmation, and a person's wake word
+        interrupts it. `owner`: see `ProgramTurns.ask`. Raises Busy if it cannot begin within half a
+        minute.
         """
         return await self.programs.ask(text, rights, caller, owner)
 
     def end_talk(self) -> None:
-        """After the answer under way nothing is listened for without the wake word."""
+        """Keep the microphone closed after the current answer, until the next wake word."""
         self.dispatch(TalkEnded(self.machine.turn))
 
     async def listen(self, source: FrameSource, turns: int | None = None) -> int:
-        """Hear `source` until it ends, or until `turns` turns are closed and nothing is asked.
+        """Hear `source` until it ends, or until `turns` turns are closed and no question is open.
 
-        Returns how many turns were closed; announcements are none. See `Listening.listen`.
+        Returns the number of closed turns; announcements do not count. See `Listening.listen`.
         """
         before = self._effects.closed
         await self._listening.listen(source, turns)
-        await self.rest()  # the last turn is closed a moment after the last sound was heard
+        await self.rest()  # the last turn closes a moment after the last audio was heard
         return self._effects.closed - before
 
     async def listen_for_ever(self, microphone: SteadyMicrophone) -> None:
-        """Hear a microphone that heals, and tell the conversation how it stands.
+        """Hear a microphone that recovers from failures, and follow its status.
 
-        Ends only by cancellation: a device that is missing or goes is no error.
+        Ends only by cancellation: a missing or unplugged device is not an error.
         """
         microphone.on_change = self.on_microphone
         await self.listen(microphone)
 
     async def ask(self, text: str) -> None:
-        """One typed turn, until its answer has been given."""
+        """Run one typed turn, until its answer has been given."""
         if self.machine.stops_by_text and is_stop_word(text, self._languages.codes):
             self.stop()
             await self.rest()
@@ -312,16 +315,16 @@ class ConversationLoop:
         await self.until(lambda: self._effects.closed > before and self.resting)
 
     def retire(self) -> None:
-        """Begin nothing more; what is under way goes on until `end`."""
+        """Begin nothing more. What is in progress continues until `end`."""
         self.ending = True
 
     async def end(self) -> None:
-        """Cut the turn under way short and begin nothing more; again, it does nothing."""
+        """Interrupt the current turn and begin nothing more. Calling it again does nothing."""
         self.retire()
         if self._ended:
             return
         self._ended = True
-        self.machine = replace(self.machine, announcements=())  # nobody will hear them
+        self.machine = replace(self.machine, announcements=())  # there is no time left to play them
         self.dispatch(StopAsked())
         try:
             async with asyncio.timeout(_END_S):
@@ -332,13 +335,14 @@ class ConversationLoop:
                 self._effects.task.cancel()
 
     async def rest(self) -> None:
-        """Wait until no turn is open and every closed one is written down."""
+        """Wait until no turn is open and every closed turn has been stored."""
         await self.until(lambda: self.resting)
 
     def dispatch(self, event: Event) -> None:
-        """Give the machine an event and carry out the effects. Call it on the loop's thread.
+        """Pass an event to the turn machine and carry out its effects. Call it on the loop's
+        thread.
 
-        What comes of an effect waits until all effects of the event before are carried out.
+        Events caused by an effect wait until all effects of the current event are carried out.
         """
         if isinstance(event, StopAsked):
             self._effects.heard.tell()
@@ -350,19 +354,19 @@ class ConversationLoop:
                 self._step(self._pending[0])
                 self._pending.popleft()
         finally:
-            self._pending.clear()  # whatever an effect raises, the next event must be taken
+            self._pending.clear()  # even if an effect raised, the next event must be accepted
         self._use(self._rules)
         self.wake_waiters()
         if self.machine.wants_sound:
             self._time.listen()
 
     async def until(self, condition: Callable[[], bool]) -> None:
-        """Return once it holds; it is looked at after every event."""
+        """Wait until the condition holds. It is checked after every event."""
         while not condition():
             await self._changed.wait()
 
     def wake_waiters(self) -> None:
-        """Have whoever waits look again: something has changed without an event."""
+        """Have `until` check its conditions again, after a change without an event."""
         self._changed.set()
         self._changed = asyncio.Event()
 
@@ -375,11 +379,12 @@ class ConversationLoop:
             self._effects.perform(effect)
         speaks = self.state is State.SPEAKING
         if speaks is not (before.state is State.SPEAKING):
-            self.hearing.distract("speaking", speaks)  # more is asked of a wake word
+            self.hearing.distract("speaking", speaks)  # a wake word needs a higher score
         self._tell_standing()
 
     def _use(self, rules: Rules) -> None:
-        """Go by these from the next turn on; one under way ends by those by which it began."""
+        """Use these rules from the next turn on; a turn in progress keeps the rules it began
+        with."""
         self._rules = rules
         if self.machine.rests and self.machine.rules is not rules:
             self.machine = replace(self.machine, rules=rules)

@@ -1,4 +1,4 @@
-"""Programs ask whoever is in the room and get the answer; one question at a time, persons first."""
+"""Questions that programs ask people in the room, one at a time. People come first."""
 
 import asyncio
 import logging
@@ -41,9 +41,9 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-EXPIRE_S = 60.0  # that a question waits to be asked, where the program says nothing else
+EXPIRE_S = 60.0  # seconds that a question waits to be asked, unless the program sets another time
 
-TRIES = 2  # once more where a person had something else to say before they answered
+TRIES = 2  # asked once more if a person had something else to say first
 
 PREANNOUNCE = "announce"
 
@@ -54,17 +54,17 @@ _DEAF = (MicrophoneStatus.MISSING, MicrophoneStatus.ELSEWHERE, MicrophoneStatus.
 
 @dataclass(frozen=True, slots=True)
 class QuestionHouse:
-    """Settings that all questions share."""
+    """Settings shared by all questions."""
 
     catalogue: Catalogue
-    language_of: Callable[[str], str]  # of a text that names none
-    names: Sequence[str] = ()  # what may stand in front of an answer: the wake words
+    language_of: Callable[[str], str]  # language of a text that names none
+    names: Sequence[str] = ()  # wake words, which may precede an answer
     languages: Sequence[str] = ("en",)  # the configured ones
-    keeps_words: Callable[[], bool] = lambda: True  # not of guests
+    keeps_words: Callable[[], bool] = lambda: True  # False while a guest mode keeps no words
 
 
-# Makes values of an answer, given question, sentence, schema and language; None: nobody can make
-# them, or the words give none.
+# Turns an answer into values, given question, sentence, schema and language. Returns None if no
+# model is available or the words give no values.
 MapAnswer = Callable[[str, str, Mapping[str, Any], str], Awaitable[dict[str, Any] | None]]
 
 _NOTE = (
@@ -74,9 +74,9 @@ _NOTE = (
 
 
 class Inquiry:
-    """One question of a program, made again where the question is asked in another turn.
+    """One question of a program, created again if it is asked in another turn.
 
-    Expected answers come first, then the schema; without either any words will do.
+    Expected answers come first, then the schema; without either, any words are an answer.
     """
 
     def __init__(
@@ -89,11 +89,11 @@ class Inquiry:
         map_answer: MapAnswer | None,
         is_stop: Callable[[str], bool],
     ) -> None:
-        """`again`: how it is asked once more. `is_stop`: words that ask for silence, which are no
-        answer unless they are expected."""
+        """`again` is the wording for asking once more. `is_stop` recognises words that ask for
+        silence, which are no answer unless they are expected."""
         self.ended: asyncio.Future[Ended] = asyncio.get_running_loop().create_future()
-        self.fit: Fit | None = None  # the answer that was expected
-        self.values: dict[str, Any] = {}  # by its slots, or by the schema
+        self.fit: Fit | None = None  # the expected answer that matched
+        self.values: dict[str, Any] = {}  # from its slots or the schema
         self.sentence: str | None = None  # the words that were the answer
         self.again = again
         self._question = question
@@ -106,10 +106,10 @@ class Inquiry:
     @property
     def note(self) -> str:
         """Note for a model that has heard the answer too."""
-        return _NOTE  # without the program's words: the next turn is a person's alone
+        return _NOTE  # without the program's words, because the next turn is the person's alone
 
     async def weigh(self, heard: Sequence[str]) -> Weighed:
-        """Judge an answer; of two ways in which it was understood the last is the new one."""
+        """Judge an answer. Of several transcripts in `heard`, the last one is judged."""
         words = heard[-1]
         if self._templates is not None and (fit := self._templates.find(words)) is not None:
             self.fit, self.values = fit, dict(fit.slots)
@@ -123,13 +123,13 @@ class Inquiry:
         return Weighed(fits=False, is_command_like=self._templates.is_command_like(words))
 
     def end(self, ended: Ended) -> None:
-        """It is over."""
+        """End the question. Only the first call counts."""
         if not self.ended.done():
             self.ended.set_result(ended)
 
     async def _mapped(self, words: str, schema: Mapping[str, Any]) -> Weighed:
         if self._map_answer is None:
-            return Weighed(fits=False, again=False)  # nobody would understand it the next time
+            return Weighed(fits=False, again=False)  # asking again would not help
         values = await self._map_answer(self._question, words, schema, self._language)
         if values is None:
             return Weighed(fits=False)
@@ -142,7 +142,7 @@ class Inquiry:
 
 
 class ProgramQuestions:
-    """Enter it for as long as the process asks."""
+    """Ask questions for programs. Enter its context for as long as the process runs."""
 
     def __init__(
         self,
@@ -153,8 +153,8 @@ class ProgramQuestions:
         clock: Clock,
         map_answer: MapAnswer | None = None,
     ) -> None:
-        """`line`: shared with whatever else programs begin. `map_answer`: None where no model can
-        make values of free answers."""
+        """`line` is shared with everything else that programs begin. `map_answer` is None if no
+        model can turn free answers into values."""
         self._speaker = speaker
         self._line = line
         self._house = house
@@ -175,24 +175,27 @@ class ProgramQuestions:
         self._line.close()
 
     async def ask(self, wanted: QuestionRequest, caller: Caller) -> QuestionAnswer:
-        """Ask, and return when it is answered or will not be. Cancel it to withdraw the question.
+        """Ask the question and return its result. Cancel the call to withdraw the question.
 
-        "answered": `id` is that of the expected answer; where none is expected it is "yes" or "no"
-        for what is plainly that, else None; `slots` by its template or by the schema; `sentence`
-        what was said. Of guests sentence and slots, which hold their words, are left out.
+        "answered": `id` is that of the expected answer. If none is expected, it is "yes" or "no"
+        for a plain yes or no, else None. `slots` come from the template or the schema, and
+        `sentence` is what was said. For guests, sentence and slots are left out because they
+        contain their words.
 
-        "no_answer": nobody said anything, or somebody stopped it, or had something else to say,
-        twice. "unclear": `sentence`, where there is one, was no answer when it was asked once more
-        either, or was a command of the person's own, which is then served; it is not
-        asked again after that, for they had heard the question and chose to say something else.
+        "no_answer": nobody spoke, someone stopped the question, or someone had something else to
+        say, twice; also if the microphone was muted after the question was asked.
 
-        "busy": too much waits, or it could not be asked
-        before it expired; nothing was said.
+        "unclear": `sentence`, if given, did not answer the repeated question either, or was a
+        command, which is then carried out. A question answered with a command is not asked again:
+        the person heard it and chose to say something else.
 
-        Raises NotPossible, and nothing is asked, while the microphone is muted or away: a program
-        must not take a room that cannot answer for one that did not want to. It is also raised
-        where nobody can have heard the question, and for a template or schema that is none. Muted
-        after it was asked it ends as "no_answer".
+        "busy": too many requests are waiting, or the question expired before it could be asked;
+        nothing was said.
+
+        Raises NotPossible, before anything is asked, while the microphone is muted or missing, so
+        that a program does not mistake a room that cannot answer for one that does not want to.
+        Also raises NotPossible if nobody can have heard the question, and for an invalid template
+        or schema.
         """
         question_id = new_id(self._clock.now())
         language = wanted.language or self._house.language_of(wanted.question)
@@ -224,7 +227,7 @@ class ProgramQuestions:
         language: str,
         make: Callable[[], Inquiry],
     ) -> tuple[Ended, Inquiry]:
-        """Ask, and again after a person's own command; return how it ended. Raises Busy."""
+        """Ask, once more after a person's own command, and return how it ended. Raises Busy."""
         seconds = wanted.expire_s or EXPIRE_S
         until_s = self._clock.monotonic() + seconds
         last: tuple[Ended, Inquiry] | None = None
@@ -238,7 +241,7 @@ class ProgramQuestions:
                         break
                     last = await asyncio.shield(inquiry.ended), inquiry
                 finally:
-                    if not inquiry.ended.done():  # whoever asked has gone
+                    if not inquiry.ended.done():  # the program has gone
                         self._speaker.dispatch(Withdrawn(then))
                 if last[0].how != "cut":
                     return last
@@ -274,7 +277,8 @@ class ProgramQuestions:
         return _PLAIN.get(self._forms.read(inquiry.sentence or ""))
 
     def _maker(self, wanted: QuestionRequest, language: str) -> Callable[[], Inquiry]:
-        """Makes the inquiry for each turn that asks. Raises NotPossible."""
+        """Return a function that creates the inquiry for each turn that asks. Raises
+        NotPossible."""
         house, templates = self._house, None
         try:
             if wanted.answers:
@@ -284,7 +288,7 @@ class ProgramQuestions:
         except (BadTemplate, BadSchema) as error:
             raise NotPossible(str(error)) from None
         line = house.catalogue.line("asking.again", language, question=wanted.question)
-        # In a language that we have no sentences in, the question alone must do.
+        # If the catalogue lacks this language, repeat just the question.
         again = line.text if line.language == language else wanted.question
         stops = partial(is_stop_word, languages=tuple(dict.fromkeys((language, *house.languages))))
         return partial(
@@ -304,7 +308,7 @@ class ProgramQuestions:
 
 
 def why_deaf(standing: Standing) -> str | None:
-    """Why nobody could be heard; None: somebody could."""
+    """Return the reason why nobody could be heard, None if somebody could."""
     if standing.muted:
         return "The microphone is muted: unmute it first."
     if standing.microphone in _DEAF:
@@ -313,15 +317,18 @@ def why_deaf(standing: Standing) -> str | None:
 
 
 def manner_of(wanted: SpokenRequest) -> Manner:
-    """Return the manner in which it is said."""
     return Manner(PREANNOUNCE if wanted.preannounce else "", wanted.volume)
 
 
-# Programs begin talks: an opening line, and then the person has the word.
+# Talks: a program says an opening line, and the person goes on.
 
 
 class Talks:
-    """Enter it for as long as the process talks; what has not begun by then is not said."""
+    """Start conversations for programs with an opening line.
+
+    Enter its context for as long as the process runs. What has not begun when it is left is not
+    said.
+    """
 
     def __init__(
         self,
@@ -330,8 +337,8 @@ class Talks:
         language_of: Callable[[str], str],
         clock: Clock,
     ) -> None:
-        """`line`: shared with whatever else programs begin; `language_of`: a text that names
-        none."""
+        """`line` is shared with everything else that programs begin. `language_of` returns the
+        language of a text that names none."""
         self._speaker = speaker
         self._line = line
         self._language_of = language_of
@@ -351,11 +358,12 @@ class Talks:
         await self._tasks.__aexit__(kind, error, trace)
 
     async def begin(self, wanted: ConverseRequest, caller: Caller) -> str:
-        """Say the opening line as soon as nobody talks with us, then listen as after a question of
-        ours. What the person says is a turn of their own, whose model knows the line and the
-        instruction. Gives its id at once.
+        """Say an opening line once nobody is talking, then listen as after one of our own
+        questions.
 
-        Raises NotPossible while the microphone is muted or away, NotAnnounced where too much waits.
+        What the person says is a turn of their own, whose model knows the opening line and the
+        instruction. Returns the id of the talk at once. Raises NotPossible while the microphone is
+        muted or missing, and NotAnnounced if too many requests are waiting.
         """
         if (why := why_deaf(self._speaker.standing)) is not None:
             raise NotPossible(why)

@@ -1,6 +1,6 @@
-"""Turns of programs: a microphone that opens, words said for an answer, a sentence of their own.
+"""Turns started by programs: an opened microphone, an announced question, a typed sentence.
 
-A person comes first: nothing of it begins before the conversation rests, and nobody is cut short.
+People come first: nothing begins before the conversation rests, and nobody is interrupted.
 """
 
 import asyncio
@@ -52,11 +52,11 @@ if TYPE_CHECKING:
     from assistant.tools.execution.toolbox import Toolbox
 
 
-PATIENCE_S = 30.0  # that a program's sentence waits for the conversation to rest
+PATIENCE_S = 30.0  # seconds that a program's sentence waits for the conversation to rest
 
 
 class ProgramTurns:
-    """On the loop's thread, beside the runner."""
+    """Run turns for programs on the loop's thread."""
 
     def __init__(
         self,
@@ -71,13 +71,14 @@ class ProgramTurns:
         self._mouth = mouth
         self._services = services
         self._clock = clock
-        self._line = Line(clock)  # of sentences
-        self._opening = False  # the tone before a microphone sounds
+        self._line = Line(clock)  # for typed sentences
+        self._opening = False  # the tone before an opening microphone is playing
 
     def listen(self, word: str, caller: str) -> bool:
-        """Play the tone and, if it was heard, listen as after the wake word.
+        """Play the opening tone and, if it was heard, listen as after the wake word.
 
-        False where that cannot be: no microphone, muted, or something is under way.
+        Returns False if that is not possible: there is no microphone, it is muted, or something is
+        in progress.
         """
         if not self._may_listen or self._opening:
             return False
@@ -86,9 +87,9 @@ class ProgramTurns:
         return True
 
     async def put(self, text: str, language: str, manner: Manner, then: Then) -> bool:
-        """Say it once the conversation rests; returns when it has begun.
+        """Say the text once the conversation rests, and return when it has begun.
 
-        False: everything ends, and it is not said.
+        Returns False, without saying it, if the process is ending.
         """
         await self._conversation.until(self._may_begin)
         if self._conversation.ending:
@@ -99,12 +100,11 @@ class ProgramTurns:
     async def ask(
         self, text: str, rights: Rights, caller: str, owner: ConversationOwner | None = None
     ) -> FinishedTurn:
-        """One typed turn that nobody hears, within these rights. Raises Busy.
+        """Run one silent typed turn with these rights. Raises Busy.
 
-        `owner`: whose conversation it is part of; None: the caller's own, whichever its token.
-
-        Once it has begun it outlives whoever waits for it: what it called for is not left half
-        done, and its rights hold until its last call is back.
+        `owner` is the owner of the conversation that the turn belongs to; None means the caller's
+        own. Once begun, the turn continues even if the caller stops waiting: its calls are not left
+        half done, and its rights last until the last call has returned.
         """
         limits = (await self._services.wait()).limits
         if limits is None:
@@ -127,11 +127,12 @@ class ProgramTurns:
     async def _serve(
         self, typed: Typed, rights: Rights, limits: "Toolbox", begun: asyncio.Event
     ) -> FinishedTurn | Busy:
-        """Wait for its turn and have it served. A task of the loop's: it must not raise."""
+        """Wait for the place in line and run the turn. A task of the loop's group, so it must not
+        raise."""
         until_s = self._clock.monotonic() + PATIENCE_S
         try:
             async with self._line.place(PATIENCE_S):
-                while not self._may_begin():  # looked at again: a person may be quicker
+                while not self._may_begin():  # checked again, because a person may be quicker
                     left_s = until_s - self._clock.monotonic()
                     rests = self._conversation.until(self._may_begin)
                     if not await done_within(self._clock, left_s, rests):
@@ -147,7 +148,7 @@ class ProgramTurns:
     ) -> FinishedTurn:
         self._conversation.dispatch(typed)
         turn = self._effects.turn
-        assert turn is not None  # the conversation rested: it has begun
+        assert turn is not None  # the conversation rested, so the turn has begun
         begun.set()
         limits.restrict(turn.turn_id, rights, typed.caller)  # before its first step
         try:
@@ -155,7 +156,7 @@ class ProgramTurns:
             await turn.calls.over()
         finally:
             limits.release(turn.turn_id)
-        assert turn.closing is not None  # it is written down
+        assert turn.closing is not None  # the turn has been stored
         return FinishedTurn(record_of(turn, turn.closing), tuple(turn.outcomes))
 
     async def _listen(self, word: str, caller: str) -> None:
@@ -170,7 +171,7 @@ class ProgramTurns:
             )
 
     def _may_begin(self) -> bool:
-        """Or everything ends."""
+        """Return True if a turn may begin, or if the process is ending."""
         return self._conversation.ending or (self._conversation.resting and not self._opening)
 
     @property
@@ -180,20 +181,21 @@ class ProgramTurns:
         return hears and machine.rests and not self._conversation.ending
 
 
-WAITING = 8  # at most, beside the one whose turn it is
+WAITING = 8  # requests waiting at most, besides the one being served
 _RANK = {"high": 0, "normal": 1, "low": 2}
 
 
 class Line:
-    """Programs that want the conversation for themselves, one at a time. On the loop.
+    """Queue of programs that want the conversation for themselves, one at a time. Used on the
+    loop's thread.
 
-    The most important is called first, and of these the one that came first.
+    The highest priority goes first, and among equals the first to arrive.
     """
 
     def __init__(self, clock: Clock, most: int = WAITING) -> None:
         self._clock = clock
         self._most = most
-        self._waiting: list[tuple[int, asyncio.Event]] = []  # rank, and what calls
+        self._waiting: list[tuple[int, asyncio.Event]] = []  # rank and the event that calls it
         self._served: asyncio.Event | None = None
         self._closed = False
 
@@ -201,9 +203,9 @@ class Line:
     async def place(
         self, seconds: float, priority: Literal["low", "normal", "high"] = "normal"
     ) -> AsyncIterator[None]:
-        """Wait to be called, at most so long, and keep the place until the block is left.
+        """Wait to be called for at most this long, and keep the place until the block is left.
 
-        Raises Busy: too many wait, it was not called in time, or the line is closed.
+        Raises Busy if too many are waiting, the time runs out or the line is closed.
         """
         if self._closed or self.full:
             raise Busy("Too much waits to be asked or said already.")
@@ -223,11 +225,11 @@ class Line:
 
     @property
     def full(self) -> bool:
-        """As many wait as may."""
+        """True if no more requests may wait."""
         return len(self._waiting) >= self._most
 
     def close(self) -> None:
-        """Nobody is called any more, and whoever waits is told."""
+        """Close the line and wake everything that waits, so that it fails with Busy."""
         self._closed = True
         for _, called in self._waiting:
             called.set()
@@ -241,7 +243,7 @@ class Line:
 
 
 async def done_within(clock: Clock, seconds: float, work: Awaitable[object]) -> bool:
-    """Return True if it is done in that time; else cancel it. What it raises is raised."""
+    """Return True if the work finishes in time, else cancel it. Errors of the work are raised."""
     doing = asyncio.ensure_future(work)
     late = asyncio.ensure_future(clock.sleep(seconds))
     try:
@@ -255,13 +257,15 @@ async def done_within(clock: Clock, seconds: float, work: Awaitable[object]) -> 
 
 
 _log = logging.getLogger(__name__)
-TRIES = 2  # it is asked once more, and then left
+TRIES = 2  # asked once more, then given up
 
 
 class AskedQuestion:
-    """One question, owned by its turn. What the brain makes of the answer is never said, and none
-    of its calls is run, unless the answer was a command of its own: then that is a turn like any
-    other, and what it calls for goes the way of every call."""
+    """A program's question, owned by its turn.
+
+    What the brain makes of the answer is never spoken and its calls are not run, unless the answer
+    is a command: then it becomes a turn like any other, and its calls go through the policy.
+    """
 
     def __init__(
         self,
@@ -271,26 +275,27 @@ class AskedQuestion:
         dispatch: Callable[[Event], None],
         spawn: Callable[[Coroutine[Any, Any, bool]], asyncio.Task[bool]],
     ) -> None:
-        """`spawn` starts what outlives the turn."""
+        """`spawn` starts tasks that outlive the turn."""
         loop = asyncio.get_running_loop()
-        self.promoted: FollowOnTurn | None = None  # what answers, as a turn to be
+        self.promoted: FollowOnTurn | None = None  # the answer as a possible turn of its own
         self._inquiry = wanted.inquiry
         self._turn = turn
-        self._number = turn.opening.turn  # in the machine
+        self._number = turn.opening.turn  # turn number in the turn machine
         self._services = services
         self._dispatch = dispatch
         self._spawn = spawn
         self._said: asyncio.Future[bool] = loop.create_future()
-        self._answer: asyncio.Future[How | None] = loop.create_future()  # None: it is complete
-        self._ended = False  # whoever asks knows
+        # None: the answer is complete.
+        self._answer: asyncio.Future[How | None] = loop.create_future()
+        self._ended = False  # the program has been told
 
     def said(self, heard: bool) -> None:
-        """The question has been said. `heard`: to its end."""
+        """Note that the question was spoken. `heard` is True if it was played to the end."""
         if not self._said.done():
             self._said.set_result(heard)
 
     def give_up(self, cut: CancelReason | None) -> None:
-        """The turn is over, however."""
+        """End the question because its turn is over."""
         self._end("cut" if cut == "barge_in" else "stopped")
 
     def take(
@@ -299,7 +304,7 @@ class AskedQuestion:
         hearing: Hearing,
         new_turn_id: Callable[[], str],
     ) -> None:
-        """Do the next step, as the machine says."""
+        """Carry out an effect of the turn machine that concerns the question."""
         match effect:
             case HearAnswer(_, mark_ms):
                 self._hear(hearing.answer(mark_ms), new_turn_id())
@@ -309,11 +314,11 @@ class AskedQuestion:
                 self._settle(None)
             case NoAnswer(_, waited):
                 if self._turn.audio is not None:
-                    self._turn.audio.abandon()  # half an answer is none
+                    self._turn.audio.abandon()  # a partial answer does not count
                 self._settle("silence" if waited else "unheard")
 
     async def run(self) -> None:
-        """All of it; a task of the turn. Cancel it to leave it."""
+        """Ask and handle the answer, as a task of the turn. Cancel it to leave the question."""
         how: How = "stopped"
         try:
             how = await self._ask()
@@ -347,20 +352,21 @@ class AskedQuestion:
             if weighed.fits:
                 return "answered"
             if self._held is not None:
-                await self._held.close()  # the one conversation with a model must be free
+                await self._held.close()  # a brain holds only one conversation at a time
             self.promoted = None
             if not weighed.again:
                 break
         return "unclear"
 
     def _hear(self, audio: TurnAudio, turn_id: str) -> None:
-        """Somebody answers. `turn_id`: of the turn that it will be, if it is a command."""
+        """Begin to hear an answer. `turn_id` is used for the new turn if it is a command."""
         brain = self._services.get().brain
         self.promoted = FollowOnTurn.begin(self._turn, audio, turn_id, brain, self._spawn)
 
     async def _weigh(self) -> Weighed:
-        """By a service's words first; where those will not do, by what this device hears too."""
-        assert self._turn.audio is not None  # it is complete
+        """Judge the answer by a service's transcript first; if that does not fit, by this device's
+        too."""
+        assert self._turn.audio is not None  # the answer is complete
         pcm = await self._turn.audio.complete()
         told = [words] if (words := await transcript_of(self._held, checked=False)) else []
         weighed = await self._inquiry.weigh(told) if told else Weighed(fits=False)
@@ -386,7 +392,7 @@ class AskedQuestion:
         return None if self.promoted is None else self.promoted.turn
 
     def _note(self) -> None:
-        """A model has heard the answer too, and knows of no question."""
+        """Tell the model about the question, because it has heard the answer without it."""
         if (services := self._services.value) is not None and services.asking is not None:
             services.asking.learn(self._inquiry.note)
 

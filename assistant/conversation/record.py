@@ -1,4 +1,4 @@
-"""A finished turn as a record for the store, and a record as the object that `--json` prints."""
+"""Finished turns: their records, the object printed by `--json`, and the log that stores them."""
 
 import logging
 from collections import deque
@@ -25,10 +25,9 @@ if TYPE_CHECKING:
 
 
 def record_of(turn: "Turn", closing: CloseTurn) -> TurnRecord:
-    """Return the record of a turn that is over."""
     wake = turn.opening.wake
     timeline = turn.timeline.as_dict()
-    # What broke inside tells more than that the turn was then cut short.
+    # An internal error says more than that the turn was then interrupted.
     error = turn.error or ((closing.error, closing.message) if closing.error else None)
     return TurnRecord(
         turn_id=turn.turn_id,
@@ -55,7 +54,7 @@ def record_of(turn: "Turn", closing: CloseTurn) -> TurnRecord:
 
 
 def wordless(record: TurnRecord) -> TurnRecord:
-    """The same turn without what was said in it, as it is kept of guests."""
+    """Return the record without anything that was said, as it is kept for guests."""
     error, asked = record.error, record.confirmation
     return replace(
         record,
@@ -69,7 +68,7 @@ def wordless(record: TurnRecord) -> TurnRecord:
 
 
 def as_json(record: TurnRecord, outcomes: Iterable[ToolOutcome]) -> dict[str, Any]:
-    """The one object that `hear` and `ask` print."""
+    """Return the object that `hear` and `ask` print with `--json`."""
     outcomes = list(outcomes)
     return {
         "turn_id": record.turn_id,
@@ -89,7 +88,7 @@ def as_json(record: TurnRecord, outcomes: Iterable[ToolOutcome]) -> dict[str, An
 
 
 def no_wake() -> dict[str, Any]:
-    """The object for sound in which nobody said the wake word."""
+    """Return the object for audio in which the wake word was not heard."""
     return {
         "turn_id": None,
         "brain": None,
@@ -146,7 +145,7 @@ def _not_done(outcome: ToolOutcome) -> dict[str, Any]:
     }
 
 
-# Finished turns: written to the store, the newest kept at hand.
+# Finished turns are written to the store; the newest are kept in memory.
 
 
 _log = logging.getLogger(__name__)
@@ -156,15 +155,18 @@ _KEPT = 20
 
 @dataclass(frozen=True, slots=True)
 class FinishedTurn:
-    """A turn that is over, with its calls."""
+    """A finished turn with the outcomes of its calls."""
 
     record: TurnRecord
     outcomes: tuple[ToolOutcome, ...]
 
 
 def joined(given: Iterable[FinishedTurn]) -> FinishedTurn:
-    """The last turn, with what led to it where it was said in place of a yes or no to the one
-    before: its wake word, question, calls, words and costs."""
+    """Return the last turn, merged with the turns that led to it.
+
+    A turn that answered a confirmation with a new command is merged with the turn that asked: its
+    wake word, question, calls, words and costs are included.
+    """
     turns = list(given)
     whole = turns[-1]
     for before in reversed(turns[:-1]):
@@ -193,11 +195,11 @@ def _heard(record: TurnRecord) -> str:
 
 
 async def _nothing(record: TurnRecord) -> None:
-    """Nobody wants to know."""
+    """Do nothing."""
 
 
 class TurnLog:
-    """Takes each finished turn from the runner."""
+    """Store each finished turn and notify listeners."""
 
     def __init__(
         self,
@@ -205,25 +207,30 @@ class TurnLog:
         keeps_words: Callable[[], bool] = lambda: True,
         after_writing: Callable[[TurnRecord], Awaitable[None]] = _nothing,
     ) -> None:
-        """`keeps_words` is asked when a turn is written down; `after_writing` is awaited then."""
+        """`keeps_words` is called when a turn is stored; `after_writing` is awaited afterwards."""
         self._store = store
         self._keeps_words = keeps_words
         self._after_writing = after_writing
         self._printers: list[Callable[[FinishedTurn], None]] = []
-        self.turns: deque[FinishedTurn] = deque(maxlen=_KEPT)  # the newest last; no announcements
-        self.count = 0  # of all of them so far
+        # The newest last; without announcements.
+        self.turns: deque[FinishedTurn] = deque(maxlen=_KEPT)
+        self.count = 0  # number of turns so far
         self._followers: Listeners[[FinishedTurn]] = Listeners("turns")
 
     def follow(self, follower: Callable[[FinishedTurn], None]) -> Callable[[], None]:
-        """Have it told of whatever is written down, job or turn, from now on; what is returned ends
-        that. Words that were not kept, or were to be forgotten, are not told. It must not block."""
+        """Register a callback for every stored turn or job, and return a function that unregisters
+        it.
+
+        Words that are not kept, or were deleted on request, are not passed on. The callback must
+        not block.
+        """
         return self._followers.add(follower)
 
     def on_turn(self, show: Callable[[FinishedTurn], None], *, from_start: bool = False) -> None:
-        """Call `show` with each turn as it was spoken, words that are not kept included.
+        """Call `show` with each turn as it was spoken, including words that are not stored.
 
-        For whoever shows them to the person at once. It must not block. `from_start`: with those
-        that are over already, too.
+        For showing turns to the person at once; `show` must not block. With `from_start` it is also
+        called for turns that are already over.
         """
         self._printers.append(show)
         if from_start:
@@ -231,7 +238,7 @@ class TurnLog:
                 show(turn)
 
     async def record(self, turn: "Turn", closing: CloseTurn) -> None:
-        """Write a turn down, and tell of it."""
+        """Store a finished turn and notify the listeners."""
         finished = FinishedTurn(record_of(turn, closing), tuple(turn.outcomes))
         if finished.record.source not in UNASKED:
             self.turns.append(finished)
@@ -241,19 +248,19 @@ class TurnLog:
         for show in self._printers:
             show(finished)
         known = {turn.record.turn_id: turn for turn in self.turns}
-        present = known.get(kept.turn_id, finished)  # without words that were to be forgotten
+        present = known.get(kept.turn_id, finished)  # without words that were deleted on request
         record = kept if present is finished else present.record
         self._followers.tell(FinishedTurn(record, present.outcomes))
 
     async def keep(self, record: TurnRecord) -> None:
-        """Write one record down, without what was said where no words are kept.
+        """Store one record, without its words if words are not kept.
 
-        A store that fails is logged: the person has had their answer.
+        A failing store is only logged, because the person has had the answer.
         """
         self._followers.tell(FinishedTurn(await self._write(record), ()))
 
     async def _write(self, record: TurnRecord) -> TurnRecord:
-        """The record as it was written down."""
+        """Store the record and return it as stored."""
         kept = record if self._keeps_words() else wordless(record)
         try:
             await self._store.record_turn(kept)
@@ -264,32 +271,31 @@ class TurnLog:
 
 
 class TurnListener:
-    """Is told of every turn, on the loop's thread; must not block. By itself it does nothing."""
+    """Callbacks for every turn, on the loop's thread. They must not block; these do nothing."""
 
     def opened(self, turn: "Turn") -> None:
-        """It has begun."""
+        """Handle the start of a turn."""
 
     def whole(self, turn: "Turn") -> None:
-        """Its sentence is over."""
+        """Handle the end of the turn's sentence."""
 
     def understood(self, turn: "Turn") -> None:
-        """The brain has done its part, and what it heard is known."""
+        """Handle the end of the brain's part, when the words it heard are known."""
 
     def asked(self, turn: "Turn") -> None:
-        """A call waits for the person's yes."""
+        """Handle a call that waits for confirmation."""
 
     def called(self, turn: "Turn", outcome: ToolOutcome) -> None:
-        """A call has ended."""
+        """Handle a finished call."""
 
 
 class TurnListeners(TurnListener):
-    """All of them, in the order in which they came."""
+    """Several turn listeners, called in the order in which they were added."""
 
     def __init__(self) -> None:
         self._all: list[TurnListener] = []
 
     def add(self, follower: TurnListener) -> None:
-        """Tell this one too, from now on."""
         self._all.append(follower)
 
     def opened(self, turn: "Turn") -> None:
@@ -314,13 +320,16 @@ class TurnListeners(TurnListener):
 
 
 class TurnTelling(TurnListener):
-    """Give it to `ConversationLoop.follow`, and its `finished` to `TurnLog.follow`."""
+    """Publish turns on the event bus.
+
+    Pass it to `ConversationLoop.follow`, and its `finished` to `TurnLog.follow`.
+    """
 
     def __init__(self, bus: EventBus) -> None:
         self._tell = bus.publish
 
     def opened(self, turn: "Turn") -> None:
-        """A wake word, or who pressed."""
+        """Publish the wake word, or that the microphone was opened without one."""
         wake = turn.opening.wake
         if wake is None:
             return
@@ -330,7 +339,7 @@ class TurnTelling(TurnListener):
             self._tell("wake", turn.turn_id, word=wake.word, score=round(wake.score, 3))
 
     def understood(self, turn: "Turn") -> None:
-        """The person's words, or a program's; of an answer that is still being spoken."""
+        """Publish the words of a person or program, also while the answer is being spoken."""
         if turn.heard and turn.asking is None:
             self._tell(
                 "heard",
@@ -342,13 +351,13 @@ class TurnTelling(TurnListener):
             )
 
     def asked(self, turn: "Turn") -> None:
-        """A call waits for the person's yes."""
+        """Publish that a call waits for confirmation."""
         record = turn.confirmation
         asked = record.asked if record is not None else None
         self._tell("confirmation", turn.turn_id, {"asked": asked or ""}, waits=True)
 
     def called(self, turn: "Turn", outcome: ToolOutcome) -> None:
-        """A call of a brain, whatever became of it."""
+        """Publish a finished call, successful or not."""
         self._tell(
             "tool_call",
             turn.turn_id,
@@ -360,7 +369,8 @@ class TurnTelling(TurnListener):
         )
 
     def finished(self, turn: FinishedTurn) -> None:
-        """The answer, and what was said to a question of ours; words as they were kept."""
+        """Publish the answer and the reply to a confirmation, with words only as far as they are
+        kept."""
         record = turn.record
         if record.source in UNASKED:
             return

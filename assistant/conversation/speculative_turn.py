@@ -1,4 +1,5 @@
-"""A brain's turn whose events wait until it is known what was said: a yes, or a new command."""
+"""A brain's turn whose events are held back until it is known what was said: a yes or a new
+command."""
 
 import asyncio
 import logging
@@ -29,39 +30,40 @@ if TYPE_CHECKING:
     from assistant.conversation.turn import Turn
 
 _log = logging.getLogger(__name__)
-_LEFT = "It was not run, because the turn went on without it."  # for the model
+_LEFT = "It was not run, because the turn went on without it."  # sentence for the model
 MAX_HELD = 4_000  # events; beyond, the brain waits
-_LOCAL = ("offline", "home-assistant")  # they say that they understood nothing before they end
-_STREAMS = "gemini-live"  # it says when it has sent everything
+_LOCAL = ("offline", "home-assistant")  # they report that they understood nothing before they end
+_STREAMS = "gemini-live"  # it reports when all audio is sent
 _End = BrainFault | NotMeant | TurnDone
 
 Spawn = Callable[[Coroutine[Any, Any, bool]], asyncio.Task[bool]]
 
 
 class SpeculativeTurn:
-    """A BrainTurn around one that is followed at once, so that a new command loses no time."""
+    """A BrainTurn wrapped around one that runs at once, so that a new command loses no time."""
 
     def __init__(self, turn: BrainTurn, spawn: Spawn) -> None:
-        """`spawn` starts a task that outlives the turn which asks."""
-        self.heard: str | None = None  # the words as a service transcribed them so far
-        self.serving = ""  # which brain is at it
+        """`spawn` starts a task that outlives the turn that asks."""
+        self.heard: str | None = None  # the words transcribed so far
+        self.serving = ""  # name of the brain that serves it
         self._turn = turn
         self._waiting: asyncio.Queue[BrainEvent | None] = asyncio.Queue(MAX_HELD)
         self._changed = asyncio.Event()  # set and replaced after every event
-        self._piece = asyncio.Event()  # after every piece of the words, and at the end
-        self._sent = False  # the service has the whole of the sound
-        self._called = False  # it has made a call
-        self._acted = False  # it has made one, or a model has begun to answer
+        self._piece = asyncio.Event()  # set after every piece of the transcript, and at the end
+        self._sent = False  # the service has all of the audio
+        self._called = False  # the brain has made a call
+        self._acted = False  # the brain has made a call, or a model has begun to answer
         self._ended: _End | None = None
-        self._failed = False  # the first attempt; a further one waits until it is wanted
+        self._failed = False  # the first attempt failed; a further one waits until it is wanted
         self._wanted = asyncio.Event()
         self._over = False
         self._following = spawn(self._follow())
 
     async def events(self, *, further: bool = True) -> AsyncGenerator[BrainEvent]:
-        """Yield what has come so far, then what comes; `further`: after a failed attempt too.
+        """Yield the events held back so far, then further ones as they come.
 
-        Closing it ends the turn.
+        With `further`, also yield those after a failed attempt. Closing the generator ends the
+        turn.
         """
         if further:
             self._wanted.set()
@@ -72,16 +74,16 @@ class SpeculativeTurn:
             await self.close()
 
     async def answer(self, outcome: ToolOutcome) -> None:
-        """As in BrainTurn."""
+        """Pass on a tool outcome, as in BrainTurn."""
         await self._turn.answer(outcome)
 
     def drop(self) -> None:
-        """End it without waiting for that."""
+        """End the turn without waiting."""
         self._following.cancel()
 
     async def close(self) -> None:
-        """Nobody wants it any more; a call that nobody has taken is answered as not run, since a
-        model that waits for one is mute."""
+        """End the turn, and answer calls that were not taken as not run, because a model waiting
+        for a result stays mute."""
         self._following.cancel()
         await asyncio.wait([self._following])
         while not self._waiting.empty():
@@ -90,19 +92,19 @@ class SpeculativeTurn:
                 await self._turn.answer(replace(lost(event), status=Status.NOT_RUN, sentence=_LEFT))
 
     async def sent(self) -> None:
-        """Return when a service has the whole of the sound, or none will have it."""
+        """Wait until a service has all of the audio, or none will get it."""
         while not (self._done or self._sent or self.serving not in ("", _STREAMS)):
             await self._changed.wait()
 
     async def words(self) -> None:
-        """Return when it has heard something, or nothing more can come."""
+        """Wait until something was heard, or nothing more can come."""
         while not (self._done or self.heard):
             await self._changed.wait()
 
     async def quiet(self, pause_s: float) -> None:
-        """Return when no further piece of the words came for so long, or none can come.
+        """Wait until no further piece of the transcript came for `pause_s`, or none can come.
 
-        That the model acts or speaks proves nothing: it goes on while pieces are under way.
+        Calls or speech of the model prove nothing: they may come while pieces are on their way.
         """
         while not self._done:
             piece = self._piece
@@ -113,16 +115,19 @@ class SpeculativeTurn:
                 return
 
     async def understood(self) -> bool:
-        """Return True if it is something to do or to answer, as far as the brain can tell."""
+        """Return True if the words are something to do or answer, as far as the brain can tell."""
         while not (self._acted or self._done):
             await self._changed.wait()
         if self._acted or self._failed:
-            return True  # whoever failed may do better the next time
+            return True  # the next attempt may do better
         return isinstance(self._ended, TurnDone) and self._ended.understood
 
     async def commanded(self) -> bool:
-        """Return True if it is something to do: it is called for, or a brain on the device,
-        which knows nothing but commands and questions, has understood it."""
+        """Return True if the words are a command.
+
+        Either a tool was called, or a brain on the device, which knows only commands and questions,
+        has understood the words.
+        """
         while not (self._acted or self._done):
             await self._changed.wait()
         if self._called or self.serving not in _LOCAL:
@@ -142,7 +147,7 @@ class SpeculativeTurn:
                     if self._failed:
                         await self._wanted.wait()
         except Exception:
-            # The edge towards a brain: whatever it raises, the process lives on.
+            # Last resort: whatever a brain raises, the process must go on.
             _log.exception("the brain broke over an answer")
         finally:
             self._over = True
@@ -181,43 +186,43 @@ class SpeculativeTurn:
 
 
 class SpeculativeBrain:
-    """A Brain that has begun on its first turn already."""
+    """A Brain whose first turn has already begun."""
 
     def __init__(self, turn: SpeculativeTurn, brain: Brain) -> None:
-        """`brain`: for every further turn."""
+        """`brain` serves every further turn."""
         self._turn: SpeculativeTurn | None = turn
         self._brain = brain
 
     @property
     def name(self) -> str:
-        """As of the brain."""
         return self._brain.name
 
     def begin(self, request: TurnRequest) -> BrainTurn:
-        """The turn that is under way, the first time."""
+        """Return the turn in progress the first time, then a new turn of the brain."""
         turn, self._turn = self._turn, None
         return turn if turn is not None else self._brain.begin(request)
 
     def anticipate(self) -> None:
-        """It is at work already."""
+        """Do nothing, because the brain is already at work."""
 
 
-# The words of an answer, as the service that hears it transcribes them.
+# Transcripts of answers.
 
-# After the end of the answer a service's transcript is waited for so long, and its further pieces.
+# Time for a transcript after the end of the answer.
 TRANSCRIPT_S = 2.5
-# A further piece of it follows the one before within this time; less will do where this machine
-# hears the whole sound too, and both must agree.
+# A further piece of the transcript follows within this time. Less will do if this machine
+# recognises the whole audio too and both must agree.
 PIECES_S = 1.0
 PIECES_CHECKED_S = 0.4
 PIECES_MOST_S = 4.0
-SEND_S = 6.0  # a service that has not the whole sound by then is not waited for
+SEND_S = 6.0  # a service that does not have all of the audio by then is not waited for
 
 
 async def transcript_of(held: SpeculativeTurn | None, *, checked: bool) -> str | None:
-    """Return what a service has heard; "" for nothing that can be relied on.
+    """Return a service's transcript of the answer; "" if it cannot be relied on.
 
-    None: no service hears it, or its words came too late. `checked`: this device must agree.
+    Returns None if no service hears the answer or its words came too late. `checked`: this device
+    recognises the answer too and both must agree, so a shorter wait will do.
     """
     if held is None:
         return None
@@ -228,19 +233,19 @@ async def transcript_of(held: SpeculativeTurn | None, *, checked: bool) -> str |
             await held.words()
     except TimeoutError:
         _log.info("no transcript of the answer came in time")
-        return "" if held.heard else None  # words of half the sound may lack the "not"
+        return "" if held.heard else None  # words of half the audio may lack the "not"
     try:
         async with asyncio.timeout(PIECES_MOST_S):
             await held.quiet(PIECES_CHECKED_S if checked else PIECES_S)
     except TimeoutError:
-        return ""  # it has no end: nobody says yes like that
-    # What the device heard itself is no second witness.
+        return ""  # it goes on too long for a yes or no
+    # What this device heard itself does not count as a second witness.
     return None if held.serving == "offline" else held.heard
 
 
 @dataclass(frozen=True, slots=True)
 class FollowOnTurn:
-    """Words in place of a yes or no, with the brain that is at them: a turn to be."""
+    """Words said instead of a yes or no, with the brain's speculative turn on them."""
 
     turn: SpeculativeTurn
     audio: TurnAudio
@@ -250,7 +255,7 @@ class FollowOnTurn:
     def begin(
         cls, before: "Turn", audio: TurnAudio, turn_id: str, brain: Brain, spawn: Spawn
     ) -> Self:
-        """Have the brain begin on the sound of an answer to a question of that turn."""
+        """Start a brain on the audio of an answer to that turn's question."""
         before.hear_answer(audio)
         request = TurnRequest(turn_id, before.language, "voice", None, audio, before.profile)
         return cls(SpeculativeTurn(brain.begin(request), spawn), audio, turn_id)

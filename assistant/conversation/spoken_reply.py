@@ -1,4 +1,4 @@
-"""The answer of one turn, from the brain's pieces to the mouth."""
+"""The answer of one turn, from the brain's pieces to the speech output."""
 
 import asyncio
 import logging
@@ -20,27 +20,27 @@ if TYPE_CHECKING:
     from assistant.conversation.turn import Turn
 
 
-# Nothing followed a whole sentence for so long: it is said without waiting for what decides that
+# Time without further text after which a whole sentence is spoken, without waiting for proof that
 # it has ended. Pieces of one transcript come closer together than this.
 SETTLE_S = 0.1
-_LINES_AHEAD = 64  # the brain waits when the mouth is this far behind
+_LINES_AHEAD = 64  # the brain waits when the speech output is this many lines behind
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class _Clause:
-    """Words for the mouth."""
+    """Words to be spoken."""
 
     text: str
-    language: str | None  # None: the turn's, as it is known by then
-    voiced: bool  # False: the brain says it itself
+    language: str | None  # None for the turn's language, as known when it is spoken
+    voiced: bool  # False: the brain speaks it itself
 
 
 class SpokenReply:
-    """Cut the answer into clauses and hand them on in order.
+    """Cut the answer into clauses and hand them to the speech output in order.
 
-    The mouth may still be clearing away the answer before: until then they wait here. Nothing waits
-    for that but `add` and `add_sound`, when they are far ahead.
+    Clauses wait here while the speech output is still ending the answer before. Only `add` and
+    `add_sound` wait for that, when they are far ahead.
     """
 
     def __init__(self, language: TurnLanguage) -> None:
@@ -48,27 +48,28 @@ class SpokenReply:
         self._spoken = SpokenAnswer((), 0.0, "")
         self._language = language
         self._cutter = ClauseCutter()
-        self._voiced = True  # what the cutter holds is for the local voice
-        self._given: str | None = None  # its language, where it need not be told from it
-        self._waiting: list[_Clause | ReplyAudio] = []  # for the mouth to be free
-        self._taken = asyncio.Event()  # set and replaced when nothing waits any more
-        self._finished = asyncio.Event()  # nothing more will be said
-        self._passed_over = False  # nobody says it
-        self._held: list[_Clause | ReplyAudio] | None = None  # None: nothing is kept back
-        self.held_ms = 0.0  # of the brain's own voice among it
-        self.given = False  # something went on its way to the mouth
+        self._voiced = True  # the text in the cutter is for the local voice
+        self._given: str | None = None  # its language, if it was given
+        self._waiting: list[_Clause | ReplyAudio] = []  # until the speech output is free
+        self._taken = asyncio.Event()  # set and replaced when `_waiting` is emptied
+        self._finished = asyncio.Event()  # the reply is complete
+        self._passed_over = False  # the reply is not to be spoken
+        self._held: list[_Clause | ReplyAudio] | None = None  # None: nothing is held back
+        self.held_ms = 0.0  # ms of the brain's own voice held back
+        self.given = False  # something has been passed to the speech output
         self._answer: Answer | None = None
         self._settling: asyncio.TimerHandle | None = None
 
     @property
     def spoken(self) -> SpokenAnswer:
-        """Part that was said; while it is still being said, up to now."""
+        """Part spoken so far."""
         return self._spoken if self._answer is None else self._answer.spoken
 
     async def add(self, delta: str, voiced: bool, language: str | None = None) -> None:
-        """The next piece of text; `voiced`: for the local voice, else the brain says it itself.
+        """Add a piece of text.
 
-        `language`: None where only the text can tell.
+        `voiced` is True for the local voice, False if the brain speaks it itself. `language` is
+        None if it has to be told from the text.
         """
         self.text += delta
         self._stay()
@@ -81,33 +82,35 @@ class SpokenReply:
         self._settling = asyncio.get_running_loop().call_later(SETTLE_S, self.settle)
 
     async def add_sound(self, piece: ReplyAudio) -> None:
-        """The next piece of the brain's own voice."""
+        """Add a piece of the brain's own voice."""
         if self._voiced:
-            self._flush()  # what the local voice still has to say was given before
+            self._flush()  # text for the local voice came first
         await self._make_room()
         self._queue(piece)
         if self._held is not None:
             self.held_ms += len(piece.pcm) / 2 / piece.rate * 1000
 
     def hold(self) -> None:
-        """Keep back what comes from here on, until `release`; without it, it is never said."""
+        """Hold back everything added from here on until `release`. Without a release it is never
+        spoken."""
         if self._held is None:
             self._held, self.held_ms = [], 0.0
 
     def release(self) -> None:
-        """Say what was kept back, and what comes."""
+        """Speak what was held back, and everything that follows."""
         held, self._held = self._held or [], None
         for line in held:
             self._queue(line)
 
     def settle(self) -> None:
-        """Nothing follows for now: a sentence that is held back is said."""
+        """Speak a sentence that the clause cutter holds back, because nothing follows for now."""
         self._stay()
         for clause in self._cutter.settle():
             self._put(clause)
 
     def say(self, sentence: str, language: str | None = None) -> None:
-        """Add a sentence of our own. `language`: None where only the sentence can tell."""
+        """Add one of our own sentences. `language` is None if it has to be told from the
+        sentence."""
         self._flush()
         self._voiced, self._given = True, None
         self.text = f"{self.text} {sentence}".strip()
@@ -115,27 +118,27 @@ class SpokenReply:
         self._queue(_Clause(sentence, told, voiced=True))
 
     def tone(self, name: str) -> float:
-        """Play a tone of `audio.earcons` here, before what is said next. Its milliseconds."""
+        """Play a tone of `audio.earcons` before what is said next. Returns its length in ms."""
         try:
             return self.play(*earcon(name))
-        except AudioError as error:  # such as one that an older Hearth kept
+        except AudioError as error:  # such as a tone name stored by an older version
             _log.warning("the %s sound could not be played: %s", name, error)
             return 0.0
 
     def play(self, pcm: bytes, rate: int) -> float:
-        """Play sound of ours here, before what is said next: mono int16 at `rate` Hz. Its
-        milliseconds."""
+        """Play a clip before what is said next: mono int16 at `rate` Hz. Returns its length in
+        ms."""
         self._flush()
         self._hand_on(ReplyAudio(pcm, rate))
         return len(pcm) / 2 / rate * 1000
 
     def finish(self) -> None:
-        """Nothing more will be said."""
+        """Mark the reply as complete."""
         self._flush()
         self._finished.set()
 
     def withdraw(self) -> None:
-        """The text so far is void, and what has not begun to be said is not said."""
+        """Discard the text so far and everything that has not begun to be spoken."""
         self._stay()
         self.text = ""
         self._cutter = ClauseCutter()
@@ -151,9 +154,9 @@ class SpokenReply:
         on_first_audio: Callable[[], None],
         announced: Manner | None = None,
     ) -> bool:
-        """Say it until its end. False: it was stopped. Raises AudioError.
+        """Speak the reply to its end. Returns False if it was stopped. Raises AudioError.
 
-        `announced`: nobody asked for it, and it is said like that.
+        `announced` is the manner of an announcement, None for an answer.
         """
         answer: Answer | None = None
         try:
@@ -164,14 +167,14 @@ class SpokenReply:
                 await self._finished.wait()
                 await answer.finish()
         finally:
-            self._stay()  # nobody takes a clause any more
+            self._stay()  # clauses are no longer taken
             self._answer = None
             if answer is not None:
                 self._spoken = answer.spoken
         return not answer.stopped
 
     async def pass_over(self) -> None:
-        """Wait for its end, and say nothing of it."""
+        """Wait for the end of the reply without speaking it."""
         self._passed_over = True
         self._take_waiting()
         await self._finished.wait()
@@ -223,18 +226,19 @@ class SpokenReply:
 
     async def _make_room(self) -> None:
         if self._held is not None:
-            return  # nobody takes anything: whoever holds it knows when to end
+            return  # nothing is taken while held back; the caller limits how much
         while self._answer is None and len(self._waiting) >= _LINES_AHEAD:
             await self._taken.wait()
         if self._answer is not None:
             await self._answer.room()
 
 
-# How much of a turn's answer was heard, where it was cut off or nothing but a tone came.
+# Measures how much of an answer was heard if it was cut off or only a tone was played.
 
 
 class Sounded:
-    """Of one turn, now: while it is under way it may still become more."""
+    """Extent to which a turn's answer was heard. It may still grow while the turn is in
+    progress."""
 
     def __init__(self, turn: "Turn") -> None:
         self._turn = turn
@@ -242,8 +246,10 @@ class Sounded:
 
     @property
     def cut_at(self) -> str | None:
-        """The words that were heard of an answer that was cut off; None: it was not, or nothing of
-        it was to be heard."""
+        """The words that were heard of an answer that was cut off.
+
+        None if it was not cut off, or nothing of it was audible.
+        """
         turn = self._turn
         if turn.opening.silent:
             return None
@@ -251,8 +257,10 @@ class Sounded:
         return turn.spoken.heard if has_words else None
 
     def take_cut(self) -> str | None:
-        """How much was heard of what the brain answered or was about to, given once, where that
-        was cut off; None too where the voice was ours."""
+        """Return, once, how much of the brain's cut-off answer was heard.
+
+        None if it was not cut off or the voice was ours.
+        """
         turn = self._turn
         ours = turn.voice_is_ours or turn.failed or self._only_a_tone
         unsaid = turn.opening.silent or "end_of_turn" not in turn.timeline.as_dict()
@@ -264,7 +272,7 @@ class Sounded:
 
     @property
     def only_toned(self) -> bool:
-        """Once it is over: it has sounded, and nothing but the tone before it was heard."""
+        """True for a finished announcement of which only the opening tone was heard."""
         turn, spoken = self._turn, self._turn.spoken
         heard = spoken.clauses or (turn.sound is not None and spoken.audio_ms > turn.speech.tone_ms)
         return "first_audio_out" in turn.timeline.as_dict() and not heard
@@ -274,11 +282,14 @@ class Sounded:
         return self._turn.sound is not None and not self._turn.spoken.clauses
 
 
-# What one turn says: a stretch of speech, and after a question of ours a further one.
+# Speech of one turn.
 
 
 class Speech:
-    """The turn's words in order. `reply` is the stretch that is being made."""
+    """The speech of one turn, in stretches: one, and another after each question of ours.
+
+    `reply` is the current stretch.
+    """
 
     def __init__(
         self,
@@ -288,31 +299,31 @@ class Speech:
         on_first_audio: Callable[[], None],
         announced: Manner | None = None,
     ) -> None:
-        """`on_first_audio` is told of the first sample of each stretch. `announced`: nobody
-        asked for it, and it is said like that."""
+        """`on_first_audio` is called at the first sample of each stretch. `announced` is the manner
+        of an announcement, None for an answer."""
         self.reply = SpokenReply(language)
-        self.problem: str | None = None  # why something could not be played
-        self.tone_ms = 0.0  # how long the tone before an announcement is
+        self.problem: str | None = None  # reason why something could not be played
+        self.tone_ms = 0.0  # length of the tone before an announcement
         self._language = language
         self._mouth = mouth
         self._timeline = timeline
         self._on_first_audio = on_first_audio
         self._announced = announced
-        self._said = SpokenAnswer((), 0.0)  # before the present stretch
+        self._said = SpokenAnswer((), 0.0)  # spoken before the current stretch
         self._told = ""
 
     @property
     def text(self) -> str:
-        """All that was answered so far."""
+        """The text of all answers so far."""
         return f"{self._told} {self.reply.text}".strip()
 
     @property
     def spoken(self) -> SpokenAnswer:
-        """Part that was said."""
+        """Part spoken so far."""
         return self._said + self.reply.spoken
 
     def announce(self, text: str) -> None:
-        """All that is said: the tone, the clip and the words, as far as there are any."""
+        """Speak an announcement: its tone, its clip and its words, as far as it has them."""
         manner = self._announced or PLAIN
         if manner.sound and self._mouth.has_sound(manner.sound):
             self.tone_ms = self.reply.tone(manner.sound)
@@ -324,14 +335,14 @@ class Speech:
         self.reply.finish()
 
     def begin(self, sentence: str, language: str) -> None:
-        """A further stretch, which begins with a sentence of our own, "" for none."""
+        """Start another stretch with one of our own sentences, "" for none."""
         self._said, self._told = self.spoken, self.text
         self.reply = SpokenReply(self._language)
         if sentence:
             self.reply.say(sentence, language)
 
     async def say(self) -> bool:
-        """Say the stretch. Whether it has sounded to its end."""
+        """Speak the stretch. Returns True if it was played to the end."""
         try:
             if not await self.reply.speak(self._mouth, self._first_audio, self._announced):
                 return False
@@ -343,15 +354,18 @@ class Speech:
         return True
 
     async def pass_over(self) -> None:
-        """Wait for the end of the stretch, and say nothing of it."""
+        """Wait for the end of the stretch without speaking it."""
         await self.reply.pass_over()
         self._timeline.mark("answer_done")
 
     async def instead(
         self, sentence: str, language: str, speaking: asyncio.Task[None] | None
     ) -> bool:
-        """Say this alone once `speaking`, the stretch before, has come to its end; what of it has
-        not begun to sound is void."""
+        """Speak only this sentence once `speaking`, the previous stretch, has ended.
+
+        Parts of the previous stretch that have not begun to play are discarded. Returns True if the
+        sentence was played to the end.
+        """
         self.reply.withdraw()
         self.reply.finish()
         if speaking is not None:
@@ -361,7 +375,8 @@ class Speech:
         return await self.say()
 
     async def further(self, sentence: str, language: str) -> bool:
-        """Say this alone, behind a stretch that has come to its end."""
+        """Speak only this sentence after a stretch that has ended. Returns True if it was played to
+        the end."""
         self.begin(sentence, language)
         self.reply.finish()
         return await self.say()

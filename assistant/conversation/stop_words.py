@@ -1,4 +1,4 @@
-"""Words that want no answer: a stop word, and the echo of our own voice."""
+"""Utterances that need no answer: stop words and the echo of our own voice."""
 
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
@@ -11,16 +11,16 @@ from audio.errors import AudioError
 
 _log = logging.getLogger(__name__)
 
-# Stop words by ear: a short piece of sound, decoded freely on this machine.
+# Stop words in audio: a short utterance, decoded without a grammar on this machine.
 
 
-HearsStop = Callable[[bytes], Awaitable[bool]]  # judges 16 kHz mono int16; never raises
+HearsStop = Callable[[bytes], Awaitable[bool]]  # takes 16 kHz mono int16; never raises
 
 
-# The stop words of each language: a whole sentence is one of them, or it is none.
+# The stop words of each language. Only a whole sentence counts.
 
 
-FALLBACK = "en"  # where none of the configured languages has stop words
+FALLBACK = "en"  # used if none of the configured languages has stop words
 
 _FORMS: Mapping[str, tuple[str, ...]] = {
     "de": (
@@ -50,10 +50,10 @@ _FORMS: Mapping[str, tuple[str, ...]] = {
 
 
 def is_stop_word(text: str, languages: Sequence[str], wake_word: str = "") -> bool:
-    """Return True if the whole text asks for silence, in one of these languages.
+    """Return True if the whole text asks for silence in one of these languages.
 
-    Polite words around it do not count, nor does the end of the `wake_word` (such as "okay_nabu")
-    in front of it.
+    Polite words around it are ignored, and so is the end of the `wake_word` (such as "okay_nabu")
+    before it.
     """
     return any(_is_stop(text, code, wake_word) for code in _known(languages))
 
@@ -81,7 +81,7 @@ def _is_stop(text: str, code: str, wake_word: str) -> bool:
 
 
 def _without(words: Words, polite: Words) -> Words:
-    """Without that phrase at either end."""
+    """Remove the phrase from both ends."""
     size = len(polite)
     if words[:size] == polite:
         words = words[size:]
@@ -95,9 +95,10 @@ def _base(code: str) -> str:
 async def hears_stop(
     pcm: bytes, transcribe: Callable[[bytes], Awaitable[str]], languages: Sequence[str] = ("en",)
 ) -> bool:
-    """Judge a short piece of speech by a recogniser's free text.
+    """Return True if a recogniser's text of a short utterance is a stop word.
 
-    `transcribe` may raise AudioError. `languages`: of its text; pocketsphinx has English.
+    `transcribe` may raise AudioError. `languages` are those of its text; pocketsphinx knows
+    English.
     """
     try:
         text = await transcribe(pcm)
@@ -108,23 +109,23 @@ async def hears_stop(
 
 
 #
-# Whether words are our own voice, come back through the microphone. Judged by text alone.
+# Echo detection: compare words with what we said, by text alone.
 #
-# Only for speech that began while we spoke: what a person says later is theirs, whatever it
-# repeats.
+# Only for speech that began while we spoke: later speech is the person's, whatever it repeats.
 
 
-LEAST_WORDS = 4  # fewer may always be a person's
+LEAST_WORDS = 4  # shorter sentences are taken as a person's
 
-OURS_SHARE = 0.8  # of the words, from which on they are ours
+OURS_SHARE = 0.8  # share of our words from which a sentence is ours
 
-LAST_WORDS = 50  # of what we said: about 20 s of speech
+LAST_WORDS = 50  # number of our latest words compared: about 20 s of speech
 
 
 def is_echo(heard: str, ours: Iterable[str], languages: Sequence[str]) -> bool:
-    """Return True if `heard` repeats what we said last. A yes or no in it is a person's.
+    """Return True if `heard` repeats what we said last. Anything with a yes or no is a person's.
 
-    `ours`: the clauses that sounded, in order. `languages`: whose words for yes and no count.
+    `ours` holds the clauses played, in order. `languages` are those whose words for yes and no
+    count.
     """
     words = words_of(heard)
     if words is None or len(words) < LEAST_WORDS:
@@ -138,32 +139,34 @@ def is_echo(heard: str, ours: Iterable[str], languages: Sequence[str]) -> bool:
 
 @cache
 def _answers(languages: tuple[str, ...]) -> frozenset[str]:
-    """The single words that mean yes or no in these languages."""
+    """Return the single words that mean yes or no in these languages."""
     codes = {code.replace("_", "-").split("-")[0].lower() for code in languages}
     forms = [found for code in codes if (found := wording(code)) is not None]
     single = [one[0] for form in forms for one in form.yes | form.no if len(one) == 1]
-    return frozenset(word for one in single for word in words_of(one) or ())  # without accents
+    # Without accents, as `words_of` gives them.
+    return frozenset(word for one in single for word in words_of(one) or ())
 
 
-# Whether what was heard in a turn wants an answer at all: not our echo, nor a mere stop word.
+# Decides whether a turn needs an answer: not if it is our echo or just a stop word.
 
 
 class Judge:
-    """Judges the words of one turn, by how it began."""
+    """Judge the words of one turn, depending on how it began."""
 
     def __init__(
         self, opening: OpenTurn, languages: Sequence[str], ours: Callable[[], Sequence[str]]
     ) -> None:
-        """`languages`: the configured ones. `ours`: the clauses that sounded just before."""
+        """`languages` are the configured ones. `ours` returns the clauses played just before."""
         self._languages = languages
         self._ours = ours
         self._wake_word = opening.wake.word if opening.wake is not None else ""
-        # While we spoke. What began later is the person's, whatever it repeats.
+        # It began while we spoke. Later speech is the person's, whatever it repeats.
         self.may_be_echo = opening.source == "barge_in"
         self._may_be_stop = opening.over_ours or opening.source in ("follow_up", "barge_in")
 
     def judge(self, heard: str | None) -> AsideFor | None:
-        """Why these words want no answer; None: they do, or there are none."""
+        """Return the reason why these words need no answer, None if they do or if there are
+        none."""
         if not heard:
             return None
         if self._may_be_stop and is_stop_word(heard, self._languages, self._wake_word):
@@ -173,5 +176,5 @@ class Judge:
         return None
 
     def forget(self) -> None:
-        """The turn is over: what was said before it is nobody's business any more."""
+        """Release what was said before the turn, which is over."""
         self._ours = tuple

@@ -1,4 +1,4 @@
-"""The brain's part of a turn: its events, to their end."""
+"""The brain's part of a turn: its events, up to the end."""
 
 import asyncio
 import json
@@ -41,25 +41,25 @@ if TYPE_CHECKING:
     from assistant.conversation.turn import Turn
 
 
-# How long a silent brain is waited for.
+# Time limit for silent brains.
 
 
 class Patience:
-    """Counts only the time in which the brain alone is awaited, and begins anew with each word.
+    """Time limit for a silent brain, restarted with each word.
 
-    While there is an excuse (the person speaks, a call runs, we are busy with what it said) its
-    silence is not its fault.
+    Only time spent waiting for the brain alone counts. While there is an excuse (the person speaks,
+    a call runs, we are busy with its words), its silence is not its fault.
     """
 
     def __init__(self, seconds: float) -> None:
-        """`seconds`: of real time, without a word."""
+        """`seconds` of real time without a word."""
         self.seconds = seconds
         self._excuses: set[str] = set()
         self._timeout: asyncio.Timeout | None = None
 
     @asynccontextmanager
     async def bound(self) -> AsyncIterator[None]:
-        """A block that ends with TimeoutError when the patience is over."""
+        """Run a block that ends with TimeoutError when the time limit is reached."""
         async with asyncio.timeout(None) as self._timeout:
             self._reckon()
             try:
@@ -68,12 +68,12 @@ class Patience:
                 self._timeout = None
 
     def excuse(self, reason: str) -> None:
-        """From now on its silence is not its fault."""
+        """Pause the limit for this reason."""
         self._excuses.add(reason)
         self._reckon()
 
     def expect(self, reason: str) -> None:
-        """End that excuse, if there was one."""
+        """End that excuse, if there is one."""
         self._excuses.discard(reason)
         self._reckon()
 
@@ -85,12 +85,12 @@ class Patience:
 
 
 _log = logging.getLogger(__name__)
-# Stands for the words of a request that nobody has transcribed.
+# Replaces a request that was not transcribed.
 _UNHEARD = "(Answer the request that you made this call for.)"
 
 
 class TurnThinking:
-    """Asks the brain, and takes what it yields."""
+    """Ask the brain and handle its events."""
 
     def __init__(
         self,
@@ -103,20 +103,21 @@ class TurnThinking:
         self._turn = turn
         self._mouth = mouth
         self._services = services
-        self._is_early = services.value is None  # the turn begins before there are any
+        self._is_early = services.value is None  # the turn began before the services were ready
         self._speech = turn.speech
         self._calls = turn.calls
         self._patience = patience
         self._toning = toning
-        self._early: list[ReplyText | ReplyAudio] = []  # said while calls ran: it may be a claim
-        self._goes_on = False  # a question of ours was answered, and the brain has the voice again
+        # Said while calls were running: it may be an unfounded claim.
+        self._early: list[ReplyText | ReplyAudio] = []
+        self._goes_on = False  # our question was answered, and the brain may speak again
 
     async def run(self) -> None:
-        """All of the brain's part. Cancel it to leave the brain."""
+        """Run the brain's part to its end. Cancel it to leave the brain."""
         await self._think(self._request())
 
     async def go_on(self, note: str) -> None:
-        """The same once more behind a question of ours: `note` tells what came of the call."""
+        """Ask the brain once more after a confirmation; `note` tells it the result of the call."""
         self._goes_on = True
         asked = self._request()
         note = f"{asked.note}\n{note}".strip()
@@ -129,7 +130,7 @@ class TurnThinking:
                 brain_turn = await self._begin(request)
                 ending = await self._follow(brain_turn, calls)
                 if isinstance(ending, BrainFault):
-                    # Whatever calls still run: nobody is kept waiting for them.
+                    # Fail at once; do not wait for calls that are still running.
                     self._turn.fail(ending)
         except TimeoutError:
             _log.error(
@@ -139,7 +140,7 @@ class TurnThinking:
             )
             self._turn.fail(BrainFault("timeout", "The answer took too long.", retryable=True))
         except Exception:
-            # The edge towards other people's code: whatever it raises, the person gets a sentence.
+            # Last resort: whatever a brain or tool raises, the person gets a sentence.
             _log.exception("the brain %s or a tool broke", self._brain_name)
             message = "The answer could not be worked out."
             self._turn.fail(BrainFault("broken", message, retryable=False))
@@ -155,7 +156,7 @@ class TurnThinking:
 
     @property
     def _brain_name(self) -> str:
-        """The brain that serves the turn, "none" before there is one."""
+        """Name of the brain that serves the turn, "none" before there is one."""
         services = self._services.value
         return self._turn.brain or (services.brain.name if services is not None else "none")
 
@@ -174,19 +175,21 @@ class TurnThinking:
     async def _follow(
         self, brain_turn: BrainTurn, calls: asyncio.TaskGroup
     ) -> BrainFault | NotMeant | None:
-        """Take the brain's events to their end; None: it has given its answer."""
+        """Handle the brain's events to their end. Returns None if it gave its answer."""
         ending: BrainFault | NotMeant | None = None
         async with aclosing(brain_turn.events()) as events:
             async for event in events:
                 if self._calls.broken:
                     break
-                words = isinstance(event, ReplyText | ReplyAudio)  # anything else keeps us waiting
+                # Anything else does not reset the time limit.
+                words = isinstance(event, ReplyText | ReplyAudio)
                 if words and self._turn.set_aside():
                     continue
                 if words:
-                    self._patience.excuse("its own words")  # the mouth may be far behind
+                    self._patience.excuse("its own words")  # the speech output may be far behind
                 if self._turn.brain is None and not isinstance(event, Serving | BrainFault):
-                    self._turn.note(Serving(self._brain_name))  # alone, it need not say who it is
+                    # A single brain does not report its name.
+                    self._turn.note(Serving(self._brain_name))
                 match event:
                     case BrainFault() | NotMeant():
                         ending = event
@@ -202,16 +205,16 @@ class TurnThinking:
                 if words:
                     self._toning.words_come(self._turn.answer)
                     self._patience.expect("its own words")
-        self._patience.excuse("its end")  # calls may still run
+        self._patience.excuse("its end")  # calls may still be running
         return ending
 
     @property
     def _comes_early(self) -> bool:
-        """True while a model's call runs: what it says now it cannot know yet."""
+        """True while a model's call is running: the model cannot know the result yet."""
         return self._calls.under_way > 0 and self._turn.brain not in OWN_BRAINS
 
     async def _catch_up(self) -> None:
-        """Say what came too early, unless the voice is ours by now."""
+        """Speak what came too early, unless the voice is ours by now."""
         early, self._early = self._early, []
         for event in early:
             await self._take(event)
@@ -222,7 +225,7 @@ class TurnThinking:
                 self._early.clear()
         match event:
             case Heard() if self._goes_on:
-                pass  # it is told the words that it has heard before
+                pass  # these are the words it was given before
             case Heard(text, language):
                 self._turn.hear(text, language)
                 self._turn.timeline.mark("heard")
@@ -234,7 +237,7 @@ class TurnThinking:
                 | ReplySettled()
                 | Restarted()
             ) if self._turn.voice_is_ours:
-                pass  # whatever it says or claims, the voice is ours
+                pass  # our own sentences replace whatever it says
             case Preface(alone):
                 self._toning.give_way()
                 if alone and self._turn.brain == "offline":
@@ -245,7 +248,7 @@ class TurnThinking:
             case ReplyAudio():
                 await self._speech.reply.add_sound(event)
             case ToolCallsCancelled(ids):
-                # They run on, but the brain does not wait for them any more.
+                # The calls continue, but the brain no longer waits for them.
                 for call_id in ids:
                     self._patience.expect(call_name(call_id))
             case Interrupted():
@@ -261,14 +264,15 @@ class TurnThinking:
                 self._calls.note(event)
             case Searched():
                 self._calls.note(event)
-                self._toning.give_way()  # what was looked up is told
+                self._toning.give_way()  # an answer from a search is spoken
             case Reached(moment):
                 self._turn.timeline.mark(moment)
             case Spent() | TurnDone():
                 self._turn.note(event)
 
     def _expect_tone(self) -> None:
-        """A call begins, after which a tone may do; never in the midst of the person's sentence."""
+        """Note that a call begins, after which a tone may be enough, but not in the middle of the
+        person's sentence."""
         if "end_of_turn" in self._turn.timeline.as_dict():
             self._toning.call_begins()
         else:
@@ -276,9 +280,11 @@ class TurnThinking:
 
 
 def note_of(line: "Announced | None") -> str:
-    """Return what a model must know of an opening line to understand the answer, "" for none.
+    """Return the note that lets a model understand the answer to an opening line, "" if there is
+    none.
 
-    All of it is a program's, which may do less than whoever answers: it is told as data.
+    The line comes from a program, which may have fewer rights than the person who answers, so it is
+    passed as data.
     """
     if line is None or not isinstance(line.then, ForTalk):
         return ""
@@ -294,9 +300,10 @@ def note_of(line: "Announced | None") -> str:
 
 
 def note_of_result(outcome: ToolOutcome) -> str:
-    """Tell a model that the person has said yes to a call, with all of its result.
+    """Return the note that tells a model about a confirmed call and its complete result.
 
-    It goes in the person's role, so what a server wrote is quoted: it cannot pass for their words.
+    It is sent in the user's role, so text from a server is quoted and cannot pass for the person's
+    words.
     """
     name, data = (json.dumps(one, ensure_ascii=False) for one in (outcome.name, outcome.data))
     return (

@@ -1,4 +1,4 @@
-"""The calls of one turn: run and answered, whatever becomes of the turn."""
+"""Tool calls of one turn: run and answered, even if the turn is cut off."""
 
 import asyncio
 import logging
@@ -25,20 +25,20 @@ if TYPE_CHECKING:
 
 
 _log = logging.getLogger(__name__)
-# A transcript comes on its own way, and may come after the call that it asks for.
+# The transcript arrives separately and may come after the call it asks for.
 WORDS_S = 0.5
-MOMENT_S = 4.0  # of a call, after which a person who heard nothing so far is told to wait
-SETTLE_S = 3.0  # for calls under way, before a brain that does not stop calling is left
+MOMENT_S = 4.0  # seconds after which a person who has heard nothing is asked for patience
+SETTLE_S = 3.0  # seconds for running calls before a brain that keeps calling is left
 
 ToolRun = Coroutine[Any, Any, bool]
 
 
 class _CallBroke(Exception):
-    """A tool call ended as none should; what happened is in the log."""
+    """A tool call failed inside Hearth; the log has the details."""
 
 
 class ToolCalls:
-    """Begins each call as it is asked for. None of them is a task of the turn."""
+    """Start each call as it is requested. Calls are not tasks of the turn."""
 
     def __init__(
         self,
@@ -49,14 +49,14 @@ class ToolCalls:
         patience: "Patience",
         spawn: Callable[[ToolRun], asyncio.Task[bool]],
     ) -> None:
-        """`spawn` starts what outlives the turn."""
+        """`spawn` starts tasks that outlive the turn."""
         self.outcomes: list[ToolOutcome] = []
-        self.broken = False  # a call broke: no word more from the brain
-        self.gated: dict[str, ToolCall] = {}  # calls that need a yes, by id
-        self.talk: InTalk | None = None  # what the model knows beside this turn
-        self.searched = False  # the answer rests on a web search
+        self.broken = False  # a call failed: the brain may say nothing more
+        self.gated: dict[str, ToolCall] = {}  # calls that need confirmation, by id
+        self.talk: InTalk | None = None  # context that the model has besides this turn
+        self.searched = False  # the answer is based on a web search
         self.has_heard = asyncio.Event()  # the person's words are known
-        self._known: list[tuple[ToolCall, ToolOutcome]] = []  # calls that a yes has settled
+        self._known: list[tuple[ToolCall, ToolOutcome]] = []  # confirmed calls
         self._turn = turn
         self._services = services
         self._own_words = own_words
@@ -66,16 +66,16 @@ class ToolCalls:
         self._spawn = spawn
         self._running: set[asyncio.Task[bool]] = set()
         self._under_way = 0
-        self._warned = False  # told of a limit: what the brain asks for from here on is too much
+        self._warned = False  # a limit was reported to the brain: further calls are too many
         self._stopped = False
 
     def begin(self, brain_turn: BrainTurn, call: ToolCall, group: asyncio.TaskGroup) -> None:
-        """Run it. `group` waits for its end, and breaks if it does."""
+        """Run a call. `group` waits for its end and fails if the call fails inside Hearth."""
         self._timeline.mark("first_tool_call")
         self._patience.excuse(call_name(call.id))
         self._under_way += 1
-        # Not a task of this turn: a call that was asked for runs to its end, is journalled and
-        # answered, even if the turn is cut off meanwhile.
+        # Not a task of this turn: a requested call runs to its end, is journalled and answered,
+        # even if the turn is cut off.
         running = self._spawn(self._run(brain_turn, call, self._warned))
         self._running.add(running)
         running.add_done_callback(self._running.discard)
@@ -83,23 +83,23 @@ class ToolCalls:
 
     @property
     def under_way(self) -> int:
-        """Number of calls that have not come back."""
+        """Number of calls that have not returned."""
         return self._under_way
 
     def remember(self, call: ToolCall, outcome: ToolOutcome) -> None:
-        """A brain that goes on after a yes is given this for an equal call: it was made."""
+        """Keep the outcome of a confirmed call, to be returned if the brain makes an equal call."""
         self._known.append((call, outcome))
 
     async def over(self) -> None:
-        """Return when none runs any more: they outlive their turn."""
+        """Wait until no call is running; calls outlive their turn."""
         while self._running:
             await asyncio.wait(set(self._running))
 
     def note(self, event: Serving | InTalk | Searched) -> None:
-        """Keep what the brain tells of the sources of its answer."""
+        """Keep what the brain reports about the sources of its answer."""
         match event:
             case Serving():
-                self.talk = None  # whoever serves now tells of its own
+                self.talk = None  # the brain that serves now reports its own context
             case InTalk():
                 self.talk = event
             case Searched():
@@ -111,9 +111,10 @@ class ToolCalls:
         self._patience.expect(call_name(call.id))
 
     async def _run(self, brain_turn: BrainTurn, call: ToolCall, warned: bool) -> bool:
-        """Run it and answer it. False: it broke, which must not end more than this turn.
+        """Run and answer a call. Returns False if it failed inside Hearth, which ends only this
+        turn.
 
-        `warned`: the brain knew of a limit when it asked.
+        `warned`: the brain knew of a limit when it made the call.
         """
         moment = asyncio.get_running_loop().call_later(MOMENT_S, self._own_words.say_moment)
         try:
@@ -167,7 +168,7 @@ class ToolCalls:
         return outcome
 
     async def _stop_brain(self) -> None:
-        """Leave a brain that goes on calling although it was told that it is too much."""
+        """Leave a brain that keeps calling tools after it was told that a limit is reached."""
         turn = self._turn
         if turn.failed:
             return
@@ -191,7 +192,7 @@ class ToolCalls:
         )
 
     async def _hears(self) -> None:
-        """Return when something was heard, or too late to wait for it."""
+        """Wait until words were heard, or until it is too late to wait."""
         try:
             async with asyncio.timeout(WORDS_S):
                 await self.has_heard.wait()
@@ -200,43 +201,44 @@ class ToolCalls:
 
 
 def call_name(call_id: str) -> str:
-    """Return the name of a call for the patience with a brain."""
+    """Return the name under which Patience excuses a call."""
     return f"the call {call_id}"
 
 
 #
-# Calls of which no model may claim that they came about, and what is said of them instead. Pure.
+# Calls whose success no model may claim, and the sentences spoken instead. Pure.
 #
-# Models say "The door is locked" of a call that timed out, and of one that waits for a person's
-# yes. No list of words tells a claim from an honest answer in six languages, so that from such a
-# call on the answer is made of our own sentences.
+# Models say "The door is locked" of a call that timed out or waits for confirmation. No list of
+# words tells a claim from an honest answer in six languages, so after such a call the answer
+# consists of our own sentences.
 
 
-OWN_BRAINS = frozenset({"offline", "home-assistant"})  # what they say is from our catalogue
+OWN_BRAINS = frozenset({"offline", "home-assistant"})  # their sentences come from our catalogue
 _OPEN_ENDS = frozenset({Status.NOT_OBSERVED, Status.TIMEOUT, Status.UNKNOWN})
-# Tools of ours that switch things of the house, now or later.
+# Hearth's own tools that change the house, now or later.
 _OURS_IN_THE_HOUSE = frozenset({"correct_last", "do_later", "undo"})
-# A model meets these when it does not stop calling; they are no wish of the person's.
+# Limits that a model runs into if it keeps calling; they say nothing about the person's request.
 _FOR_MODELS = LIMITS | {"too_fast"}
 
 
 class OwnWords:
-    """Says of a turn's calls what no model is trusted with. From then on the model is mute."""
+    """Speak our own sentences about calls where a model cannot be trusted. The model is silent from
+    then on."""
 
     def __init__(self, turn: "Turn", toning: "Toning", catalogue: "Catalogue") -> None:
-        self.mute_brain = False  # nothing more of what the brain says in this turn is said
+        self.mute_brain = False  # the rest of what the brain says is discarded
         self._turn = turn
         self._speech = turn.speech
         self._toning = toning
         self._catalogue = catalogue
-        self._owed = False  # what became of the calls is still to be told
+        self._owed = False  # the result of the calls still has to be reported
 
     def silence_brain(self) -> None:
-        """Leave out whatever else the brain says in this turn."""
+        """Discard whatever else the brain says in this turn."""
         self.mute_brain = True
 
     def say_moment(self) -> None:
-        """Ask for patience: a call takes its time, and nobody has said anything yet."""
+        """Ask for patience if a call takes long and nothing has been said yet."""
         turn = self._turn
         alone = turn.under_way and turn.confirming is None and not turn.failed
         if not alone or turn.opening.source == "text":
@@ -247,26 +249,29 @@ class OwnWords:
             turn.say(line.text, line.language)
 
     def refuse(self, sentence: str) -> None:
-        """Say that a door stays shut: a model may claim what it likes."""
+        """Say that a secure action was refused, whatever a model may claim."""
         if self._is_new(sentence):
             self._withdraw_brain()
             self._say(sentence)
 
     def say_age(self, sentence: str) -> None:
-        """Say, once, how old what follows is: a model may leave it out."""
+        """Say once how old the following data is, which a model may leave out."""
         if self._is_new(sentence):
             self._say(sentence)
 
     def distrust(self) -> None:
-        """Tell the rest of the answer ourselves, once the calls are over: the end of one is not
-        known, and the model could claim it. Brains on this device speak by our catalogue."""
+        """Report the rest of the answer ourselves once the calls are over.
+
+        The result of a call is not known, and a model could claim success. Brains on this device
+        speak by our catalogue and are trusted.
+        """
         if self._turn.confirming is None and self._turn.brain not in OWN_BRAINS:
             self._owed = True
             self._toning.give_way()
             self._withdraw_brain()
 
     def own_up(self) -> None:
-        """Say what became of the calls where the model's own words cannot be believed."""
+        """Say what happened to the calls if the model's own words cannot be trusted."""
         turn = self._turn
         if turn.opening.silent and turn.brain not in OWN_BRAINS and undone(turn.outcomes):
             self._owed = True
@@ -278,7 +283,8 @@ class OwnWords:
                     self._say(sentence)
 
     def fault_of_endless_calls(self, outcomes: Sequence[ToolOutcome]) -> BrainFault:
-        """Tell what was done, the newest last, before a brain that does not stop calling failed."""
+        """Return the fault of a brain that keeps calling tools, saying first what was done, newest
+        last."""
         done = (one for one in outcomes if one.status is not Status.NOT_RUN)
         deeds = _newest(one for one in done if one.tier is not Tier.READ)
         line = self._catalogue.say("fault.endless", self._turn.language)
@@ -297,11 +303,11 @@ class OwnWords:
 
 
 def is_in_doubt(outcome: ToolOutcome) -> bool:
-    """True of a change whose end nobody has seen, or that failed in the house.
+    """Return True for a change that was not seen to happen or that failed in the house.
 
-    Why a tool of another server failed only the model can tell, from its data. The long work of
-    Hearth's own tools is announced when it ends; one that would not do something for later, or not
-    take it back, is answered by our own sentence.
+    Only the model can tell, from the data, why a tool of another server failed. Long work of
+    Hearth's own tools is announced when it ends. A tool of ours that did not schedule or undo
+    something is answered by our own sentence.
     """
     if outcome.tier is Tier.READ or outcome.decision is Decision.NEEDS_CONFIRMATION:
         return False
@@ -312,9 +318,9 @@ def is_in_doubt(outcome: ToolOutcome) -> bool:
 
 
 def is_undone(outcome: ToolOutcome) -> bool:
-    """True of a change that did not come about, or is not known to have.
+    """Return True for a change that did not happen or is not known to have happened.
 
-    A call of a tool that does not exist is one, too: nobody knows what it was to do.
+    A call of a tool that does not exist counts too, because its intent is unknown.
     """
     if is_in_doubt(outcome) or outcome.decision is Decision.NEEDS_CONFIRMATION:
         return True
@@ -325,12 +331,12 @@ def is_undone(outcome: ToolOutcome) -> bool:
 
 
 def _is_left_by_us(outcome: ToolOutcome) -> bool:
-    """True where a tool of ours that moves the house has not done so."""
+    """Return True if one of our tools that change the house did not do so."""
     return outcome.server == HEARTH and outcome.name in _OURS_IN_THE_HOUSE
 
 
 def undone(outcomes: Sequence[ToolOutcome]) -> list[ToolOutcome]:
-    """The calls that did not come about, without those that a later one has put right."""
+    """Return the calls that did not happen, without those that a later call has put right."""
     return [
         one
         for place, one in enumerate(outcomes)
@@ -339,7 +345,7 @@ def undone(outcomes: Sequence[ToolOutcome]) -> list[ToolOutcome]:
 
 
 def told(outcomes: Sequence[ToolOutcome]) -> list[str]:
-    """Tell what became of the changes of a turn, in our own words, each once and in order."""
+    """Return our own sentences about the changes of a turn, each once and in order."""
     left = {id(one) for one in undone(outcomes)}
     changes = (one for one in outcomes if id(one) in left or _is_told_as_done(one))
     return list(dict.fromkeys(filter(None, _newest(changes))))
@@ -350,7 +356,7 @@ def _is_told_as_done(outcome: ToolOutcome) -> bool:
 
 
 def _newest(outcomes: Iterable[ToolOutcome]) -> list[str]:
-    """Of a thing that was switched twice, how it is now."""
+    """Return the sentences, keeping only the latest one about the same things."""
     sentences: dict[tuple[str, ...], str] = {}
     for one in outcomes:
         things = one.entities or (one.id,)
@@ -360,8 +366,10 @@ def _newest(outcomes: Iterable[ToolOutcome]) -> list[str]:
 
 
 def _puts_right(later: ToolOutcome, failed: ToolOutcome) -> bool:
-    """True where the same was tried again and done; a name that does not exist is put right by
-    whatever change was made after it."""
+    """Return True if the same call was repeated and done.
+
+    A call of a tool that does not exist is put right by any later change.
+    """
     if later.status is not Status.DONE or later.tier is Tier.READ:
         return False
     if failed.decision is Decision.NEEDS_CONFIRMATION:
@@ -372,12 +380,12 @@ def _puts_right(later: ToolOutcome, failed: ToolOutcome) -> bool:
     return later.name == failed.name and (not known or bool(known & set(later.entities)))
 
 
-# Brains that are given the person's words and nothing else.
+# Brains that get only the person's words.
 _BY_WORDS = frozenset({"offline", "home-assistant"})
 
 
 def led_by(line: "Announced | None", brain: str | None) -> str:
-    """The program whose words the brain that serves now was given, "" for none."""
+    """Return the program whose words the serving brain was given, "" for none."""
     if line is None or not isinstance(line.then, ForTalk) or brain in _BY_WORDS:
         return ""
     return line.then.caller

@@ -1,4 +1,4 @@
-"""One turn while it happens: the brain thinks, tools run, clauses go to the mouth."""
+"""One turn while it happens: the brain thinks, tools run and clauses are spoken."""
 
 import asyncio
 import logging
@@ -40,13 +40,13 @@ from assistant.speech.clauses import asks
 from assistant.speech.identify import Languages, TurnLanguage
 
 _log = logging.getLogger(__name__)
-# Of silence, once the sentence is over, from a brain for which no call runs. The slowest recogniser
+# Seconds of silence after the sentence, from a brain with no running call. The slowest recogniser
 # needs about 10 s for the longest sentence.
 BRAIN_SILENCE_S = 30.0
 
 
 class Turn:
-    """Runs one turn and gathers what there is to tell about it."""
+    """Run one turn and collect what is recorded about it."""
 
     def __init__(
         self,
@@ -69,20 +69,21 @@ class Turn:
         self.timeline = timeline
         self.audio = audio
         self.profile = profile
-        self.brain: str | None = None  # that served it last; None: none was asked
+        self.brain: str | None = None  # the brain that served it last; None if none was asked
         self.heard: str | None = None
-        self.sound: str | None = None  # the tone that stood for words, or the clip
+        self.sound: str | None = None  # name of the tone that replaced words, or of the clip
         self.bill = TurnCost()
-        self.understood = True  # False: the brain has said that it could make nothing of it
-        self.failed = False  # the person is being told that it went wrong
-        self.broke: tuple[str, str] | None = None  # kind and sentence of what broke inside
-        self.cut: CancelReason | None = None  # why it was cut short
-        self.closing: CloseTurn | None = None  # how it ended, once it has
-        self.written = asyncio.Event()  # it is over and written down
-        self.confirming: Confirming | None = None  # from its question on the voice is ours
-        self._answered: Confirming | None = None  # its question is settled, the model has the voice
-        self.asking: AskedQuestion | None = None  # what is announced is a program's question
-        self.follower = TurnListener()  # is told of it
+        self.understood = True  # False if the brain reported that it understood nothing
+        self.failed = False  # the person is being told that the turn failed
+        self.broke: tuple[str, str] | None = None  # kind and sentence of an internal error
+        self.cut: CancelReason | None = None  # reason of the interruption
+        self.closing: CloseTurn | None = None  # how it ended, once it is over
+        self.written = asyncio.Event()  # set once it is over and stored
+        self.confirming: Confirming | None = None  # while set, the voice is ours
+        # Its question is settled and the model speaks again.
+        self._answered: Confirming | None = None
+        self.asking: AskedQuestion | None = None  # set if the announcement is a program's question
+        self.follower = TurnListener()  # notified of the turn's progress
         self._voice = voice
         self._services = services
         self._dispatch = dispatch
@@ -99,9 +100,9 @@ class Turn:
         if isinstance(opening.then, ForAnswer):
             self.asking = AskedQuestion(opening.then, self, services, dispatch, spawn)
         self._judge = judge
-        self._aside = False  # its words want no answer
-        self._words_known = False  # the brain's part is over, and so its words are known
-        self._group: asyncio.TaskGroup | None = None  # while the turn is under way
+        self._aside = False  # its words need no answer
+        self._words_known = False  # the brain's part is over, so its words are final
+        self._group: asyncio.TaskGroup | None = None  # set while the turn is in progress
         self._thinking: asyncio.Task[None] | None = None
         self._speaking: asyncio.Task[None] | None = None  # the first stretch
         if opening.source != "text":
@@ -111,17 +112,16 @@ class Turn:
 
     @cached_property
     def sounded(self) -> Sounded:
-        """Part of its answer that was heard."""
+        """Extent to which the answer was heard."""
         return Sounded(self)
 
     @property
     def language(self) -> str:
-        """The turn's language, as far as it is known."""
+        """Language of the turn, as far as it is known."""
         return self._language.code
 
     @property
     def _own_language(self) -> str:
-        """The language of our own sentences in this turn."""
         return self._voice.catalogue.own(self.language)
 
     @property
@@ -132,37 +132,37 @@ class Turn:
 
     @property
     def outcomes(self) -> list[ToolOutcome]:
-        """Of its calls so far, in the order of their end."""
+        """Outcomes of the turn's calls so far, in the order in which they ended."""
         return self.calls.outcomes
 
     @property
     def answer(self) -> str:
-        """Answer of the brain so far, with what we added."""
+        """Answer of the brain so far, including our own sentences."""
         return self.speech.text
 
     @property
     def spoken(self) -> SpokenAnswer:
-        """Part of it that was said; as long as the turn is under way, up to now."""
+        """Part of the answer spoken so far."""
         return self.speech.spoken
 
     @property
     def under_way(self) -> bool:
-        """True until its last sample was played, or it was cut off."""
+        """True until the last sample was played or the turn was cut off."""
         return self._group is not None
 
     @property
     def open_question(self) -> Confirming | AskedQuestion | None:
-        """The question of ours that somebody may answer."""
+        """Question of ours that may be answered, None if there is none."""
         return self.confirming or self.asking
 
     @property
     def confirmation(self) -> ConfirmationRecord | None:
-        """Record of the question before a call, and of what came back."""
+        """Record of the confirmation before a call, None if there was none."""
         asked = self.confirming or self._answered
         return None if asked is None else asked.exchange.record()
 
     async def run(self) -> None:
-        """The whole turn, until the last sample was played. Cancel it to interrupt it."""
+        """Run the whole turn, until its last sample was played. Cancel it to interrupt the turn."""
         try:
             async with asyncio.TaskGroup() as self._group:
                 self._speaking = self._group.create_task(self._speak())
@@ -183,7 +183,7 @@ class Turn:
                 self.confirming.give_up()
 
     def end_listening(self, speech_end_ms: float | None, at_ms: float) -> None:
-        """The sentence is over; both moments are on the conversation's clock."""
+        """End the turn's sentence. Both times are on the conversation's clock."""
         if speech_end_ms is not None:
             self.timeline.mark("speech_end", speech_end_ms)
         self.timeline.mark("end_of_turn", at_ms)
@@ -192,30 +192,33 @@ class Turn:
         self._patience.expect("listening")
 
     def say(self, sentence: str, language: str | None = None) -> None:
-        """Add a sentence of our own to the answer. `language`: None where it is not known."""
+        """Add one of our own sentences to the answer. `language` is None if it is not known."""
         self._toning.give_way()
         self.speech.reply.say(sentence, language)
 
     async def ask_aloud(self, sentence: str, language: str | None = None) -> bool:
-        """Say a question in place of what the brain still had to say; True: it sounded to its end.
+        """Speak a question instead of the rest of the brain's answer. Returns True if it was played
+        to the end.
 
-        `language`: None for a sentence of ours.
+        `language` is None for one of our own sentences.
         """
         self._toning.give_way()
         return await self.speech.instead(sentence, language or self._own_language, self._speaking)
 
     def speak_again(self, sentence: str) -> Coroutine[Any, Any, None]:
-        """Begin a further stretch of speech; the coroutine says it, to its end."""
+        """Begin another stretch of speech. The returned coroutine speaks it to the end."""
         self.speech.begin(sentence, self._own_language)
         return self._end_speech()
 
     async def ask_further(self, sentence: str) -> bool:
-        """Say a question that follows another one; whether it has sounded to its end."""
+        """Speak a question that follows another one. Returns True if it was played to the end."""
         return await self.speech.further(sentence, self._own_language)
 
     def go_on(self, call: ToolCall, outcome: ToolOutcome, told: str) -> bool:
-        """Let the model answer with what a confirmed call has given, behind `told`. False: it has
-        no voice any more in this turn."""
+        """Let the model answer with the data of a confirmed call, after the sentence `told`.
+
+        Returns False if the model may not speak in this turn any more.
+        """
         if self._own_words.mute_brain or self._group is None or self.failed:
             return False
         self._answered, self.confirming = self.confirming, None
@@ -227,13 +230,13 @@ class Turn:
         return True
 
     def leave_brain(self) -> None:
-        """Stop waiting for what the brain still does for the request."""
+        """Stop waiting for the brain's work on the request."""
         self.tell_words()
         if self._thinking is not None:
             self._thinking.cancel()
 
     def hear_answer(self, audio: TurnAudio) -> None:
-        """Keep the sound of an answer to a question of ours, in place of the request's."""
+        """Keep the audio of an answer to our question in place of the request's."""
         self.audio = audio
 
     def note_answer(self, heard: str | None) -> None:
@@ -241,25 +244,25 @@ class Turn:
         self.heard = heard
 
     async def ask(self, call: ToolCall) -> None:
-        """Ask the person about a call that waits for their yes."""
+        """Ask the person about a call that needs confirmation."""
         services = self._services.get()
         question = services.tools.question(self.turn_id, call.id)
         if question is None or self.confirming is not None:
-            return  # it is asked already, for an equal call
+            return  # already asked, for an equal call
         unasked = services.asking is None or self.opening.silent
         if unasked or self._group is None or self.failed:
-            await services.tools.settle(question, None)  # there is no voice left to ask with
+            await services.tools.settle(question, None)  # nobody can be asked
             return
         self._confirm(question, call)
 
     def ask_next(self, question: Question, before: Before) -> None:
-        """Ask about the next call of the same sentence that needs a yes."""
+        """Ask about the next call of the same request that needs confirmation."""
         self._confirm(question, self.calls.gated[question.call_id], before)
 
     def _confirm(self, question: Question, call: ToolCall, before: Before | None = None) -> None:
         services, group = self._services.get(), self._group
         assert services.asking is not None
-        assert group is not None  # a task of it asks
+        assert group is not None  # the question is asked in a task of the group
         typed = self.opening.source == "text"
         self.confirming = Confirming(
             ConfirmationDialog(question, call, services.asking, typed=typed),
@@ -276,16 +279,16 @@ class Turn:
         self.follower.asked(self)
 
     def fail(self, fault: BrainFault) -> None:
-        """The brain could not answer."""
+        """Report that the brain could not answer."""
         self.tell_words()
         if self.confirming is not None or self.set_aside():
-            return  # the voice is ours: the turn ends with the question
+            return  # the voice is ours: the turn ends with its question
         self.failed = True
         self._own_words.own_up()
         self._dispatch(BrainFailed(self.opening.turn, fault.kind, fault.message, fault.spoken))
 
     def end(self, ending: BrainFault | NotMeant | None) -> None:
-        """Tell how the brain's part ended, unless it was told at once."""
+        """Report how the brain's part ended, unless that has been done."""
         self.tell_words()
         if self.confirming is not None or self.set_aside():
             return
@@ -301,11 +304,11 @@ class Turn:
 
     @property
     def voice_is_ours(self) -> bool:
-        """Whatever the brain says or claims, it is not said."""
+        """True if nothing that the brain says is spoken any more."""
         return self._own_words.mute_brain or self.confirming is not None
 
     def note(self, event: Serving | Spent | TurnDone) -> None:
-        """Keep what a brain tells of itself: its name, its costs, whether it has understood."""
+        """Keep what a brain reports about itself: its name, costs and whether it understood."""
         match event:
             case Serving(brain):
                 self.brain = brain
@@ -315,30 +318,32 @@ class Turn:
                 self.understood = understood
 
     def went_offline(self) -> None:
-        """The device alone serves from now on, and says so next."""
+        """Report that only this device serves from now on; the brain says so next."""
         self._dispatch(WentOffline(self.opening.turn))
 
     def hear(self, text: str, language: str | None) -> None:
-        """The person's words are known."""
+        """Keep the person's words, which are now known."""
         self.heard = text
         self.calls.has_heard.set()
         self._language.heard(text, language)
 
     def tell_words(self) -> None:
-        """The brain has done its part, or the turn is over: what was heard is known. Once."""
+        """Notify listeners, once, that the words are final: the brain has done its part or the turn
+        is over."""
         if not self._words_known and not self.set_aside():
             self._words_known = True
             self.follower.understood(self)
 
     @property
     def may_be_echo(self) -> bool:
-        """Its words must be known before anything is done."""
+        """True if the turn may be our own echo, so that its words must be known before anything is
+        done."""
         return self._judge.may_be_echo
 
     def set_aside(self) -> bool:
-        """Return True if its words, as far as they are known, want no answer; they get none then.
+        """Return True if the words known so far need no answer, and end the brain's part then.
 
-        Once something was said or done it is too late.
+        Has no effect once something was said or done.
         """
         if self._aside:
             return True
@@ -353,24 +358,28 @@ class Turn:
         return True
 
     def cut_short(self, reason: CancelReason) -> None:
-        """Note why it is cut short. Its sound is abandoned: an end would pass for a sentence's."""
+        """Note why the turn is interrupted.
+
+        Its audio is abandoned rather than ended, since an end would look like the end of a
+        sentence.
+        """
         self.cut = reason
         if self.audio is not None:
             self.audio.abandon()
 
     def break_off(self) -> None:
-        """Note that something inside it broke."""
+        """Note an internal error."""
         self.broke = ("broken", "The turn stopped with an internal error.")
 
     def close(self, closing: CloseTurn) -> None:
-        """Note how it ended: nothing more comes of it."""
+        """Note how the turn ended."""
         self.closing = closing
         self.tell_words()
         if self.asking is not None:
             self.asking.give_up(self.cut)
 
     async def _speak(self) -> None:
-        """The first stretch; where a question of ours follows, that is not the end of it."""
+        """Speak the first stretch. If a question of ours follows, the speech goes on after it."""
         if self.opening.silent:
             await self.speech.pass_over()
         else:
@@ -388,7 +397,7 @@ class Turn:
         self._dispatch(PlaybackEnded(self.opening.turn))
 
     def acknowledge(self) -> None:
-        """Sound the tone that stands for words."""
+        """Play the tone that replaces words."""
         self.sound = "done"
         self.timeline.mark("first_audio_out")
         self._dispatch(Acknowledged(self.opening.turn))

@@ -1,6 +1,6 @@
-"""Effects, which are carried out for a turn: one half of the turn machine's vocabulary.
+"""Effects: what the turn machine asks to be carried out. Events are in `events`.
 
-Times are milliseconds of sound since the source's first sample, unless said.
+Times are milliseconds of audio since the source's first sample, unless noted.
 """
 
 from dataclasses import dataclass
@@ -13,9 +13,9 @@ from assistant.speech.sink import Manner
 
 @dataclass(frozen=True, slots=True)
 class OpenTurn:
-    """Start the brain on a new turn. Spoken turns keep all sound from the mark on.
+    """Start a new turn and its brain. Spoken turns keep all audio from the mark on.
 
-    An announcement asks no brain: its text is what is said.
+    An announcement asks no brain: its text is spoken as it is.
     """
 
     turn: int
@@ -23,32 +23,34 @@ class OpenTurn:
     mark_ms: float = 0.0
     wake: WakeHeard | None = None
     text: str | None = None
-    language: str | None = None  # of an announcement; else nobody knows yet
+    language: str | None = None  # of an announcement; otherwise not known yet
     manner: Manner | None = None  # of an announcement
-    near_own_speech: bool = False  # it began while we spoke, or so soon after that it may be us
-    over_ours: bool = False  # we were at work, spoke or rang when it began
-    held: bool = False  # a brain is at it already: it was said in place of a yes or no
-    then: Then | None = None  # of an announcement: why the microphone opens afterwards
-    caller: str = ""  # the program that opened it; "": a person
+    # It began during or shortly after our own speech, so it may be our own voice.
+    near_own_speech: bool = False
+    over_ours: bool = False  # we were thinking, speaking or ringing when it began
+    held: bool = False  # a brain already works on it: it was said instead of a yes or no
+    then: Then | None = None  # of an announcement: the reason why the microphone opens afterwards
+    caller: str = ""  # the program that opened it, "" for a person
     talk: Announced | None = None  # a program's opening line, which the person now answers
     owner: ConversationOwner = (
-        PEOPLE  # whose conversation it belongs to; all that is spoken: theirs
+        PEOPLE  # owner of the conversation it belongs to; spoken turns belong to people
     )
 
     @property
     def silent(self) -> bool:
-        """A program's sentence: nothing of it sounds, and nobody in the room is asked."""
+        """True for a program's typed sentence: nothing is spoken, and nobody is asked for
+        confirmation."""
         return self.source == "text" and self.caller != ""
 
 
 @dataclass(frozen=True, slots=True)
 class Anticipate:
-    """A turn may be about to begin: whoever needs a connection can open it."""
+    """Let brains open a connection, because a turn may be about to begin."""
 
 
 @dataclass(frozen=True, slots=True)
 class WatchSpeech:
-    """Look for speech from `from_ms` on; only what is spoken after `after_ms` counts."""
+    """Detect speech from `from_ms` on; only speech after `after_ms` counts."""
 
     from_ms: float
     after_ms: float
@@ -56,24 +58,24 @@ class WatchSpeech:
 
 @dataclass(frozen=True, slots=True)
 class ReleaseSound:
-    """The person has begun to speak: the turn's sound may leave the box."""
+    """Allow the turn's audio to leave the device, because the person has begun to speak."""
 
     turn: int
 
 
 @dataclass(frozen=True, slots=True)
 class StopWatching:
-    """Nobody is expected to speak to us without the wake word."""
+    """Stop detecting speech; only the wake word counts from now on."""
 
 
 @dataclass(frozen=True, slots=True)
 class ForgetSound:
-    """Nothing that was heard so far may be looked back on."""
+    """Discard all audio heard so far."""
 
 
 @dataclass(frozen=True, slots=True)
 class ListenForStop:
-    """Somebody said something short while we spoke or rang: it may be a stop word."""
+    """Check a short utterance, spoken while we spoke or a timer rang, for a stop word."""
 
     from_ms: float  # first voiced sample
     after: int  # the newest turn
@@ -88,21 +90,21 @@ class Duck:
 
 @dataclass(frozen=True, slots=True)
 class Hush:
-    """Silence what rings: somebody has heard it."""
+    """Silence what rings, because somebody has heard it."""
 
 
 @dataclass(frozen=True, slots=True)
 class EndListening:
-    """The sentence is over: the turn's sound is complete."""
+    """End the turn's audio, because the sentence is over."""
 
     turn: int
-    speech_end_ms: float | None  # None: nobody spoke, or the file or the time ended it
+    speech_end_ms: float | None  # None if nobody spoke, or a file or the time limit ended it
     decided_ms: float
 
 
 @dataclass(frozen=True, slots=True)
 class AwaitAnswer:
-    """Our question has been asked: the person is waited for."""
+    """Wait for the answer to our question, which has been asked."""
 
     turn: int
     by: AnswersBy
@@ -110,7 +112,7 @@ class AwaitAnswer:
 
 @dataclass(frozen=True, slots=True)
 class HearAnswer:
-    """Somebody answers our question: what is said is kept from the mark on."""
+    """Keep the audio of an answer to our question, from the mark on."""
 
     turn: int
     mark_ms: float
@@ -118,44 +120,45 @@ class HearAnswer:
 
 @dataclass(frozen=True, slots=True)
 class EndAnswer:
-    """The answer to our question is complete."""
+    """End the audio of the answer to our question."""
 
     turn: int
 
 
 @dataclass(frozen=True, slots=True)
 class NoAnswer:
-    """Nobody has answered our question."""
+    """Report that our question was not answered."""
 
     turn: int
-    waited: bool  # as long as one waits; else there is nobody who could answer
+    waited: bool  # True after the full waiting time; False if nobody could answer
 
 
 @dataclass(frozen=True, slots=True)
 class PlaySound:
-    """One of our short sounds."""
+    """Play an earcon."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class SoundOpening:
-    """Tell by a tone that nothing silences that the microphone opens: OpeningSounded follows."""
+    """Play the tone that announces an opening microphone and that nothing silences. OpeningSounded
+    follows."""
 
     turn: int
 
 
 @dataclass(frozen=True, slots=True)
 class WatchThinking:
-    """Tell by StillThinking when so much time has passed and the turn is not over."""
+    """Send StillThinking after this time if the turn is not over."""
 
     turn: int
-    after_ms: float  # of real time
+    after_ms: float  # in real time
 
 
 @dataclass(frozen=True, slots=True)
 class SayLine:
-    """Speak a sentence of the catalogue as part of the turn's answer."""
+    """Speak a catalogue sentence as part of the turn's answer."""
 
     turn: int
     key: str
@@ -171,14 +174,14 @@ class SayText:
 
 @dataclass(frozen=True, slots=True)
 class AnnounceLine:
-    """Speak a sentence of the catalogue once the conversation rests."""
+    """Speak a catalogue sentence once the conversation rests."""
 
     key: str
 
 
 @dataclass(frozen=True, slots=True)
 class FinishSpeech:
-    """Nothing more will be said in this turn; PlaybackEnded is awaited."""
+    """Mark the turn's speech as complete. PlaybackEnded follows."""
 
     turn: int
 
@@ -188,7 +191,7 @@ CancelReason = Literal["barge_in", "stop", "source_lost", "no_speech", "muted", 
 
 @dataclass(frozen=True, slots=True)
 class CancelTurn:
-    """Stop everything that the turn still does, the voice first."""
+    """Stop everything that the turn is still doing, its voice first."""
 
     turn: int
     reason: CancelReason
@@ -196,10 +199,10 @@ class CancelTurn:
 
 @dataclass(frozen=True, slots=True)
 class CloseTurn:
-    """The turn is over: write it down."""
+    """Store the turn, which is over."""
 
     turn: int
-    error: str | None = None  # a kind, e.g. "no_speech"
+    error: str | None = None  # kind of error, e.g. "no_speech"
     message: str | None = None
 
 

@@ -1,6 +1,6 @@
-"""Events around a turn: one half of the turn machine's vocabulary (see `effects`).
+"""Events: what the turn machine is told. Effects are in `effects`.
 
-Times are milliseconds of sound since the source's first sample, unless said.
+Times are milliseconds of audio since the source's first sample, unless noted.
 """
 
 from dataclasses import dataclass
@@ -12,49 +12,49 @@ from assistant.speech.sink import PLAIN, Manner
 if TYPE_CHECKING:
     from assistant.conversation.program_questions import Inquiry
 
-# What programs may have the conversation do: ask, or begin to talk. A tone always goes before.
+# Programs may ask a question or begin a talk. A tone always precedes the open microphone.
 
 How = Literal[
     "answered",
-    "silence",  # nobody said anything
-    "unclear",  # and once more asked, it was no answer either
-    "command",  # what was said instead is a turn of its own
-    "unheard",  # the question or its tone did not sound, or the microphone had gone
-    "cut",  # somebody had something else to say before the answer was complete
-    "stopped",  # somebody wanted silence, or whoever asked has gone
+    "silence",  # nobody spoke
+    "unclear",  # the repeated question was not answered either
+    "command",  # the reply was a command and becomes a turn of its own
+    "unheard",  # the question or its tone was not played, or the microphone had gone
+    "cut",  # somebody said something else before the answer was complete
+    "stopped",  # somebody wanted silence, or the program has gone
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """End of a question."""
+    """Result of a program's question."""
 
     how: How
     turn_id: str
-    heard: str | None = None  # the words of the answer, as they were understood
+    heard: str | None = None  # the words of the answer
 
 
 @dataclass(frozen=True, slots=True)
 class Weighed:
-    """Judgement of somebody's words as an answer."""
+    """Judgement of words as an answer."""
 
-    fits: bool  # an answer
-    again: bool = True  # where not: to ask once more may help
-    is_command_like: bool = False  # where not: they may be something quite different
+    fits: bool  # the words are an answer
+    again: bool = True  # if not: asking again may help
+    is_command_like: bool = False  # if not: they may be a command instead
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ForAnswer:
-    """A question is said, and the microphone opens for its answer."""
+    """Reason to open the microphone after an announcement: a program's question."""
 
     caller: str  # the program, as the journal names it
-    wait_ms: float  # that the answer may take to begin
+    wait_ms: float  # time that the answer may take to begin
     inquiry: "Inquiry"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ForTalk:
-    """An opening line is said, and the microphone opens for whoever goes on."""
+    """Reason to open the microphone after an announcement: a program's opening line."""
 
     caller: str
     instruction: str = ""  # for the model, with the next turn alone
@@ -64,37 +64,37 @@ Then = ForAnswer | ForTalk
 
 
 Source = Literal[
-    "voice",  # with the wake word, or a button in its place
+    "voice",  # with the wake word or a button
     "follow_up",  # after a question of ours
-    "barge_in",  # by talking over our voice
+    "barge_in",  # by interrupting our voice
     "text",
     "announcement",
 ]
-STOP_WORD = "stop"  # a wake engine's word that opens nothing: it asks for silence
+STOP_WORD = "stop"  # a word of the wake engine that opens no turn but asks for silence
 
 
 @dataclass(frozen=True, slots=True)
 class WakeHeard:
-    """A wake engine fired."""
+    """A wake-word engine has fired, or the microphone was opened without a wake word."""
 
     word: str
     score: float  # 0 to 1
     at_ms: float  # when it fired
-    mark_ms: float  # from where the turn's sound is kept
-    pressed: bool = False  # no word at all: a button, or the API
-    caller: str = ""  # the program that pressed it, which our tone has told; "": a person
+    mark_ms: float  # start of the turn's audio
+    pressed: bool = False  # opened by a button or the API, without a wake word
+    caller: str = ""  # the program that opened it, announced by our tone; "" for a person
 
 
 @dataclass(frozen=True, slots=True)
 class WakeRising:
-    """The wake engine begins to hear something like the wake word; mostly it then fires."""
+    """The wake-word engine hears something like the wake word; usually it fires soon after."""
 
     at_ms: float
 
 
 @dataclass(frozen=True, slots=True)
 class SpeechStarted:
-    """Somebody speaks, in the stretch that we watch."""
+    """Speech has started while speech is being detected."""
 
     at_ms: float  # first voiced sample
 
@@ -109,89 +109,89 @@ class SpeechEnded:
 
 @dataclass(frozen=True, slots=True)
 class SpeechHeld:
-    """Speech has really lasted: it was voiced for `Rules.barge_in_ms`."""
+    """Speech has lasted: it was voiced for `Rules.barge_in_ms`."""
 
-    at_ms: float  # when it became known
+    at_ms: float  # when it was decided
     began_ms: float  # first voiced sample
 
 
 @dataclass(frozen=True, slots=True)
 class SpeechPassed:
-    """Speech has fallen silent before it had lasted: a cough, a word, a plate."""
+    """Speech stopped before it had lasted: a cough, a word, a clinking plate."""
 
     at_ms: float  # last voiced sample
 
 
 @dataclass(frozen=True, slots=True)
 class Tick:
-    """The source has come this far."""
+    """The audio source has advanced to this time."""
 
     at_ms: float
 
 
 @dataclass(frozen=True, slots=True)
 class SourceEnded:
-    """A file is over: nothing more will be heard."""
+    """A file has ended: no more audio follows."""
 
     at_ms: float
 
 
 @dataclass(frozen=True, slots=True)
 class SourceLost:
-    """The microphone has gone."""
+    """The microphone is gone."""
 
 
 @dataclass(frozen=True, slots=True)
 class SourceBack:
-    """The microphone gives sound again; its time goes on, or begins anew with another source."""
+    """The microphone delivers audio again. Its time continues, or restarts with another source."""
 
     at_ms: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Typed:
-    """A person typed a sentence, or a program put one; then nothing of it sounds."""
+    """A person typed a sentence, or a program sent one (then nothing of it is spoken)."""
 
     text: str
-    caller: str = ""  # the program; "": a person
+    caller: str = ""  # the program, "" for a person
     owner: ConversationOwner = PEOPLE
 
 
 @dataclass(frozen=True, slots=True)
 class Announced:
-    """There is something to be said that nobody asked for just now."""
+    """Something is to be said unasked."""
 
     text: str
     language: str
     manner: Manner = PLAIN
-    then: Then | None = None  # why the microphone opens afterwards; None: it does not
+    then: Then | None = None  # reason to open the microphone afterwards; None keeps it closed
 
 
 @dataclass(frozen=True, slots=True)
 class OpeningSounded:
-    """Our tone before a microphone that a program opens is over."""
+    """The tone before a program opens the microphone is over."""
 
     turn: int
-    heard: bool  # False: nobody can have heard it
+    heard: bool  # False if nobody can have heard it
 
 
 @dataclass(frozen=True, slots=True)
 class Withdrawn:
-    """Whoever asked or wanted to talk has gone."""
+    """The program that asked or wanted to talk has gone."""
 
     then: Then
 
 
 @dataclass(frozen=True, slots=True)
 class Muted:
-    """The person wants not to be listened to, or to be listened to again."""
+    """The person has muted or unmuted the microphone."""
 
     on: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Ringing:
-    """A timer begins to ring, or nothing rings any more."""
+    """A timer has begun to ring, or nothing rings any more."""
 
     on: bool
 
@@ -205,7 +205,7 @@ class PlaybackStarted:
 
 @dataclass(frozen=True, slots=True)
 class BrainFinished:
-    """The brain has given all of its answer."""
+    """The brain has given its complete answer."""
 
     turn: int
     asks: bool  # the answer ends in a question
@@ -213,17 +213,17 @@ class BrainFinished:
 
 @dataclass(frozen=True, slots=True)
 class BrainFailed:
-    """The brain gave up."""
+    """The brain has failed."""
 
     turn: int
     kind: str
-    message: str  # one sentence for a person
-    spoken: str | None = None  # said instead of the catalogue's sentence for `kind`
+    message: str  # one sentence to show to a person
+    spoken: str | None = None  # spoken instead of the catalogue's sentence for `kind`
 
 
 @dataclass(frozen=True, slots=True)
 class SpeechNotMeant:
-    """The brain found that what it heard was not said to us."""
+    """The brain found that the speech was not addressed to us."""
 
     turn: int
 
@@ -233,7 +233,7 @@ AsideFor = Literal["echo", "stop_word"]
 
 @dataclass(frozen=True, slots=True)
 class SetAside:
-    """The words of this turn want no answer."""
+    """The words of this turn need no answer."""
 
     turn: int
     why: AsideFor
@@ -241,47 +241,47 @@ class SetAside:
 
 @dataclass(frozen=True, slots=True)
 class StillThinking:
-    """A person has waited, in real time, and nothing is known to have been said."""
+    """A person has been waiting (in real time) without hearing anything."""
 
     turn: int
 
 
 @dataclass(frozen=True, slots=True)
 class Acknowledged:
-    """The request was seen to be done: a tone may tell it in place of words."""
+    """The request was verified as done, so a tone may replace words."""
 
     turn: int
 
 
 @dataclass(frozen=True, slots=True)
 class WentOffline:
-    """This device alone serves from here on; the sentence about it is on its way to the mouth."""
+    """Only this device serves from now on; the sentence that says so is about to be spoken."""
 
     turn: int
 
 
 @dataclass(frozen=True, slots=True)
 class PlaybackEnded:
-    """All that was to be said has been played, measured at the player."""
+    """Everything to be said has been played, as measured at the player."""
 
     turn: int
 
 
 @dataclass(frozen=True, slots=True)
 class StopAsked:
-    """Somebody wants silence: a stop word, a button, the API."""
+    """A person wants silence: by a stop word, a button or the API."""
 
 
 @dataclass(frozen=True, slots=True)
 class StopHeard:
-    """A stop word, by ear; meanwhile the conversation may have gone on."""
+    """This device recognised a stop word. The conversation may have moved on meanwhile."""
 
-    after: int  # the newest turn when it was said
+    after: int  # number of the newest turn when it was said
 
 
 @dataclass(frozen=True, slots=True)
 class TalkEnded:
-    """The person wants to go: after this answer nothing is listened for."""
+    """The person wants to leave: the microphone stays closed after this answer."""
 
     turn: int
 
@@ -291,20 +291,20 @@ AnswersBy = Literal["ear", "keys", "phone"]
 
 @dataclass(frozen=True, slots=True)
 class ConfirmationAsked:
-    """A call waits for the person's yes; the question is on its way to the mouth."""
+    """A call waits for confirmation; the question is about to be spoken."""
 
     turn: int
-    by: AnswersBy  # where the answer comes from
+    by: AnswersBy  # channel of the answer
 
 
 @dataclass(frozen=True, slots=True)
 class ConfirmationSettled:
-    """The question is answered, or will not be; what came of it is on its way to the mouth."""
+    """The question is settled; the result is about to be spoken."""
 
     turn: int
-    new_command: bool = False  # what was said instead is a turn of its own
-    text: str | None = None  # and was typed
-    more: bool = False  # the turn goes on: with a further question, or with the brain's answer
+    new_command: bool = False  # the reply was a command and becomes a turn of its own
+    text: str | None = None  # the new command, if it was typed
+    more: bool = False  # the turn goes on with another question or with the brain's answer
 
 
 Event = (

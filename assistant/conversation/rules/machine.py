@@ -1,7 +1,7 @@
 """The turn machine: every rule that a person notices, as a pure function.
 
-`reduce(machine, event)` gives the next machine and the effects to carry out. No loop, no clock, no
-sound: time comes in with the events. The effect runner does what the effects say.
+`reduce(machine, event)` returns the next machine and the effects to carry out. There is no loop,
+clock or audio here: time comes in with the events, and the effect runner carries out the effects.
 """
 
 from collections.abc import Callable
@@ -78,9 +78,9 @@ __all__ = ["Machine", "MicrophoneState", "Rules", "State", "reduce"]
 
 _BUSY = frozenset({State.THINKING, State.SPEAKING})
 _IN_TURN = _BUSY | {State.WAKING, State.LISTENING, State.CONFIRMING}
-# Where a wake word that is coming up opens a turn, and the brain is not at work already.
+# States in which a rising wake word would open a turn and no brain is at work yet.
 _BEFORE_A_TURN = frozenset({State.IDLE, State.FOLLOW_UP, State.SPEAKING})
-# An answer to a question of ours may begin with the wake word: it is part of the answer.
+# In CONFIRMING, an answer may begin with the wake word, which is then part of the answer.
 _DEAF_TO_WAKE = frozenset({State.WAKING, State.LISTENING, State.CONFIRMING, State.FAULT})
 _FROM_THE_EAR = (WakeRising, WakeHeard, SpeechStarted, SpeechEnded, SpeechHeld, SpeechPassed)
 
@@ -88,12 +88,15 @@ Step = tuple[Machine, list[Effect]]
 
 
 def reduce(machine: Machine, event: Event) -> Step:
-    """Take one event. Events that mean nothing in the present state change nothing."""
+    """Take one event and return the next machine and its effects.
+
+    Events that mean nothing in the current state change nothing.
+    """
     turn = getattr(event, "turn", None)
     if turn is not None and (turn != machine.turn or machine.state not in _IN_TURN):
-        return machine, []  # from a turn that was cancelled or is over
+        return machine, []  # belongs to a turn that was cancelled or is over
     if machine.muted and isinstance(event, _FROM_THE_EAR):
-        return machine, []  # of a frame that was under way when we were muted
+        return machine, []  # from a frame in progress when we were muted
     after, effects = voice.next_said(*_HANDLERS[type(event)](machine, event))
     return voice.settle(machine, after, effects)
 
@@ -106,7 +109,7 @@ def _wake_heard(machine: Machine, event: WakeHeard) -> Step:
     if event.word == STOP_WORD:
         return voice.stopped(machine) if machine.stops_by_ear else (machine, [])
     if event.caller and not machine.rests:
-        return machine, []  # meanwhile a person has the word
+        return machine, []  # a person is speaking; ignore the program
     begins = voice.begins_with(machine, event)
     if machine.state in _DEAF_TO_WAKE and not begins:
         return machine, []
@@ -150,9 +153,9 @@ def _speech_started(machine: Machine, event: SpeechStarted) -> Step:
                 source="follow_up",
                 since_ms=microphone.begun_at(machine, event.at_ms),
             )
-            # Nothing from before the microphone was opened: that was not said to us.
+            # Skip audio from before the microphone was opened: it was not addressed to us.
             mark = max(machine.since_ms, event.at_ms - machine.rules.pre_roll_ms)
-            # The answer to a question of ours is no request out of nowhere.
+            # An answer to our question is not a request out of nowhere.
             near = not machine.asks and near_own_speech(machine, event.at_ms)
             opening = OpenTurn(turn, "follow_up", mark_ms=mark, near_own_speech=near)
             if talk is not None and isinstance(talk.then, ForTalk):
@@ -218,7 +221,7 @@ def _source_ended(machine: Machine, event: SourceEnded) -> Step:
 
 def _typed(machine: Machine, event: Typed) -> Step:
     if event.caller and not machine.rests:
-        return machine, []  # a program cuts nobody short
+        return machine, []  # a program interrupts nobody
     before: list[Effect] = []
     if machine.state in _IN_TURN:
         before = [StopWatching(), *cancel(machine, "barge_in")]
@@ -247,7 +250,7 @@ def _brain_finished(machine: Machine, event: BrainFinished) -> Step:
 
 def _brain_failed(machine: Machine, event: BrainFailed) -> Step:
     if machine.error:
-        return machine, []  # the first trouble is the one that is told
+        return machine, []  # only the first error is reported
     failed = replace(machine, state=_at_least_thinking(machine), error=(event.kind, event.message))
     say = (
         SayText(machine.turn, event.spoken)
@@ -263,7 +266,7 @@ def _brain_failed(machine: Machine, event: BrainFailed) -> Step:
 
 
 def _speech_not_meant(machine: Machine, event: SpeechNotMeant) -> Step:
-    # A tone and no words: whoever was not speaking to us does not want an answer.
+    # A tone and no words: people who were not talking to us want no answer.
     ignored = replace(machine, state=_at_least_thinking(machine), error=_NOT_MEANT)
     return ignored, [
         *_stop_listening(machine),
@@ -282,7 +285,7 @@ def _at_least_thinking(machine: Machine) -> State:
 
 
 def _stop_listening(machine: Machine) -> list[Effect]:
-    """A brain may end before the person does: then the rest of the sentence is not waited for."""
+    """Stop listening if the brain finishes before the person does."""
     if machine.state in _BUSY:
         return []
     return [StopWatching(), EndListening(machine.turn, None, machine.now_ms)]
@@ -309,7 +312,7 @@ def _confirmation_asked(machine: Machine, event: ConfirmationAsked) -> Step:
         error=None,
     )
     if machine.state is State.SPEAKING and machine.hears_over:
-        return asked, [StopWatching()]  # it is heard to its end
+        return asked, [StopWatching()]  # the question is played to the end
     return asked, _stop_listening(machine)
 
 
@@ -326,10 +329,10 @@ def _think(machine: Machine, speech_end_ms: float | None, decided_ms: float) -> 
 
 
 def _nobody_spoke(machine: Machine, at_ms: float) -> Step:
-    # Quietly: a false wake must not make the box talk.
+    # Silently: a false wake must not make the device talk.
     return replace(machine, state=State.IDLE), [
         StopWatching(),
-        # Cancelled first: the end of the sound must not set a recogniser to work on silence.
+        # Cancel first, so that the end of the audio does not make a recogniser process silence.
         CancelTurn(machine.turn, "no_speech"),
         EndListening(machine.turn, None, at_ms),
         CloseTurn(machine.turn, *CUT_SHORT["no_speech"]),

@@ -1,4 +1,4 @@
-"""The rules of a microphone that goes, comes back, is muted, or is opened by a program. Pure."""
+"""Rules for a microphone that is lost, comes back, is muted or is opened by a program. Pure."""
 
 from dataclasses import replace
 
@@ -29,7 +29,7 @@ Step = tuple[Machine, list[Effect]]
 
 
 def lost(machine: Machine, event: SourceLost) -> Step:
-    """Whoever was speaking to us is told; an answer under way is still given."""
+    """Tell a person who was speaking to us; an answer in progress is still given."""
     machine = replace(machine, microphone=MicrophoneState.LOST)
     match machine.state:
         case State.WAKING | State.LISTENING:
@@ -44,7 +44,7 @@ def lost(machine: Machine, event: SourceLost) -> Step:
 
 
 def back(machine: Machine, event: SourceBack) -> Step:
-    """Time goes on; where it began anew, what was counted in the old one is void."""
+    """Resume; if the source's time restarted, discard times of the old source."""
     anew = event.at_ms < machine.now_ms
     machine = replace(machine, microphone=MicrophoneState.OPEN, now_ms=event.at_ms)
     if anew:
@@ -55,7 +55,7 @@ def back(machine: Machine, event: SourceBack) -> Step:
 
 
 def muted(machine: Machine, event: Muted) -> Step:
-    """Nothing is listened to, from now on or no longer."""
+    """Mute or unmute."""
     if event.on is machine.muted:
         return machine, []
     machine = replace(machine, muted=event.on)
@@ -71,31 +71,33 @@ def muted(machine: Machine, event: Muted) -> Step:
             silent, effects = unanswered(machine, waited=True)
             return silent, [ForgetSound(), *effects]
         case _:
-            return machine, [ForgetSound()]  # the answer under way is still given
+            return machine, [ForgetSound()]  # an answer in progress is still given
 
 
 _LOST = "microphone.lost_while_speaking"
 
 
-# The rules of a microphone that a program opens: a tone first, and never longer than a while.
+# A microphone opened by a program: a tone comes first, and the time is always limited.
 
 
 def wants_opening(machine: Machine) -> bool:
-    """Return True if the words just said were said for the microphone to open."""
+    """Return True if the announcement just spoken is to open the microphone."""
     asks = isinstance(machine.then, ForAnswer) and machine.confirming is not None
     return asks or isinstance(machine.then, ForTalk)
 
 
 def said(machine: Machine) -> Step:
-    """It was heard to its end: now the tone, where there is a microphone to open."""
+    """Play the opening tone after an announcement, if there is a microphone to open."""
     if not _hears(machine):
         return _stays_closed(machine)
     return replace(machine, state=State.SPEAKING), [SoundOpening(machine.turn)]
 
 
 def sounded(machine: Machine, event: OpeningSounded) -> Step:
-    """Only a tone that was heard opens it. What begins from now on may be for us: the tone itself
-    is no speech to any detector."""
+    """Open the microphone if the tone was heard.
+
+    Speech counts from now on: detectors do not take the tone for speech.
+    """
     if machine.state is not State.SPEAKING or not wants_opening(machine):
         return machine, []
     if not event.heard or not _hears(machine):
@@ -109,7 +111,7 @@ def sounded(machine: Machine, event: OpeningSounded) -> Step:
 
 
 def withdrawn(machine: Machine, event: Withdrawn) -> Step:
-    """Nobody wants to know any more: what is under way for them ends."""
+    """End what is in progress for a program that has gone."""
     under_way = machine.then is event.then and machine.state in _UNDER_WAY
     if not under_way:
         return machine, []
@@ -118,8 +120,11 @@ def withdrawn(machine: Machine, event: Withdrawn) -> Step:
 
 
 def begun_at(machine: Machine, speech_ms: float) -> float:
-    """From when the longest sentence is counted: where a program opened the microphone that is the
-    opening, so that it is never open for longer; else the beginning of the speech."""
+    """Return the time from which the longest sentence is counted.
+
+    If a program opened the microphone, that is the opening, so that it never stays open longer;
+    otherwise the start of the speech.
+    """
     return speech_ms if machine.then is None else machine.since_ms
 
 

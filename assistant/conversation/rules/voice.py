@@ -1,4 +1,4 @@
-"""The rules of our own voice: its tones, what cuts it, what it announces and what it asks. Pure."""
+"""Rules for our own voice: tones, interruptions, announcements and questions. Pure."""
 
 from dataclasses import replace
 
@@ -47,21 +47,21 @@ from assistant.conversation.rules.state import (
 
 Step = tuple[Machine, list[Effect]]
 
-_UNSPOKEN = frozenset({"text", "announcement"})  # nobody in the room waits for a tone
+_UNSPOKEN = frozenset({"text", "announcement"})  # nobody in the room expects a tone
 
 
 def sentence_over(machine: Machine) -> list[Effect]:
-    """The person has spoken to their end; from here on they wait."""
+    """Return the effects at the end of the person's sentence: the end tone, then waiting."""
     return [PlaySound("end"), wait(machine)]
 
 
 def wait(machine: Machine) -> Effect:
-    """A person waits for the answer of the newest turn."""
+    """Return the effect that watches for a long wait for the answer."""
     return WatchThinking(machine.turn, machine.rules.thinking_ms)
 
 
 def still_thinking(machine: Machine, event: StillThinking) -> Step:
-    """A soft tone while nothing is said: we are at it. Not where a yes or a PIN is weighed."""
+    """Play a soft tone while nothing is said, except while a confirmation is being judged."""
     silent = machine.state is State.THINKING and not machine.acknowledged
     if not silent or machine.confirming is not None or machine.error or _is_unspoken(machine):
         return machine, []
@@ -70,19 +70,19 @@ def still_thinking(machine: Machine, event: StillThinking) -> Step:
 
 
 def acknowledged(machine: Machine, event: Acknowledged) -> Step:
-    """One tone in place of words."""
+    """Play one tone instead of words."""
     if not _may_sound(machine):
         return machine, []
     return replace(machine, acknowledged=True), [PlaySound("done")]
 
 
 def went_offline(machine: Machine, event: WentOffline) -> Step:
-    """A tone in front of the sentence that tells why."""
+    """Play a tone before the sentence that says why."""
     return machine, [PlaySound("offline")] if _may_sound(machine) else []
 
 
 def _may_sound(machine: Machine) -> bool:
-    """Nothing is being said, and the voice is not that of a question of ours."""
+    """Return True if nothing is being said and no confirmation is open."""
     thinking = machine.state is State.THINKING and machine.confirming is None
     return thinking and not machine.error and not _is_unspoken(machine)
 
@@ -91,7 +91,7 @@ def _is_unspoken(machine: Machine) -> bool:
     return machine.source in _UNSPOKEN
 
 
-# The rules of talking over our voice: what lowers it, what cuts it, and what was nothing.
+# Talking over our voice: what lowers it, what interrupts it and what is ignored.
 
 
 CUT_SHORT: dict[CancelReason, tuple[str, str]] = {
@@ -105,12 +105,12 @@ CUT_SHORT: dict[CancelReason, tuple[str, str]] = {
 
 
 def cancel(machine: Machine, reason: CancelReason) -> list[Effect]:
-    """Cut the turn under way short."""
+    """Interrupt the current turn."""
     return [CancelTurn(machine.turn, reason), CloseTurn(machine.turn, *CUT_SHORT[reason])]
 
 
 def voice_begins(machine: Machine) -> Step:
-    """The first sample of an answer sounds: from here on it can be talked over."""
+    """Start SPEAKING with the first sample of the answer; from here on it can be interrupted."""
     speaking = replace(machine, state=State.SPEAKING)
     if not machine.hears_over:
         return speaking, []
@@ -118,13 +118,14 @@ def voice_begins(machine: Machine) -> Step:
 
 
 def begun(machine: Machine, event: SpeechStarted) -> Step:
-    """Somebody speaks over us: our voice is lowered until it is known whether they mean us."""
+    """Lower our voice when somebody speaks over it, until it is clear that they mean us."""
     over = machine.ringing if machine.rests else machine.hears_over
     return (replace(machine, over_ms=event.at_ms) if over else machine), []
 
 
 def held(machine: Machine, event: SpeechHeld) -> Step:
-    """They go on: they have the word. The sentence is kept from its beginning."""
+    """Let the person take over after speaking long enough. The sentence is kept from its
+    beginning."""
     speaking = machine.state is State.SPEAKING
     ended_meanwhile = machine.state is State.FOLLOW_UP and machine.over_ms is not None
     if not machine.hears_over or not (speaking or ended_meanwhile):
@@ -138,7 +139,7 @@ def held(machine: Machine, event: SpeechHeld) -> Step:
         since_ms=event.began_ms,
     )
     mark = max(0.0, event.began_ms - machine.rules.pre_roll_ms)
-    # Whoever talks over an opening line answers it.
+    # A person who talks over an opening line answers it.
     talk = machine.announcing if isinstance(machine.then, ForTalk) else None
     opening = OpenTurn(
         turn, "barge_in", mark_ms=mark, near_own_speech=True, over_ours=True, talk=talk
@@ -147,14 +148,16 @@ def held(machine: Machine, event: SpeechHeld) -> Step:
 
 
 def begins_with(machine: Machine, event: WakeHeard) -> bool:
-    """The speech that cut our voice began with the wake word: then it is a turn like any other,
-    with the profile of that word."""
+    """Return True if the speech that interrupted us began with this wake word.
+
+    It is then a turn like any other, with that word's profile.
+    """
     barged = machine.state is State.LISTENING and machine.source == "barge_in"
     return barged and event.mark_ms - machine.since_ms <= machine.rules.wake_first_ms
 
 
 def passed(machine: Machine, event: SpeechPassed) -> Step:
-    """It was nothing, or one short word."""
+    """Handle speech over our voice that stopped early: nothing, or one short word."""
     if machine.over_ms is None:
         return machine, []
     match machine.state:
@@ -163,11 +166,11 @@ def passed(machine: Machine, event: SpeechPassed) -> Step:
         case State.FOLLOW_UP:
             return ended_over(machine)
         case _:
-            return machine, []  # of a ringing timer: its end is waited for
+            return machine, []  # speech during a ringing timer is judged when it ends
 
 
 def ended(machine: Machine, event: SpeechEnded) -> Step:
-    """Speech beside a ringing timer, or over our voice, is over."""
+    """Handle the end of speech during a ringing timer or over our voice."""
     if machine.over_ms is None:
         return machine, []
     if machine.state is State.FOLLOW_UP:
@@ -176,21 +179,21 @@ def ended(machine: Machine, event: SpeechEnded) -> Step:
 
 
 def may_be_stop(machine: Machine, began_ms: float, ended_ms: float) -> list[Effect]:
-    """Listen for a stop word, unless it was too long for one."""
+    """Listen for a stop word, unless the speech was too long for one."""
     short = ended_ms - began_ms <= machine.rules.stop_word_ms
     return [ListenForStop(began_ms, machine.turn)] if short else []
 
 
 def ended_over(machine: Machine) -> Step:
-    """Our voice had come to its end under that speech: now it is as if nobody had spoken."""
+    """Go on as if nobody had spoken over the end of our voice."""
     quiet = replace(machine, over_ms=None)
     if follows_up(quiet):
-        return quiet, []  # the microphone is open already
+        return quiet, []  # the microphone is already open
     return replace(quiet, state=rest(quiet)), [StopWatching()]
 
 
 def voice_ended(machine: Machine, close: CloseTurn) -> Step:
-    """The turn is over: the microphone opens, or closes, or stays with whoever speaks over us."""
+    """End the turn: open the microphone, close it, or leave it to a person who speaks over us."""
     if machine.over_ms is not None and machine.hears_over:
         return replace(machine, state=State.FOLLOW_UP, since_ms=machine.now_ms), [close]
     watched: list[Effect] = [StopWatching()] if machine.hears_over else []
@@ -218,17 +221,17 @@ def follows_up(machine: Machine) -> bool:
 
 
 def rest(machine: Machine) -> State:
-    """Return the state of a conversation in which nothing is under way."""
+    """Return the state in which nothing is in progress."""
     return State.FAULT if machine.microphone is MicrophoneState.LOST else State.IDLE
 
 
 def ringing(machine: Machine, event: Ringing) -> Step:
-    """Between two turns a short word may be meant for what rings."""
+    """Note whether something rings, because a short word between turns may be meant for it."""
     return replace(machine, ringing=event.on), []
 
 
 def settle(before: Machine, after: Machine, effects: list[Effect]) -> Step:
-    """Add what follows from the new state, however the conversation came there."""
+    """Add the effects that follow from the new state, however it was reached."""
     if after.over_ms is not None and (after.muted or after.microphone is not MicrophoneState.OPEN):
         after = replace(after, over_ms=None)
     if before.ducks is not after.ducks:
@@ -243,13 +246,13 @@ def settle(before: Machine, after: Machine, effects: list[Effect]) -> Step:
 
 
 def stop_heard(machine: Machine, event: StopHeard) -> Step:
-    """It counts while what it was meant for goes on."""
+    """Stop if what the stop word was meant for is still going on."""
     same = machine.turn == event.after and machine.stops_by_text
     return stopped(machine) if same else (machine, [])
 
 
 def stopped(machine: Machine) -> Step:
-    """Silence, at once; nothing is answered any more."""
+    """Be silent at once; nothing more is answered."""
     silenced: list[Effect] = [Hush()] if machine.ringing else []
     if machine.state is State.SPEAKING:
         machine = replace(machine, silent_since_ms=machine.now_ms)
@@ -266,17 +269,18 @@ _IN_TURN = frozenset(
 )
 
 
-# The rules of what is said although nobody asked: it waits, and never cuts a turn short.
+# Announcements wait and never interrupt a turn.
 
 
 def waits(machine: Machine, event: Announced) -> Step:
-    """It is kept until the conversation rests; of too many the first are left out."""
+    """Queue an announcement until the conversation rests, dropping the oldest if there are too
+    many."""
     waiting = (*machine.announcements, event)[-ANNOUNCEMENTS_WAITING:]
     return replace(machine, announcements=waiting), []
 
 
 def next_said(machine: Machine, effects: list[Effect]) -> Step:
-    """Once the conversation rests, what waits to be announced is said, one after the other."""
+    """Say the next waiting announcement once the conversation rests."""
     if not machine.rests or not machine.announcements:
         return machine, effects
     first, *others = machine.announcements
@@ -302,11 +306,11 @@ def next_said(machine: Machine, effects: list[Effect]) -> Step:
     return announcing, [*effects, opening]
 
 
-# The rules of a question that is open: who is waited for, how long, and what is over.
+# Open questions: who may answer, for how long, and what ends them.
 
 
 def await_answer(machine: Machine, by: AnswersBy) -> Step:
-    """Our question has been heard: what begins from now on may be its answer."""
+    """Wait for an answer after our question has been heard; speech counts from now on."""
     if by == "ear" and (machine.microphone is not MicrophoneState.OPEN or machine.muted):
         return replace(machine, state=State.THINKING), [NoAnswer(machine.turn, waited=False)]
     waiting = replace(machine, state=State.CONFIRMING, since_ms=machine.now_ms, answering=False)
@@ -318,35 +322,36 @@ def await_answer(machine: Machine, by: AnswersBy) -> Step:
 
 
 def answered(machine: Machine) -> Step:
-    """The answer is complete."""
+    """Handle the end of the answer."""
     return replace(machine, state=State.THINKING), [StopWatching(), EndAnswer(machine.turn)]
 
 
 def unanswered(machine: Machine, *, waited: bool) -> Step:
-    """Nobody said anything. `waited`: as long as one waits."""
+    """Give up waiting for an answer. `waited` is True after the full waiting time."""
     silent = replace(machine, state=State.THINKING)
     return silent, [StopWatching(), NoAnswer(machine.turn, waited)]
 
 
 def near_own_speech(machine: Machine, at_ms: float) -> bool:
-    """Return True if what began then may be our own voice, or an echo of it from somewhere."""
+    """Return True if speech that began then may be our own voice or its echo."""
     since = machine.silent_since_ms
     return since is not None and at_ms - since < machine.rules.own_speech_ms
 
 
 def is_unanswered(machine: Machine, waited_ms: float) -> bool:
-    """Return True if silence is an answer by now; keyboard and phone have their own time."""
+    """Return True if the time for an answer by voice is over. Keyboard and phone have their own
+    limits."""
     silent = machine.confirming == "ear" and not machine.answering
-    asked = machine.then  # by a program, which says how long
+    asked = machine.then  # a program sets its own time limit
     most_ms = asked.wait_ms if isinstance(asked, ForAnswer) else machine.rules.confirm_ms
     return silent and waited_ms >= min(most_ms, machine.rules.longest_ms)
 
 
 def settled(machine: Machine, event: ConfirmationSettled) -> Step:
-    """The result is on its way to the mouth, or a turn of its own."""
+    """Go on after a confirmation: speak the result, or open a turn for the new command."""
     told = replace(machine, state=State.THINKING, confirming=None, answering=False)
     if not event.new_command:
-        # Somebody may have answered elsewhere while the person was being listened to.
+        # The question may have been answered elsewhere while the person was being listened to.
         ear = machine.state is State.CONFIRMING and machine.confirming == "ear"
         deaf: list[Effect] = [StopWatching(), NoAnswer(machine.turn, waited=True)] if ear else []
         return told, deaf if event.more else [*deaf, FinishSpeech(machine.turn)]
@@ -361,5 +366,5 @@ def settled(machine: Machine, event: ConfirmationSettled) -> Step:
 
 
 def talk_ended(machine: Machine, event: TalkEnded) -> Step:
-    """After this answer nothing is listened for."""
+    """Keep the microphone closed after this answer."""
     return replace(machine, over=True), []
