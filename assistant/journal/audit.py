@@ -1,7 +1,7 @@
-"""The audit: one row for each call that was decided or ended, added and never changed.
+"""The audit: one row for each call that was decided or ended. Rows are added and never changed.
 
-The triggers of the tables hold that; see `migrations`. The words alone can be taken out of a row,
-and a row as a whole goes when it is older than `journal.keep_days`.
+Triggers of the tables enforce that; see `migrations`. Only the words can be taken out of a row, and
+a whole row is deleted once it is older than `journal.keep_days`.
 """
 
 import json
@@ -20,21 +20,22 @@ if TYPE_CHECKING:
     from assistant.journal.store import Store
 
 
-STARS = "****"  # stands for what was said where a PIN was asked for
+STARS = "****"  # replaces the words that were spoken when a PIN was asked for
 _COLUMNS = (
     "at, turn_id, call_id, satellite, heard, server, name, arguments, entities, tier, rule, "
     "decision, confirmed_by, status, observed, ms, sentence"
 )
-AUDIT_HAS_WORDS = "(heard IS NOT NULL OR arguments <> '{}' OR sentence IS NOT NULL)"  # a condition
+# SQL condition.
+AUDIT_HAS_WORDS = "(heard IS NOT NULL OR arguments <> '{}' OR sentence IS NOT NULL)"
 _INSERT = f"INSERT INTO audit ({_COLUMNS}) VALUES (:{_COLUMNS.replace(', ', ', :')})"
 
 
 def audit_of(
     outcome: ToolOutcome, at: datetime, turn_id: str, heard: str | None, satellite: str
 ) -> AuditRecord:
-    """The row about a call that was decided or has ended at `at`.
+    """Return the row for a call that was decided or ended at `at`.
 
-    Of a call that a PIN let through the words are never kept: they may hold it.
+    The words of a call that a PIN confirmed are never kept, because they may contain the PIN.
     """
     return AuditRecord(
         at=at,
@@ -58,7 +59,7 @@ def audit_of(
 
 
 def add_audit_row(db: sqlite3.Connection, row: dict[str, Any]) -> None:
-    """One more row, as `audit_row` makes it."""
+    """Add a row made by `audit_row`."""
     db.execute(_INSERT, row)
 
 
@@ -71,9 +72,10 @@ def audit_rows(
     decision: Decision | None = None,
     turn_id: str | None = None,
 ) -> list[AuditRecord]:
-    """At most `limit` rows from `since` on and before `until`, newest first.
+    """Return at most `limit` rows from `since` on and before `until`, newest first.
 
-    `entity`: rows that touched or would have touched one like it, "*" and "?" as in file names.
+    With `entity` only rows that touched or would have touched a matching entity are returned; "*"
+    and "?" work as in file names.
     """
     asked = {
         "at >= ?": instant(since) if since else None,
@@ -95,7 +97,7 @@ def audit_rows(
 
 
 def erase_audit_words(db: sqlite3.Connection, before: str) -> None:
-    """Take the words out of the rows before this instant."""
+    """Erase the words of rows before this instant."""
     db.execute(
         "UPDATE audit SET heard = NULL, arguments = '{}', sentence = NULL "
         f"WHERE at < ? AND {AUDIT_HAS_WORDS}",
@@ -104,7 +106,7 @@ def erase_audit_words(db: sqlite3.Connection, before: str) -> None:
 
 
 def erase_audit_words_of(db: sqlite3.Connection, turn_id: str) -> None:
-    """Take the words out of the rows of one turn."""
+    """Erase the words of one turn's rows."""
     db.execute(
         "UPDATE audit SET heard = NULL, arguments = '{}', sentence = NULL WHERE turn_id = ?",
         (turn_id,),
@@ -112,14 +114,14 @@ def erase_audit_words_of(db: sqlite3.Connection, turn_id: str) -> None:
 
 
 def erase_audit_rows(db: sqlite3.Connection, before: str) -> None:
-    """Delete the rows before this instant: the only way a row ever goes."""
+    """Delete the rows before this instant, which is the only way to delete rows of the audit."""
     db.execute("INSERT INTO audit_erasing (before) VALUES (?)", (before,))
     db.execute("DELETE FROM audit WHERE at < ?", (before,))
     db.execute("DELETE FROM audit_erasing")
 
 
 def audit_row(record: AuditRecord) -> dict[str, Any]:
-    """Return the columns of one row."""
+    """Return the columns of an audit row."""
     return {
         **columns(record),
         "at": instant(record.at),
@@ -130,7 +132,6 @@ def audit_row(record: AuditRecord) -> dict[str, Any]:
 
 
 def audit_from(row: sqlite3.Row) -> AuditRecord:
-    """The record of a row."""
     return AuditRecord(
         at=datetime.fromisoformat(row["at"]),
         turn_id=row["turn_id"],
@@ -158,23 +159,20 @@ def _touches(record: AuditRecord, like: str) -> bool:
 
 
 class Discreet:
-    """Passes everything on, without words and arguments where `keep_words` says no."""
+    """Passes calls to the store, without words and arguments while `keep_words` returns False."""
 
     def __init__(self, journal: "Store", keep_words: Callable[[], bool]) -> None:
         self._journal = journal
         self._keep_words = keep_words
 
     async def start_call(self, call: CallRecord) -> None:
-        """As of the store."""
         kept_value = call if self._keep_words() else replace(call, arguments={}, sentence=None)
         await self._journal.start_call(kept_value)
 
     async def finish_call(self, turn_id: str, outcome: ToolOutcome) -> None:
-        """As of the store."""
         kept_value = outcome if self._keep_words() else replace(outcome, arguments={}, sentence="")
         await self._journal.finish_call(turn_id, kept_value)
 
     async def audit(self, record: AuditRecord) -> None:
-        """As of the store."""
         wordless = replace(record, heard=None, arguments={}, sentence=None)
         await self._journal.audit(record if self._keep_words() else wordless)

@@ -1,4 +1,5 @@
-"""One SQLite file behind one thread: running work on it in order, whatever becomes of the disk."""
+"""One SQLite file behind one thread, which runs work in order and copes with failures of
+the disk."""
 
 import asyncio
 import logging
@@ -27,38 +28,41 @@ from assistant.journal.opening import (
 )
 
 _log = logging.getLogger(__name__)
-_MOST_WAITING = 256  # pieces of work; beyond that callers wait, nothing is dropped
-_AGAIN_S = 5.0  # real seconds between two attempts to open a file that cannot be written
+_MOST_WAITING = 256  # pieces of work; above that callers wait, and nothing is dropped
+_AGAIN_S = 5.0  # real seconds between two attempts to reopen a file that cannot be written
 T = TypeVar("T")
 Work = Callable[[sqlite3.Connection], T]
 
 
 class Database:
-    """Runs work on the connection in a thread of its own, each piece in one transaction.
+    """Runs work on the connection in its own thread, each piece in one transaction.
 
-    Where the file cannot be written (a full disk, one that is read-only), what it holds is still
-    read; each piece that would write raises StoreError, until one succeeds again.
+    If the file cannot be written (a full or read-only disk), it can still be read; every piece of
+    work that would write raises StoreError until one succeeds again.
     """
 
     def __init__(
         self, path: Path, now: Callable[[], datetime], refill: Refill = lambda db: None
     ) -> None:
-        """`refill`: puts into a fresh file, begun after a damaged one, what is known without it."""
+        """`refill` writes what is known without the damaged file into its fresh replacement."""
         self._path = path
         self._now = now
         self._refill = refill
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="store")
         self._room = asyncio.Semaphore(_MOST_WAITING)
-        self.waiting = 0  # pieces of work that have come and are not done
+        self.waiting = 0  # accepted pieces of work that are not done
         self._connection: sqlite3.Connection | None = None
-        self._writes = True  # False: the connection only reads
+        self._writes = True  # False: the connection is read-only
         self._inode = 0
-        self._tried_s = 0.0  # when a file that only reads was last opened
-        self.problem = ""  # one sentence while nothing can be written, which is logged once
+        self._tried_s = 0.0  # last attempt to open a read-only file for writing
+        self.problem = ""  # one sentence while nothing can be written; it is logged once
 
     async def open(self) -> None:
-        """Make or open the file. Raises ConfigError where it is no file of ours; a disk that
-        cannot be written now is only a `problem`."""
+        """Create or open the file.
+
+        Raises ConfigError if it is not a journal. A disk that cannot be written now only sets
+        `problem`.
+        """
         try:
             await self._in_thread(self._open)
         except BaseException:
@@ -66,17 +70,16 @@ class Database:
             raise
 
     async def close(self) -> None:
-        """Finish what is waiting, then close the file."""
+        """Finish the waiting work, then close the file."""
         await self._in_thread(self._close)
         self._thread.shutdown(wait=False)
 
     async def run(self, work: Work[T], *, durable: bool = False) -> T:
-        """Do `work` in a transaction that writes. Once begun it is finished, even if the caller is
+        """Do `work` in a writing transaction. Once started it is finished, even if the caller is
         cancelled.
 
-        `durable`: on the disk before this returns, whatever happens to the power. Otherwise a
-        power cut may take the last moments with it; the end of the process never does.
-        Raises StoreError.
+        If `durable`, it is on the disk before this returns, safe from a power cut. Otherwise a
+        power cut may lose the last moments; the end of the process never does. Raises StoreError.
         """
         self._opened()
         return await self._in_thread(lambda: self._told(lambda: self._do(work, durable, True)))
@@ -90,7 +93,8 @@ class Database:
         return await self._in_thread(lambda: self._told(lambda: self._do(work, False, False)))
 
     def stamp(self) -> tuple[int, int]:
-        """Time (ns) and size of the write-ahead log, which every write of any process touches."""
+        """Return the time (ns) and size of the write-ahead log, which change with every write of
+        any process."""
         try:
             found = self._path.with_name(f"{self._path.name}-wal").stat()
         except OSError:
@@ -98,7 +102,7 @@ class Database:
         return found.st_mtime_ns, found.st_size
 
     async def empty_log(self) -> None:
-        """Bring the write-ahead log into the file and truncate it, if nobody else reads it now.
+        """Move the write-ahead log into the file and truncate it, unless somebody else is reading.
 
         Raises StoreError.
         """
@@ -110,15 +114,17 @@ class Database:
         await self._in_thread(lambda: self._bare(query))
 
     async def erase_set_aside(self, before: datetime) -> None:
-        """Delete what damaged files hold that were set aside before then. Raises StoreError."""
+        """Delete the damaged files that were set aside before then. Raises StoreError."""
         try:
             await self._in_thread(lambda: erase_set_aside(self._path, before))
         except OSError as error:
             raise StoreError(problem_of(self._path, error)) from error
 
     async def check(self) -> bool:
-        """Read all of the file, in another thread, and heal it if it is damaged. Whether it was
-        sound. Raises StoreError where it cannot be read."""
+        """Check the whole file in another thread and repair it if it is damaged.
+
+        Returns True if it was sound. Raises StoreError if it cannot be read.
+        """
         self._opened()
         inode = self._inode
         try:
@@ -180,7 +186,7 @@ class Database:
         return self._connection
 
     def _do(self, work: Work[T], durable: bool, writes: bool) -> T:
-        """With a second try on a fresh file where this one proves to be damaged."""
+        """Run the work, and once more on a fresh file if this one turns out to be damaged."""
         self._keep_up()
         if writes and not self._writes:
             raise StoreError(self.problem, told=True)
@@ -193,7 +199,7 @@ class Database:
         return self._transact(work, durable, writes)
 
     def _told(self, job: Callable[[], T]) -> T:
-        """Do it; what fails is told as a StoreError."""
+        """Run a job and raise its errors as StoreError."""
         try:
             return job()
         except TooNewError:
@@ -204,7 +210,7 @@ class Database:
             raise self._fail(error) from error
 
     def _keep_up(self) -> None:
-        """Take the file that stands there now, if it is another one or can be written at last."""
+        """Reopen the file if it has been replaced, or if it may be writable again."""
         if self._writes:
             if inode_of(self._path) != self._inode:  # set aside by another process, or deleted
                 self._take(open_file(self._path, self._now, self._refill))
@@ -216,9 +222,10 @@ class Database:
                 self._fail(error)
 
     def _heal(self, broken: int) -> None:
-        """The file with that inode is damaged: begin a fresh one, unless that was done meanwhile.
+        """Replace the damaged file with that inode by a fresh one, unless that has already
+        happened.
 
-        Where it fails the damaged one stays open: what is sound in it is still read.
+        If that fails the damaged file stays open, so that its sound parts can still be read.
         """
         if self._inode == broken:
             self._take(reopen_broken(self._path, broken, self._now, self._refill))
@@ -232,7 +239,8 @@ class Database:
             result = work(connection)
             connection.execute("COMMIT")
         except BaseException:
-            if connection.in_transaction:  # COMMIT itself may have failed, e.g. on a full disk
+            # COMMIT itself may have failed, for example on a full disk.
+            if connection.in_transaction:
                 connection.execute("ROLLBACK")
             raise
         if writes:
@@ -241,13 +249,13 @@ class Database:
 
     def _bare(self, query: str) -> None:
         try:
-            # A page that is given back is one step of the statement, and this takes all its steps.
+            # Freeing a page is one step of the statement, and `executescript` runs all steps.
             self._opened().executescript(query)
         except sqlite3.Error as error:
             raise self._fail(error) from error
 
     def _fail(self, error: OSError | sqlite3.Error) -> StoreError:
-        """Return what callers are told. That nothing can be written is logged here, once."""
+        """Return the error for the caller. A lasting write problem is logged here, once."""
         sentence = problem_of(self._path, error)
         lasting = is_passing(error)
         if lasting:

@@ -1,4 +1,4 @@
-"""The store's tables, as numbered steps; SQLite's user_version says how many were taken."""
+"""The store's tables, as numbered steps; SQLite's user_version counts the steps taken."""
 
 import sqlite3
 
@@ -132,11 +132,12 @@ BEGIN
     SELECT RAISE(ABORT, 'a row of the audit never changes');
 END;
 """
-_THIRD = "ALTER TABLE timers ADD COLUMN paused_s REAL;"  # seconds left while it stands still
-_FOURTH = "ALTER TABLE turns ADD COLUMN cut_at TEXT;"  # what was heard of an answer cut off
-# The program on whose behalf the turn was opened, "" for a person alone.
+_THIRD = "ALTER TABLE timers ADD COLUMN paused_s REAL;"  # seconds left while it is paused
+# The words heard of an answer that was cut off.
+_FOURTH = "ALTER TABLE turns ADD COLUMN cut_at TEXT;"
+# The program for which the turn was opened; "" for a person.
 _FIFTH = "ALTER TABLE turns ADD COLUMN caller TEXT NOT NULL DEFAULT '';"
-# What is to happen besides a timer that rings. A status "started": its call is being sent.
+# Other things that timers do besides ringing. Status "started": the call is being sent.
 _SIXTH = """
 ALTER TABLE timers ADD COLUMN kind TEXT NOT NULL DEFAULT 'timer';
 ALTER TABLE timers ADD COLUMN rule TEXT;                   -- JSON: at which times and days
@@ -144,7 +145,7 @@ ALTER TABLE timers ADD COLUMN text TEXT NOT NULL DEFAULT '';
 ALTER TABLE timers ADD COLUMN payload TEXT;                -- JSON: the call that waits
 ALTER TABLE timers ADD COLUMN caller TEXT NOT NULL DEFAULT '';
 """
-# What was said of a turn afterwards, and what did not work, from when to when.
+# Feedback on a turn, and faults with their start and end.
 _SEVENTH = """
 ALTER TABLE turns ADD COLUMN mark TEXT NOT NULL DEFAULT '';  -- 'wrong' or 'misheard'
 ALTER TABLE turns ADD COLUMN model TEXT;  -- that was paid for
@@ -160,8 +161,8 @@ CREATE TABLE faults (
 ) STRICT;
 CREATE INDEX faults_by_time ON faults (began_at);
 """
-# What is remembered: of whom, about what, and an index of its words. The row gets a number that a
-# VACUUM leaves alone, by which the index knows it.
+# Facts to remember, with owner and subject, and an index of their words. The index refers to rows
+# by a number of their own, because a VACUUM may change the rowid.
 _EIGHTH = """
 CREATE TABLE memories_now (
     number INTEGER PRIMARY KEY,
@@ -207,7 +208,8 @@ BEGIN
     VALUES (NEW.number, NEW.text, NEW.about, NEW.who, NEW.english, NEW.spanish);
 END;
 """
-# What a switch, lamp or button was seen to open, for good: it is asked about from then on.
+# Things that a switch, lamp or button was seen to open. From then on its use is confirmed, for
+# good.
 _OPENINGS = """
 CREATE TABLE openings (
     entity_id TEXT NOT NULL,
@@ -224,7 +226,7 @@ class TooNewError(Exception):
 
 
 def migrate(connection: sqlite3.Connection) -> None:
-    """Take the steps that are missing, each in a transaction of its own. Raises TooNewError."""
+    """Run the missing steps, each in a transaction of its own. Raises TooNewError."""
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if version > len(MIGRATIONS):
         raise TooNewError

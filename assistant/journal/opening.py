@@ -1,4 +1,4 @@
-"""Opening the file of the store: checked, healed where it is damaged, else to be read alone."""
+"""Opening the store's file: check it, repair it if it is damaged, or fall back to read-only."""
 
 import errno
 import fcntl
@@ -16,8 +16,8 @@ from assistant.journal.migrations import MIGRATIONS, migrate
 from assistant.journal.rows import instant
 from assistant.journal.tables import begin_fault, end_fault
 
-# Small tables whose loss a person would feel. Each is taken whole or row by row, as far as it can
-# be read; with the columns of JSON in it, which are worth nothing when they are none.
+# Small tables that people would miss. Each is saved completely or row by row, as far as it is
+# readable. The names are columns with JSON; a row with invalid JSON is useless.
 _LASTING: dict[str, tuple[str, ...]] = {
     "kept": ("value",),
     "memories": (),
@@ -25,13 +25,15 @@ _LASTING: dict[str, tuple[str, ...]] = {
     "timers": ("rule", "payload"),
     "announcements": ("options",),
 }
-_MOST_ROWS = 100_000  # rows of one table: what is damaged may go round in circles
+_MOST_ROWS = 100_000  # rows per table, because a damaged file may loop
 
 
 def salvage(fresh: sqlite3.Connection, damaged: Path, how: str = "mode=ro") -> list[str]:
-    """Copy what is readable into the fresh file, which has the same tables or later ones, in the
-    transaction that is open. `how` the other is opened; it stays as it was found. Says how many
-    rows of what: "3 timers". Raises sqlite3.Error where the fresh file cannot be written.
+    """Copy readable rows of a damaged file into the fresh one, in the open transaction.
+
+    The fresh file has the same tables or later ones. The damaged file is opened with the URI
+    parameters `how` and not changed. Returns counts such as "3 timers". Raises sqlite3.Error if the
+    fresh file cannot be written.
     """
     try:
         old = sqlite3.connect(f"{damaged.absolute().as_uri()}?{how}", uri=True)
@@ -47,7 +49,7 @@ def salvage(fresh: sqlite3.Connection, damaged: Path, how: str = "mode=ro") -> l
 
 
 def _rows(old: sqlite3.Connection, table: str) -> list[dict[str, Any]]:
-    """As many as can be read: from the front, and where that breaks off from the back."""
+    """Return all readable rows: from the front, and after an error from the back."""
     found: dict[Any, dict[str, Any]] = {}
     for order in ("", "ORDER BY rowid DESC"):
         try:
@@ -73,7 +75,8 @@ def _sound(row: dict[str, Any], as_json: tuple[str, ...]) -> bool:
 
 
 def _put(fresh: sqlite3.Connection, table: str, rows: list[dict[str, Any]]) -> int:
-    """Return how many of them the fresh table took; its own rules refuse what is no row of it."""
+    """Insert rows and return how many were accepted; the table's own constraints reject
+    damaged ones."""
     known = {name for _, name, *_ in fresh.execute(f"PRAGMA table_info({table})")}
     taken = 0
     for row in rows:
@@ -87,7 +90,7 @@ def _put(fresh: sqlite3.Connection, table: str, rows: list[dict[str, Any]]) -> i
     return taken
 
 
-# What keeps the journal from being written, as a sentence that names the mend.
+# Causes that keep the journal from being written, as a sentence with the remedy.
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 _READ_ONLY = {errno.EROFS}
 _DEVICE = {errno.EIO}
@@ -95,11 +98,11 @@ _HELD = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 _PASSING = {
     *(sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN),
 }
-_NO_ROOM = 64 << 10  # bytes: less than the files beside the database need
+_NO_ROOM = 64 << 10  # bytes; less than the files beside the database need
 
 
 def is_passing(error: OSError | sqlite3.Error) -> bool:
-    """Return whether it is the disk's fault and may be over later: Hearth goes on without
+    """Return True if the disk is at fault and may recover: Hearth then continues without
     writing."""
     if isinstance(error, OSError):
         return error.errno in _FULL | _READ_ONLY | _DEVICE
@@ -107,7 +110,7 @@ def is_passing(error: OSError | sqlite3.Error) -> bool:
 
 
 def problem_of(path: Path, error: OSError | sqlite3.Error) -> str:
-    """One sentence."""
+    """Return the problem and its remedy as one sentence."""
     folder = path.parent
     if is_passing(error):
         kind = _kind(folder, error)
@@ -128,7 +131,10 @@ def problem_of(path: Path, error: OSError | sqlite3.Error) -> str:
 
 
 def _kind(folder: Path, error: OSError | sqlite3.Error) -> str:
-    """By the disk itself first: SQLite has one error for many reasons."""
+    """Return "full", "read-only" or "failing".
+
+    Asks the disk first, because SQLite uses one error for many causes.
+    """
     with suppress(OSError):
         disk = os.statvfs(folder)
         if disk.f_flag & os.ST_RDONLY:
@@ -145,8 +151,11 @@ def _kind(folder: Path, error: OSError | sqlite3.Error) -> str:
 
 
 def _refusal(folder: Path) -> int | None:
-    """Return why the disk lets nobody make a file. A disk with errors the kernel writes to no
-    longer, and that does not always show in its flags (ext4 since Linux 6.14)."""
+    """Return the error number with which the disk refuses a new file, or None if it accepts one.
+
+    After errors the kernel stops writing to a disk, which its flags do not always show (ext4 since
+    Linux 6.14).
+    """
     try:
         os.close(os.open(folder, os.O_TMPFILE | os.O_WRONLY | os.O_CLOEXEC, 0o600))
     except OSError as error:
@@ -161,22 +170,22 @@ def _named(error: OSError | sqlite3.Error) -> str:
 
 
 def _primary(error: sqlite3.Error) -> int:
-    """The low byte is the primary code (sqlite.org/rescode)."""
+    """Return the primary code, which is the low byte (sqlite.org/rescode)."""
     return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
 
 
-# Tells living processes from dead ones, so that what a dead one left unfinished is found.
+# Telling living processes from dead ones, to find what a dead one left unfinished.
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
 
 
 def own_mark() -> str:
-    """This process as text: boot, process id, moment of its start. Never given to another one."""
+    """Return a text that identifies this process: boot, process id and start time. Never reused."""
     pid = os.getpid()
     return f"{_boot()}/{pid}/{_start(pid)}"
 
 
 def is_alive(mark: str) -> bool:
-    """Return whether the process with this mark still runs."""
+    """Return True if the process with this mark is still running."""
     boot, pid, start = mark.split("/")
     return boot == _boot() and start == _start(int(pid))
 
@@ -186,33 +195,34 @@ def _boot() -> str:
 
 
 def _start(pid: int) -> str:
-    """Start of a process in ticks since boot, field 22 of proc(5)'s stat; "" if it has ended."""
+    """Return the start of a process in ticks since boot (field 22 of proc(5)'s stat), "" if
+    it ended."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_bytes()
     except (FileNotFoundError, ProcessLookupError):
         return ""
-    fields = stat.rpartition(b")")[2].split()  # the name before may hold anything
+    fields = stat.rpartition(b")")[2].split()  # the process name before it may contain anything
     state, start = fields[0], fields[19]
     return "" if state in (b"Z", b"X") else start.decode("ascii")
 
 
 _log = logging.getLogger(__name__)
 _BUSY_S = 5.0  # another process may be writing
-_LOG_BYTES = 4 << 20  # of the write-ahead log, once its content is in the file
-_CHECKED_AT_ONCE = 8 << 20  # bytes; a larger file is checked later, so that nobody waits for it
+_LOG_BYTES = 4 << 20  # size of the write-ahead log after a checkpoint
+_CHECKED_AT_ONCE = 8 << 20  # bytes; larger files are checked later, to keep the start fast
 _PARTS = ("", "-wal", "-shm")
-# Without a log beside it that can be opened, SQLite reads a file of a read-only disk only when it
-# is told that nobody will change it.
+# If its log is missing, SQLite reads a file on a read-only disk only when it is declared immutable.
 _READING = ("mode=ro", "mode=ro&immutable=1")
 _BROKEN = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
-Refill = Callable[[sqlite3.Connection], None]  # puts into a fresh file what is known without it
+# Writes what is known without the old file into a fresh one.
+Refill = Callable[[sqlite3.Connection], None]
 
 
 def open_file(path: Path, now: Callable[[], datetime], refill: Refill) -> sqlite3.Connection:
-    """A connection that may write. A damaged file is set aside, what can be read of its lasting
-    rows goes into a fresh one, and then `refill` does its part.
+    """Return a writing connection, replacing a damaged file first.
 
-    Raises OSError and sqlite3.Error where nothing can be written, and TooNewError.
+    The damaged file is set aside, its readable lasting rows go into a fresh one, and `refill` adds
+    its part. Raises OSError and sqlite3.Error if nothing can be written, and TooNewError.
     """
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with _alone(path):
@@ -227,9 +237,9 @@ def open_file(path: Path, now: Callable[[], datetime], refill: Refill) -> sqlite
 def reopen_broken(
     path: Path, inode: int, now: Callable[[], datetime], refill: Refill
 ) -> sqlite3.Connection:
-    """The same for a file, told by `inode`, that proved to be damaged while it was open.
+    """Replace the file with that `inode`, which turned out to be damaged while it was open.
 
-    Another process may have replaced it in the meantime: then its file is taken.
+    If another process has already replaced it, that file is used.
     """
     with _alone(path):
         if inode_of(path) != inode:
@@ -239,7 +249,7 @@ def reopen_broken(
 
 
 def open_reading(path: Path) -> sqlite3.Connection:
-    """A connection that only reads: of a damaged or older file only what can be salvaged."""
+    """Return a read-only connection; for a damaged or older file, one to what could be salvaged."""
     quoted = path.absolute().as_uri()
     for how in _READING:
         with suppress(sqlite3.Error):
@@ -259,7 +269,7 @@ def open_reading(path: Path) -> sqlite3.Connection:
 
 
 def check(path: Path) -> str:
-    """Read all of the file and return what is wrong with it. Raises sqlite3.Error, OSError."""
+    """Check the whole file and return the damage found, or "". Raises sqlite3.Error and OSError."""
     connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
     try:
         (verdict,) = connection.execute("PRAGMA quick_check(1)").fetchone()
@@ -273,8 +283,10 @@ def check(path: Path) -> str:
 
 
 def erase_set_aside(path: Path, before: datetime) -> None:
-    """Delete damaged files that were set aside before then: nobody can take the words alone out of
-    them. Raises OSError."""
+    """Delete damaged files set aside before then, because words cannot be erased from them.
+
+    Raises OSError.
+    """
     oldest_kept = _aside_name(path, before)
     for part in path.parent.glob(f"{path.name}.corrupt-*"):
         if part.name < oldest_kept:
@@ -282,18 +294,20 @@ def erase_set_aside(path: Path, before: datetime) -> None:
 
 
 def is_broken(error: sqlite3.Error) -> bool:
-    """Return whether the content is at fault.
+    """Return True if the file's content is damaged.
 
-    An index of words that is broken (`SQLITE_CORRUPT_VTAB`) can be built anew from its table.
+    A damaged word index (`SQLITE_CORRUPT_VTAB`) does not count, because it can be rebuilt from its
+    table.
     """
     code = getattr(error, "sqlite_errorcode", None)
-    if code is None:  # the module's own complaint about text, which the tables only hold as UTF-8
+    # Python's own error for text that is not UTF-8, which the tables never contain.
+    if code is None:
         return str(error).startswith("Could not decode to UTF-8")
     return code != sqlite3.SQLITE_CORRUPT_VTAB and _primary(error) in _BROKEN
 
 
 def inode_of(path: Path) -> int:
-    """Return which file stands there now; 0 for none."""
+    """Return the inode of the file at this path, or 0 if there is none."""
     try:
         return path.stat().st_ino
     except OSError:
@@ -301,7 +315,7 @@ def inode_of(path: Path) -> int:
 
 
 def _connect(path: Path) -> sqlite3.Connection:
-    """A checked connection with all tables. The file is its owner's alone."""
+    """Return a checked connection with all tables. Only its owner can access the file."""
     os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
     if path.stat().st_mode & 0o777 != 0o600:
         path.chmod(0o600)  # SQLite gives its -wal and -shm files the same mode
@@ -312,7 +326,7 @@ def _connect(path: Path) -> sqlite3.Connection:
             connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute(f"PRAGMA journal_size_limit = {_LOG_BYTES}")
-        connection.execute("PRAGMA secure_delete = ON")  # what is erased is overwritten
+        connection.execute("PRAGMA secure_delete = ON")  # overwrite erased data
         if path.stat().st_size <= _CHECKED_AT_ONCE:
             (verdict,) = connection.execute("PRAGMA quick_check(1)").fetchone()
             if verdict != "ok":
@@ -322,13 +336,16 @@ def _connect(path: Path) -> sqlite3.Connection:
 
 
 def _aside_name(path: Path, at: datetime) -> str:
-    """Sorts by time."""
+    """Return a name that sorts by time."""
     return f"{path.name}.corrupt-{at:%Y%m%dT%H%M%S}"
 
 
 def _replaced(path: Path, now: datetime, refill: Refill) -> sqlite3.Connection:
-    """A fresh file in the place of a damaged one, which stays there until the fresh one is whole:
-    what fails on the way, such as a full disk, is tried again with nothing lost."""
+    """Put a fresh file in the place of a damaged one.
+
+    The damaged file stays in place until the fresh one is complete, so that a failure on the way,
+    such as a full disk, loses nothing and can be retried.
+    """
     aside = path.with_name(_aside_name(path, now))
     fresh = path.with_name(f"{path.name}.new")
     _remove(fresh)
@@ -342,7 +359,8 @@ def _replaced(path: Path, now: datetime, refill: Refill) -> sqlite3.Connection:
             begin_fault(connection, "journal_damage", problem, at)
             end_fault(connection, "journal_damage", at)
             connection.execute("COMMIT")
-            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # all of it in the one file
+            # Move everything into the main file.
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         for part, aside_part in zip(_parts(path), _parts(aside), strict=True):
             with suppress(FileNotFoundError):
                 part.rename(aside_part)
@@ -378,7 +396,7 @@ def _damaged(verdict: str) -> sqlite3.DatabaseError:
 
 @contextmanager
 def _or_closed(connection: sqlite3.Connection) -> Iterator[None]:
-    """Return what fails inside closes the connection."""
+    """Close the connection if an exception is raised inside."""
     try:
         yield
     except BaseException:
@@ -388,7 +406,7 @@ def _or_closed(connection: sqlite3.Connection) -> Iterator[None]:
 
 @contextmanager
 def _alone(path: Path) -> Iterator[None]:
-    """No other process makes, heals or migrates the file meanwhile."""
+    """Keep other processes from creating, repairing or migrating the file meanwhile."""
     lock = os.open(
         path.with_name(f"{path.name}.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600
     )

@@ -1,4 +1,4 @@
-"""Reports over many turns: what they cost, how commands went, and what did not work."""
+"""Reports over many turns: costs, success of commands, and faults."""
 
 import sqlite3
 from collections import Counter
@@ -17,41 +17,41 @@ if TYPE_CHECKING:
     from assistant.journal.database import Database
 
 
-# How many commands went right, were corrected, refused, misheard or failed.
-CORRECTING = {"undo", "correct_last"}  # tools of ours
+# Share of commands that went right or were corrected, refused, misheard or failed.
+CORRECTING = {"undo", "correct_last"}  # built-in tools
 _CORRECTED_WITHIN = timedelta(minutes=2)
 GATED = {Decision.DENIED, Decision.NEEDS_CONFIRMATION}
-_NO_FAULT = {"", "interrupted"}  # to talk over an answer is no complaint
+_NO_FAULT = {"", "interrupted"}  # talking over an answer is not a complaint
 Share = Literal["right", "corrected", "refused", "misheard", "failed"]
-Call = tuple[str, Decision, Status]  # the tool's name, and what became of it
+Call = tuple[str, Decision, Status]  # tool name, decision and status
 
 
 @dataclass(frozen=True, slots=True)
 class CommandTurn:
-    """A turn in which a person asked for something, as far as it is judged by."""
+    """A turn in which a person asked for something, reduced to what judging it needs."""
 
     at: datetime
     mark: Mark
-    error: str  # its kind, "" for none
-    calls: tuple[Call, ...]  # that have ended, in their order
+    error: str  # kind of error, "" for none
+    calls: tuple[Call, ...]  # ended calls in order
 
 
 @dataclass(frozen=True, slots=True)
 class Shares:
-    """A count of commands. Each is in one of the five: `turns` is their sum.
+    """Number of commands by result. `turns` is the sum of the other five.
 
-    A command is a turn that a person began, by voice or typed, with something said in it; not a
-    program's, not one that was our own echo, and not "that was wrong" itself. Of it is, in this
-    order:
+    A command is a turn that a person started by voice or keyboard, with words in it. Turns of
+    programs, echoes of Hearth's own voice and "that was wrong" itself do not count. The first of
+    these results that applies is counted:
 
     - misheard: it was marked so ("you misheard me");
     - corrected: it was marked wrong, or the person's next command, within two minutes, undid or
       corrected it;
-    - refused: a call of it was denied, by the policy, by a rule or by the person's no, or waited
-      for a yes that did not come;
-    - failed: it ended in an error, nothing was made of its words, or the last call of it did not
-      come about (`failed`, `timeout`, `not_observed`, `unknown`, or never sent);
-    - right: all others. Nobody has said anything against it: that is all that can be known.
+    - refused: one of its calls was denied, by the policy, a rule or the person's no, or waited for
+      a confirmation that did not come;
+    - failed: it ended in an error, its words were not understood, or its last call did not succeed
+      (`failed`, `timeout`, `not_observed`, `unknown`, or never sent);
+    - right: all others. Nobody complained, which is all that can be known.
     """
 
     turns: int = 0
@@ -63,14 +63,14 @@ class Shares:
 
 
 def shares_of(commands: Sequence[CommandTurn]) -> Shares:
-    """Count commands, given in the order in which they began."""
+    """Count commands, which must be in the order in which they began."""
     following = [*commands[1:], None]
     count: Counter[str] = Counter(map(share_of, commands, following))
     return Shares(turns=len(commands), **count)
 
 
 def share_of(command: CommandTurn, following: CommandTurn | None) -> Share:
-    """Return how it went. `following`: the person's next command, if there was one."""
+    """Return the result of a command. `following` is the person's next command, if there is one."""
     if command.mark == "misheard":
         return "misheard"
     if command.mark == "wrong" or (following is not None and _corrects(following, command)):
@@ -83,7 +83,7 @@ def share_of(command: CommandTurn, following: CommandTurn | None) -> Share:
 
 
 def _corrects(following: CommandTurn, command: CommandTurn) -> bool:
-    """Return whether it took back what the one before had done."""
+    """Return True if the following command took back what this one did."""
     soon = following.at - command.at <= _CORRECTED_WITHIN
     return soon and any(
         name in CORRECTING and status is Status.DONE for name, _, status in following.calls
@@ -91,12 +91,12 @@ def _corrects(following: CommandTurn, command: CommandTurn) -> bool:
 
 
 def _came_to_nothing(calls: Sequence[Call]) -> bool:
-    """Return whether the last one failed; those before it may have been mended by it."""
+    """Return True if the last call failed; it may have made up for earlier failures."""
     return bool(calls) and calls[-1][2] is not Status.DONE
 
 
-# The day is that of this machine's clock, as the daily cap counts it. An hour that the clocks
-# repeat or leave out changes no day.
+# Days follow this machine's clock, as the daily cap does. An hour that daylight saving repeats or
+# skips changes no day.
 _GROUP = (
     "date(started_at, 'localtime') AS day, "
     "COALESCE(brain, '') AS brain, COALESCE(model, '') AS model"
@@ -117,7 +117,7 @@ _MODALITIES = (
 
 
 def summed_costs(db: sqlite3.Connection, since: str) -> list[dict[str, Any]]:
-    """The fields of `assistant.journal.reports.CostRow`, the newest day first."""
+    """Return the fields of `CostRow`, newest day first."""
     parts: dict[tuple[str, str, str], dict[str, int]] = {}
     for row in db.execute(_MODALITIES, (since,)):
         key = (row["day"], row["brain"], row["model"])
@@ -132,15 +132,15 @@ def summed_costs(db: sqlite3.Connection, since: str) -> list[dict[str, Any]]:
     ]
 
 
-MARKING = "that_was_wrong"  # the tool by which a person marks the turn before
-# Ended before anything was asked for, or on purpose: what no answer was owed to.
+MARKING = "that_was_wrong"  # the tool with which a person marks the previous turn
+# Ended before anything was requested, or deliberately, so that no answer was due.
 _NO_COMMAND = ("no_speech", "not_meant", "echo", "stopped", "muted", "withdrawn")
 _COMMANDS = (
     "source IN ('voice', 'follow_up', 'barge_in', 'text') AND caller = '' "
     f"AND (error_kind IS NULL OR error_kind NOT IN ({', '.join('?' * len(_NO_COMMAND))}))"
 )
-# All calls of the turns that have one which may tell something about its turn. By their own times,
-# which the index has in order: no call begins before its turn.
+# All calls of the turns with at least one telling call. Selected by their own times, which are
+# indexed; no call starts before its turn.
 _TELLING_CALLS = (
     "SELECT turn_id, name, decision, status FROM calls WHERE turn_id IN "
     f"(SELECT turn_id FROM calls WHERE started_at >= ? AND (status <> '{Status.DONE}' "
@@ -151,14 +151,16 @@ _TELLING_CALLS = (
 
 
 def mark_turn(db: sqlite3.Connection, turn_id: str, said: Mark) -> bool:
-    """Return whether there is such a turn; it is marked now."""
+    """Mark a turn. Returns False if there is no such turn."""
     done = db.execute("UPDATE turns SET mark = ? WHERE turn_id = ?", (said, turn_id))
     return done.rowcount == 1
 
 
 def newest_command(db: sqlite3.Connection, since: str, now: str) -> sqlite3.Row | None:
-    """The row of the newest command from `since` on; what a clock that was ahead has dated later
-    than `now` is none."""
+    """Return the row of the newest command since `since`.
+
+    Rows dated after `now`, by a clock that was ahead, are ignored.
+    """
     query = (
         f"SELECT * FROM turns WHERE started_at BETWEEN ? AND ? AND {_COMMANDS} AND NOT EXISTS "
         "(SELECT 1 FROM calls WHERE calls.turn_id = turns.turn_id AND name = ?) "
@@ -169,8 +171,11 @@ def newest_command(db: sqlite3.Connection, since: str, now: str) -> sqlite3.Row 
 
 
 def judged_commands(db: sqlite3.Connection, since: str) -> list[CommandTurn]:
-    """All commands from `since` on, the oldest first. Where all calls of one just came about, they
-    say nothing about it and are not read: thousands are judged while somebody waits."""
+    """Return all commands since `since`, oldest first.
+
+    Turns whose calls all simply succeeded are returned without calls, which would not change the
+    verdict. Reading thousands of them would keep people waiting.
+    """
     calls: dict[str, list[Call]] = {}
     marking = set()
     telling = (since, *GATED, *CORRECTING, MARKING)
@@ -196,18 +201,18 @@ def judged_commands(db: sqlite3.Connection, since: str) -> list[CommandTurn]:
     ]
 
 
-# What the journal tells of many turns at once: costs, how the turns went, and faults.
+# Reports over many turns in the journal: costs, success of commands, and faults.
 T = TypeVar("T")
 _MOST_DAYS = 36_500  # no journal is older
 
 
 @dataclass(frozen=True, slots=True)
 class CostRow:
-    """What one brain with one model has cost on one day."""
+    """Cost of one brain with one model on one day."""
 
     day: date  # in this machine's time zone, as `limits.daily_cost_usd` counts it
-    brain: str  # as in `brain.order`; "" where none was asked
-    model: str  # "" where the brain has none, or the row is older than the column
+    brain: str  # as in `brain.order`; "" if no brain was asked
+    model: str  # "" if the brain has none, or the row is older than the column
     turns: int
     cost_usd: float
     input_tokens: int
@@ -216,14 +221,14 @@ class CostRow:
 
 
 def first_midnight(days: int, now: datetime) -> datetime:
-    """The midnight with which the last so many days begin, the present one among them."""
+    """Return the midnight that begins the last `days` days, counting today."""
     first = now.date() - timedelta(days=min(days, _MOST_DAYS) - 1)
-    # Without a zone as yet: `astimezone` finds the offset that counted on that very day.
+    # Naive at first, so that `astimezone` finds the offset of that very day.
     return datetime.combine(first, time.min).astimezone()
 
 
 class Reports:
-    """Reads over many rows, and the few words that are written about them afterwards.
+    """Reports over many rows, and the marks and faults that are written later.
 
     Every method may raise StoreError.
     """
@@ -233,43 +238,49 @@ class Reports:
         self._clock = clock
 
     async def costs(self, since: datetime) -> list[CostRow]:
-        """By day, brain and model from `since` on, the newest day first; within a day the dearest.
+        """Return costs by day, brain and model since `since`: newest day first, then highest cost.
 
-        Announcements, which cost nothing, are left out; what jobs have cost is there.
+        Announcements, which cost nothing, are left out; the cost of jobs is included.
         """
         rows = await self._database.read(lambda db: summed_costs(db, instant(since)))
         return [CostRow(**row) for row in rows]
 
     async def shares(self, since: datetime) -> Shares:
-        """Return how the commands of people from `since` on have gone; see `Shares`."""
+        """Return the success of people's commands since `since`; see `Shares`."""
         judged = await self._database.read(lambda db: judged_commands(db, instant(since)))
         return shares_of(judged)
 
     async def mark(self, turn_id: str, mark: Mark) -> bool:
-        """Say of a turn that it was wrong or misheard; "" takes it back. False: no such turn."""
+        """Mark a turn as wrong or misheard; "" removes the mark. Returns False if there is no such
+        turn."""
         return await self._database.run(lambda db: mark_turn(db, turn_id, mark), durable=True)
 
     async def last_command(self, since: datetime) -> TurnRecord | None:
-        """Return what a person asked for last, from `since` on: no announcement, no program's turn,
-        none in which nothing was said, and none that only marked another one."""
+        """Return the last command of a person since `since`, or None.
+
+        Announcements, turns of programs, turns without words, and turns that only marked another
+        one do not count.
+        """
         span = (instant(since), instant(self._clock.now()))
         row = await self._database.read(lambda db: newest_command(db, *span))
         return turn_from(row) if row is not None else None
 
     async def faults(self, since: datetime, limit: int = 1000) -> list[FaultRecord]:
-        """Return what did not work from `since` on, or still does not; the newest first."""
+        """Return the faults that began or lasted since `since`, newest first."""
         return await self._database.read(lambda db: faults_since(db, instant(since), limit))
 
     async def begin_fault(self, what: str, problem: str, at: datetime) -> None:
-        """Something has stopped working; it lasts until `end_fault`."""
+        """Record that something has stopped working, until `end_fault`."""
         await self._database.run(lambda db: begin_fault(db, what, problem, instant(at)))
 
     async def end_fault(self, what: str, at: datetime) -> None:
-        """It works again."""
+        """Record that it works again."""
         await self._database.run(lambda db: end_fault(db, what, instant(at)))
 
     async def settle_faults(self) -> None:
-        """End what an earlier process left open: nobody knows when it was over. For the one
-        process that writes faults down, at its start."""
+        """Close the faults of an earlier process, whose end is unknown.
+
+        Only for the process that records faults, at its start.
+        """
         now = instant(self._clock.now())
         await self._database.run(lambda db: settle_faults(db, now))

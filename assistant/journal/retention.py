@@ -1,7 +1,7 @@
-"""What is kept and for how long: forgetting by age and by size, and the task that sees to it.
+"""Retention: deleting by age and by size, and the background task for it.
 
-Words go first, then rows, the oldest first; the words of the last day stay as long as their rows
-do, since to take them would give little room. What is to come, or to be remembered, stays.
+Words are erased first, then rows, the oldest first. The words of the last day stay as long as their
+rows, because erasing them would free little space. Future and remembered things are kept.
 """
 
 import asyncio
@@ -32,14 +32,14 @@ from integrations.owner import OwnedTasks
 if TYPE_CHECKING:
     from assistant.journal.store import Store
 
-# Forgetting: words first, then rows. What is to come, or to be remembered, stays.
+# Deleting words first, then rows. Future and remembered things are kept.
 _WORDLESS_TURN = (
     "heard = NULL, answer = NULL, clauses = '[]', cut_at = NULL, error_message = NULL, "
     "confirmation_asked = NULL, confirmation_heard = NULL"
 )
 _WORDLESS_CALL = "arguments = '{}', sentence = NULL"
 _OVER = "(started_at IS NOT NULL OR done_at IS NOT NULL OR expires_at <= ?)"
-# Rows that still hold words, by table: conditions.
+# SQL conditions for rows that still hold words, by table.
 HAS_WORDS = {
     "turns": "(heard IS NOT NULL OR answer IS NOT NULL OR clauses <> '[]' OR cut_at IS NOT NULL "
     "OR error_message IS NOT NULL OR confirmation_asked IS NOT NULL "
@@ -50,13 +50,13 @@ HAS_WORDS = {
 
 
 def erase_before(db: sqlite3.Connection, words: str, rows: str, now: str) -> None:
-    """Words and rows from before these instants."""
+    """Erase words and rows from before these instants."""
     erase_rows(db, rows, now)
     erase_words(db, words, now)
 
 
 def erase_rows(db: sqlite3.Connection, before: str, now: str) -> None:
-    """Whole rows from before this instant."""
+    """Delete whole rows from before this instant."""
     db.execute("DELETE FROM turns WHERE started_at < ?", (before,))
     db.execute("DELETE FROM calls WHERE started_at < ?", (before,))
     erase_audit_rows(db, before)
@@ -66,8 +66,8 @@ def erase_rows(db: sqlite3.Connection, before: str, now: str) -> None:
 
 
 def erase_words(db: sqlite3.Connection, before: str, now: str) -> None:
-    """Return what was said in rows from before this instant."""
-    # Only where there are any: a row that is written again is written to the disk again.
+    """Erase the words of rows from before this instant."""
+    # Only rows that have words, because every rewritten row is written to the disk again.
     for table, change in (("turns", _WORDLESS_TURN), ("calls", _WORDLESS_CALL)):
         condition = f"started_at < ? AND {HAS_WORDS[table]}"
         db.execute(f"UPDATE {table} SET {change} WHERE {condition}", (before,))
@@ -81,32 +81,31 @@ def erase_words(db: sqlite3.Connection, before: str, now: str) -> None:
 
 
 def erase_words_of(db: sqlite3.Connection, turn_id: str) -> None:
-    """Return what was said in one turn."""
+    """Erase the words of one turn."""
     db.execute(f"UPDATE turns SET {_WORDLESS_TURN} WHERE turn_id = ?", (turn_id,))
     db.execute(f"UPDATE calls SET {_WORDLESS_CALL} WHERE turn_id = ?", (turn_id,))
     erase_audit_words_of(db, turn_id)
 
 
-#
-# How large the file may be: what is oldest goes first, words before rows.
-#
-# The words of the last day stay as long as their rows do: to take them would give little room.
+# Limiting the size of the file: the oldest data goes first, words before rows. The words of the
+# last day stay as long as their rows, because erasing them would free little space.
 _log = logging.getLogger(__name__)
-_AIM = 0.9  # of what is allowed: so that not every new row makes an old one go
-_STEPS = 20  # in which all of it would go; each is a transaction of its own, and turns go between
-_AT_LEAST = 200  # rows a step
-_PAGES = 500  # given back at once, 2 MB: turns go between here too
-_INCREMENTAL = 2  # as PRAGMA auto_vacuum tells it
+_AIM = 0.9  # of the limit, so that not every new row removes an old one
+_STEPS = 20  # to erase everything; each is a transaction, with turns in between
+_AT_LEAST = 200  # rows per step
+_PAGES = 500  # freed at once, 2 MB, with turns in between
+_INCREMENTAL = 2  # value of PRAGMA auto_vacuum
 _TIMES = {"turns": "started_at", "calls": "started_at", "audit": "at"}
 
 
 @dataclass(frozen=True, slots=True)
 class _Way:
-    """What of the old rows goes."""
+    """A way to erase old data."""
 
-    erase: Callable[[sqlite3.Connection, str, str], None]  # what is before an instant; and now
-    worded: bool  # only rows with words are touched
-    younger: timedelta  # rows that are younger are spared
+    # Erases what is before an instant; also gets the time now.
+    erase: Callable[[sqlite3.Connection, str, str], None]
+    worded: bool  # only rows with words are affected
+    younger: timedelta  # younger rows are kept
 
 
 _WORDS = _Way(erase_words, worded=True, younger=timedelta(days=1))
@@ -114,7 +113,7 @@ _ROWS = _Way(erase_rows, worded=False, younger=timedelta())
 
 
 async def bound_size(database: Database, most_bytes: int, now: datetime) -> int:
-    """Erase until the file is no larger than that, if erasing can do it. Bytes of the file now.
+    """Erase until the file is within the limit, if possible. Returns the file's size in bytes.
 
     Raises StoreError.
     """
@@ -134,17 +133,17 @@ async def bound_size(database: Database, most_bytes: int, now: datetime) -> int:
 
 
 def _file_bytes(db: sqlite3.Connection) -> int:
-    """The size of the file without its write-ahead log."""
+    """Return the size of the file without its write-ahead log."""
     return _pragma(db, "page_count") * _pragma(db, "page_size")
 
 
 def _used(db: sqlite3.Connection) -> int:
-    """Bytes of the pages in which something stands."""
+    """Return the bytes of pages in use."""
     return _file_bytes(db) - _pragma(db, "freelist_count") * _pragma(db, "page_size")
 
 
 async def _step(database: Database, way: _Way, now: datetime) -> bool:
-    """Erase the oldest part. False: there was nothing to be erased."""
+    """Erase the oldest part. Returns False if there was nothing to erase."""
 
     def work(db: sqlite3.Connection) -> bool:
         before = _oldest_part(db, way, instant(now - way.younger))
@@ -157,7 +156,7 @@ async def _step(database: Database, way: _Way, now: datetime) -> bool:
 
 
 def _oldest_part(db: sqlite3.Connection, way: _Way, until: str) -> str | None:
-    """The instant before which the oldest part of the rows lies; None where there are none."""
+    """Return the instant that ends the oldest part of the rows, or None if there are none."""
     tables = " UNION ALL ".join(
         f"SELECT {time} AS at FROM {table} WHERE {time} <= :until"
         + (f" AND {HAS_WORDS[table]}" if way.worded else "")
@@ -170,11 +169,12 @@ def _oldest_part(db: sqlite3.Connection, way: _Way, until: str) -> str | None:
     given["part"] = min(count, max(_AT_LEAST, count // _STEPS)) - 1
     query = f"SELECT at FROM ({tables}) ORDER BY at LIMIT 1 OFFSET :part"
     (last,) = db.execute(query, given).fetchone()
-    return f"{last}~"  # after every text that begins so: the last one goes too
+    # Sorts after every text with this beginning, so that the last row is included.
+    return f"{last}~"
 
 
 async def _shrink(database: Database) -> None:
-    """Give pages that nothing stands in back to the disk."""
+    """Return unused pages to the disk."""
     mode, free = await database.read(_vacancy)
     if mode != _INCREMENTAL:  # a file of an earlier version
         await database.statement(f"PRAGMA auto_vacuum = {_INCREMENTAL}")
@@ -194,11 +194,11 @@ def _pragma(db: sqlite3.Connection, name: str) -> int:
     return int(value)
 
 
-FORGET_S = 3600.0  # between two times of forgetting
-CHECK_S = 6 * 3600.0  # between two readings of the whole file
+FORGET_S = 3600.0  # between two rounds of erasing
+CHECK_S = 6 * 3600.0  # between two checks of the whole file
 PROBE_S = 30.0  # between two attempts to write while nothing can be written
-_SETTLE_S = 20.0  # after the start: reading the whole file would slow what people wait for
-_MOST_FAULTS = 100  # that wait to be written down; beyond that the oldest is left out
+_SETTLE_S = 20.0  # after the start, because reading the whole file would slow everything down
+_MOST_FAULTS = 100  # waiting to be recorded; above that the oldest is dropped
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +211,7 @@ class _Change:
 
 
 class Care:
-    """Goes on for as long as its context is open, beside the turns."""
+    """Maintenance of the journal in the background, while its context is open."""
 
     def __init__(self, journal: "Store", limits: Journal, bus: EventBus, clock: Clock) -> None:
         self._journal = journal
@@ -242,7 +242,7 @@ class Care:
         await self._owner.__aexit__(kind, error, trace)
 
     async def _forget(self) -> None:
-        """Erase what is older, or more, than the settings allow."""
+        """Erase what exceeds the age or size in the settings."""
         limits = self._limits
 
         async def forget() -> None:
@@ -260,7 +260,7 @@ class Care:
             await self._clock.sleep(CHECK_S)
 
     async def _probe(self) -> None:
-        """So that it is known when the disk can be written again, although nobody speaks."""
+        """Try to write while the disk fails, to notice its recovery even if nobody speaks."""
         while True:
             await self._clock.sleep(PROBE_S)
             if self._journal.problem:
@@ -268,7 +268,7 @@ class Care:
 
     def _happened(self, happening: BusEvent) -> None:
         on = happening.data.get("on")
-        if happening.kind != "fault" or on is None:  # a refused order is no fault of ours
+        if happening.kind != "fault" or on is None:  # a rejected command is not a fault of ours
             return
         if self._faults.full():
             self._faults.get_nowait()
@@ -276,7 +276,7 @@ class Care:
         self._faults.put_nowait(_Change(str(happening.data["what"]), problem, self._clock.now()))
 
     async def _note_faults(self) -> None:
-        """One that began while nothing could be written is written down when it has ended."""
+        """Record faults. One that began while nothing could be written is recorded when it ends."""
         reports, unwritten = self._journal.reports, dict[str, _Change]()
         while True:
             change = await self._faults.get()
@@ -290,7 +290,7 @@ class Care:
                 await self._try("the end of a fault", end)
 
     async def _try(self, what: str, work: Callable[[], Awaitable[object]]) -> bool:
-        """Do it; a store that fails is logged unless it has said so itself. Whether it was done."""
+        """Run the work, and log a failure unless the store has done so. Returns True on success."""
         try:
             await work()
         except StoreError as error:

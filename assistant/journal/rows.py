@@ -1,4 +1,4 @@
-"""Records to rows and back."""
+"""Conversion between records and rows."""
 
 import json
 import logging
@@ -22,16 +22,16 @@ from assistant.domain.tool_call import Decision, Observed, Status, Tier, ToolOut
 
 T = TypeVar("T")
 _log = logging.getLogger(__name__)
-STARTED = "started"  # a call's status between being sent and being answered
+STARTED = "started"  # status of a call between sending and result
 
 
 def instant(time: datetime) -> str:
-    """A time as the tables hold it: UTC, always with microseconds, so that text sorts by time."""
+    """Format a time for the tables: in UTC, always with microseconds, so that it sorts as text."""
     return time.astimezone(UTC).isoformat(timespec="microseconds")
 
 
 def turn_row(turn: TurnRecord) -> dict[str, Any]:
-    """The columns of one turn."""
+    """Return the columns of a turn."""
     error, asked = turn.error, turn.confirmation
     return {
         "turn_id": turn.turn_id,
@@ -62,7 +62,6 @@ def turn_row(turn: TurnRecord) -> dict[str, Any]:
 
 
 def turn_from(row: sqlite3.Row) -> TurnRecord:
-    """The turn of a row."""
     verdict, kind = row["confirmation_verdict"], row["error_kind"]
     return TurnRecord(
         turn_id=row["turn_id"],
@@ -94,12 +93,12 @@ def turn_from(row: sqlite3.Row) -> TurnRecord:
 
 
 def columns(record: Any) -> dict[str, Any]:
-    """Return a record's fields by name. `asdict` would copy all that they hold, on every call."""
+    """Return a record's fields by name, without `asdict`'s deep copy on every call."""
     return {field.name: getattr(record, field.name) for field in fields(record)}
 
 
 def call_row(call: CallRecord, writer: str) -> dict[str, Any]:
-    """Return the columns of one call."""
+    """Return the columns of a call."""
     return {
         **columns(call),
         "arguments": _json(call.arguments),
@@ -111,7 +110,6 @@ def call_row(call: CallRecord, writer: str) -> dict[str, Any]:
 
 
 def call_from(row: sqlite3.Row) -> CallRecord:
-    """The call of a row."""
     return CallRecord(
         turn_id=row["turn_id"],
         id=row["id"],
@@ -129,7 +127,7 @@ def call_from(row: sqlite3.Row) -> CallRecord:
 
 
 def timer_row(timer: TimerRecord) -> dict[str, Any]:
-    """Return the columns of one timer that runs."""
+    """Return the columns of a running timer."""
     return {
         **columns(timer),
         "due": instant(timer.due),
@@ -141,7 +139,6 @@ def timer_row(timer: TimerRecord) -> dict[str, Any]:
 
 
 def timer_from(row: sqlite3.Row) -> TimerRecord:
-    """The timer of a row."""
     return TimerRecord(
         id=row["id"],
         due=datetime.fromisoformat(row["due"]),
@@ -159,7 +156,7 @@ def timer_from(row: sqlite3.Row) -> TimerRecord:
 
 
 def announcement_row(announcement: AnnouncementRecord) -> dict[str, Any]:
-    """The columns of one announcement that nobody has heard yet."""
+    """Return the columns of an announcement that has not been spoken yet."""
     expires = announcement.expires_at
     return {
         "id": announcement.id,
@@ -173,7 +170,6 @@ def announcement_row(announcement: AnnouncementRecord) -> dict[str, Any]:
 
 
 def announcement_from(row: sqlite3.Row) -> AnnouncementRecord:
-    """The announcement of a row."""
     expires = row["expires_at"]
     return AnnouncementRecord(
         id=row["id"],
@@ -185,7 +181,7 @@ def announcement_from(row: sqlite3.Row) -> AnnouncementRecord:
 
 
 def readable(make: Callable[[sqlite3.Row], T], rows: Iterable[sqlite3.Row]) -> list[T]:
-    """The records of rows, but for those that a damaged disk has made unreadable."""
+    """Return the records of all rows except those that a damaged disk made unreadable."""
     records = []
     for row in rows:
         try:
@@ -198,7 +194,7 @@ def readable(make: Callable[[sqlite3.Row], T], rows: Iterable[sqlite3.Row]) -> l
 def put(
     db: sqlite3.Connection, table: str, row: Mapping[str, Any], keep: tuple[str, ...] = ()
 ) -> None:
-    """Insert a row, or overwrite all of the one with its key but the columns in `keep`."""
+    """Insert a row, or overwrite the existing one except for the columns in `keep`."""
     values = ", ".join(f":{column}" for column in row)
     changes = ", ".join(f"{column} = :{column}" for column in row if column not in keep)
     query = f"INSERT INTO {table} ({', '.join(row)}) VALUES ({values})"
@@ -206,7 +202,7 @@ def put(
 
 
 def insert_new(db: sqlite3.Connection, table: str, row: Mapping[str, Any]) -> bool:
-    """Insert a row. False: there is one with its key, which stays as it is."""
+    """Insert a row. Returns False, and changes nothing, if its key exists."""
     values = ", ".join(f":{column}" for column in row)
     query = f"INSERT INTO {table} ({', '.join(row)}) VALUES ({values}) ON CONFLICT DO NOTHING"
     return db.execute(query, row).rowcount == 1

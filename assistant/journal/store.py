@@ -1,4 +1,4 @@
-"""Everything that must survive the process: turns, tool calls, timers, memories and the like."""
+"""Everything that must survive the process: turns, tool calls, timers, memories and more."""
 
 import json
 import sqlite3
@@ -60,23 +60,23 @@ from assistant.journal.tables import (
 
 
 class Store:
-    """One SQLite file, shared by every Hearth process of a data folder.
+    """One SQLite file, shared by all Hearth processes of a data folder.
 
-    Use it as an async context manager; entering raises ConfigError when the file cannot be used.
-    Every method may raise StoreError. A write that has begun is finished even if its caller is
+    Use it as an async context manager; entering raises ConfigError if the file cannot be used.
+    Every method may raise StoreError. A write that has started is finished even if its caller is
     cancelled.
     """
 
     def __init__(self, path: Path, clock: Clock) -> None:
         self._clock = clock
-        self._timers: dict[str, TimerRecord] = {}  # as they were last seen here
+        self._timers: dict[str, TimerRecord] = {}  # as last seen by this process
         self._database = Database(path, clock.now, self._refill)
         self._mark = own_mark()
         self.reports = Reports(self._database, clock)
         self.memory = MemoryRows(self._database)
 
     async def __aenter__(self) -> Self:
-        """Open the file; calls that a dead process left under way become unknown."""
+        """Open the file; unfinished calls of dead processes become `unknown`."""
         await self._database.open()
         try:
             await self._database.run(_settle_dead_calls)
@@ -92,60 +92,60 @@ class Store:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Finish what is waiting and close the file."""
+        """Finish the waiting work and close the file."""
         await self._database.close()
 
     @property
     def problem(self) -> str:
-        """Return why nothing can be written now, as a sentence with the mend; "" where it can."""
+        """Reason that nothing can be written now, with the remedy; "" if writing works."""
         return self._database.problem
 
     async def probe(self) -> None:
-        """Write something that changes nothing, to learn whether it can be done again.
+        """Write without changing anything, to find out if writing works again.
 
         Raises StoreError.
         """
         await self._database.run(rewrite_nothing)
 
     async def check(self) -> bool:
-        """Read the whole file, and begin a fresh one where it is damaged. Whether it was sound.
+        """Check the whole file and replace it if it is damaged. Returns True if it was sound.
 
         Raises StoreError.
         """
         return await self._database.check()
 
     def stamp(self) -> object:
-        """Something else than before once any process has written; costs no more than one `stat`.
+        """Return a value that changes when any process writes; costs only one `stat`.
 
-        Two writes within a tick of the file system's clock (4 ms) may leave it as it is.
+        Two writes within a tick of the file system's clock (4 ms) may leave it unchanged.
         """
         return self._database.stamp()
 
     @property
     def waiting(self) -> int:
-        """Return how much work has come and is not done."""
+        """Number of accepted pieces of work that are not done."""
         return self._database.waiting
 
     # --- turns and calls
 
     async def record_turn(self, turn: TurnRecord) -> None:
-        """Keep a turn; one of the same id is replaced, but for what was said of it (`mark`)."""
+        """Store a turn, replacing one with the same id except for its `mark`."""
         await self._database.run(lambda db: put(db, "turns", turn_row(turn), keep=("mark",)))
 
     async def turn(self, turn_id: str) -> TurnRecord | None:
-        """The turn of that id, if it is kept."""
+        """Return the turn of that id, or None."""
         turns = await self._turns("WHERE turn_id = ?", (turn_id,))
         return turns[0] if turns else None
 
     async def last_turn(self) -> TurnRecord | None:
-        """The turn that began last, of those that somebody asked for."""
+        """Return the newest turn that somebody asked for, or None."""
         turns = await self._turns(
             "WHERE source NOT IN (?, ?) ORDER BY started_at DESC, rowid DESC LIMIT 1", UNASKED
         )
         return turns[0] if turns else None
 
     async def turns_of_people(self, limit: int) -> list[TurnRecord]:
-        """The last turns that people asked for, newest first: none of a program's own."""
+        """Return the newest turns of people, newest first, without turns of programs."""
         return await self._turns(
             "WHERE source NOT IN (?, ?) AND (source != 'text' OR caller IN ('', ?)) "
             "ORDER BY started_at DESC, rowid DESC LIMIT ?",
@@ -153,8 +153,11 @@ class Store:
         )
 
     async def turns(self, limit: int, before: str | None = None) -> list[TurnRecord]:
-        """The last turns, newest first, with announcements and what work has cost. `before`: those
-        that began before the turn of that id; none where there is no such turn."""
+        """Return the newest turns, newest first, with announcements and the cost of jobs.
+
+        With `before` they began before the turn of that id; if there is no such turn, none are
+        returned.
+        """
         newest = "ORDER BY started_at DESC, rowid DESC LIMIT ?"
         if before is None:
             return await self._turns(newest, (limit,))
@@ -162,9 +165,10 @@ class Store:
         return await self._turns(f"WHERE (started_at, rowid) < {than} {newest}", (before, limit))
 
     async def spent_since(self, since: datetime, besides: Collection[str] = ()) -> float:
-        """Return what the turns begun since then cost, in USD, but for the turns of these ids."""
+        """Return the cost in USD of the turns since then, except those with the ids in
+        `besides`."""
         rows = await self._rows(
-            # One text for any number of ids: the connection keeps each statement that it saw.
+            # The same SQL for any number of ids, because the connection caches every statement.
             "SELECT COALESCE(SUM(cost_usd), 0.0) AS spent FROM turns "
             "WHERE started_at >= ? AND turn_id NOT IN (SELECT value FROM json_each(?))",
             (instant(since), json.dumps(list(besides))),
@@ -172,23 +176,23 @@ class Store:
         return float(rows[0]["spent"])
 
     async def start_call(self, call: CallRecord) -> None:
-        """Keep a call as started. To be awaited before it is sent."""
+        """Record a call as started. Await this before the call is sent."""
         await self._database.run(lambda db: put(db, "calls", call_row(call, self._mark)))
 
     async def finish_call(self, turn_id: str, outcome: ToolOutcome) -> None:
-        """Keep how a call ended; one that never started is kept too."""
+        """Record how a call ended, even if it never started."""
         began = self._clock.now() - timedelta(milliseconds=outcome.ms)
         row = call_row(ended_call(turn_id, outcome, began), self._mark)
         await self._database.run(lambda db: put(db, "calls", row, keep=("started_at",)))
 
     async def calls(self, turn_id: str) -> list[CallRecord]:
-        """The calls of a turn in their order."""
+        """Return the calls of a turn in order."""
         return await self._calls("WHERE turn_id = ? ORDER BY rowid", (turn_id,))
 
     # --- the audit
 
     async def audit(self, record: AuditRecord) -> None:
-        """Add one row about a call that was decided or ended. It can never be changed."""
+        """Add a row for a call that was decided or ended. It can never be changed."""
         row = audit_row(record)
         await self._database.run(lambda db: add_audit_row(db, row))
 
@@ -201,9 +205,9 @@ class Store:
         decision: Decision | None = None,
         turn_id: str | None = None,
     ) -> list[AuditRecord]:
-        """The rows from `since` on and before `until`, newest first, no more than `limit`.
+        """Return at most `limit` rows from `since` on and before `until`, newest first.
 
-        `entity` is an entity's id, or a pattern with "*" and "?".
+        `entity` is an entity id, or a pattern with "*" and "?".
         """
         return await self._database.read(
             lambda db: audit_rows(db, limit, since, until, entity, decision, turn_id)
@@ -212,45 +216,45 @@ class Store:
     # --- small values
 
     async def keep(self, name: str, value: Any) -> None:
-        """Keep a JSON value in the place of what that name held; on the disk when this returns."""
+        """Store a JSON value under a name, replacing the previous one. It is on the disk on
+        return."""
         text, now = json.dumps(value, ensure_ascii=False), self._clock.now()
         await self._database.run(lambda db: keep_value(db, name, text, now), durable=True)
 
     async def kept(self, name: str) -> Any | None:
-        """Return what `keep` was given last under that name; None if nothing, or dropped."""
+        """Return the last value stored under that name, or None if there is none."""
         return await self._database.read(lambda db: kept_value(db, name))
 
     async def drop_kept(self, name: str) -> None:
-        """Let go of what is kept under that name, if anything is."""
+        """Delete the value under that name, if there is one."""
         await self._database.run(lambda db: drop_value(db, name), durable=True)
 
-    # --- what switches open
+    # --- openings
 
     async def add_openings(self, openings: Mapping[str, frozenset[str]]) -> None:
-        """Keep what each of these was seen to open, besides what is known of it; on the disk when
-        this returns."""
+        """Add things that each entity was seen to open. They are on the disk on return."""
         now = self._clock.now()
         await self._database.run(lambda db: add_openings(db, openings, now), durable=True)
 
     async def openings(self) -> dict[str, frozenset[str]]:
-        """Return what was seen to open something, and what that was, by entity id."""
+        """Return the things that each entity was seen to open, by its id."""
         return await self._database.read(read_openings)
 
     # --- timers
 
     async def add_timer(self, timer: TimerRecord) -> None:
-        """Keep a running timer; on the disk when this returns."""
+        """Store a running timer. It is on the disk on return."""
         await self._database.run(lambda db: put_timer(db, timer), durable=True)
         self._timers[timer.id] = timer
 
     async def timers(self) -> list[TimerRecord]:
-        """Timers that run or ring, the first due first."""
+        """Return all running, paused and ringing timers, by due time."""
         found = await self._database.read(running_timers)
         self._timers = {timer.id: timer for timer in found}
         return found
 
     async def change_timer(self, timer: TimerRecord) -> bool:
-        """Give it another end, or let it stand still or go on. False if no such timer runs."""
+        """Change a timer's end, pause or resume it. Returns False if no such timer is running."""
         changed = await self._database.run(lambda db: change_timer(db, timer), durable=True)
         if changed:
             self._timers[timer.id] = timer
@@ -259,8 +263,11 @@ class Store:
     async def take_occurrence(
         self, timer: TimerRecord, occurrence: TimerRecord, due: datetime | None
     ) -> bool:
-        """One occurrence of what comes again becomes a timer of its own, and `timer` goes on to
-        `due` (None: it was the last). False: it was taken before, or the timer has changed."""
+        """Split an occurrence off a repeating timer, and move the timer to `due` (None if it was
+        the last).
+
+        Returns False if the occurrence was taken before, or if the timer has changed.
+        """
         taken = await self._database.run(
             lambda db: take_occurrence(db, timer, occurrence, due), durable=True
         )
@@ -272,44 +279,48 @@ class Store:
         return taken
 
     async def begin_timer(self, timer_id: str) -> bool:
-        """Its work is about to begin. False: it has before, or was ended; do not do it."""
+        """Mark a timer's work as started. Returns False if it was started or ended before; do not
+        run it then."""
         begun = await self._database.run(lambda db: begin_timer(db, timer_id), durable=True)
-        self._timers.pop(timer_id, None)  # in a fresh file it must not begin once more
+        self._timers.pop(timer_id, None)  # it must not start again if the file is replaced
         return begun
 
     async def begun_timers(self) -> list[TimerRecord]:
-        """Those whose work has begun and not ended, here or in a process that died."""
+        """Return timers whose work has started and not ended, here or in a process that died."""
         return await self._database.read(started_timers)
 
     async def finish_timer(self, timer_id: str, *, known: bool = True) -> bool:
-        """Its work has ended; `known`: and how. False if it had."""
+        """Mark a timer's work as ended, with a result that is `known` or not. Returns False if it
+        had ended."""
         return await self._end_timer(timer_id, "done" if known else "unknown")
 
     async def acknowledge_timer(self, timer_id: str) -> bool:
-        """It has rung and was heard. False if no such timer runs."""
+        """End a timer that has rung and was heard. Returns False if no such timer is running."""
         return await self._end_timer(timer_id, "acknowledged")
 
     async def cancel_timer(self, timer_id: str) -> bool:
-        """It is no longer wanted. False if no such timer runs."""
+        """Cancel a timer. Returns False if no such timer is running."""
         return await self._end_timer(timer_id, "cancelled")
 
     # --- announcements
 
     async def add_announcement(self, announcement: AnnouncementRecord) -> bool:
-        """Keep an announcement until it is spoken; on the disk when this returns. False: one of
-        that id was kept before, and stays as it is, spoken or not."""
+        """Store an announcement until it is spoken. It is on the disk on return.
+
+        Returns False, and changes nothing, if that id was stored before, spoken or not.
+        """
         row = announcement_row(announcement)
         return await self._database.run(
             lambda db: insert_new(db, "announcements", row), durable=True
         )
 
     async def knows_announcement(self, announcement_id: str) -> bool:
-        """Return whether one of that id was kept before."""
+        """Return True if an announcement of that id was stored before."""
         query = "SELECT 1 FROM announcements WHERE id = ?"
         return bool(await self._rows(query, (announcement_id,)))
 
     async def pending_announcements(self) -> list[AnnouncementRecord]:
-        """Those that have not begun and not expired, oldest first."""
+        """Return the announcements that have not started or expired, oldest first."""
         rows = await self._rows(
             "SELECT * FROM announcements WHERE started_at IS NULL AND done_at IS NULL "
             "AND (expires_at IS NULL OR expires_at > ?) ORDER BY created_at, rowid",
@@ -318,25 +329,26 @@ class Store:
         return readable(announcement_from, rows)
 
     async def start_announcement(self, announcement_id: str) -> bool:
-        """Its first sample is about to be played. False: it has been before, do not play it."""
+        """Mark an announcement as started. Returns False if it was started before; do not
+        play it then."""
         return await self._change(
             "UPDATE announcements SET started_at = ? WHERE id = ? AND started_at IS NULL",
             (instant(self._clock.now()), announcement_id),
         )
 
     async def finish_announcement(self, announcement_id: str) -> bool:
-        """It was spoken, or is no longer wanted. False if that was known."""
+        """Mark an announcement as spoken or dropped. Returns False if it already was."""
         return await self._change(
             "UPDATE announcements SET done_at = ? WHERE id = ? AND done_at IS NULL",
             (instant(self._clock.now()), announcement_id),
         )
 
-    # --- forgetting
+    # --- retention
 
     async def erase_old(self, keep_days: int, transcript_hours: int) -> None:
         """Erase words older than `transcript_hours` and whole rows older than `keep_days`.
 
-        What is erased is overwritten in the file, and gone from the write-ahead log.
+        Erased data is overwritten in the file and removed from the write-ahead log.
         """
         now = self._clock.now()
         words = instant(now - timedelta(hours=transcript_hours))
@@ -346,14 +358,14 @@ class Store:
         await self._database.erase_set_aside(now - timedelta(hours=transcript_hours))
 
     async def bound(self, most_bytes: int) -> int:
-        """Erase from the oldest end until the file is no larger than that: words before rows.
+        """Erase the oldest data until the file is within the limit, words before rows.
 
-        What is to come or to be remembered stays whatever its size. Bytes of the file now.
+        Future and remembered things are kept whatever their size. Returns the file's size in bytes.
         """
         return await bound_size(self._database, most_bytes, self._clock.now())
 
     async def forget_words(self, turn_id: str) -> None:
-        """Erase what was said and answered in one turn; that something was done stays known."""
+        """Erase the words of one turn. The record of actions stays."""
         await self._database.run(lambda db: erase_words_of(db, turn_id))
         await self._database.empty_log()
 
@@ -371,17 +383,18 @@ class Store:
         return await self._database.run(lambda db: end_timer(db, timer_id, status), durable=True)
 
     def _refill(self, db: sqlite3.Connection) -> None:
-        """Timers that this process knows go on, although the file that held them was damaged."""
+        """Restore the timers known to this process into a fresh file."""
         restore_timers(db, list(self._timers.values()))
 
     async def _change(self, query: str, values: tuple[Any, ...]) -> bool:
-        """Return whether the one row was there to be changed; on the disk when this returns."""
+        """Change one row. Returns True if it existed; it is on the disk on return."""
         done = await self._database.run(lambda db: db.execute(query, values).rowcount, durable=True)
         return done == 1
 
 
 def _settle_dead_calls(db: sqlite3.Connection) -> None:
-    """Nobody will ever tell how they ended. Calls of living processes are left alone."""
+    """Mark unfinished calls of dead processes as unknown, because their end will never be
+    reported."""
     writers = db.execute("SELECT DISTINCT writer FROM calls WHERE status = ?", (STARTED,))
     for writer in [row["writer"] for row in writers.fetchall()]:
         if not is_alive(writer):

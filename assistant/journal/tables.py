@@ -1,4 +1,4 @@
-"""Small tables: faults, memories, what switches open, timers, and values under a name."""
+"""Small tables: faults, memories, openings, timers and named values."""
 
 import json
 import sqlite3
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def begin_fault(db: sqlite3.Connection, what: str, problem: str, now: str) -> None:
-    """It has stopped working. One that is open already stays the one that it is."""
+    """Record that something has stopped working. A fault that is already open stays as it is."""
     db.execute(
         "INSERT INTO faults (what, problem, began_at) SELECT ?, ?, ? "
         "WHERE NOT EXISTS (SELECT 1 FROM faults WHERE what = ? AND ended_at IS NULL)",
@@ -23,17 +23,17 @@ def begin_fault(db: sqlite3.Connection, what: str, problem: str, now: str) -> No
 
 
 def end_fault(db: sqlite3.Connection, what: str, now: str) -> None:
-    """It works again."""
+    """Record that it works again."""
     db.execute("UPDATE faults SET ended_at = ? WHERE what = ? AND ended_at IS NULL", (now, what))
 
 
 def settle_faults(db: sqlite3.Connection, now: str) -> None:
-    """Whoever would have ended these has died."""
+    """Close all open faults, because the process that would have ended them is dead."""
     db.execute("UPDATE faults SET ended_at = ?, settled = 1 WHERE ended_at IS NULL", (now,))
 
 
 def faults_since(db: sqlite3.Connection, since: str, limit: int) -> list[FaultRecord]:
-    """Those that lasted at `since` or began later, the newest first."""
+    """Return the faults that lasted at `since` or began later, newest first."""
     rows = db.execute(
         "SELECT * FROM faults WHERE began_at >= ? OR ended_at >= ? OR ended_at IS NULL "
         "ORDER BY began_at DESC, number DESC LIMIT ?",
@@ -43,7 +43,7 @@ def faults_since(db: sqlite3.Connection, since: str, limit: int) -> list[FaultRe
 
 
 def erase_faults(db: sqlite3.Connection, before: str) -> None:
-    """Delete those that were over before this instant."""
+    """Delete faults that ended before this instant."""
     db.execute("DELETE FROM faults WHERE ended_at < ?", (before,))
 
 
@@ -58,7 +58,7 @@ def _fault(row: sqlite3.Row) -> FaultRecord:
     )
 
 
-# How much a word counts by the column in which it stands: text, about, who, english, spanish.
+# Weight of a word by its column: text, about, who, english, spanish.
 _WEIGHTS = "2.0, 3.0, 1.0, 1.5, 1.5"
 _WRITE = (
     "INSERT INTO memories "
@@ -73,7 +73,7 @@ _WRITE = (
 class MemoryRows:
     """The memories of a store. Every method may raise StoreError.
 
-    What is written is on the disk when a method returns. What is erased is gone from the file, its
+    Written data is on the disk when a method returns. Erased data is gone from the file, its
     write-ahead log and the index.
     """
 
@@ -81,37 +81,37 @@ class MemoryRows:
         self._database = database
 
     async def keep(self, *memories: MemoryRecord) -> None:
-        """Write all of these or none; one of the same id is replaced."""
+        """Write all of these or none, replacing memories with the same id."""
         replaced = await self._database.run(lambda db: write_memories(db, memories), durable=True)
         if replaced:
             await self._database.empty_log()
 
     async def all(self) -> list[MemoryRecord]:
-        """All of them, oldest first."""
+        """Return all memories, oldest first."""
         return await self._database.read(_all_memories)
 
     async def found(self, query: str, limit: int) -> list[tuple[MemoryRecord, float]]:
-        """Those that fit a query in FTS5's language, the likest first, each with its likeness.
+        """Return the memories that match an FTS5 query, best match first, each with its score.
 
-        A likeness is above 0 and means something beside those of the same query alone (bm25).
+        Scores are above 0 and comparable only within one query (bm25).
         """
         return await self._database.read(lambda db: _found_memories(db, query, limit))
 
     async def forget(self, memory_id: str) -> bool:
-        """Erase one. False if there is none of that id."""
+        """Erase a memory. Returns False if the id is unknown."""
         found = await self._database.run(lambda db: _forget_memory(db, memory_id), durable=True)
         await self._database.empty_log()
         return found
 
     async def forget_all(self) -> int:
-        """Erase all of them; how many there were."""
+        """Erase all memories and return their number."""
         count = await self._database.run(_forget_memories, durable=True)
         await self._database.empty_log()
         return count
 
 
 def write_memories(db: sqlite3.Connection, memories: Iterable[MemoryRecord]) -> bool:
-    """Return whether any took the place of another."""
+    """Write memories. Returns True if any replaced an existing one."""
     replaced = False
     for memory in memories:
         known = db.execute("SELECT 1 FROM memories WHERE id = ?", (memory.id,)).fetchone()
@@ -149,7 +149,8 @@ def _found_memories(
         "ORDER BY score, created_at DESC, number DESC LIMIT ?",
         (query, limit),
     ).fetchall()
-    return [(_memory(row), -row["score"]) for row in rows]  # FTS5's is the less the better
+    # FTS5's scores are lower for better matches.
+    return [(_memory(row), -row["score"]) for row in rows]
 
 
 def _forget_memory(db: sqlite3.Connection, memory_id: str) -> bool:
@@ -166,7 +167,7 @@ def _forget_memories(db: sqlite3.Connection) -> int:
 
 
 def _index_anew(db: sqlite3.Connection) -> None:
-    """Deleting from the index only marks its words; built anew it holds what there is."""
+    """Rebuild the index, because deleting from it only marks the words."""
     db.execute("INSERT INTO memory_words (memory_words) VALUES ('rebuild')")
 
 
@@ -187,7 +188,7 @@ def _memory(row: sqlite3.Row) -> MemoryRecord:
 def add_openings(
     db: sqlite3.Connection, openings: Mapping[str, frozenset[str]], now: datetime
 ) -> None:
-    """Add what each was seen to open, by entity id; what is there stays as it is."""
+    """Add the things that each entity was seen to open, keeping the existing rows."""
     db.executemany(
         "INSERT OR IGNORE INTO openings (entity_id, opened, seen_at) VALUES (?, ?, ?)",
         [(key, name, instant(now)) for key, names in openings.items() for name in sorted(names)],
@@ -195,7 +196,7 @@ def add_openings(
 
 
 def read_openings(db: sqlite3.Connection) -> dict[str, frozenset[str]]:
-    """Everything that was seen, by the id of what was switched."""
+    """Return the things that each entity was seen to open, by its id."""
     found: dict[str, frozenset[str]] = {}
     for row in db.execute("SELECT entity_id, opened FROM openings"):
         known = found.get(row["entity_id"], frozenset())
@@ -207,28 +208,28 @@ TimerEnd = Literal["acknowledged", "cancelled", "done", "unknown"]
 
 
 def running_timers(db: sqlite3.Connection) -> list[TimerRecord]:
-    """Those that run, stand still or ring, the first due first."""
+    """Return the running, paused and ringing timers, by due time."""
     return _timers(db, "running")
 
 
 def started_timers(db: sqlite3.Connection) -> list[TimerRecord]:
-    """Those whose work has begun and not ended."""
+    """Return the timers whose work has started and not ended."""
     return _timers(db, "started")
 
 
 def put_timer(db: sqlite3.Connection, timer: TimerRecord) -> None:
-    """Keep one that runs."""
+    """Store a running timer."""
     put(db, "timers", timer_row(timer))
 
 
 def restore_timers(db: sqlite3.Connection, timers: Iterable[TimerRecord]) -> None:
-    """Put those in that are not there."""
+    """Insert the timers that are missing."""
     for timer in timers:
         insert_new(db, "timers", timer_row(timer))
 
 
 def change_timer(db: sqlite3.Connection, timer: TimerRecord) -> bool:
-    """Give it another end, or let it stand still or go on. False if no such timer runs."""
+    """Change a timer's end, pause or resume it. Returns False if no such timer is running."""
     return _changes_one(
         db,
         "UPDATE timers SET due = :due, paused_s = :paused_s, rule = :rule "
@@ -238,13 +239,14 @@ def change_timer(db: sqlite3.Connection, timer: TimerRecord) -> bool:
 
 
 def begin_timer(db: sqlite3.Connection, timer_id: str) -> bool:
-    """Its work begins. False if it does not run: then it has begun before."""
+    """Mark a timer's work as started. Returns False if it is not running, so it has started
+    before."""
     query = "UPDATE timers SET status = 'started' WHERE id = ? AND status = 'running'"
     return _changes_one(db, query, (timer_id,))
 
 
 def end_timer(db: sqlite3.Connection, timer_id: str, status: TimerEnd) -> bool:
-    """It is over. False if it was."""
+    """Mark a timer as over. Returns False if it already was."""
     query = "UPDATE timers SET status = ? WHERE id = ? AND status IN ('running', 'started')"
     return _changes_one(db, query, (status, timer_id))
 
@@ -252,10 +254,10 @@ def end_timer(db: sqlite3.Connection, timer_id: str, status: TimerEnd) -> bool:
 def take_occurrence(
     db: sqlite3.Connection, timer: TimerRecord, occurrence: TimerRecord, due: datetime | None
 ) -> bool:
-    """One occurrence becomes a timer of its own and `timer` goes on to `due`; None: it
-    was the last.
+    """Split an occurrence off a repeating timer, and move the timer to `due` (None if it was the
+    last).
 
-    False where `timer` has been changed or ended, or the occurrence was taken before.
+    Returns False if `timer` has changed or ended, or if the occurrence was taken before.
     """
     status = "running" if due is not None else "done"
     changed = _changes_one(
@@ -269,12 +271,12 @@ def take_occurrence(
 
 
 def erase_timers(db: sqlite3.Connection, before: str) -> None:
-    """Delete those that are over and were due before this instant."""
+    """Delete timers that are over and were due before this instant."""
     db.execute("DELETE FROM timers WHERE status <> 'running' AND due < ?", (before,))
 
 
 def erase_timer_words(db: sqlite3.Connection, before: str) -> None:
-    """The same with their words alone."""
+    """Erase the words of timers that are over and were due before this instant."""
     db.execute(
         "UPDATE timers SET name = '', text = '', payload = NULL "
         "WHERE status <> 'running' AND due < ? "
@@ -294,9 +296,9 @@ def _changes_one(
     return db.execute(query, values).rowcount == 1
 
 
-# Small values under a name.
+# Named values.
 def keep_value(db: sqlite3.Connection, name: str, value: str, now: datetime) -> None:
-    """Write a value, as JSON, in the place of what was there under that name."""
+    """Store a JSON value under a name, replacing the previous one."""
     db.execute(
         "INSERT INTO kept (name, value, changed_at) VALUES (?, ?, ?) "
         "ON CONFLICT DO UPDATE SET value = excluded.value, changed_at = excluded.changed_at",
@@ -305,17 +307,17 @@ def keep_value(db: sqlite3.Connection, name: str, value: str, now: datetime) -> 
 
 
 def kept_value(db: sqlite3.Connection, name: str) -> Any | None:
-    """The value of that name; None where there is none."""
+    """Return the value of that name, or None if there is none."""
     row = db.execute("SELECT value FROM kept WHERE name = ?", (name,)).fetchone()
     return json.loads(row["value"]) if row else None
 
 
 def drop_value(db: sqlite3.Connection, name: str) -> None:
-    """The name has no value any more."""
+    """Delete the value of that name."""
     db.execute("DELETE FROM kept WHERE name = ?", (name,))
 
 
 def rewrite_nothing(db: sqlite3.Connection) -> None:
-    """A write that changes no row: the file's own number of its tables' version."""
+    """Write without changing a row: set the schema's version number to its present value."""
     (version,) = db.execute("PRAGMA user_version").fetchone()
     db.execute(f"PRAGMA user_version = {int(version)}")

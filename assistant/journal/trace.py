@@ -1,4 +1,4 @@
-"""One turn as stages, as JSON, and as plain text: a waterfall no wider than 80 columns."""
+"""One turn as stages, as JSON, and as plain text: a waterfall of at most 80 columns."""
 
 import json
 import textwrap
@@ -10,24 +10,24 @@ from typing import Any
 from assistant.domain.records import AuditRecord, CallRecord, TurnRecord
 
 
-# A turn's timeline as stages: what took how long. Pure; all in ms on the turn's one clock.
+# Stages of a turn and their duration, from its timeline. Pure; all in ms on the turn's one clock.
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """One part of a turn. Stages may lie beside each other."""
+    """One part of a turn. Stages may overlap."""
 
     name: str
     start: float
     end: float
-    waited: bool = False  # the person waits for it: neither their own speech nor the answer's
-    instant: bool = False  # no stretch of time but a moment
+    waited: bool = False  # the person is waiting: neither they nor the answer speaks
+    instant: bool = False  # a moment without duration
 
     @property
     def ms(self) -> float:
-        """Return how long it took; of a moment when it was, from the first sample."""
+        """Duration in ms; for a moment, its time since the first sample."""
         return self.end if self.instant else self.end - self.start
 
 
-# Name, moments that may begin it (the last of them counts), the moment that ends it.
+# Name, moments that may begin it (the last of them counts), and the moment that ends it.
 _STAGES = (
     ("wake word", (), "wake"),
     ("speech", ("speech_start",), "speech_end"),
@@ -40,12 +40,12 @@ _STAGES = (
     ("voice", ("first_reply_text", "last_tool_result"), "first_audio_out"),
     ("answer", ("first_audio_out",), "answer_done"),
 )
-_NOT_WAITED = {"speech", "answer", "upload"}  # an upload runs beside the speech
+_NOT_WAITED = {"speech", "answer", "upload"}  # an upload runs in parallel to the speech
 _WORTH_NAMING_MS = 50.0
 
 
 def stages(timeline: Mapping[str, float]) -> list[Stage]:
-    """Those that there were, in their usual order."""
+    """Return the stages of a turn in their usual order."""
     found: list[Stage] = []
     for name, begins, moment in _STAGES:
         if name == "house":
@@ -55,7 +55,7 @@ def stages(timeline: Mapping[str, float]) -> list[Stage]:
         end = timeline[moment]
         starts = [timeline[begin] for begin in begins if begin in timeline]
         if name == "pause" and not starts:
-            continue  # it was typed
+            continue  # a typed turn
         start = min(max(starts, default=end), end)
         waited = bool(starts) and name not in _NOT_WAITED
         found.append(Stage(name, start, end, waited=waited, instant=not starts))
@@ -63,13 +63,14 @@ def stages(timeline: Mapping[str, float]) -> list[Stage]:
 
 
 def slowest(found: list[Stage]) -> Stage | None:
-    """Return what the person waited for longest; None where nothing was worth a word."""
+    """Return the longest wait, or None if all were short."""
     waits = [stage for stage in found if stage.waited and stage.ms >= _WORTH_NAMING_MS]
     return max(waits, key=lambda stage: stage.ms, default=None)
 
 
 def first_sound_ms(timeline: Mapping[str, float]) -> float | None:
-    """From the last voiced sample (typed: from the end of typing) to the answer's first sample."""
+    """Return the ms from the last speech, or the end of typing, to the first sample of the
+    answer."""
     since = timeline.get("speech_end", timeline.get("end_of_turn"))
     if since is None or "first_audio_out" not in timeline:
         return None
@@ -77,22 +78,22 @@ def first_sound_ms(timeline: Mapping[str, float]) -> float | None:
 
 
 def _thinking(timeline: Mapping[str, float]) -> list[Stage]:
-    """The brain, from knowing what was said to its first word or call."""
+    """Return the brain's stage, from the known sentence to its first word or call."""
     after = [timeline[one] for one in ("first_reply_text", "first_tool_call") if one in timeline]
     known = [timeline[one] for one in ("end_of_turn", "heard") if one in timeline]
     if not after or not known:
         return []
     start, end = max(known), min(after)
-    if start > end:  # its words were told while it answered already
+    if start > end:  # the transcript arrived after the answer had started
         start = min(timeline.get("end_of_turn", end), end)
     return [Stage("thinking", start, end, waited=True)]
 
 
-# One turn as a JSON object, as `hearth trace --json` and the HTTP interface give it.
+# One turn as a JSON object, as in `hearth trace --json` and the HTTP API.
 def turn_and_calls_json(
     turn: TurnRecord, calls: Sequence[CallRecord], audited: Sequence[AuditRecord]
 ) -> dict[str, Any]:
-    """The turn with its calls. `audited`: its rows of the audit, newest first."""
+    """Return a turn with its calls. `audited` are its rows of the audit, newest first."""
     ends = {row.call_id: row for row in reversed(audited)}
     return {
         **turn_json(turn),
@@ -101,7 +102,7 @@ def turn_and_calls_json(
 
 
 def turn_json(turn: TurnRecord) -> dict[str, Any]:
-    """The turn alone."""
+    """Return a turn without its calls."""
     return _timed(asdict(turn))
 
 
@@ -115,7 +116,7 @@ def _call_json(call: CallRecord, row: AuditRecord | None) -> dict[str, Any]:
 
 
 def _timed(fields: dict[str, Any]) -> dict[str, Any]:
-    """Times as ISO 8601, which JSON has no form of its own for."""
+    """Format times as ISO 8601, because JSON has no type for them."""
     return {
         key: value.isoformat() if isinstance(value, datetime) else value
         for key, value in fields.items()
@@ -126,7 +127,7 @@ WIDTH = 80  # columns
 _LABEL = 12
 _BAR = 54
 LEGEND = "= speech  - pause  # recognition  + house  ~ voice  > answer"
-_PHASES = (  # of a turn in their order, each with the moment that ends it
+_PHASES = (  # parts of a turn in order, each with the moment that ends it
     ("=", "speech_end"),
     ("-", "end_of_turn"),
     ("#", "heard"),
@@ -139,9 +140,10 @@ _PHASES = (  # of a turn in their order, each with the moment that ends it
 def draw_trace(
     turn: TurnRecord, calls: Sequence[CallRecord], audited: Sequence[AuditRecord] = ()
 ) -> list[str]:
-    """The whole turn, line by line: its head, the waterfall, the tool calls, the answer.
+    """Return a turn as lines: head, waterfall, tool calls and answer.
 
-    `audited`: the turn's rows of the audit, newest first, for what was decided and by whom.
+    `audited` are the turn's rows of the audit, newest first, which tell the decisions and who made
+    them.
     """
     began = turn.started_at.astimezone()
     facts = [turn.turn_id, f"{began:%Y-%m-%d %H:%M:%S}", turn.source, turn.brain or "no brain"]
@@ -174,7 +176,8 @@ def draw_trace(
 
 
 def told_cost(turn: TurnRecord) -> str:
-    """ "$0.0021, 812 tokens in and 96 out, gemini-3.8-live"; "" where nothing was spent."""
+    """Return text such as "$0.0021, 812 tokens in and 96 out, gemini-3.8-live"; "" without
+    a cost."""
     if turn.usage is None and not turn.cost_usd:
         return ""
     told = [f"${turn.cost_usd:.4f}"]
@@ -184,7 +187,8 @@ def told_cost(turn: TurnRecord) -> str:
 
 
 def draw_bar(timeline: Mapping[str, float], width: int = 60) -> str:
-    """The turn as one line of at most `width` columns (see LEGEND); "" where nothing was timed."""
+    """Return a turn as one line of at most `width` columns (see LEGEND), or "" without a
+    timeline."""
     if len(timeline) < 2:
         return ""
     start = cursor = timeline.get("speech_start", min(timeline.values()))
@@ -194,7 +198,7 @@ def draw_bar(timeline: Mapping[str, float], width: int = 60) -> str:
         if end > cursor:
             parts.append((sign, end - cursor))
             cursor = end
-    room = width - 2 - len(parts)  # every phase has one column at least
+    room = width - 2 - len(parts)  # every phase has at least one column
     scale = room / (cursor - start) if parts else 0.0
     return "|" + "".join(sign * (1 + int(ms * scale)) for sign, ms in parts) + "|"
 
@@ -222,7 +226,7 @@ def _called(call: CallRecord) -> str:
 
 
 def told_decision(call: CallRecord, row: AuditRecord | None) -> str:
-    """By which rule, for what, and who said yes; "" where nothing is known of that."""
+    """Return the rule, the entities and who confirmed it; "" if there is no row."""
     if row is None:
         return ""
     seen = {one.entity_id for one in call.observed}
@@ -234,12 +238,12 @@ def told_decision(call: CallRecord, row: AuditRecord | None) -> str:
 
 
 def _told(label: str, text: str | None) -> list[str]:
-    """A labelled text, folded under its label."""
+    """Return a labelled text, wrapped under its label."""
     return textwrap.wrap(
         text or "(nothing, or erased)",
         WIDTH,
         initial_indent=f"{label:<{_LABEL}} ",
         subsequent_indent=" " * (_LABEL + 1),
-        replace_whitespace=False,  # line ends and tabs are the terminal's to spell out
+        replace_whitespace=False,  # the terminal escapes line ends and tabs itself
         expand_tabs=False,
     )
