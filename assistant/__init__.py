@@ -1,1 +1,1 @@
-"""What happens between hearing and speaking. Stands on `audio` and `integrations`."""
+"""The assistant: everything between hearing and speaking. Built on `audio` and `integrations`."""

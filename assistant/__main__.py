@@ -1,4 +1,4 @@
-"""`python -m assistant` is the `hearth` program."""
+"""Run the `hearth` program with `python -m assistant`."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""The brains of one process, by the settings: which there are, and why others are not."""
+"""The brains of one process, chosen by the settings, and notices about those that are missing."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -25,7 +25,7 @@ from integrations.gemini.access import NO_KEY, Access
 from integrations.gemini.models import ModelRow, model_row
 from integrations.owner import OwnedTasks
 
-if TYPE_CHECKING:  # imported where Gemini is used
+if TYPE_CHECKING:  # imported only if Gemini is used
     from assistant.brains.gemini.brain import GeminiLiveBrain
     from assistant.brains.gemini.lifecycle import LiveTimeouts
     from assistant.brains.gemini_once import GeminiOnceBrain
@@ -38,22 +38,22 @@ NO_CONSENT = (
 
 @dataclass(frozen=True, slots=True)
 class BrainSet:
-    """Who understands what is said."""
+    """The brains of one process and what they share."""
 
     chain: FallbackBrain
     briefer: Briefer
     budget: Budget
-    thinker: "GeminiOnceBrain | None"  # for questions that take long, where Gemini may be used
-    ear: Callable[[], Awaitable[Listener]]  # the recogniser, made when first asked for
-    learn: Callable[[str], None]  # what a model is to know with its next turn
-    # How much of a brain's answer was heard that was cut off: its name, the turn's id, the words.
+    thinker: "GeminiOnceBrain | None"  # for long questions, if Gemini may be used
+    ear: Callable[[], Awaitable[Listener]]  # the recogniser, created when first needed
+    learn: Callable[[str], None]  # adds a note to the model's next turn
+    # Tells a brain how much of its cut-off answer was heard: brain name, turn id, words.
     tell_heard: Callable[[str, str, str], None]
-    forgetting: tuple[Callable[[], None], ...]  # brains forget their talk when called
-    notices: tuple[str, ...]  # what a person should know of brains that are set but not there
-    openings: Callable[[], int]  # how often a session with Gemini Live was opened
+    forgetting: tuple[Callable[[], None], ...]  # each lets a brain forget its conversation
+    notices: tuple[str, ...]  # sentences for the person about configured brains that are missing
+    openings: Callable[[], int]  # number of sessions opened with Gemini Live
 
     def forget(self) -> None:
-        """Let all brains forget their talk."""
+        """Let all brains forget their conversations."""
         for forget in self.forgetting:
             forget()
 
@@ -67,10 +67,10 @@ async def open_brains(
     resident: bool,
     next_profile: Callable[[], str] = str,
 ) -> AsyncIterator[BrainSet]:
-    """Make the brains of `brain.order` that can be there. Raises ConfigError where none can.
+    """Open the brains of `brain.order` that are available. Raises ConfigError if there are none.
 
-    `resident`: a process that stays says aloud, once, why it does without Gemini; a short one
-    leaves that to the notices. `next_profile`: the profile that a turn begun now would have.
+    `resident`: a daemon says aloud, once, why it works without Gemini; a short command leaves that
+    to the notices. `next_profile` returns the profile of a turn begun now.
     """
     async with AsyncExitStack() as stack:
         tasks = await stack.enter_async_context(OwnedTasks())
@@ -121,13 +121,13 @@ async def open_brains(
 
 
 def may_use_cloud(settings: Settings) -> bool:
-    """Whether Gemini is allowed and has a key."""
+    """Return True if Gemini is allowed and has a key."""
     key = settings.gemini.api_key.get_secret_value().strip()
     return settings.privacy.accept_cloud and bool(key)
 
 
 class _BrainFactory:
-    """Makes one brain after the other; what it cannot make it says in `notices`."""
+    """Create one brain after the other, and collect notices about brains that are not available."""
 
     def __init__(
         self,
@@ -146,10 +146,12 @@ class _BrainFactory:
         self.notices: list[str] = []
         self.absent: set[str] = set()
         self._live_brain: GeminiLiveBrain | None = None
-        self._own_brain: OfflineBrain | None = None  # made once: two rungs listen by it
+        # Created once, because two brains use its recogniser.
+        self._own_brain: OfflineBrain | None = None
 
     async def make(self, name: str, *, absent_speaks: bool) -> Brain | None:
-        """The brain of that name, or None where there is none. It ends with the stack."""
+        """Return the brain of that name, or None if it is not available. It is closed with the
+        stack."""
         if name == "offline":
             return await self._offline()
         if name == "home-assistant":
@@ -208,7 +210,8 @@ class _BrainFactory:
         return row
 
     async def _prefer_local(self, brain: Brain) -> Brain:
-        """The model's brain with the home's sentences in front of it, where they are wanted."""
+        """Wrap a model's brain so that the house's own sentences come first, if the settings want
+        that."""
         mode = self._settings.brain.prefer_local
         if mode == "never" or not await self._engine_there("brain.prefer_local"):
             return brain
@@ -234,7 +237,7 @@ class _BrainFactory:
         return HomeAssistantBrain(ear, self._dry_run(), home.catalogue, last=last)
 
     async def _engine_there(self, what: str) -> bool:
-        """Whether sentences can be tried at the home. One that is away may come back."""
+        """Return True if Home Assistant can try sentences, or is unreachable and may come back."""
         if await self._home.conversation.offered() is not False:
             return True
         house, mend = "Home Assistant", ": add `conversation:` to its configuration.yaml"
@@ -251,25 +254,25 @@ class _BrainFactory:
         return DryRun(self._home.conversation.recognize, self._settings.assistant.languages, wake)
 
     async def listener(self) -> Listener:
-        """The device's own recogniser."""
+        """Return the device's own recogniser."""
         return (await self._offline()).listener
 
     def forget(self) -> None:
-        """The talk with the model so far is over."""
+        """Forget the conversation with the model."""
         if self._live_brain is not None:
             self._live_brain.forget()
 
     def openings(self) -> int:
-        """How often a session with Gemini Live was opened or resumed."""
+        """Return how often a session with Gemini Live was opened or resumed."""
         return 0 if self._live_brain is None else self._live_brain.openings
 
     def learn(self, text: str) -> None:
-        """Tell the model that keeps a conversation; without one nobody need know."""
+        """Add a note for the model's next turn, if a model keeps a conversation."""
         if self._live_brain is not None:
             self._live_brain.learn(text)
 
     def tell_heard(self, brain: str, turn_id: str, heard: str) -> None:
-        """Tell the model that keeps a conversation, of its own answers."""
+        """Tell a model that keeps a conversation how much of its answer was heard."""
         if self._live_brain is not None and self._live_brain.name == brain:
             self._live_brain.cut_off(turn_id, heard)
 
@@ -277,7 +280,7 @@ class _BrainFactory:
         if self._own_brain is not None:
             return self._own_brain
         settings, home = self._settings, self._home
-        # Models load here: not on the loop, which may be serving the embedded house.
+        # Models are loaded here, in a thread, because the loop may be serving the embedded house.
         recognizer = await asyncio.to_thread(
             make_recognizer, settings.offline.recognizer, settings.assistant.languages
         )
@@ -298,7 +301,10 @@ class _BrainFactory:
 
 
 def language_of(codes: Sequence[str]) -> Callable[[str, str | None], str | None]:
-    """Which configured language a text is in that its brain gives a code, or none."""
+    """Return a function that tells which configured language a text is in, None if none.
+
+    It takes the text and the language code that the brain gave, if any.
+    """
     languages = Languages(tuple(codes))
     return lambda text, code: languages.configured(code) or identify(text, languages.codes)
 

@@ -1,7 +1,7 @@
-"""The composition root: wire the parts of one process together by the settings.
+"""Wire the parts of one process together according to the settings.
 
-Read `open_around` from top to bottom: each part is made of those above it. What hears and speaks
-is there before (`assistant.app.conversation`), so that listening begins at once.
+Read `open_around` from top to bottom: each part is built from those above it. The parts that hear
+and speak are opened before (`assistant.app.conversation`), so that listening begins at once.
 """
 
 import logging
@@ -36,16 +36,16 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class App:
-    """One process of Hearth, put together."""
+    """One assembled process of Hearth."""
 
     settings: Settings
     home: HomeContext
     brains: BrainSet
     runner: ConversationLoop
     log: TurnLog
-    notices: tuple[str, ...]  # what a person should know at the start, a sentence each
+    notices: tuple[str, ...]  # sentences to show at the start
     speech_output: SpeechOutput
-    daemon: DaemonServices | None  # None in a process that does not stay
+    daemon: DaemonServices | None  # None except in the daemon
 
 
 @asynccontextmanager
@@ -58,14 +58,14 @@ async def open_app(
     paced: bool = False,
     prompter: Prompter | None = None,
 ) -> AsyncIterator[App]:
-    """Build and connect everything, and close it in the end.
+    """Build and connect all parts, and close them at the end.
 
-    `player`: where answers sound; None: nothing is synthesised, as for typed turns.
-    `hears`: whether a source of sound will be listened to.
-    `resident`: the process stays, so what takes long may go on in the background.
-    `paced`: the sound comes as fast as it is spoken, as a resident's always does.
-    `prompter`: who can be asked by keyboard, where there is anybody.
-    Raises ConfigError, AudioError and StoreError; a Home Assistant that is away is no error.
+    `player` plays the answers; None means that nothing is synthesised, as for typed turns. `hears`:
+    audio will be listened to. `resident`: the process keeps running, so slow work may continue in
+    the background. `paced`: audio arrives in real time, as it always does for a daemon. `prompter`
+    asks a person at a keyboard, if there is one.
+
+    Raises ConfigError, AudioError and StoreError. An unreachable Home Assistant is not an error.
     """
     async with (
         open_conversation(
@@ -127,7 +127,7 @@ async def open_around(
                 say=say,
             )
         )
-        # First of all in the end: a turn needs everything around it.
+        # Runs first on exit, because a turn needs everything around it.
         stack.push_async_callback(runner.end)
         daemon, notices = None, list(brains.notices)
         if announcements is not None:
@@ -148,7 +148,7 @@ def _turn_services(
     *,
     ahead: bool,
 ) -> TurnServices:
-    """Return what does the work of a turn. `ahead`: voices may prepare phrases of their own."""
+    """Return the services of turns. `ahead`: voices may synthesise common phrases in advance."""
     settings, controls = conversation.settings, conversation.controls
     voices = partial(voices_of, speed=controls.pace, ahead=ahead)
     return TurnServices(
@@ -162,11 +162,11 @@ def _turn_services(
 
 
 async def _warm(mouth: SpeechOutput, languages: Sequence[str]) -> None:
-    """Load the voices; the recogniser's models load while the first person speaks."""
+    """Load the voices. The recogniser's models are loaded while the first person speaks."""
     try:
         await mouth.warm(languages)
     except AudioError as error:
-        _log.warning("%s", error)  # each turn tries again, and says if it cannot
+        _log.warning("%s", error)  # each turn tries again and reports a failure
 
 
 def asking_services(
@@ -176,7 +176,7 @@ def asking_services(
     conversation: BoxConversation,
     prompter: Prompter | None,
 ) -> AskingServices:
-    """Return the ways in which this process asks people. `prompter`: the keyboard, if any."""
+    """Return the ways in which this process can ask people for confirmation."""
     pin = settings.policy.pin
     guard = PinGuard(pin, home.store, conversation.clock) if pin.get_secret_value() else None
     wake = [word.model.replace("_", " ") for word in settings.wake.words]
@@ -191,7 +191,7 @@ def asking_services(
 
 
 def _hears(settings: Settings, languages: Sequence[str]) -> Hears:
-    """Return what `offline.recognizer` may be told: a server elsewhere gets no secret."""
+    """Return the languages that the recogniser handles; one on another machine gets no secrets."""
     recognizer = settings.offline.recognizer
     if not recognizer:
         return Hears(("en",), ("en",))

@@ -1,7 +1,7 @@
-"""The part of a process that hears and speaks, opened before the house, its tools and the brains.
+"""The parts that hear and speak, opened before the house, its tools and the brains.
 
-It imports none of the packages that take long to import, so that a wake word counts one second
-after the start. A turn that begins before `services` is set waits for them.
+This module imports none of the packages that are slow to import, so that wake words count one
+second after the start. A turn that begins before `services` is set waits for them.
 """
 
 from collections.abc import AsyncIterator, Mapping
@@ -41,9 +41,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class BoxConversation:
-    """The conversation of one process, and the parts that it had to bring along.
+    """The conversation of one process and the parts opened with it.
 
-    What it takes from the house and the brains is set by `assistant.app.build.open_around`.
+    `assistant.app.build.open_around` sets what it needs from the house and the brains.
     """
 
     settings: Settings
@@ -54,8 +54,8 @@ class BoxConversation:
     mouth: SpeechOutput
     log: TurnLog
     runner: ConversationLoop
-    mute: Mute | None  # None in a process that does not stay
-    speaks: bool  # False: nothing is synthesised
+    mute: Mute | None  # None except in the daemon
+    speaks: bool  # False if nothing is synthesised
     home: "Deferred[HomeContext]"
     brains: "Deferred[BrainSet]"
     services: Deferred[TurnServices]
@@ -70,9 +70,10 @@ async def open_conversation(
     resident: bool,
     paced: bool = False,
 ) -> AsyncIterator[BoxConversation]:
-    """See `assistant.app.build.open_app`. Raises ConfigError, AudioError and StoreError.
+    """Open the conversation. See `assistant.app.build.open_app`.
 
-    Whether the microphone is muted is known when it is given.
+    Raises ConfigError, AudioError and StoreError. The mute state is loaded before the conversation
+    is yielded.
     """
     clock = SystemClock()
     home: Deferred[HomeContext] = Deferred()
@@ -123,7 +124,7 @@ async def open_conversation(
 
 
 def _house(home: "Deferred[HomeContext]") -> House:
-    """The house as far as it is known: an empty one at the start."""
+    """Return the latest snapshot of the house, empty until it is known."""
     return House() if home.value is None else home.value.client.house
 
 
@@ -155,7 +156,10 @@ def _acknowledging(settings: Settings, home: "Deferred[HomeContext]") -> Acknowl
 
 
 def _stop_listener(settings: Settings, brains: "Deferred[BrainSet]") -> HearsStop | None:
-    """Stop words by ear: of the device's own recogniser alone it is known that it hears English."""
+    """Return the recogniser of stop words, or None.
+
+    Only the device's own recogniser is known to understand English.
+    """
 
     async def transcribe(pcm: bytes) -> str:
         if brains.value is None:
@@ -168,8 +172,7 @@ def _stop_listener(settings: Settings, brains: "Deferred[BrainSet]") -> HearsSto
 async def _open_ear(
     stack: AsyncExitStack, settings: Settings, home: "Deferred[HomeContext]", *, paced: bool
 ) -> AudioFrontEnd:
-    """Open the audio front end, until the stack is closed."""
-    # A file that is read at full speed is ahead of any recogniser.
+    # A file read at full speed is ahead of any recogniser.
     languages = settings.assistant.languages if paced else ()
     endings = await stack.enter_async_context(
         open_endings(languages, partial(_house, home), settings.assistant.area)

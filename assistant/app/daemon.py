@@ -1,11 +1,11 @@
-"""Serves one set of settings: listens, opens everything else, and closes it when somebody wants it.
+"""Serve one set of settings: listen, open everything else, and close it on request.
 
-It may be called again with other settings; the process and its lock on the data folder stay with
-the caller. A caller that wants to reload asks for it with `Requests.reload`, and where the new
-settings cannot be opened it serves the old ones again.
+`serve` may be called again with other settings; the process and its lock on the data folder belong
+to the caller. To reload, the caller uses `Requests.reload`, and if the new settings cannot be
+opened it serves the old ones again.
 
-The microphone and the wake word come first. What takes long to import or to answer (tool servers,
-the house, models, faces) is opened while frames are judged already.
+The microphone and the wake word come first. Parts that are slow to import or to answer (tool
+servers, the house, models, interfaces) are opened while frames are already being processed.
 """
 
 import asyncio
@@ -38,29 +38,29 @@ if TYPE_CHECKING:
     from assistant.app.build import App
     from assistant.sound.devices import SoundState
 
-NOTHING = "null"  # as audio.input
-_LOOK_S = 0.1  # between two looks whether it is time for a reload
-_FIRST_FRAME_S = 2.0  # longer than that, the rest does not wait for the microphone
+NOTHING = "null"  # a value of audio.input
+_LOOK_S = 0.1  # seconds between checks for a reload
+_FIRST_FRAME_S = 2.0  # seconds after which the rest is opened without waiting for a frame
 _log = logging.getLogger(__name__)
 
 
 class Ended(StrEnum):
-    """Why these settings are served no longer."""
+    """Reason why these settings are no longer served."""
 
-    STOP = "stop"  # somebody wants the process to end
-    RELOAD = "reload"  # the caller has other settings; the conversation rested when it ended
-    HEARD = "heard"  # the file that was the microphone is over, and so is its last turn
+    STOP = "stop"  # the process is asked to end
+    RELOAD = "reload"  # the caller has other settings; the conversation was at rest
+    HEARD = "heard"  # the input file is over, and so is its last turn
 
 
 class Requests:
-    """What is wanted of whoever serves. On one event loop; `stop` outweighs `reload`."""
+    """Requests to a running `serve`, made on one event loop. `stop` outweighs `reload`."""
 
     def __init__(self) -> None:
         self._wanted: Ended | None = None
-        self._changed = asyncio.Event()  # set and replaced with each wish
+        self._changed = asyncio.Event()  # set and replaced with each request
 
     def stop(self) -> None:
-        """End at once; the turn under way is cut short and written down."""
+        """End at once; the turn in progress is interrupted and stored."""
         self._want(Ended.STOP)
 
     def reload(self) -> None:
@@ -69,17 +69,18 @@ class Requests:
             self._want(Ended.RELOAD)
 
     def renew(self) -> None:
-        """A reload that was asked for has been seen to; a stop stays wanted."""
+        """Clear a reload that has been handled. A stop remains."""
         if self._wanted is Ended.RELOAD:
             self._wanted = None
 
     @property
     def wanted(self) -> Ended | None:
-        """What is wanted now; None: go on."""
+        """Current request, None to go on."""
         return self._wanted
 
     async def wait(self, rests: Callable[[], bool]) -> Ended:
-        """Return when it is time to end. `rests`: whether a reload would cut nothing short."""
+        """Wait until it is time to end. `rests` returns True if a reload would interrupt
+        nothing."""
         while True:
             reloads = self._wanted is Ended.RELOAD
             if self._wanted is Ended.STOP:
@@ -97,34 +98,36 @@ class Requests:
 
 
 def _nothing_heard(runner: ConversationLoop, microphone: SteadyMicrophone | None) -> None:
-    """Nobody wants to know."""
+    """Do nothing."""
 
 
 def _nothing_stands(app: "App", microphone: SteadyMicrophone | None, sound: "SoundState") -> None:
-    """Nobody wants to know."""
+    """Do nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hooks:
-    """Who is told of what, and what is wanted. None of the functions may block."""
+    """Callbacks and requests of the caller. None of the functions may block."""
 
     requests: Requests = field(default_factory=Requests)
-    # Frames are judged, or a device that is absent or muted is being looked for; what takes longer
-    # (the house, tool servers, models, faces) may still be opening. A turn waits for it.
+    # Called when frames are being processed, or when a missing or muted device is being watched
+    # for. Slow parts (the house, tool servers, models, interfaces) may still be opening; a turn
+    # waits for them.
     on_listening: Callable[[ConversationLoop, SteadyMicrophone | None], None] = _nothing_heard
-    # Everything stands. `microphone`: None where a file or nothing is listened to.
+    # Called when everything is open. `microphone` is None if a file or nothing is listened to.
     on_ready: Callable[["App", SteadyMicrophone | None, "SoundState"], None] = _nothing_stands
-    # What else may not work: what has it, and who gives the sentence on it, "" while all is well.
+    # Further problems, by name: each function returns a sentence, "" while all is well.
     troubles: Mapping[str, Callable[[], str]] = field(default_factory=dict)
-    stuck: Callable[[], str] = str  # why only a restart helps, "" while all goes on
-    startup: Startup = field(default_factory=Startup)  # is told of each stage
+    stuck: Callable[[], str] = str  # returns why only a restart helps, "" while all is well
+    startup: Startup = field(default_factory=Startup)  # notified of each stage
 
 
 async def serve(settings: Settings, hooks: Hooks) -> Ended:
-    """Serve until it is over. Raises ConfigError, AudioError, StoreError and IntegrationError where
-    these settings cannot be opened, alone or in an ExceptionGroup; then nothing is left open.
+    """Serve until the source ends or an end is requested.
 
-    Cancel it to end at once, as with `stop`.
+    Raises ConfigError, AudioError, StoreError and IntegrationError, alone or in an ExceptionGroup,
+    if these settings cannot be opened; then nothing is left open. Cancel it to end at once, as with
+    `stop`.
     """
     echo = await plan_echo(settings)
     if echo.complaint:
@@ -153,7 +156,7 @@ async def serve(settings: Settings, hooks: Hooks) -> Ended:
 
 
 class _Service:
-    """A conversation that goes on, and all that is around it."""
+    """A running conversation and everything around it."""
 
     def __init__(
         self,
@@ -169,10 +172,10 @@ class _Service:
         self._microphone = microphone
         self._hooks = hooks
         self._ready = asyncio.Event()
-        self._unsaid: Callable[[], bool] = lambda: False  # something waits to be announced
+        self._unsaid: Callable[[], bool] = lambda: False  # True while an announcement is waiting
 
     async def run(self) -> Ended:
-        """Until the source is over, or somebody wants it to end."""
+        """Run until the source is over or an end is requested."""
         asked = asyncio.ensure_future(self._asked())
         listening = asyncio.ensure_future(self._listen())
         around = asyncio.ensure_future(self._open_around())
@@ -181,34 +184,34 @@ class _Service:
             await asyncio.wait(every, return_when=asyncio.FIRST_COMPLETED)
             for one in every:
                 if one.done() and one is not asked:
-                    one.result()  # raises what has broken
+                    one.result()  # raises the error that ended it
             return asked.result() if asked.done() else Ended.HEARD
         finally:
-            for one in every:  # nobody is heard any more before what serves them goes
+            for one in every:  # stop listening before the parts that serve it are closed
                 one.cancel()
                 await asyncio.wait([one])
 
     async def _asked(self) -> Ended:
-        """Until somebody wants it to end; from then on nothing begins that would be cut short."""
+        """Wait for a request to end, and begin nothing after it that would be interrupted."""
         runner = self._conversation.runner
         wanted = await self._hooks.requests.wait(lambda: runner.resting and not self._unsaid())
         runner.retire()
         return wanted
 
     async def _listen(self) -> None:
-        """Hear the configured source: a file once, a microphone for ever, nothing for ever."""
+        """Hear the configured source: a file once, a microphone or nothing for ever."""
         name, runner = self._conversation.settings.audio.input, self._conversation.runner
         if name == NOTHING:
             await asyncio.get_running_loop().create_future()
         elif self._microphone is not None:
             await runner.listen_for_ever(self._microphone)
         else:
-            await self._ready.wait()  # a file loses nothing by it
+            await self._ready.wait()  # a file can wait
             path = Path(name.removeprefix("file:"))
             await runner.listen(WavSource(path, realtime=True))
 
     async def _open_around(self) -> None:
-        """Open the rest, and keep it open."""
+        """Open the rest and keep it open."""
         async with OwnedTasks() as tasks:
             told = tasks.start(self._tell_listening(), "the first frame")
             with suppress(TimeoutError):
@@ -252,7 +255,7 @@ class _Service:
                         await asyncio.get_running_loop().create_future()
 
     async def _measure_echo(self, app: "App") -> None:
-        """Measure the echo in a quiet moment; begin again if it turns out to need a canceller."""
+        """Measure the echo in a quiet moment, and reload if the result calls for a canceller."""
         from assistant.sound.echo_measurement import EchoMeasurement, is_quiet
 
         microphone, speaker, runner = self._microphone, self._outputs, app.runner
@@ -271,8 +274,8 @@ class _Service:
 
 
 def _import() -> None:
-    """What the rest needs takes a second or two to import: in a thread, while frames are judged."""
-    # Its command line brings rich, click and pygments, 4 MB; it does well without them.
+    """Import what the rest needs, which takes a second or two, in a thread."""
+    # Skip httpx's command line, which imports rich, click and pygments (4 MB) and is not needed.
     sys.modules.setdefault("httpx._main", cast(ModuleType, None))
     import assistant.app.build
     import assistant.app.interfaces

@@ -1,4 +1,4 @@
-"""Who watches over calls, put together by the settings."""
+"""The guards of tool calls, assembled from the settings."""
 
 import logging
 from collections.abc import AsyncIterator, Callable
@@ -26,16 +26,15 @@ from assistant.tools.undo.stack import UndoStack
 from integrations.home_assistant.client import HomeAssistant
 from integrations.home_assistant.services import Services, Snapshots
 
-# What the policy is told of the settings, and of the moment of each call.
+# The settings and the context of each call, as the policy takes them.
 
 
-LOOK_S = 5.0  # between two looks at what other processes have changed
+LOOK_S = 5.0  # seconds between checks for changes by other processes
 
 _log = logging.getLogger(__name__)
 
 
 def rulings_of(policy: Policy) -> Rulings:
-    """The section `policy` as the policy takes it."""
     return Rulings(
         policy.costly,
         policy.secure,
@@ -45,10 +44,11 @@ def rulings_of(policy: Policy) -> Rulings:
 
 
 class PolicyContexts:
-    """Tells the moment of each call: mode, time of day, this box and the owner's ratings."""
+    """Provide the policy context of each call: mode, time of day, this device and the owner's
+    ratings."""
 
     def __init__(self, kept: SmallValues, clock: Clock, settings: Settings) -> None:
-        """`kept`: the store, in which mode and ratings are."""
+        """`kept` is the store that holds mode and ratings."""
         self.modes = ModeKeeper(kept, clock, Mode(settings.policy.mode))
         self.ratings = Ratings(kept)
         self._clock = clock
@@ -56,13 +56,16 @@ class PolicyContexts:
         self._satellite = tuple(filter(None, names))
 
     async def load(self) -> None:
-        """Take up what was kept. Raises StoreError."""
+        """Load the stored mode and ratings. Raises StoreError."""
         await self.modes.load()
         await self.ratings.load()
 
     async def follow(self) -> None:
-        """Keep in step with other processes of this data folder, for ever: somebody may rate
-        scripts with `hearth tools rate`, or switch the mode with `hearth ask`."""
+        """Reload mode and ratings regularly, for ever.
+
+        Other processes with this data folder may change them: `hearth tools rate`, or `hearth ask`
+        for the mode.
+        """
         while True:
             await self._clock.sleep(LOOK_S)
             try:
@@ -72,7 +75,7 @@ class PolicyContexts:
                     _log.warning("mode and ratings cannot be read: %s", error)
 
     def __call__(self) -> PolicyContext:
-        """What holds now."""
+        """Return the current policy context."""
         now = self._clock.now().time()
         return PolicyContext(self.modes.current, now, self._satellite, self.ratings.tiers)
 
@@ -95,11 +98,11 @@ def _rule(rule: PolicyRule) -> OwnerRule:
 
 @dataclass(frozen=True, slots=True)
 class Governed:
-    """What watches, and what people can ask of it."""
+    """The guards of calls, and the undo stack."""
 
     governance: CallGuards
     undo: UndoStack
-    keeps_words: Callable[[], bool]  # False: a guest's words are not written down
+    keeps_words: Callable[[], bool]  # False if words are not stored, for guests
 
 
 @asynccontextmanager
@@ -112,7 +115,10 @@ async def open_governance(
     *,
     resident: bool,
 ) -> AsyncIterator[Governed]:
-    """Leaving it gives up what could be undone, and tidies up. `resident`: this is the daemon."""
+    """Open the guards. Leaving the context discards what could be undone and cleans up.
+
+    `resident`: this process is the daemon.
+    """
     services = Services(home)
     alone = resident or not is_held(settings.data_folder)
     backups = Backups(settings.data_folder / "backups", clock)

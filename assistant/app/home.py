@@ -1,4 +1,4 @@
-"""The house as a process of Hearth has it: connected, with its tools and the store."""
+"""The house as one process sees it: connected, with its tools and the store."""
 
 import asyncio
 import logging
@@ -48,36 +48,36 @@ from integrations.owner import OwnedTasks
 if TYPE_CHECKING:
     from integrations.demo_home.rest import DemoHome
 
-DEMO = "demo"  # as home_assistant.url
-LEARN_S = 300.0  # between two looks at what the assistant may see, where no turn looks
-_LEARN_WITHIN_S = 2.0  # of the first look
+DEMO = "demo"  # a value of home_assistant.url
+LEARN_S = 300.0  # seconds between reads of what is exposed, if no turn reads it
+_LEARN_WITHIN_S = 2.0  # seconds to wait for the first read
 
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class HomeContext:
-    """The house and its tools, without anybody who listens or speaks."""
+    """The house, its tools and the store, without the parts that listen and speak."""
 
     store: Store
     client: HomeAssistant  # the connection to the house
     hub: McpHub
-    device: HouseDevice  # what Hearth is to Home Assistant
-    conversation: Conversation  # the home's own engine
+    device: HouseDevice  # Hearth's device in Home Assistant
+    conversation: Conversation  # Home Assistant's conversation engine
     tools: Toolbox
-    policy_contexts: PolicyContexts  # the mode, and how the owner rated what
-    memories: Memories  # what people asked to remember
+    policy_contexts: PolicyContexts  # the mode and the owner's ratings
+    memories: Memories  # things people asked Hearth to remember
     catalogue: Catalogue
     cameras: Cameras
-    bus: EventBus  # for automations and whoever shows what goes on
-    demo: "DemoHome | None"  # the simulated house, where `home_assistant.url` is "demo"
+    bus: EventBus  # for automations and displays
+    demo: "DemoHome | None"  # the simulated house, if
 
     def keeps_words(self) -> bool:
-        """Whether what people say is written down; guests' words are not."""
+        """Return False in guest mode, in which words are not stored."""
         return self.policy_contexts.modes.current is not Mode.GUEST
 
     def own_device(self) -> str:
-        """Id of the device that Hearth is to the home, "" where it is none."""
+        """Return the id of Hearth's device in Home Assistant, "" if there is none."""
         return self.device.device_id
 
 
@@ -90,10 +90,10 @@ async def open_home(
     store: Store | None = None,
     catalogue: Catalogue | None = None,
 ) -> AsyncIterator[HomeContext]:
-    """The house, its tool servers and the store. Raises ConfigError and StoreError.
+    """Open the house, its tool servers and the store. Raises ConfigError and StoreError.
 
-    `resident`: this process is the daemon, and holds the lock of the data folder. `store`: an open
-    one, which stays the caller's; `catalogue`: loaded already.
+    `resident`: this process is the daemon and holds the lock of the data folder. `store` is an open
+    store that stays the caller's; `catalogue` is one that is already loaded.
     """
     async with AsyncExitStack() as stack:
         demo = await _demo(settings, stack)
@@ -106,7 +106,7 @@ async def open_home(
         device = HouseDevice(settings, clock)
         home = HomeAssistant(url, token, *tls)
         hub = await stack.enter_async_context(_hub(settings, url, token, device, home))
-        # Begun first: where the house is away, both waits for it pass at the same time.
+        # Started first, so that both waits pass at the same time if the house is unreachable.
         tasks = await stack.enter_async_context(OwnedTasks())
         if settings.mcp.servers:
             tasks.start(_list(hub), "the tool servers, begun early")
@@ -147,7 +147,7 @@ async def open_home(
 async def _demo(settings: Settings, stack: AsyncExitStack) -> "DemoHome | None":
     if settings.home_assistant.url != DEMO:
         return None
-    # Imported late: mcp's server part takes as long as all the rest of a short command.
+    # Imported late: mcp's server part takes as long to import as the rest of a short command.
     from integrations.demo_home.rest import DemoHome
 
     return await stack.enter_async_context(DemoHome())
@@ -209,7 +209,7 @@ def _offer(
     memories: Memories,
     undo: UndoStack,
 ) -> None:
-    """What Hearth itself can do, beside the tools of its servers."""
+    """Offer Hearth's built-in tools beside those of the tool servers."""
     house = partial(_house, home)
     tools.offer(find_devices(home, catalogue), live_context(home, catalogue, clock))
     tools.offer(SetMode(contexts.modes, catalogue, clock).tool(), *memories.tools())
@@ -227,14 +227,14 @@ def _undoing(
 def _hub(
     settings: Settings, url: str, token: str, device: HouseDevice, home: HomeAssistant
 ) -> McpHub:
-    """Of all tool servers; begun by whoever enters it."""
+    """Return the hub of all tool servers. The caller enters it."""
     why_away = partial(diagnose, url, token, *_tls(settings))
     aside = HomeAside(device.meta, why_away, partial(_here, home))
     return McpHub(_servers(settings, url, token), home=aside)
 
 
 def _servers(settings: Settings, url: str, token: str) -> list[ServerSpec]:
-    """The home's own first."""
+    """Return the tool servers, Home Assistant's own first."""
     verify_tls, ca_file = _tls(settings)
     home = home_assistant_server(url, token, verify_tls=verify_tls, ca_file=ca_file)
     return [home, *_other_servers(settings)]
@@ -249,7 +249,7 @@ def _house(home: HomeAssistant) -> House:
 
 
 async def _lately(store: Store) -> str:
-    """What people said last. Raises StoreError."""
+    """Return the words a person said last, "" if there are none. Raises StoreError."""
     turns = await store.turns_of_people(1)
     return (turns[0].heard if turns else None) or ""
 
@@ -259,12 +259,13 @@ def _is_guest(contexts: PolicyContexts) -> bool:
 
 
 def _here(home: HomeAssistant) -> bool:
-    """Whether nothing has told yet that the house is away."""
+    """Return True unless Home Assistant is known to be unreachable."""
     return home.connected or home.problem is None
 
 
 async def _learn(hub: McpHub, home: HomeAssistant) -> None:
-    """Let the picture know what the home's own server shows: registries do not tell all of it."""
+    """Learn from Home Assistant's own server what is exposed, because the registries do not tell
+    all of it."""
     try:
         home.learn_exposure(read_context(await hub.prompt(HOME_ASSISTANT) or ""))
     except IntegrationError as error:
@@ -272,7 +273,8 @@ async def _learn(hub: McpHub, home: HomeAssistant) -> None:
 
 
 async def _list(hub: McpHub) -> None:
-    """Programs take their time to start; what they offer is then there in the first turn."""
+    """List the tools early, because server programs take time to start; the first turn then has
+    them."""
     await hub.tools()
 
 
@@ -283,7 +285,7 @@ async def _keep_learning(hub: McpHub, home: HomeAssistant) -> None:
 
 
 def _other_servers(settings: Settings) -> list[ServerSpec]:
-    """The tool servers of the configuration, beside Home Assistant's own."""
+    """Return the configured tool servers other than Home Assistant's own."""
     credentials = os.environ.get("CREDENTIALS_DIRECTORY")
     closed = (*map(str, own_paths(settings)), *([credentials] if credentials else []))
     return [

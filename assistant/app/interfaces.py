@@ -1,4 +1,5 @@
-"""How programs get at the box: HTTP and MCP, a device of Home Assistant, MQTT, Wyoming."""
+"""Interfaces of the daemon: HTTP and MCP, the device in Home Assistant, MQTT, Wyoming and
+metrics."""
 
 import asyncio
 import time
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
     from assistant.sound.devices import SoundState
 
 
-# Watches one process, and gives the page for Prometheus.
+# Renders the Prometheus page of one process.
 
 
 Page = Callable[[], Awaitable[bytes]]
@@ -51,7 +52,7 @@ Page = Callable[[], Awaitable[bytes]]
 
 @dataclass(frozen=True, slots=True)
 class Broker:
-    """The connection to the MQTT broker, where there is one."""
+    """State of the connection to the MQTT broker."""
 
     openings: Callable[[], int]
     connected: Callable[[], bool]
@@ -59,19 +60,19 @@ class Broker:
 
 @dataclass(frozen=True, slots=True)
 class Watched:
-    """Who is asked when somebody looks."""
+    """Sources of the metrics."""
 
     app: App
     stay: DaemonServices
     sound: "SoundState | None"
     health: Callable[[], Health]
     broker: Broker | None = None
-    began: float = field(default_factory=time.time)  # s since the epoch
+    began: float = field(default_factory=time.time)  # seconds since the epoch
 
 
 @asynccontextmanager
 async def watching(watched: Watched) -> AsyncIterator[Page]:
-    """For as long as the context is open; the page is made when it is asked for."""
+    """Collect metrics while the context is open, and yield the function that renders the page."""
     measures, app = Measures(), watched.app
     async with AsyncExitStack() as stack:
         lag = await stack.enter_async_context(LoopLag())
@@ -94,7 +95,7 @@ def _page(measures: Measures, standing: Standing, began: float) -> bytes:
 async def _standing(watched: Watched, lag: LoopLag) -> Standing:
     app, stay = watched.app, watched.stay
     timers = None
-    with suppress(StoreError, NotKept):  # what else there is to tell is told
+    with suppress(StoreError, NotKept):  # the other metrics are still shown
         timers = len(await stay.timers.rows())
     return Standing(
         watched.health(),
@@ -155,10 +156,10 @@ def _report(watched: Watched) -> Mapping[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Interfaces:
-    """What the faces stand on, for whoever opened them."""
+    """The open interfaces."""
 
     box: Box
-    port: int  # of the HTTP interface
+    port: int  # port of the HTTP interface
     troubles: HealthMonitor
 
 
@@ -170,17 +171,16 @@ async def open_interfaces(
     more_troubles: Mapping[str, Callable[[], str]] | None = None,
     stuck: Callable[[], str] = str,
 ) -> AsyncIterator[Interfaces]:
-    """All of them, as the settings want, for as long as the context is open.
+    """Open all interfaces that the settings want, for as long as the context is open.
 
-    `app`: of a process that stays; `sound`: None where no device is meant to be told of;
-    `more_troubles`: what else may not work, with who gives the sentence on it, "" for nothing;
-    `stuck`: gives the sentence on why only a restart helps, "" for nothing.
-    Raises ConfigError and Misconfigured.
+    `app` is that of the daemon. `sound` is None if no sound devices are to be reported.
+    `more_troubles` maps further problems to functions that return a sentence, "" for none. `stuck`
+    returns why only a restart helps, "" if nothing is stuck. Raises ConfigError and Misconfigured.
     """
     stay, clock = app.daemon, clock or SystemClock()
     assert stay is not None
     async with AsyncExitStack() as stack:
-        looks = dict(more_troubles or {})  # and of the faces themselves
+        looks = dict(more_troubles or {})  # including problems of the interfaces themselves
         looks["clock"] = ClockWatch(clock, synchronised).problem
         troubles = HealthMonitor(partial(_troubles, app, sound, looks), app.home.bus, clock)
         await stack.enter_async_context(troubles)
@@ -251,7 +251,7 @@ def _box(
 def _troubles(
     app: App, sound: "SoundState | None", looks: Mapping[str, Callable[[], str]]
 ) -> dict[str, str]:
-    """What does not work now: what has it, and a sentence."""
+    """Return the current problems as a sentence for each part concerned."""
     found = {} if sound is None else dict(sound.troubles)
     found |= {what: problem for what, look in looks.items() if (problem := look())}
     client = app.home.client
@@ -300,7 +300,7 @@ def _wyoming(app: App, stay: DaemonServices) -> "WyomingInterface":
 
 
 async def _serve(stack: AsyncExitStack, settings: Settings, box: Box, page: Page) -> int:
-    """HTTP, with MCP on one of its paths and the metrics' page on another; the port."""
+    """Serve HTTP, with MCP and the metrics page among its paths, and return the port."""
     guard = await open_guard(settings)
     callbacks = [f"{settings.home_assistant.url}{CALLBACK}", *settings.http.mcp_callbacks]
     mcp = McpServer(box, guard, own_version(), turns=settings.http.mcp_turns, callbacks=callbacks)

@@ -1,7 +1,7 @@
-"""One line of the log for each turn: figures and names as key=value, and nobody's words.
+"""Log one line for each turn: figures and names as key=value, without anything people said.
 
-The keys stand in docs/journal.md. A value that holds a blank or a quotation mark is in quotation
-marks, as JSON writes it, so that a program can take the line apart.
+docs/journal.md lists the keys. A value with a blank or a quotation mark is quoted as in JSON, so
+that programs can parse the line.
 """
 
 import json
@@ -19,20 +19,22 @@ _PLAIN = re.compile(r"[^\s\"'=]+")
 
 
 def log_turns(turns: TurnLog) -> Callable[[], None]:
-    """Log each turn from now on, at INFO, whatever the level of other parts; what is returned ends
-    that."""
+    """Log each turn from now on, at INFO, whatever the level of other loggers.
+
+    Returns a function that ends it.
+    """
     _log.setLevel(logging.INFO)
     return turns.follow(_say)
 
 
 def log_line(record: TurnRecord, outcomes: Sequence[ToolOutcome] = ()) -> str:
-    """The line about one turn."""
+    """Return the line about one turn."""
     pairs = [*_who(record), *_how_long(record), *_what(record, outcomes), *_end(record)]
     return " ".join(["turn", *(f"{key}={_value(value)}" for key, value in pairs if value != "")])
 
 
 def _say(finished: FinishedTurn) -> None:
-    if finished.record.source != "job":  # it is written again with each piece of its cost
+    if finished.record.source != "job":  # a job is stored again with each piece of its cost
         _log.info("%s", log_line(finished.record, finished.outcomes))
 
 

@@ -1,4 +1,4 @@
-"""The C library's memory: one heap for all threads."""
+"""The process itself: its lock, its memory, its event loop, its clock and its start."""
 
 import asyncio
 import ctypes
@@ -19,16 +19,17 @@ from assistant.config.errors import ConfigError
 from assistant.domain.clock import Clock
 from integrations.owner import OwnedTasks
 
-# One daemon for one data folder.
+# Lock that allows one daemon per data folder.
 
 
 _NAME = "lock"
-_TRIES, _AGAIN_S = 5, 0.02  # somebody may hold it for an instant, only to look (`is_held`)
+_TRIES, _AGAIN_S = 5, 0.02  # another process may hold it for an instant to check it (`is_held`)
 
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Hold the folder's lock; it goes with the process, however that ends. Raises ConfigError."""
+    """Hold the folder's lock. It is released with the process, however that ends. Raises
+    ConfigError."""
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         handle = _open(folder / _NAME)
@@ -48,7 +49,7 @@ def locked(folder: Path) -> Iterator[None]:
 
 
 def _open(file: Path) -> int:
-    """A handle to lock by. One that only reads will do, on a disk that is read-only or full.
+    """Open a handle for locking. A read-only one will do on a disk that is read-only or full.
 
     Raises OSError.
     """
@@ -59,12 +60,12 @@ def _open(file: Path) -> int:
             raise
     try:
         return os.open(file, os.O_RDONLY | os.O_CLOEXEC)
-    except FileNotFoundError:  # nothing can be written here, so nobody can be in the way
+    except FileNotFoundError:  # nothing can be written here, so no other daemon can use it
         return os.open(file.parent, os.O_RDONLY | os.O_CLOEXEC)
 
 
 def is_held(folder: Path) -> bool:
-    """Whether a `hearth run` uses this folder now, this process included."""
+    """Return True if a `hearth run` uses this folder now, this process included."""
     try:
         handle = os.open(folder / _NAME, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
@@ -93,39 +94,41 @@ _M_ARENA_MAX = -8  # malloc.h
 
 
 def share_heap() -> None:
-    """From now on all threads take memory from one heap. Without glibc nothing happens.
+    """Make all threads allocate from one heap. Does nothing without glibc.
 
-    glibc gives each thread a heap of its own, and what one of them has freed is of no use to the
-    others: after a few turns 13 MB of 209 lay idle there. Nearly all of Hearth's threads wait for
-    the interpreter anyway, so that they do not wait for the heap.
+    glibc gives each thread a heap, and memory freed by one thread is of no use to the others: after
+    a few turns 13 of 209 MB lay idle. Nearly all of Hearth's threads wait for the interpreter
+    anyway, so they rarely wait for the heap.
     """
     with suppress(AttributeError, OSError):
         ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1)
 
 
 #
-# What lives as long as the process is spared the search for cycles.
+# Exempts objects that live as long as the process from the search for cycles.
 #
-# Python's full search for cycles looks at every object there is, and nothing else runs meanwhile,
-# no frame is judged: 0.15 s in a small house and 0.3 s in one of 5,000 things
-# (docs/reports/scale.md), mostly in the midst of a turn, when much is made. Nearly all of these
-# objects are code and names that stay.
+# Python's full search for cycles visits every object while nothing else runs and no frame is
+# processed: 0.15 s in a small house and 0.3 s in one of 5,000 things (docs/reports/scale.md),
+# mostly in the middle of a turn, when many objects are created. Nearly all of these objects are
+# code and names that stay.
 
 
-# Have somebody told of each turn that is over, until what is returned is called.
+# Registers a callback for finished turns and returns a function that unregisters it.
 Follow = Callable[[Callable[[Any], None]], Callable[[], None]]
 
 
 @contextmanager
 def long_lived(follow: Follow) -> Iterator[None]:
-    """Entered when everything stands: what is there then is looked at no more, nor is what the
-    first turn has brought, whose brain and recogniser are imported and loaded only then. Later
-    objects are searched as ever, and all of them again once it is left.
+    """Freeze the objects that exist now, so that garbage collection skips them.
+
+    Enter it when everything is open. The objects of the first turn are frozen too, because its
+    brain and recogniser are only imported and loaded then. Later objects are collected as usual,
+    and all of them again once it is left.
     """
     following = ExitStack()
 
     def turned(turn: object) -> None:
-        following.close()  # the first is enough
+        following.close()  # only the first turn matters
         gc.freeze()
 
     gc.freeze()
@@ -137,21 +140,21 @@ def long_lived(follow: Follow) -> Iterator[None]:
         gc.unfreeze()
 
 
-# How late the event loop is: what a program on it notices when something holds it up.
+# Lag of the event loop, as a program on it notices when something blocks it.
 
 
 EVERY_S = 0.5
-_KEPT = 120  # looks, the last minute
+_KEPT = 120  # measurements of the last minute
 
 
 class LoopLag:
-    """Sleeps again and again, and sees how much longer that took. Enter it on the loop.
+    """Measure how late the event loop is, by sleeping repeatedly. Enter it on the loop.
 
-    `beat_age_s` may be asked by any thread: it grows while the loop stands.
+    `beat_age_s` may be read on any thread; it grows while the loop is blocked.
     """
 
     def __init__(self, now: Callable[[], float] = time.monotonic, every_s: float = EVERY_S) -> None:
-        """`now`: seconds that never go back."""
+        """`now` returns seconds of a monotonic clock."""
         self._now = now
         self._every_s = every_s
         self._lags: deque[float] = deque(maxlen=_KEPT)
@@ -175,12 +178,12 @@ class LoopLag:
 
     @property
     def worst_s(self) -> float:
-        """The worst of the last minute."""
+        """Longest delay of the last minute, in seconds."""
         return max(self._lags, default=0.0)
 
     @property
     def beat_age_s(self) -> float:
-        """Since the loop was last seen to go on."""
+        """Seconds since the loop was last seen running."""
         return self._now() - self._beat
 
     async def _look(self) -> None:
@@ -193,26 +196,28 @@ class LoopLag:
             self.on_lag(lag_s)
 
 
-# Notices that the machine's clock was set, and says so while that may be wrong.
+# Detects that the machine's clock was set, and reports it while it may be wrong.
 
 
-LEAP_S = 60.0  # less than that is the clock being put right
+LEAP_S = 60.0  # smaller jumps are normal corrections
 _log = logging.getLogger(__name__)
 
 
 class ClockWatch:
-    """Compares the wall clock with the time that has passed. `problem` is to be asked often."""
+    """Compare the wall clock with the elapsed time. Call `problem` often."""
 
     def __init__(self, clock: Clock, synchronised: Callable[[], bool]) -> None:
-        """`synchronised`: whether the machine's clock is known to be right."""
+        """`synchronised` returns True if the machine's clock is known to be right."""
         self._clock = clock
         self._synchronised = synchronised
         self._offset_s = self._offset()
-        self._behind_s = 0.0  # by how much it was set back in all, never less than nothing
+        self._behind_s = 0.0  # total time it was set back, at least 0
 
     def problem(self) -> str:
-        """One sentence while the clock stands where it was set back to, and nobody keeps it right;
-        "" else. Each leap is logged once."""
+        """Return a sentence while the clock is set back and not synchronised, else "".
+
+        Each jump is logged once.
+        """
         before_s, self._offset_s = self._offset_s, self._offset()
         moved_s = self._offset_s - before_s
         if abs(moved_s) >= LEAP_S:
@@ -227,36 +232,36 @@ class ClockWatch:
         )
 
     def _offset(self) -> float:
-        """Wall clock less time passed."""
+        """Return the wall clock minus the time since boot, in seconds."""
         return self._clock.now().timestamp() - self._clock.since_boot()
 
 
 def _length(seconds: float) -> str:
-    """In the largest unit of which there are two or more."""
+    """Return the duration in the largest unit that gives at least two."""
     for unit, size in (("days", 86_400), ("hours", 3_600)):
         if seconds >= 2 * size - LEAP_S:
             return f"{round(seconds / size)} {unit}"
     return f"{max(1, round(seconds / 60))} minutes"
 
 
-# How long the start takes, stage by stage.
+# Duration of the start, by stage.
 
 
 class Startup:
-    """Stages in the order in which they were reached."""
+    """Stages of the start, in the order in which they were reached."""
 
     def __init__(self, began_s: float | None = None) -> None:
-        """`began_s`: seconds of the monotonic clock; None: now."""
+        """`began_s` is in seconds of the monotonic clock; None means now."""
         self._began_s = time.monotonic() if began_s is None else began_s
-        self.stages: dict[str, float] = {}  # name -> ms since the beginning
+        self.stages: dict[str, float] = {}  # stage -> ms since the beginning
 
     @classmethod
     def of_process(cls) -> Self:
-        """Counts from the moment at which the kernel started this process, to 10 ms."""
+        """Count from the moment at which the kernel started this process, accurate to 10 ms."""
         return cls(time.monotonic() - _age_s())
 
     def reach(self, stage: str) -> None:
-        """It is reached now; each counts once."""
+        """Note that a stage is reached. Only the first time counts."""
         if stage not in self.stages:
             self.stages[stage] = (time.monotonic() - self._began_s) * 1000
             _log.debug("start: %s after %.0f ms", stage, self.stages[stage])
@@ -266,8 +271,9 @@ class Startup:
 
 
 def _age_s() -> float:
-    """How old this process is, in s."""
-    # Behind the name, which may hold anything: state is field 3, the start field 22, in ticks.
+    """Return the age of this process in seconds."""
+    # The fields after the name, which may contain anything: state is field 3, the start time field
+    # 22, in ticks.
     fields = Path("/proc/self/stat").read_text().rpartition(")")[2].split()
     started_s = int(fields[22 - 3]) / os.sysconf("SC_CLK_TCK")
     return time.clock_gettime(time.CLOCK_BOOTTIME) - started_s

@@ -1,4 +1,4 @@
-"""Services of a process that stays: it rings, watches, announces, asks, and knows the room."""
+"""Services of the daemon: timers, watches, announcements, questions, media and recordings."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -42,7 +42,7 @@ from integrations.web.requests import LiveRequest
 
 @dataclass(frozen=True, slots=True)
 class DaemonServices:
-    """The services that only a process that stays has, for programs above all."""
+    """The services that only the daemon has, used mainly by programs."""
 
     mute: Mute
     announcements: Announcements
@@ -52,11 +52,11 @@ class DaemonServices:
     timers: ProgramTimers
     live: LiveSettings
     figures: TurnStats
-    language_of: Callable[[str], str]  # of a text, among the configured ones
+    language_of: Callable[[str], str]  # language of a text, among the configured ones
 
 
 def make_announcements(conversation: BoxConversation, home: HomeContext) -> Announcements:
-    """Make the one queue of whatever is said although nobody asked. It speaks once entered."""
+    """Return the queue of all announcements. It speaks once entered."""
     settings = conversation.settings
     return Announcements(
         home.store,
@@ -77,10 +77,10 @@ async def open_daemon_services(
     work: BackgroundWork,
     live: LiveSettings,
 ) -> AsyncIterator[DaemonServices]:
-    """Ring, watch, announce, ask and know the room until the context is left."""
+    """Run the services until the context is left."""
     settings, clock, runner = conversation.settings, conversation.clock, conversation.runner
     mute, sound, log = conversation.mute, conversation.mouth.sound, conversation.log
-    assert mute is not None  # of a process that stays
+    assert mute is not None  # always present in the daemon
     language_of = partial(_language_of, settings)
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(Care(home.store, settings.journal, home.bus, clock))
@@ -117,7 +117,7 @@ def _language_of(settings: Settings, text: str) -> str:
 def _tell_of_missing_voices(
     mouth: SpeechOutput, home: HomeContext, announcements: Announcements
 ) -> None:
-    """Announce, once for each language, that its voice is missing or broken."""
+    """Announce, once per language, that its voice is missing or broken."""
 
     def tell(language: str) -> None:
         line = home.catalogue.line("voice.fallback", language)
@@ -141,7 +141,7 @@ async def _open_timers(
     work: BackgroundWork,
     announcements: Announcements,
 ) -> TimerService:
-    """Ring timers, and do what was to be done later."""
+    """Ring timers and run scheduled commands."""
     runner = conversation.runner
     keeper = work.timers.keeper(runner, conversation.mouth, announcements.say)
     await stack.enter_async_context(keeper)
@@ -161,7 +161,7 @@ async def _open_questions(
     home: HomeContext,
     work: BackgroundWork,
 ) -> tuple[ProgramQuestions, Talks]:
-    """Let programs ask people, and begin talks with them; one at a time."""
+    """Let programs ask people questions and begin conversations, one at a time."""
     settings, clock, runner = conversation.settings, conversation.clock, conversation.runner
     language_of, line = partial(_language_of, settings), Line(clock)
     house = QuestionHouse(
@@ -203,7 +203,7 @@ async def _follow_media(
 async def _record_sound(
     stack: AsyncExitStack, conversation: BoxConversation, home: HomeContext
 ) -> None:
-    """Keep sound, where that is wanted."""
+    """Keep recordings, if the settings want that."""
     settings, runner = conversation.settings, conversation.runner
     recordings = Recordings(
         settings.data_folder, settings.recordings, conversation.clock, home.keeps_words
@@ -216,8 +216,6 @@ async def _record_sound(
 
 
 def _profile_switch(settings: Settings, live: LiveSettings, home: HomeContext) -> SwitchProfile:
-    """Return the tool that switches to another profile by voice."""
-
     async def switch(name: str) -> None:
         await live.set(LiveRequest(profile=name))
 

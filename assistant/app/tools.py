@@ -1,4 +1,4 @@
-"""Tools that Hearth offers itself and whose work outlasts a turn: jobs, thinking, timers."""
+"""Hearth's own tools for work that outlasts a turn: jobs, thinking and timers."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -39,18 +39,18 @@ from integrations.home_assistant.phones import Phones
 from integrations.web.box import Busy
 from integrations.web.fetch import Fetcher
 
-_THINKING = "medium"  # of a hard question, where neither settings nor profile say more
-_WORKS_KEPT = 32  # whose cost is added up; only a few go on at once
+_THINKING = "medium"  # thinking level of a hard question, unless settings or profile set one
+_WORKS_KEPT = 32  # works whose cost is being added up; only a few run at once
 
-Say = Callable[[str, str], None]  # a text and its language: aloud, soon; must not block
+Say = Callable[[str, str], None]  # speaks a text in a language soon; must not block
 
 
 def _say_nothing(text: str, language: str) -> None:
-    """A process that does not speak."""
+    """Say nothing, in a process that does not speak."""
 
 
 class CloudThinking:
-    """Ask the larger model for work that outlasts its turn, and count what it costs."""
+    """Ask the larger model for work that outlasts its turn, and count its cost."""
 
     def __init__(
         self,
@@ -59,12 +59,12 @@ class CloudThinking:
         brains: BrainSet | None,
         conversation: BoxConversation | None,
     ) -> None:
-        """`brains`, `conversation`: None where tools are only listed."""
+        """`brains` and `conversation` are None if tools are only listed."""
         self.enabled = "gemini-once" in settings.brain.order and may_use_cloud(settings)
         self._clock = clock
         self._brains = brains
         self._conversation = conversation
-        self._costs: dict[str, TurnRecord] = {}  # of the newest works, by id
+        self._costs: dict[str, TurnRecord] = {}  # costs of the newest works, by id
 
     async def think(
         self,
@@ -78,7 +78,7 @@ class CloudThinking:
         spend: Callable[[Spent], Awaitable[None]],
         picture: Picture | None = None,
     ) -> Thought:
-        """Hand a question to `gemini.once_model`, unless the day's money is spent."""
+        """Pass a question to `gemini.once_model`, unless today's budget is spent."""
         if self._brains is None or self._brains.thinker is None:
             return _no_thought("There is nobody to think about it.")
         if await self._brains.budget.reached():
@@ -95,7 +95,7 @@ class CloudThinking:
         )
 
     async def guide(self, recalls: bool) -> Guidance:
-        """Return what the model is told of itself, as for a turn. `recalls`: for a person."""
+        """Return the model's instruction, as for a turn. `recalls` is True for a person."""
         assert self._brains is not None
         profile = self._conversation.runner.profile if self._conversation is not None else ""
         owner = PEOPLE if recalls else ConversationOwner("program", recalls=False)
@@ -103,7 +103,7 @@ class CloudThinking:
         return Guidance(briefing.instruction, briefing.thinking or _THINKING)
 
     async def spent(self, work_id: str, spent: Spent) -> None:
-        """Count it at once, and keep the work's sum over a restart."""
+        """Count a cost at once, and keep the total of the work across restarts."""
         if self._brains is not None:
             self._brains.budget.spend(work_id, spent.cost_usd)
         record = self._costs.pop(work_id, None) or TurnRecord(
@@ -124,9 +124,9 @@ def _no_thought(message: str) -> Thought:
 
 
 class Timekeeping:
-    """Wire timers, alarms, reminders and commands for later.
+    """Wire timers, alarms, reminders and scheduled commands.
 
-    Every process has them; `keeper` and `desk` are for the one that stays.
+    Every process has them; `keeper` and `desk` are for the daemon.
     """
 
     def __init__(
@@ -138,7 +138,7 @@ class Timekeeping:
         catalogue: Catalogue,
         clock: Clock,
     ) -> None:
-        """`rings`: whether a process is there that will ring."""
+        """`rings` returns True if a process is running that will ring."""
         self._store = store
         self._catalogue = catalogue
         self._clock = clock
@@ -150,7 +150,7 @@ class Timekeeping:
         self._telling = TimerTelling(rings, catalogue, clock, self._almanac.zone)
 
     def tools(self) -> tuple[BuiltIn, ...]:
-        """For the menu."""
+        """Return the tools for timers, alarms and scheduled commands."""
         return (
             *TimerTools(self._book, self._telling).tools(),
             AlarmTool(self._book, self._telling).tool(),
@@ -160,10 +160,11 @@ class Timekeeping:
     def keeper(
         self, runner: ConversationLoop, mouth: SpeechOutput, say: Callable[[str, str], None]
     ) -> TimerService:
-        """Who rings and does what is due. `say`: aloud, soon, in that language."""
+        """Return the service that rings and carries out what is due. `say` speaks a text in a
+        language."""
 
         async def ask(text: str, language: str, caller: str) -> str:
-            # What a person has asked for goes on with the people's talk; what a program has, not.
+            # A person's request continues the people's conversation; a program's does not.
             rights = READ_ONLY if caller else replace(READ_ONLY, recalls=True)
             owner = None if caller else PEOPLE
             try:
@@ -189,17 +190,17 @@ class Timekeeping:
         )
 
     def desk(self, keeper: TimerService, language_of: Callable[[str], str]) -> ProgramTimers:
-        """For programs. `language_of`: the words of one that names no language."""
+        """Return the timers for programs. `language_of` tells the language of words without one."""
         return ProgramTimers(self._book, keeper, self._almanac, self._clock, language_of)
 
 
 @dataclass(frozen=True, slots=True)
 class BackgroundWork:
-    """Work that outlasts its turn, for those who begin it."""
+    """Work that outlasts its turn."""
 
     thinking: CloudThinking
     timers: Timekeeping
-    calls: Patient  # the way of every turn's calls; in a process that stays, long ones become jobs
+    calls: Patient  # the path of every turn's calls; in the daemon long ones become jobs
 
 
 @asynccontextmanager
@@ -213,10 +214,10 @@ async def open_background_work(
     conversation: BoxConversation | None = None,
     say: Say = _say_nothing,
 ) -> AsyncIterator[BackgroundWork]:
-    """Offer the tools, and carry out the work that they begin until the context is left.
+    """Offer the tools, and carry out the work they begin until the context is left.
 
-    `resident`: this process stays, and timers ring in it. `brains`, `conversation`: None where
-    tools are only listed. `say`: how the end of a job is told.
+    `resident`: this process is the daemon, in which timers ring. `brains` and `conversation` are
+    None if tools are only listed. `say` announces the end of a job.
     """
     tools, catalogue, client = home.tools, home.catalogue, home.client
     area, own_voice = settings.assistant.area, settings.voice.engine != "gemini"

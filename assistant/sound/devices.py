@@ -1,4 +1,4 @@
-"""Devices, voices and wake words, by the settings."""
+"""Devices, voices and wake words, as the settings choose them."""
 
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -33,13 +33,11 @@ async def open_microphone(
     cleaner: Cleaner | None = None,
     echo: EchoWatch | None = None,
 ) -> AsyncIterator[SteadyMicrophone | None]:
-    """The microphone that `audio.input` names, None where that is a file or nothing.
+    """Open the microphone of `audio.input`; yields None for a file or nothing.
 
-    The device itself is opened when somebody takes its frames.
-
-    `outputs` let go of the loudspeaker, where they rest, so that new devices can be looked for, and
-    the microphone does where the loudspeaker is looked for; `outputs` and `echo` are told of what
-    changes among the devices.
+    The device itself is opened when its frames are taken. While idle, `outputs` releases the
+    loudspeaker so that new devices can be looked for, and the microphone does the same for the
+    loudspeaker. `outputs` and `echo` are notified of device changes.
     """
     audio = settings.audio
     speaker = outputs if isinstance(outputs, Speaker) else None
@@ -56,7 +54,7 @@ async def open_microphone(
             yield None
             return
         microphone = SteadyMicrophone(
-            # A canceller must have each frame when it comes, beside what is played.
+            # A canceller needs each frame as it comes, beside what is played.
             DeviceInput(audio.input, audio.channel, patient=cleaner is None),
             watch=watch,
             cleaner=cleaner,
@@ -74,9 +72,9 @@ async def open_outputs(
     paced: bool = False,
     reference: Reference | None = None,
 ) -> AsyncIterator[Outputs]:
-    """Open what `out` or `audio.output` names, closed in the end.
+    """Open the output named by `out` or `audio.output`, and close it at the end.
 
-    `paced`: a file or nothing takes as long as a speaker would. `reference` is told of all that a
+    `paced`: a file or nothing takes as long as a speaker would. `reference` gets everything that a
     speaker plays. Raises InputUnusable.
     """
     outputs = _outputs(settings, out, paced, reference)
@@ -88,7 +86,7 @@ async def open_outputs(
 
 @asynccontextmanager
 async def open_file_player(out: Path | None, paced: bool) -> AsyncIterator[Player]:
-    """A player that opens no device: into `out`, or nowhere."""
+    """Open a player that uses no device: it writes to `out`, or discards the sound."""
     player: Player = WavPlayer(out, paced) if out else NullPlayer(paced)
     try:
         yield player
@@ -112,19 +110,20 @@ def _outputs(
 def voices_of(
     settings: Settings, speed: Speed | None = None, *, ahead: bool = False
 ) -> Callable[[str], TunedVoice]:
-    """A function from a language code to its voice. Blocking when called: a model may load.
+    """Return a function from a language code to its voice.
 
-    It raises AudioError where there is no usable voice. The voices are equally loud and keep short
-    phrases; they belong to one thread. `speed`: in the place of `voice.speed`. `ahead`: the process
-    stays, and what the next clause needs may be started before it is asked for.
+    The function blocks, since it may load a model, and raises AudioError if there is no usable
+    voice. The voices are equally loud, cache short phrases and belong to one thread. `speed`
+    replaces `voice.speed`. `ahead`: the process keeps running, so what the next clause needs may be
+    started in advance.
     """
-    # The model's own voice speaks only what the model says; our own lines need a local one.
+    # The model's own voice only speaks the model's answers; our own sentences need a local voice.
     engine = "piper" if settings.voice.engine == "gemini" else settings.voice.engine
     return _tuned(engine, settings, speed, ahead=ahead)
 
 
 def spare_voices_of(settings: Settings, speed: Speed | None = None) -> Callable[[str], TunedVoice]:
-    """The same with espeak-ng, for languages whose own voice fails."""
+    """Return the same with espeak-ng, for languages whose own voice fails."""
     return _tuned("espeak", settings, speed)
 
 
@@ -165,7 +164,8 @@ def _choice(settings: Settings, language: str) -> VoiceModel:
 
 
 def _model_file(name: str, data: Path) -> Path | None:
-    """A path as it is; a voice's name in the data folder's `models`, if it was downloaded."""
+    """Return the model's file: a path as it is, a voice's name as a download in the data folder,
+    None if missing."""
     if name.endswith(".onnx") or "/" in name:
         return Path(name).expanduser()
     downloaded = data / "models" / f"{name}.onnx"
@@ -173,7 +173,7 @@ def _model_file(name: str, data: Path) -> Path | None:
 
 
 class _SilentVoice:
-    """Makes no sound: for turns whose answer is read, not heard."""
+    """Make no sound, for turns whose answer is read instead of heard."""
 
     name = "silent"
     rate = 16_000  # Hz
@@ -183,12 +183,12 @@ class _SilentVoice:
 
 
 def silent_voice(language: str) -> Voice:
-    """A voice that says nothing, in every language."""
+    """Return a voice that makes no sound, for any language."""
     return _SilentVoice()
 
 
 def models_folder(settings: Settings) -> Path:
-    """Folder in which a person puts models; it may not exist."""
+    """Return the folder in which people put models; it may not exist."""
     return settings.data_folder / "models"
 
 
@@ -197,10 +197,11 @@ def wake_engine(
     words: Sequence[str] = (),
     sensitivity: Sensitivity | None = None,
 ) -> WakeEngine:
-    """For the words of `wake.words`, and for a model named `stop` where there is one. Blocking.
+    """Return an engine for the words of `wake.words`, and for a model named `stop` if there is one.
+    Blocking.
 
-    `words`: instead of those. `sensitivity`: of every word, whatever the settings say of it.
-    Raises InputUnusable for an unknown word or an unusable model.
+    `words` replaces the configured words. `sensitivity` applies to every word, whatever the
+    settings say. Raises InputUnusable for an unknown word or an unusable model.
     """
     wake, folder = settings.wake, models_folder(settings)
     chosen = list(words) or [word.model for word in wake.words]
@@ -218,15 +219,15 @@ def wake_engine(
 
 
 def known_words(settings: Settings) -> tuple[str, ...]:
-    """Every word that this engine could listen for: those of `wake.words`, its own, and the models
-    that lie in the folder."""
+    """Return every word the engine could listen for: those of `wake.words`, its own, and the models
+    in the folder."""
     engine = settings.wake.engine
     configured = [word.model for word in settings.wake.words]
     added = [word for word in added_words(engine, models_folder(settings)) if word != STOP_WORD]
     return tuple(dict.fromkeys([*configured, *built_in_words(engine), *added]))
 
 
-NONE = "none"  # a file or nothing, where a device could be
+NONE = "none"  # a file or nothing instead of a device
 _DEAF = f"The microphone has given no sound for more than {DEAF_S:g} s."
 
 
@@ -236,21 +237,21 @@ def _none() -> int:
 
 @dataclass(frozen=True, slots=True)
 class SoundState:
-    """State of the sound devices, asked whenever somebody looks; nothing of it waits."""
+    """State of the sound devices, read on demand; no call blocks."""
 
-    microphone: SteadyMicrophone | None  # None: a file, or nothing
+    microphone: SteadyMicrophone | None  # None for a file or nothing
     outputs: Outputs
-    echo: EchoPlan | EchoWatch | None = None  # None: there are no devices to plan for
-    near_misses: Callable[[], int] = _none  # of wake words since the start
+    echo: EchoPlan | EchoWatch | None = None  # None if there are no devices to plan for
+    near_misses: Callable[[], int] = _none  # near misses of wake words since the start
 
     @property
     def presence(self) -> Presence | None:
-        """Of the loudspeaker; None: a file, or nothing."""
+        """Presence of the loudspeaker, None for a file or nothing."""
         return self.outputs.presence if isinstance(self.outputs, Speaker) else None
 
     @property
     def health(self) -> Health:
-        """One word for all of it."""
+        """Overall health of the devices."""
         return health_of(self.microphone, self.presence)
 
     @property
@@ -260,7 +261,7 @@ class SoundState:
 
     @property
     def troubles(self) -> Mapping[str, str]:
-        """Faults by device, "microphone" or "loudspeaker", and a sentence in English on it."""
+        """English sentences on faults, by device ("microphone" or "loudspeaker")."""
         found = {}
         if self.microphone is not None and is_deaf(self.microphone):
             found["microphone"] = self.microphone.sentence or _DEAF
@@ -270,11 +271,11 @@ class SoundState:
 
     @property
     def problems(self) -> list[str]:
-        """The sentences alone."""
+        """The sentences of `troubles`."""
         return list(self.troubles.values())
 
     def report(self) -> Mapping[str, Any]:
-        """All of it with what was counted since the start, as JSON."""
+        """Return the state and the counts since the start, as JSON."""
         return {
             "microphone": self._microphone(),
             "loudspeaker": self._loudspeaker(),
@@ -289,7 +290,7 @@ class SoundState:
         return {
             "status": microphone.status.name.lower(),
             "last_frame_age_s": round(microphone.last_frame_age_s, 2),
-            # Blocks that the ear, and so the wake word, took too late.
+            # Blocks that the audio front end, and so the wake word, took too late.
             "dropped_blocks": microphone.dropped,
             "reopened": microphone.reopened,
             "abandoned_calls": microphone.abandoned,

@@ -1,4 +1,4 @@
-"""Measure the echo of new sound devices, once the room is quiet and nobody talks."""
+"""Measure the echo of new sound devices once the room is quiet and nobody talks."""
 
 import asyncio
 import logging
@@ -20,12 +20,12 @@ from audio.errors import AudioError
 from audio.speaker import Speaker
 from audio.steady import SteadyMicrophone
 
-LOOK_S = 1.0  # between two looks at the room
-IDLE_S = 10.0  # between two looks at the devices while there is nothing to measure
-QUIET_S = 10.0  # of quiet before the tone is played
-AGAIN_S = (60.0, 600.0, 3600.0)  # after a measurement that told nothing; then no more
-_ABOVE_DB = 6.0  # over the room's noise floor: still quiet
-_STEP_S = 0.1  # between two looks whether somebody wants to talk, while it measures
+LOOK_S = 1.0  # seconds between checks of the room
+IDLE_S = 10.0  # seconds between checks of the devices while there is nothing to measure
+QUIET_S = 10.0  # seconds of quiet before the tone is played
+AGAIN_S = (60.0, 600.0, 3600.0)  # seconds to wait after a failed measurement; then no more attempts
+_ABOVE_DB = 6.0  # dB over the room's noise floor that still count as quiet
+_STEP_S = 0.1  # seconds between checks for a turn while measuring
 
 _log = logging.getLogger(__name__)
 
@@ -38,10 +38,11 @@ def is_quiet(level: Reading) -> bool:
 
 
 class EchoMeasurement:
-    """Measures each pair of devices that is used for the first time.
+    """Measure each pair of devices that is used for the first time.
 
-    It plays a tone of 0.7 s and takes about 3 s, in which Hearth hears nobody; a turn that begins
-    meanwhile (a button, a program, a timer) ends it, and it is tried again later.
+    This plays a tone of 0.7 s and takes about 3 s, during which Hearth hears nobody. A turn that
+    begins meanwhile (a button, a program, a timer) ends the measurement, which is tried again
+    later.
     """
 
     def __init__(
@@ -59,15 +60,16 @@ class EchoMeasurement:
         self._paths = paths
         self._audio = audio
         self._clock = clock
-        self._failures: Counter[object] = Counter()  # by pair
-        self._put_off: dict[object, float] = {}  # pair -> when to try again
-        self._told: set[str] = set()  # failures that are in the log
+        self._failures: Counter[object] = Counter()  # failed attempts by pair
+        self._put_off: dict[object, float] = {}  # pair -> monotonic time of the next attempt
+        self._told: set[str] = set()  # failures logged so far
 
     async def run(self, rests: Callable[[], bool], quiet: Callable[[], bool]) -> None:
-        """Measure what is new. Returns when a canceller of ours is needed, which a start begins.
+        """Measure new pairs. Returns when a pair needs our own canceller, which only a restart can
+        add.
 
-        `rests`: nobody talks, nothing sounds, and the microphone is on. `quiet`: nor is there any
-        noise in the room.
+        `rests` returns True while nobody talks, nothing is played and the microphone is on; `quiet`
+        while there is no noise in the room either.
         """
         while True:
             pair = await self._wait_for_quiet(lambda: rests() and quiet())
@@ -79,7 +81,7 @@ class EchoMeasurement:
             self._watch.look_again()
 
     async def _wait_for_quiet(self, quiet: Callable[[], bool]) -> Pair:
-        """Return the pair to measure after QUIET_S in which it could have been measured."""
+        """Return the pair to measure after QUIET_S seconds of quiet."""
         since: float | None = None
         while True:
             now, pair = self._clock.monotonic(), self._watch.unmeasured
@@ -119,7 +121,7 @@ class EchoMeasurement:
             return measuring.result()
         except (AudioError, ConfigError, StoreError) as error:
             self._failed(pair, str(error))
-        except Exception as error:  # the edge: whatever breaks in there, Hearth goes on
+        except Exception as error:  # last resort: whatever fails in there, Hearth goes on
             _log.debug("measuring the echo broke", exc_info=True)
             self._failed(pair, str(error))
         finally:
@@ -128,7 +130,7 @@ class EchoMeasurement:
         return None
 
     def _failed(self, pair: Pair, why: str) -> None:
-        """Put the next attempt off, and log each reason once."""
+        """Postpone the next attempt, and log each reason once."""
         before = self._failures[pair.names]
         self._failures[pair.names] += 1
         wait_s = AGAIN_S[before] if before < len(AGAIN_S) else math.inf

@@ -1,4 +1,4 @@
-"""Plan against our own voice in the microphone, by the settings and the devices."""
+"""The plan against our own voice in the microphone, by the settings and the devices."""
 
 import asyncio
 import json
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from audio.echo.livekit import LivekitCleaner
 
 
-# What was measured of the echo, kept for each pair of microphone and loudspeaker.
+# Measured echo paths, stored for each pair of microphone and loudspeaker.
 #
-# A pair is measured once, by a chirp, in a quiet moment after it was first used. A measurement that
-# tells nothing is not kept.
+# A pair is measured once, by a chirp, in a quiet moment after it was first used. A failed
+# measurement is not stored.
 
 
-_LOUDER = 1.25  # times the volume at which no echo was found: 6 dB at a sound server
+_LOUDER = 1.25  # factor over the volume at which no echo was found: 6 dB at a sound server
 
 _log = logging.getLogger(__name__)
 
@@ -39,15 +39,16 @@ Measure = Callable[[Pair, int], Awaitable[EchoPath]]
 
 
 class EchoPaths:
-    """Knows the pairs that were measured, and measures others."""
+    """Store and measure the echo paths of device pairs."""
 
     def __init__(self, kept: SmallValues, measure: Measure = measure_pair) -> None:
-        """`kept`: the store. `measure` opens both devices; `int` is the lead-in in ms."""
+        """`kept` is the store. `measure` opens both devices; its `int` is the lead-in in ms."""
         self._kept = kept
         self._measure = measure
 
     async def known(self, pair: Pair) -> EchoPath | None:
-        """Read what was kept of this pair; None: nothing that still counts. Raises StoreError."""
+        """Return the stored echo path of this pair, None if there is none that is still valid.
+        Raises StoreError."""
         row = await self._kept.kept(_name(pair))
         if not isinstance(row, dict) or not isinstance(row.get("path"), dict):
             return None
@@ -57,11 +58,11 @@ class EchoPaths:
         return path
 
     async def measured(self, pair: Pair, audio: Audio) -> EchoPath:
-        """Measure this pair, the devices of `audio`, and keep the result.
+        """Measure this pair, the devices of `audio`, and store the result.
 
-        Raises InputUnusable and DeviceLost where nothing was learnt, and StoreError.
+        Raises InputUnusable and DeviceLost if nothing was learnt, and StoreError.
         """
-        # Where this cannot be read, it may be muted: the error ends the attempt.
+        # If this cannot be read, the microphone may be muted: the error ends the attempt.
         muted = await self._kept.kept(MUTED)
         if muted is not None and muted is not False:
             raise InputUnusable("The microphone is muted, by a person: nothing may be heard.")
@@ -74,36 +75,40 @@ class EchoPaths:
 
 
 async def _still_there(pair: Pair, audio: Audio) -> None:
-    """Raises DeviceLost where the devices are others by now, or closed."""
+    """Raise DeviceLost if the devices have changed or were closed."""
     now = await asyncio.to_thread(find_pair, audio.input, audio.output, audio.channel)
     if now.obstacle or now.names != pair.names:
         raise DeviceLost(now.obstacle or "The sound devices changed while they were measured.")
 
 
 def _name(pair: Pair) -> str:
-    """Under which it is kept: another device or another channel is another pair."""
+    """Return the key in the store. Another device or channel is another pair."""
     return f"echo {json.dumps(pair.names)}"
 
 
 def _louder(pair: Pair, then: Any) -> bool:
-    """Tell whether the loudspeaker is set so much louder that an echo may be heard now."""
+    """Return True if the loudspeaker is now so much louder that an echo may be audible."""
     now = pair.output.volume
     return isinstance(then, int | float) and now is not None and now > then * _LOUDER
 
 
 @dataclass(frozen=True, slots=True)
 class EchoPlan:
-    """The plan, and who carries it out."""
+    """The plan and the canceller that carries it out."""
 
     plan: Plan
-    cleaner: "LivekitCleaner | None"  # between microphone and ear; hears what the speaker plays
-    complaint: str  # where the settings want more than there is, a sentence; else ""
-    path: EchoPath | None = None  # what was measured with these devices
-    pair: Pair | None = None  # the devices, where the plan is by them; None: they were not found
+    # Between the microphone and the audio front end; also gets what the speaker plays.
+    cleaner: "LivekitCleaner | None"
+    complaint: str  # a sentence if the settings want more than is available, else ""
+    path: EchoPath | None = None  # the measured path of these devices
+    # The devices, if the plan depends on them; None if they were not found.
+    pair: Pair | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """Give its state for programs: `frames` (of 20 ms) since the start, None where none
-        is cleaned."""
+        """Return the state for programs.
+
+        `frames` counts frames of 20 ms since the start, None without a cleaner.
+        """
         return {
             "cancellation": self.plan.kind,
             "half_duplex": self.plan.half_duplex,
@@ -115,18 +120,18 @@ class EchoPlan:
 
 @dataclass(frozen=True, slots=True)
 class Devices:
-    """Devices that the settings mean, as they are now."""
+    """The devices that the settings mean at present."""
 
     pair: Pair
-    cancelled: bool  # the sound server takes our voice out
+    cancelled: bool  # the sound server removes our voice
 
 
 async def plan_echo(settings: Settings) -> EchoPlan:
     """Choose the plan for the devices of these settings.
 
-    `auto` goes by what was measured with these two devices before; until then only the wake word
-    interrupts. Nothing is played here. Raises InputUnusable if the settings want what this machine
-    cannot do.
+    `auto` uses earlier measurements of these two devices; without one, only the wake word
+    interrupts. Nothing is played here. Raises InputUnusable if the settings want something that
+    this machine cannot do.
     """
     audio = settings.audio
     extra = find_spec("livekit") is not None
@@ -145,21 +150,21 @@ async def plan_echo(settings: Settings) -> EchoPlan:
 
 
 async def measure_echo(settings: Settings, pair: Pair) -> EchoPath:
-    """Measure these two, the devices of the settings, now, and keep it.
+    """Measure this pair, the devices of the settings, now, and store the result.
 
-    Raises InputUnusable and DeviceLost where nothing was learnt, ConfigError and StoreError.
+    Raises InputUnusable and DeviceLost if nothing was learnt, ConfigError and StoreError.
     """
     async with Store(settings.database, SystemClock()) as store:
         return await EchoPaths(store).measured(pair, settings.audio)
 
 
 def is_device(name: str) -> bool:
-    """Tell whether `audio.input` or `audio.output` names a device: no file, and not nothing."""
+    """Return True if `audio.input` or `audio.output` names a device, not a file or nothing."""
     return name != "null" and not name.startswith("file:")
 
 
 def goes_by_devices(audio: Audio) -> bool:
-    """Tell whether with other devices the plan may be another."""
+    """Return True if the plan depends on which devices are used."""
     return (
         audio.echo_cancellation in ("auto", "system")
         and is_device(audio.input)
@@ -168,12 +173,12 @@ def goes_by_devices(audio: Audio) -> bool:
 
 
 def devices_of(audio: Audio) -> Devices:
-    """The devices of these settings, which name two. Blocking. Raises InputUnusable."""
+    """Return the devices of these settings, which name two. Blocking. Raises InputUnusable."""
     return Devices(find_pair(audio.input, audio.output, audio.channel), _is_cancelled(audio))
 
 
 async def _plan(audio: Audio, path: EchoPath | None, extra: bool, cancelled: bool) -> EchoPlan:
-    """Raises InputUnusable where the canceller is installed and does not work."""
+    """Return the plan. Raises InputUnusable if the canceller is installed but does not work."""
     kind = None if path is None else path.kind
     plan = choose(audio.echo_cancellation, extra=extra, cancelled_source=cancelled, path=kind)
     own = plan.kind == "own"
@@ -181,7 +186,7 @@ async def _plan(audio: Audio, path: EchoPath | None, extra: bool, cancelled: boo
     complaint = plan.reason if wanted and plan.half_duplex else ""
     if not (own or _tidies(audio)):
         return EchoPlan(plan, None, complaint, path)
-    from audio.echo.livekit import LivekitCleaner  # late: an extra
+    from audio.echo.livekit import LivekitCleaner  # imported late: an extra
 
     cleaner = await asyncio.to_thread(
         LivekitCleaner,
@@ -207,16 +212,16 @@ async def _known(settings: Settings) -> tuple[Pair | None, EchoPath | None]:
                 return pair, await EchoPaths(store).known(pair)
     except (AudioError, ConfigError, StoreError) as error:
         _log.debug("nothing is known about the echo: %s", error)
-    except Exception:  # the edge: whatever breaks in there, Hearth starts
+    except Exception:  # last resort: whatever fails in there, Hearth starts
         _log.debug("looking for the sound devices broke", exc_info=True)
     return pair, None
 
 
 def _is_cancelled(audio: Audio) -> bool:
-    """Tell whether the sound server takes our voice out, for "default" with its default devices.
+    """Return True if the sound server removes our voice, with its default devices for "default".
 
-    The microphone must be a source that it makes for that, and the loudspeaker the sink that
-    belongs to it, where there is such a one: what is played past it is not taken out.
+    The microphone must be a source that the server makes for this and the loudspeaker the matching
+    sink, if there is one: sound that bypasses the sink is not removed.
     """
     if not is_device(audio.input):
         return False
@@ -228,7 +233,7 @@ def _is_cancelled(audio: Audio) -> bool:
             return True
         return _cancels(find_device(audio.output, "output"))
     except AudioError:
-        return False  # a device is missing; what it is like is not known
+        return False  # a device is missing, so its properties are not known
 
 
 def _cancels(device: DeviceInfo) -> bool:

@@ -1,8 +1,8 @@
-"""Tell whether the plan against our own voice still holds for the devices that are there.
+"""Keep the plan against our own voice valid for the devices in use.
 
-What was measured is true of one pair of microphone and loudspeaker. When the system's choice falls
-on another one while we run, speech would cut our answers by what was measured with the first, and
-the speech might be our own. So the plan follows the devices. `echo_measurement` measures a new pair
+A measurement holds for one pair of microphone and loudspeaker. If the system switches to another
+pair while we run, speech would interrupt our answers by the first pair's measurement, and that
+speech might be our own. So the plan follows the devices. `echo_measurement` measures a new pair
 when the room is quiet.
 """
 
@@ -24,8 +24,8 @@ from audio.echo.measure import EchoPath, Pair
 from audio.errors import AudioError
 from audio.timing import BoundedCalls, CallStuck
 
-SETTLE_S = 0.5  # after news of the devices, before one looks: they come in bursts
-AGAIN_S = 3.0  # until the next look where the first may have come too early
+SETTLE_S = 0.5  # seconds to wait after news of the devices, which come in bursts
+AGAIN_S = 3.0  # seconds until the next check if the first may have come too early
 
 _NOT_KNOWN = Plan(
     "none",
@@ -45,10 +45,10 @@ def plan_now(
     *,
     extra: bool,
 ) -> EchoPlan:
-    """The plan for `devices`, where `first` was made at the start and has no canceller of ours.
+    """Return the plan for `devices`, if `first` was made at the start without our own canceller.
 
-    `devices`: None where they are not known. `path`: what was measured with them once, None where
-    nothing was. `extra`: our canceller is installed. Pure.
+    `devices` is None if they are not known. `path` is their measured echo path, None if there is
+    none. `extra`: our canceller is installed. Pure.
     """
     if devices is None:
         return first if first.pair is None else replace(first, plan=_NOT_KNOWN, path=None)
@@ -60,7 +60,7 @@ def plan_now(
 
 
 class EchoWatch:
-    """Keeps the plan true while it is entered. On one event loop."""
+    """Keep the plan valid while entered, on one event loop."""
 
     def __init__(
         self,
@@ -71,8 +71,12 @@ class EchoWatch:
         clock: Clock,
         calls: BoundedCalls | None = None,
     ) -> None:
-        """`full_duplex` is told at the start and with each change whether speech interrupts us.
-        `known`: what was measured of a pair, None where nothing was; may raise StoreError."""
+        """`full_duplex` is called at the start and on each change with True if speech may interrupt
+        us.
+
+        `known` returns the measured echo path of a pair, None if there is none; it may raise
+        StoreError.
+        """
         self._audio = audio
         self._first = self._now = first
         self._full_duplex = full_duplex
@@ -86,7 +90,7 @@ class EchoWatch:
 
     @property
     def now(self) -> EchoPlan:
-        """The plan that holds."""
+        """Current plan."""
         return self._now
 
     @property
@@ -97,17 +101,17 @@ class EchoWatch:
         return now.pair if open_question and now.plan is not _NOT_KNOWN else None
 
     def look_again(self) -> None:
-        """Look at the devices and at what is known about them, soon."""
+        """Check the devices and their known echo again soon."""
         self._changed()
 
     def as_json(self) -> dict[str, Any]:
-        """See EchoPlan."""
+        """Return the state of the current plan (see `EchoPlan.as_json`)."""
         return self._now.as_json()
 
     def follow(self, watch: DeviceWatch) -> None:
-        """Look now, and after each change that this tells of, where a change may matter.
+        """Check now and after each change that `watch` reports, if a change may matter.
 
-        A canceller of ours adapts itself to whatever it hears.
+        Our own canceller adapts to whatever it hears.
         """
         if self._first.plan.kind == "own" or not goes_by_devices(self._audio):
             return
@@ -127,39 +131,40 @@ class EchoWatch:
         await self._calls.rest()
 
     def _changed(self) -> None:
-        """Something is different among the sound devices."""
+        """Schedule a check, because the sound devices have changed."""
         self._news = True
         if self._looking is None or self._looking.done():
             self._looking = asyncio.create_task(self._keep_looking(), name="echo-looking")
 
     async def _keep_looking(self) -> None:
-        """As long as there are news, or the last look may have seen too little."""
+        """Check while there is news, or while the last check may have come too early."""
         again, failed = False, 0
         while self._news or again:
             await self._clock.sleep(SETTLE_S if self._news or failed == 1 else AGAIN_S)
             newly, self._news = self._news, False
             devices = await self._look()
             failed = failed + 1 if devices is None else 0
-            if failed != 1:  # one answer that is late tells nothing of the devices
+            if failed != 1:  # a single failure says nothing about the devices
                 self._become(devices, await self._path(devices))
             again = devices is None or (newly and _may_be_old(devices.pair))
 
     async def _look(self) -> Devices | None:
-        """Look at what there is; None: nobody knows."""
+        """Return the current devices, None if they cannot be determined."""
         try:
             devices = await self._calls.call(partial(devices_of, self._audio))
         except (AudioError, CallStuck):
             return None
-        except Exception:  # the edge: whatever breaks in there, the watch goes on
+        except Exception:  # last resort: whatever fails in there, the watch goes on
             _log.debug("looking for the sound devices broke", exc_info=True)
             return None
         first = self._first.pair
-        # A server that does not answer: PortAudio calls everything otherwise.
+        # If the server does not answer, PortAudio names everything differently.
         away = first is not None and _is_served(first) and not _is_served(devices.pair)
         return None if away else devices
 
     async def _path(self, devices: Devices | None) -> EchoPath | None:
-        """Read what was measured of these and still counts; None: nothing, or unreadable."""
+        """Return the valid echo path of these devices, None if there is none or it cannot be
+        read."""
         if devices is None or self._audio.echo_cancellation != "auto":
             return None
         try:
@@ -185,7 +190,7 @@ class EchoWatch:
             self._full_duplex(not now.plan.half_duplex)
 
     def _sentence(self) -> str:
-        """For the log, when the plan has become another."""
+        """Return the sentence for the log after a change of the plan."""
         reason, pair = self._now.plan.reason, self._now.pair
         if self._now.plan is _NOT_KNOWN or pair is None:
             return reason
@@ -200,18 +205,22 @@ def _is_first(first: EchoPlan, devices: Devices) -> bool:
 
 
 def _path_has_changed(first: EchoPlan, path: EchoPath | None) -> bool:
-    """Return True if the pair was measured since, or was turned up so that it no longer counts."""
+    """Return True if the pair was measured since, or was turned up so that its result is no longer
+    valid."""
     if first.path is None:
         return path is not None
     return first.path.kind == "apart" and path is None
 
 
 def _is_served(pair: Pair) -> bool:
-    """Tell whether the sound server has one of them."""
+    """Return True if the sound server provides one of the devices."""
     return "server" in (pair.input.backend, pair.output.backend)
 
 
 def _may_be_old(pair: Pair) -> bool:
-    """PortAudio lists what there was at its last start: the microphone, once it is missing, has it
-    started anew, a moment after the news."""
+    """Return True if the list of devices may be outdated.
+
+    PortAudio lists the devices of its last start. It is restarted once the microphone is missing, a
+    moment after the news.
+    """
     return "alsa" in (pair.input.backend, pair.output.backend)

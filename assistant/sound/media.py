@@ -1,11 +1,11 @@
-"""The media players of the room: lower while somebody speaks with Hearth, afterwards as before.
+"""Lower the room's media players while somebody speaks with Hearth, and restore them afterwards.
 
-They are lowered from the wake word to the end of the person's sentence, and again while we speak,
-ask and wait for an answer. While an answer is thought of the room is as the person left it:
-"louder" must start from the volume that they know, and "pause the music" must find it playing.
+Players are lowered from the wake word to the end of the person's sentence, and again while we
+speak, ask and wait for an answer. While an answer is being thought of, the room is as the person
+left it: "louder" must start from the volume they know, and "pause the music" must find it playing.
 
-No turn waits for this. What is lowered is in the store before, so that a process that dies leaves
-no quiet room behind: the next one puts it back.
+No turn waits for this. What is lowered is stored first, so that if the process dies the next one
+restores it.
 """
 
 import asyncio
@@ -33,12 +33,12 @@ from integrations.owner import OwnedTasks
 
 Means = Literal["lower", "pause"]
 
-NAME = "media_lowered"  # under which it is kept
-CALL_S = 2.0  # for one answer of Home Assistant
-LOOK_S = 1.0  # between two looks at the room; a turn is seen at once
-WATCH_S = 0.25  # the same while a player has not shown yet what we asked of it
-TRIES = 3  # to put one back
-KEEP = timedelta(hours=24)  # one that is off so long stays as it is
+NAME = "media_lowered"  # key in the store
+CALL_S = 2.0  # seconds for one answer of Home Assistant
+LOOK_S = 1.0  # seconds between checks of the room; a turn is noticed at once
+WATCH_S = 0.25  # the same while a player does not show yet what we asked of it
+TRIES = 3  # attempts to restore a player
+KEEP = timedelta(hours=24)  # a player that is off for this long is left as it is
 
 _LOWERED = frozenset(
     {State.WAKING, State.LISTENING, State.SPEAKING, State.CONFIRMING, State.FOLLOW_UP}
@@ -48,26 +48,26 @@ _log = logging.getLogger(__name__)
 _PAUSE, _VOLUME_SET, _PLAY = 1, 4, 16384
 _PLAYING = ("playing", "buffering")
 _AWAY = ("unavailable", "unknown")
-_SAME = 0.011  # of a volume; a player may know a hundred steps only
-_ROUNDED = 0.04  # from what was asked to what a player with few steps makes of it
+_SAME = 0.011  # difference of volumes taken as equal; a player may have only a hundred steps
+_ROUNDED = 0.04  # largest rounding by players with few steps
 
 
 @dataclass(frozen=True, slots=True)
 class Touched:
-    """One player that we have made quieter."""
+    """A player that we have lowered or paused."""
 
     entity_id: str
-    was: float | None  # its volume before, 0 to 1; None: it was paused instead
-    put: float | None  # the volume that we gave it, as it shows it once it is seen
-    took: bool = False  # it was seen to be so
+    was: float | None  # its volume before, 0 to 1; None if it was paused instead
+    put: float | None  # the volume we set, as the player shows it once seen
+    took: bool = False  # the player has shown the change
 
     @property
     def paused(self) -> bool:
-        """It was paused; else its volume was lowered."""
+        """True if the player was paused, False if its volume was lowered."""
         return self.was is None
 
     def action(self, *, back: bool) -> tuple[str, Mapping[str, Any]]:
-        """Name the action that makes it quieter, or as before, and its data."""
+        """Return the action that lowers or, with `back`, restores the player, and its data."""
         if self.paused:
             return "media_play" if back else "media_pause", {}
         return "volume_set", {"volume_level": self.was if back else self.put}
@@ -77,16 +77,16 @@ class PlayerVerdict(Enum):
     """State of a player that we touched."""
 
     OURS = auto()  # as we set it
-    PENDING = auto()  # it does not show yet that we set it
+    PENDING = auto()  # the change is not visible yet
     BACK = auto()  # as it was before
-    CHANGED = auto()  # somebody has set it otherwise: it is theirs
-    UNKNOWN = auto()  # off or away, it does not tell
+    CHANGED = auto()  # somebody has changed it, so we leave it alone
+    UNKNOWN = auto()  # off or unavailable
 
 
 def playing_in(house: House, area_id: str, own_device: str = "") -> list[Entity]:
-    """The players of the area that play aloud, each sound once.
+    """Return the players of the area that can be heard, each sound once.
 
-    `own_device`: id of this box in the house; what belongs to it is no other player's.
+    `own_device` is this device's id in the house; its own player is left out.
     """
     found: dict[str, Entity] = {}
     for player in playing(house, area_id):
@@ -94,17 +94,17 @@ def playing_in(house: House, area_id: str, own_device: str = "") -> list[Entity]
             aloud = one.attributes.get("is_volume_muted") is not True and volume_of(one) != 0.0
             if aloud and not (own_device and one.device_id == own_device):
                 found[one.entity_id] = one
-    # A player that stands for another one (`universal`) sets that one's volume as its own.
+    # A `universal` player sets the volume of the player it represents.
     stood_for = {str(one.attributes.get("active_child")) for one in found.values()}
     return [one for one in found.values() if one.entity_id not in stood_for]
 
 
 def touches(players: list[Entity], means: Means, lower_to: float) -> list[Touched]:
-    """Decide what to do to those that can do it. `lower_to`: a part of the volume."""
+    """Decide what to do to the players that support it. `lower_to` is a fraction of the volume."""
     if means == "pause":
         able = [one for one in players if has_features(one, _PAUSE | _PLAY)]
         ids = {one.entity_id for one in able}
-        # Players that are joined play one sound: the first of them pauses it for all.
+        # Joined players play one sound: the first of them pauses it for all.
         return [
             Touched(one.entity_id, None, None)
             for one in able
@@ -121,7 +121,7 @@ def touches(players: list[Entity], means: Means, lower_to: float) -> list[Touche
 
 
 def judge(touched: Touched, now: Entity | None, *, restoring: bool = False) -> PlayerVerdict:
-    """Judge how it stands. `restoring`: it was asked to be as before."""
+    """Judge the current state of a player. `restoring`: we have asked to restore it."""
     if now is None or now.state in _AWAY:
         return PlayerVerdict.UNKNOWN
     if touched.paused:
@@ -137,14 +137,14 @@ def judge(touched: Touched, now: Entity | None, *, restoring: bool = False) -> P
 
 
 def seen(touched: Touched, now: Entity | None) -> Touched:
-    """The same with what the player made of it, once it shows that."""
+    """Return `touched` with the volume that the player made of our request, once it shows it."""
     if touched.took or judge(touched, now) is not PlayerVerdict.OURS or now is None:
         return touched
     return replace(touched, took=True, put=None if touched.paused else volume_of(now))
 
 
 def volume_of(player: Entity) -> float | None:
-    """0 to 1; None where it does not tell, as one that is off."""
+    """Return the volume, 0 to 1; None if the player does not report it, for instance while off."""
     volume = player.attributes.get("volume_level")
     if isinstance(volume, bool) or not isinstance(volume, int | float):
         return None
@@ -162,9 +162,9 @@ def _judge_paused(touched: Touched, now: Entity, *, restoring: bool) -> PlayerVe
 
 
 def _members(house: House, player: Entity) -> list[Entity]:
-    """A group's members, since setting the group's volume makes all of theirs equal; else itself.
+    """Return a group's members, or the player itself if it is no group.
 
-    A member that stands in another room is left out.
+    Setting a group's volume would make all members equal. Members in another room are left out.
     """
     found = (house.entities.get(name) for name in texts(player.attributes.get("entity_id")))
     members = [one for one in found if one is not None]
@@ -181,41 +181,40 @@ def _leader(player: Entity) -> str:
 
 @dataclass(slots=True)
 class _Held:
-    """A player that is not yet as it was."""
+    """A player that has not been restored yet."""
 
     touched: Touched
     since: datetime
-    asked_s: float = 0.0  # when it was asked to be as before, on the clock's monotonic time
-    tries: int = 0  # so often; above 0: it is being put back
+    asked_s: float = 0.0  # monotonic time of the last attempt to restore it
+    tries: int = 0  # attempts to restore it; above 0 it is being restored
 
     def judge(self, house: House) -> PlayerVerdict:
-        """Judge how it stands."""
         now = house.entities.get(self.touched.entity_id)
         return judge(self.touched, now, restoring=self.tries > 0)
 
     def as_row(self) -> dict[str, Any]:
-        """As the store has it."""
+        """Return the row for the store."""
         one = self.touched
         since = self.since.isoformat()
         return {"entity_id": one.entity_id, "was": one.was, "put": one.put, "since": since}
 
     def look_at(self, house: House) -> None:
-        """Take in what the house shows of it, while it is lowered."""
+        """Take in what the house shows of the player while it is lowered."""
         if not self.tries:
             self.touched = seen(self.touched, house.entities.get(self.touched.entity_id))
 
     def lower_again(self) -> None:
-        """Begin anew with it, from where it was at first."""
+        """Lower it again, starting from its original volume."""
         self.touched, self.tries = replace(self.touched, took=False), 0
 
     def ask_back(self, now_s: float) -> None:
-        """Count an attempt to put it back."""
+        """Count an attempt to restore it."""
         self.tries += 1
         self.asked_s = now_s
 
 
 class RoomMedia:
-    """Lower and put back the players of one room. Enter it; give `stand` to the runner."""
+    """Lower and restore the players of one room. Enter it, and pass `stand` to the runner."""
 
     def __init__(
         self,
@@ -228,9 +227,11 @@ class RoomMedia:
         own_device: Callable[[], str] = lambda: "",
         on_plays: Callable[[bool], None] = lambda plays: None,
     ) -> None:
-        """`area`: `assistant.area`, without which there is no room and nothing is done;
-        `own_device`: id of this box in the house, whose own player is left alone;
-        `on_plays`: told when media begins or ends to play in the room; must not block."""
+        """`area` is `assistant.area`; without it there is no room and nothing is done.
+
+        `own_device` returns this device's id in the house, whose own player is left alone.
+        `on_plays` is called when media starts or stops playing in the room; it must not block.
+        """
         self._home = home
         self._services = services
         self._kept = kept
@@ -239,11 +240,11 @@ class RoomMedia:
         self._area = area
         self._own_device = own_device
         self._held: dict[str, _Held] = {}  # by entity id
-        self._written: list[dict[str, Any]] = []  # what the store has
+        self._written: list[dict[str, Any]] = []  # rows in the store
         self._wanted = self._lowered = False
-        self._alarm = Alarm(clock)  # rings when a turn begins or ends
-        self._seen: House | None = None  # at which `plays` was looked up
-        self.plays = False  # media in the room, lowered or not, as of a second ago
+        self._alarm = Alarm(clock)  # wakes the task when a turn begins or ends
+        self._seen: House | None = None  # snapshot for which `plays` was determined
+        self.plays = False  # media plays in the room, lowered or not, as of a second ago
         self._on_plays = on_plays
         self._owner = OwnedTasks()
 
@@ -255,12 +256,13 @@ class RoomMedia:
     async def __aexit__(self, *error: Any) -> None:
         await self._owner.__aexit__(*error)
         self._alarm.close()
-        with suppress(TimeoutError):  # then the next process does it
+        with suppress(TimeoutError):  # the next process restores them
             async with asyncio.timeout(CALL_S):
                 await self._put_back(last=True)
 
     def stand(self, standing: Standing) -> None:
-        """The conversation stands otherwise: for `observe` of the runner. Returns at once."""
+        """Take a change of the conversation's state, for the runner's `observe`. Returns at
+        once."""
         wanted = standing.state in _LOWERED and self._settings.during_turn != "leave"
         if wanted is not self._wanted:
             self._wanted = wanted
@@ -274,7 +276,7 @@ class RoomMedia:
                 self._lowered = True
                 await self._lower()
             elif self._wanted:
-                await self._write()  # what the players have made of it
+                await self._write()  # the volumes that the players have set
             else:
                 self._lowered = False
                 await self._put_back()
@@ -283,7 +285,6 @@ class RoomMedia:
             await self._alarm.wait(self._clock.monotonic() + pause_s)
 
     def _look(self) -> None:
-        """Look at what the room shows now."""
         house, before = self._home.house, self.plays
         if not self._home.connected:
             self.plays, self._seen = False, None
@@ -300,7 +301,7 @@ class RoomMedia:
         return playing_in(house, area.area_id, self._own_device()) if area else []
 
     async def _lower(self) -> None:
-        """All that plays now. What begins to play later is the person's own doing."""
+        """Lower everything that plays now. What starts later is the person's own choice."""
         means = self._settings.during_turn
         if not self._home.connected or means == "leave":
             return
@@ -310,12 +311,12 @@ class RoomMedia:
             if touched.entity_id not in self._held:
                 held = self._held[touched.entity_id] = _Held(touched, self._clock.now())
                 begun.append(held)
-        await self._write()  # before anything is lowered
+        await self._write()  # stored before anything is lowered
         for one in await self._ask(begun, back=False):
             self._held.pop(one.touched.entity_id, None)
 
     def _taken_up(self, house: House) -> list[_Held]:
-        """Lower those again that are just being put back, from where they were at first."""
+        """Mark players that are being restored to be lowered again, from their original volume."""
         again = []
         for name, held in list(self._held.items()):
             verdict = held.judge(house)
@@ -328,9 +329,9 @@ class RoomMedia:
         return again
 
     async def _put_back(self, last: bool = False) -> None:
-        """Put back those that are as we set them; those that somebody has set are theirs.
+        """Restore the players that are still as we set them; others have been changed by somebody.
 
-        `last`: nobody will look whether it came so.
+        `last`: nobody will check the result.
         """
         if self._held and not self._home.connected:
             return
@@ -357,12 +358,13 @@ class RoomMedia:
         await self._write()
 
     async def _ask(self, asked: Sequence[_Held], *, back: bool) -> list[_Held]:
-        """All at the same time; those of which it is certain that nothing was done."""
+        """Call all players at the same time, and return those for which nothing can have been
+        done."""
         done = await asyncio.gather(*(self._call(one.touched, back=back) for one in asked))
         return [one for one, may_be in zip(asked, done, strict=True) if not may_be]
 
     async def _call(self, touched: Touched, *, back: bool) -> bool:
-        """Tell whether it may have been done."""
+        """Return True if the action may have been carried out."""
         (action, data), name = touched.action(back=back), touched.entity_id
         try:
             async with asyncio.timeout(CALL_S):
@@ -388,7 +390,7 @@ class RoomMedia:
             self._held[touched.entity_id] = _Held(touched, since)
 
     async def _write(self) -> None:
-        """Write down what to put back if the process dies now; on the disk when it returns."""
+        """Store what to restore if the process dies now. It is on the disk when this returns."""
         rows = [one.as_row() for one in self._held.values()]
         if rows == self._written:
             return

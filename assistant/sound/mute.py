@@ -1,7 +1,7 @@
-"""The closed microphone: a person's word that holds until they take it back, whatever happens.
+"""Mute the microphone until the person unmutes it, whatever happens.
 
-Muted, the device itself is closed, and nothing that was heard counts. It is on the disk before it
-is acknowledged, so it holds over a restart and over a lost plug.
+While muted, the device itself is closed and nothing that was heard counts. The state is on the disk
+before it is acknowledged, so it survives a restart and an unplugged device.
 """
 
 import asyncio
@@ -17,14 +17,12 @@ from audio.errors import AudioError
 from integrations.owner import OwnedTasks
 from integrations.web.box import NotPossible
 
-# Tones for somebody who is in the middle of a conversation when the microphone goes.
+# Tones for a person in the middle of a conversation when the microphone goes.
 #
-# Nobody else is told aloud: a microphone that comes and goes at night wakes nobody.
+# Nothing is played otherwise: a microphone that fails at night must wake nobody.
 
 
-BACK_S = (
-    60.0  # after its loss, the return interests whoever was speaking; later nobody waits for it
-)
+BACK_S = 60.0  # seconds after the loss in which its return interests the person who was speaking
 GONE_TONE, BACK_TONE = "error", "unmute"  # sounds of `audio.earcons`
 
 _GONE = (MicrophoneStatus.MISSING, MicrophoneStatus.ELSEWHERE)
@@ -35,22 +33,23 @@ _log = logging.getLogger(__name__)
 
 
 class MicrophoneTones:
-    """Give `stand` every change of the conversation's standing; enter it to hear the tones.
+    """Play tones when the microphone is lost or comes back during a conversation.
 
-    Whoever is speaking, or is waited for, when the microphone goes hears a rising tone when it is
-    back. Its loss itself is told by the turn's own words; only the wait for an answer, which no
-    words would end, is ended by a tone.
+    Pass `stand` every change of the conversation's standing, and enter the context to hear the
+    tones. A person who is speaking, or is being waited for, when the microphone goes hears a rising
+    tone when it is back. The turn's own words report the loss; only the wait for an answer, which
+    no words would end, is ended by a tone.
     """
 
     def __init__(
         self, sound: Callable[[str], Awaitable[None]], clock: Clock, standing: Standing
     ) -> None:
-        """`sound` plays a sound of `audio.earcons`; `standing`: how it stands now."""
+        """`sound` plays a sound of `audio.earcons`; `standing` is the current state."""
         self._sound = sound
         self._clock = clock
         self._before = standing
-        self._gone_at: float | None = None  # while somebody waits for it
-        self._unheard = False  # it was silent or closed, and has not been heard since
+        self._gone_at: float | None = None  # set while somebody waits for it
+        self._unheard = False  # silent or closed, and not heard since
         self._owner = OwnedTasks()
 
     async def __aenter__(self) -> Self:
@@ -61,11 +60,11 @@ class MicrophoneTones:
         await self._owner.__aexit__(*error)
 
     def stand(self, standing: Standing) -> None:
-        """It stands so now (`observe` of the runner)."""
+        """Take a change of the conversation's state, for the runner's `observe`."""
         before, self._before = self._before, standing
         self._log_return(standing.microphone)
         if standing.muted or (standing.state in _WITH_SOMEBODY and not _gone(standing)):
-            self._gone_at = None  # by the person's own wish; or they speak, and are heard
+            self._gone_at = None  # muted by the person, or they are speaking and heard
         elif _gone(standing) and not _gone(before) and before.state in _WITH_SOMEBODY:
             self._gone_at = self._clock.monotonic()
             if before.state is State.FOLLOW_UP:
@@ -98,16 +97,16 @@ def _gone(standing: Standing) -> bool:
 
 
 def _is_back(standing: Standing) -> bool:
-    """Once the words about its loss are over, too."""
+    """Return True once the microphone is heard and the words about its loss are over."""
     return standing.microphone is MicrophoneStatus.LISTENING and standing.state is State.IDLE
 
 
-NAME = "microphone_muted"  # under which it is kept
+NAME = "microphone_muted"  # key in the store
 MUTE, UNMUTE = "mute", "unmute"  # sounds of `audio.earcons`
 
 
 class Mute:
-    """Mutes and remembers. Call `load` before anything is listened to."""
+    """Mute the microphone and remember it. Call `load` before anything is listened to."""
 
     def __init__(
         self,
@@ -116,20 +115,23 @@ class Mute:
         sound: Callable[[str], Awaitable[None]] | None = None,
         opening: Callable[[], Awaitable[bool]] | None = None,
     ) -> None:
-        """`kept`: the store; `mute`: makes the conversation deaf, or not; `sound`: plays a sound of
-        `audio.earcons`; `opening`: the tone before
-        a microphone that a program opens, False: it did not sound; None: nobody would hear."""
+        """`kept` is the store. `mute` makes the conversation stop listening, or listen again.
+
+        `sound` plays a sound of `audio.earcons`. `opening` plays the tone before a program opens
+        the microphone and returns False if it was not played; None if nobody would hear it.
+        """
         self._kept = kept
         self._mute = mute
         self._sound = sound
         self._opening = opening
         self._pause: Callable[[bool], None] = lambda on: None
-        self.on = False  # nothing is listened to
-        self._unkept = False  # the disk does not know what holds
+        self.on = False  # muted
+        self._unkept = False  # the stored state is not the current one
         self._busy = asyncio.Lock()
 
     async def load(self) -> None:
-        """Take up what an earlier process has left. Where that cannot be read it is muted."""
+        """Load the state an earlier process has left. If it cannot be read, the microphone is
+        muted."""
         try:
             value = await self._kept.kept(NAME)
         except StoreError as error:
@@ -139,16 +141,17 @@ class Mute:
         self._apply(value is not None and value is not False)
 
     def attach(self, pause: Callable[[bool], None]) -> None:
-        """Close the microphone by `pause` from now on, at once where it is muted."""
+        """Close the microphone with `pause` from now on, at once if it is muted."""
         self._pause = pause
         pause(self.on)
 
     async def set(self, on: bool, *, aloud: bool = False) -> None:
-        """Mute, or listen again; on the disk when this returns, and then acknowledged by a sound.
+        """Mute or unmute. The state is on the disk when this returns, and a sound acknowledges it.
 
-        It closes first and opens last. It holds even where the disk is full, but then not over a
-        restart, and no sound says that it is done. Raises StoreError. `aloud`: a program wants it,
-        so nothing opens before a tone was heard: raises NotPossible where it was not.
+        Muting closes the microphone first; unmuting opens it last. It works even with a full disk,
+        but then not beyond a restart, and no sound acknowledges it. Raises StoreError. `aloud`: a
+        program wants it, so a tone must be heard before the microphone opens; raises NotPossible if
+        it was not.
         """
         async with self._busy:
             if on is self.on and not self._unkept:
@@ -174,7 +177,7 @@ class Mute:
         self._mute(on)
 
     async def _announce_opening(self) -> None:
-        """Raises NotPossible."""
+        """Play the opening tone. Raises NotPossible if it was not played."""
         if self._opening is None or not await self._opening():
             raise NotPossible(
                 "It stays muted: the tone before a microphone that a program opens cannot be heard."

@@ -1,9 +1,9 @@
-"""Sound kept to find out why it woke or did not, and what it heard; off unless it is asked for.
+"""Keep audio to find out why a wake word fired or did not, and what was heard. Off by default.
 
-Each recording is a WAV file with a `.json` beside it, named by time, kind, word and score. They lie
-in a folder of their own that only its owner may read, are written by a thread, and are deleted by
-number and age. Never kept: the sound of a PIN or of any answer to a question of ours, and nothing
-at all while guests are in the house.
+Each recording is a WAV file with a `.json` file beside it, named by time, kind, word and score.
+They are kept in a separate folder that only its owner may read, written by a thread, and deleted by
+number and age. Never kept: the audio of a PIN or of any answer to our questions, and nothing at all
+in guest mode.
 """
 
 import asyncio
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
     from assistant.conversation.turn import Turn
 
 FOLDER = "recordings"  # in the data folder
-WAITING = 16  # recordings not yet written; beyond that the newest is left out
-# What is looked back on reaches 3 s behind: for so long after an answer its sound may be in it.
+WAITING = 16  # recordings waiting to be written; further ones are dropped
+# The ring buffer holds 3 s: for this long after an answer it may contain its audio.
 AFTER_ANSWER_S = 3.5
-LOOK_S = 600.0  # between two looks for what has become too old
-_END_S = 5.0  # for the last ones to be written
+LOOK_S = 600.0  # seconds between deletions of old recordings
+_END_S = 5.0  # seconds for the last ones to be written
 _STAMP = "%Y%m%dT%H%M%S.%f"
 _ENDINGS = (".json", ".wav")
 _NAME = re.compile(r"(\d{8}T\d{6}\.\d{6})Z-(wake|near|turn)-[\w.-]+")
@@ -47,20 +47,20 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """One of them, as its `.json` has it."""
+    """One recording, as described by its `.json` file."""
 
-    name: str  # of its files, without ending
+    name: str  # file name without suffix
     kind: Kind
-    at: datetime  # when it was complete, aware
-    word: str  # the wake word; of a turn without one, what began it, such as "follow_up"
-    score: float | None  # of the wake word, 0 to 1; None: there was none
-    seconds: float  # of sound, 16 kHz mono int16
-    turn_id: str = ""  # of a turn
-    closeness: float | None = None  # of a near miss: its score as a part of the threshold
+    at: datetime  # when it was complete; timezone-aware
+    word: str  # the wake word; for a turn without one, its source, such as "follow_up"
+    score: float | None  # score of the wake word, 0 to 1; None if there was none
+    seconds: float  # seconds of audio, 16 kHz mono int16
+    turn_id: str = ""  # only for a turn
+    closeness: float | None = None  # only for a near miss: its score as a share of the threshold
 
 
 class Recordings:
-    """Keeps the last ones of each kind. Enter it; where none are to be kept that deletes all.
+    """Keep the newest recordings of each kind. If none are to be kept, entering it deletes all.
 
     `wake`, `near_miss` and `turn` may be called on any thread and return at once.
     """
@@ -72,16 +72,17 @@ class Recordings:
         clock: Clock,
         may_keep: Callable[[], bool] = lambda: True,
     ) -> None:
-        """`folder`: the data folder; `may_keep`: asked at each, False while guests are there."""
+        """`folder` is the data folder. `may_keep` is called for each recording and returns False
+        for guests."""
         self._folder = folder / FOLDER
         self._keep = keep
         self._clock = clock
         self._may_keep = may_keep
-        self._answering = False  # an answer of the person is waited for, or heard
+        self._answering = False  # an answer is being waited for or heard
         self._private_until_s = 0.0  # on the clock's monotonic time
         self._queue: queue.Queue[tuple[Recording, bytes] | None] = queue.Queue(WAITING)
         self._thread: threading.Thread | None = None
-        self.left_out = 0  # because the disk was too slow
+        self.left_out = 0  # recordings dropped because the disk was too slow
 
     async def __aenter__(self) -> Self:
         if self._keep.keep:
@@ -98,37 +99,38 @@ class Recordings:
 
     @property
     def on(self) -> bool:
-        """Tell whether anything is kept, so that nobody need copy sound for nothing."""
+        """True if recordings are kept, so that callers need not copy audio for nothing."""
         return self._thread is not None
 
     def stand(self, standing: Standing) -> None:
-        """The conversation stands otherwise: for `observe` of the runner."""
+        """Take a change of the conversation's state, for the runner's `observe`."""
         answering = standing.state is State.CONFIRMING
         if self._answering and not answering:
             self._private_until_s = self._clock.monotonic() + AFTER_ANSWER_S
         self._answering = answering
 
     def wake(self, word: str, score: float, pcm: bytes) -> None:
-        """A wake word, with the seconds that led to it: 16 kHz mono int16."""
+        """Record a wake word with the seconds before it: 16 kHz mono int16."""
         if not self._private:
             self._take("wake", pcm, word, score)
 
     def near_miss(self, heard: NearMiss, pcm: bytes) -> None:
-        """Take what was not taken for a wake word, with the seconds that led to it."""
+        """Record a near miss with the seconds before it."""
         if not self._private:
             self._take("near", pcm, heard.word, heard.score, closeness=heard.closeness)
 
     def turn(self, turn_id: str, pcm: bytes, word: str, score: float | None = None) -> None:
-        """The sentence of a turn. To be called at its end, before anything is asked back.
+        """Record the sentence of a turn. Call it at the end of the sentence, before anything is
+        asked.
 
-        `word`, `score`: of the wake word; where there was none, what began the turn.
+        `word` and `score` are those of the wake word; without one, `word` says what began the turn.
         """
         if not self._answering:
             self._take("turn", pcm, word, score, turn_id=turn_id)
 
     @property
     def _private(self) -> bool:
-        """True while what is heard may be an answer."""
+        """True while the audio may contain an answer."""
         return self._answering or self._clock.monotonic() < self._private_until_s
 
     def _take(
@@ -175,7 +177,7 @@ class Recordings:
                     _log.error("a recording could not be kept: %s", error)
 
     def _delete_old(self) -> None:
-        """Beyond the number of each kind, and beyond the age."""
+        """Delete recordings beyond the number of each kind or the maximum age."""
         oldest = self._clock.now() - timedelta(hours=self._keep.keep_hours)
         kept: dict[str, int] = {}
         names = {path.stem for ending in _ENDINGS for path in _files(self._folder, ending)}
@@ -193,7 +195,7 @@ class Recordings:
 
 
 def listed(folder: Path) -> list[Recording]:
-    """All that are kept in the data folder, the oldest first."""
+    """Return all recordings in the data folder, oldest first."""
     found = []
     for path in sorted(_files(folder / FOLDER, ".json")):
         try:
@@ -208,12 +210,12 @@ def listed(folder: Path) -> list[Recording]:
 
 
 def path_of(folder: Path, recording: Recording) -> Path:
-    """Its WAV file in the data folder."""
+    """Return the recording's WAV file in the data folder."""
     return folder / FOLDER / f"{recording.name}.wav"
 
 
 def write(folder: Path, recording: Recording, pcm: bytes) -> None:
-    """Both files, the `.json` last. Raises OSError."""
+    """Write both files, the `.json` last. Raises OSError."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     folder.chmod(0o700)
     path = folder / f"{recording.name}.wav"
@@ -228,7 +230,8 @@ def write(folder: Path, recording: Recording, pcm: bytes) -> None:
 
 
 def delete_all(folder: Path) -> None:
-    """Our files in it, and the folder where nothing else is left. What fails is logged."""
+    """Delete our files in the folder, and the folder if nothing else is left. Failures are
+    logged."""
     try:
         for ending in _ENDINGS:
             for path in _files(folder, ending):
@@ -244,44 +247,45 @@ def _create(path: Path) -> int:
 
 
 def _files(folder: Path, ending: str) -> Iterator[Path]:
-    """Ours alone: a file that somebody put there stays."""
+    """Yield our own files only, so that other files stay."""
     for path in list(folder.iterdir()) if folder.is_dir() else ():
         if path.suffix == ending and _NAME.fullmatch(path.stem):
             yield path
 
 
 def _told_by(name: str) -> tuple[datetime, str]:
-    """When it was made and its kind, from its name, which fits."""
+    """Return the time and kind in a valid recording name."""
     found = _NAME.fullmatch(name)
     assert found is not None
     return datetime.strptime(found[1], _STAMP).replace(tzinfo=UTC), found[2]
 
 
 class Recorder(TurnListener):
-    """On the loop's thread; each call copies a few seconds of sound, and nothing where all is off.
+    """Pass turns and near misses to the recordings, on the loop's thread.
 
-    Whether anything may be kept at all the recordings decide: they are told where the conversation
-    stands (`Recordings.stand`).
+    Each call copies a few seconds of audio, or nothing if recording is off. `Recordings` decides
+    what may be kept, as it follows the conversation's state (`Recordings.stand`).
     """
 
     def __init__(self, recordings: Recordings, recent: Callable[[], bytes]) -> None:
-        """`recent` gives all that can be looked back on: 16 kHz mono int16."""
+        """`recent` returns the audio in the ring buffer: 16 kHz mono int16."""
         self._recordings = recordings
         self._recent = recent
 
     def opened(self, turn: "Turn") -> None:
-        """A turn has begun, just now."""
+        """Record the wake word of a turn that has just begun."""
         wake = turn.opening.wake
         if self._recordings.on and wake is not None and not wake.pressed:
             self._recordings.wake(wake.word, wake.score, self._recent())
 
     def missed(self, miss: NearMiss) -> None:
-        """Something was nearly a wake word, just now."""
+        """Record a near miss that has just happened."""
         if self._recordings.on:
             self._recordings.near_miss(miss, self._recent())
 
     def whole(self, turn: "Turn") -> None:
-        """The person's sentence is over, just now: `turn.audio` is later that of an answer."""
+        """Record the sentence that has just ended. Later `turn.audio` may hold an answer
+        instead."""
         if not self._recordings.on or turn.audio is None or turn.opening.held:
             return
         wake = turn.opening.wake
