@@ -29,10 +29,10 @@ WHAT_DID_YOU_DO = "what_did_you_do"
 WHY_DID_YOU_REFUSE = "why_did_you_refuse"
 MAX_TOLD = 4  # calls in the sentence; the data has more
 _MAX_ROWS = 30  # calls in the data
-_READ = 200  # rows looked through
-_LONGEST = 24 * 60  # minutes; a time of day alone tells when it was
+_READ = 200  # rows to search
+_LONGEST = 24 * 60  # minutes; sentences give a time of day without the date
 
-# A state's first word -> the end of the key in the catalogue: "I turned off Lamp".
+# The first word of a state and the end of its catalogue key: "I turned off Lamp".
 _VERBS = {
     "on": "on",
     "off": "off",
@@ -48,12 +48,12 @@ _VERBS = {
 _UNCLEAR = frozenset(
     "fields range mixed which_room not_heard which_thing none_here unseen which_one".split()
 )
-_OWNERS = "policy.rules"  # as rules of the owner's are called
+_OWNERS = "policy.rules"  # prefix of the owner's rules
 
 
 @dataclass(frozen=True, slots=True)
 class AuditTools:
-    """Both tools. They read; what a guest hears of them is as little as what is kept of guests."""
+    """The two tools for questions about past actions. Guests may not use them."""
 
     audit: Store
     house: Callable[[], House]
@@ -61,7 +61,6 @@ class AuditTools:
     clock: Clock
 
     def tools(self) -> tuple[BuiltIn, BuiltIn]:
-        """For `Toolbox.offer`."""
         did = BuiltIn(
             name=WHAT_DID_YOU_DO,
             description="What Hearth has changed in the home, when, and because of which words: "
@@ -128,17 +127,18 @@ class AuditTools:
             if (row.turn_id, row.call_id) == (refused.turn_id, refused.call_id)
         )
         told = self._told(refused, sentences)
-        if f"guards.{refused.rule}" not in self.catalogue.keys(FALLBACK):  # else it tells by itself
+        # Otherwise the sentence itself explains it.
+        if f"guards.{refused.rule}" not in self.catalogue.keys(FALLBACK):
             told = f"{told} {sentences.say(_mend(refused, asked=asked))}"
         return BuiltInResult(told, self._data([refused]), outside=_of_programs([refused]))
 
     async def _rows(self, minutes: int) -> list[AuditRecord]:
-        """All of that time, newest first. Raises StoreError."""
+        """Return the rows of that time, newest first. Raises StoreError."""
         since = self.clock.now() - timedelta(minutes=minutes)
         return await self.audit.audited(since=since, limit=_READ)
 
     def _told(self, row: AuditRecord, sentences: Sentences) -> str:
-        """ "At 18:02 I turned off Kitchen Light, because you said “turn off the light”." """
+        """Return a sentence such as "At 18:02 I turned off Kitchen Light, because you said ..."."""
         time = f"{row.at.astimezone(self.clock.now().tzinfo):%H:%M}"
         heard = one_line(row.heard) if row.heard else ""
         program = _program_of(row)
@@ -152,7 +152,7 @@ class AuditTools:
         else:
             told = one_line(row.sentence or sentences.say(f"audit.ended_{row.status}"))
         if program and row.rule in _UNCLEAR:
-            told = ""  # it quotes what was not understood: the program's words
+            told = ""  # it quotes the program's words that were not understood
         key = "audit.refused" if _is_refused(row) else "audit.other"
         return sentences.say(f"{key}{end}", told=told, **who).strip()
 
@@ -176,25 +176,30 @@ class AuditTools:
 
 
 def _asked_by(row: AuditRecord) -> dict[str, Any]:
-    """Who asked, in which words. A program's words are its own: people are told what it had done,
-    not what it said, which the arguments may hold too."""
+    """Return who asked, and in which words.
+
+    People learn what a program had done, but not its words, which the arguments may contain too.
+    """
     program = _program_of(row)
     return {"program": program} if program else {"heard": row.heard, "arguments": row.arguments}
 
 
 def _program_of(row: AuditRecord) -> str:
-    """The program whose turn it was: "agent" of "mcp:agent"; "": people's. No box is called so."""
+    """Return the program whose turn it was, such as "agent" for "mcp:agent", or "" for people.
+
+    No device has a name with a colon.
+    """
     return row.satellite.partition(":")[2]
 
 
 def _last_turn(rows: Sequence[AuditRecord], besides: str) -> list[AuditRecord]:
-    """The rows of the newest turn but the one in which it is asked."""
+    """Return the rows of the newest turn other than the current one."""
     earlier = [row for row in rows if row.turn_id != besides]
     return [row for row in earlier if row.turn_id == earlier[0].turn_id]
 
 
 def _of_programs(rows: Sequence[AuditRecord]) -> bool:
-    """True where a program's words are among what is told."""
+    """Return True if a program's words are in these rows."""
     return any(":" in row.satellite for row in rows)
 
 
@@ -203,7 +208,7 @@ def _is_refused(row: AuditRecord) -> bool:
 
 
 def _ends(rows: Sequence[AuditRecord]) -> list[AuditRecord]:
-    """The newest row of each call, newest first."""
+    """Return the newest row of each call, newest first."""
     ends: dict[tuple[str, str], AuditRecord] = {}
     for row in rows:
         ends.setdefault((row.turn_id, row.call_id), row)
@@ -211,7 +216,7 @@ def _ends(rows: Sequence[AuditRecord]) -> list[AuditRecord]:
 
 
 def _mend(row: AuditRecord, *, asked: bool) -> str:
-    """Key of the sentence that tells the rule and what would help."""
+    """Return the key of the sentence that gives the rule and a remedy."""
     if asked:
         return "audit.mend_yes"
     if row.rule in ("guest", "caller", "in_talk"):
@@ -224,7 +229,8 @@ def _mend(row: AuditRecord, *, asked: bool) -> str:
 
 
 def _changes(observed: Sequence[Observed], house: House, sentences: Sentences) -> str:
-    """ "I turned off Lamp, Fan, I locked Front Door": things that came to one state together."""
+    """Return "I turned off Lamp, Fan, I locked Front Door", grouping things that reached the same
+    state."""
     groups: dict[tuple[str, str], list[str]] = {}
     for one in observed:
         entity = house.entities.get(one.entity_id)
@@ -237,7 +243,7 @@ def _changes(observed: Sequence[Observed], house: House, sentences: Sentences) -
 
 
 def _came_to(one: Observed) -> tuple[str, str]:
-    """The key of the verb, and the state where the verb does not tell it."""
+    """Return the key of the verb, and the state if the verb does not express it."""
     before, after = (text.partition(" ")[0] for text in (one.before or "", one.after or ""))
     if after in _VERBS and after != before:
         return f"audit.did_{_VERBS[after]}", ""
@@ -245,19 +251,19 @@ def _came_to(one: Observed) -> tuple[str, str]:
 
 
 THAT_WAS_WRONG = MARKING
-WITHIN = timedelta(minutes=10)  # after that nobody knows what is meant
+WITHIN = timedelta(minutes=10)  # after that it is unclear which turn is meant
 
 
 @dataclass(frozen=True, slots=True)
 class Marking:
-    """The tool. It changes nothing in the home; it is counted (`hearth trace --list`)."""
+    """The tool `that_was_wrong`. It only marks a turn for the statistics (`hearth trace
+    --list`)."""
 
     marks: Reports
     catalogue: Catalogue
     clock: Clock
 
     def tool(self) -> BuiltIn:
-        """For the menu."""
         return BuiltIn(
             name=THAT_WAS_WRONG,
             description="Notes that what you did or answered before was wrong. Call it when the "

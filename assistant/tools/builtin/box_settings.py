@@ -1,4 +1,4 @@
-"""`switch_profile` and `set_mode`: how Hearth behaves from the next turn on."""
+"""`switch_profile` and `set_mode`: Hearth's behaviour from the next turn on."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,12 +16,14 @@ from assistant.tools.policy.choices import SWITCH_PROFILE
 if TYPE_CHECKING:
     from assistant.tools.policy.choices import ModeKeeper
 
-NONE = "none"  # back to the settings' own manner
+NONE = "none"  # back to the plain settings
 
 
 class SwitchProfile:
-    """The tool. What lets turns use more tools than now, or go to more brains, is confirmed as an
-    unlocking is."""
+    """The tool `switch_profile`.
+
+    A switch that allows more tools or more brains than now is confirmed like an unlock.
+    """
 
     def __init__(
         self,
@@ -30,16 +32,17 @@ class SwitchProfile:
         switch: Callable[[str], Awaitable[None]],
         catalogue: Catalogue,
     ) -> None:
-        """`names`: of the profiles that there are. `widens`: whether turns may use more with that
-        one than with the present, NONE for none. `switch`: to that name or NONE, kept over a
-        restart; raises StoreError where it is not."""
+        """`widens` returns True if a profile (or NONE) allows turns more than the present one.
+
+        `names` are the configured profiles. `switch` activates a profile or NONE and keeps it
+        across a restart; it raises StoreError if that fails.
+        """
         self._names = tuple(names)
         self._widens = widens
         self._switch = switch
         self._catalogue = catalogue
 
     def tool(self) -> BuiltIn:
-        """For the menu, where there are profiles."""
         return BuiltIn(
             name=SWITCH_PROFILE,
             description="Switches to another profile: another manner of speaking, voice or set of "
@@ -68,7 +71,7 @@ class SwitchProfile:
 
 
 def named(spoken: str, names: Sequence[str]) -> str | None:
-    """The profile that is meant by what somebody said, None where there is none such."""
+    """Return the profile that a spoken name means, or None if there is none."""
     plain = _plain(spoken)
     return next((name for name in names if _plain(name) == plain), None)
 
@@ -87,14 +90,14 @@ LONGEST_MINUTES = 7 * 24 * 60
 
 @dataclass(frozen=True, slots=True)
 class SetMode:
-    """The tool. More caution is free; more trust is confirmed as an unlocking is."""
+    """The tool `set_mode`. More caution needs no confirmation; more trust is confirmed like
+    an unlock."""
 
     modes: "ModeKeeper"
     catalogue: Catalogue
     clock: Clock
 
     def tool(self) -> BuiltIn:
-        """For the menu."""
         return BuiltIn(
             name=SET_MODE,
             description="Sets how much you may do without asking. guest: visitors are here, only "

@@ -1,4 +1,4 @@
-"""`GetDateTime` and `weather_forecast`: the day by our own clock, the weather by the home's."""
+"""`GetDateTime` and `weather_forecast`: the date by Hearth's clock, the weather from the home."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -24,7 +24,7 @@ from integrations.home_assistant.websocket import LiveLink
 
 WEATHER_FORECAST = "weather_forecast"
 TODAY, TOMORROW, WEEK = "today", "tomorrow", "week"
-DAYS = 7  # of a week
+DAYS = 7  # in a week
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,17 +32,17 @@ class Day:
     """Forecast of one day."""
 
     day: date
-    condition: str | None  # Home Assistant's word
+    condition: str | None  # as Home Assistant names it
     high: float | None  # in the entity's unit
     low: float | None
-    rain_percent: float | None  # the highest of the day
+    rain_percent: float | None  # highest value of the day
 
 
 @dataclass(frozen=True, slots=True)
 class Weather:
-    """Answers from the home's weather entity; the picture says how it is now.
+    """The tool `weather_forecast`, for the home's weather entities.
 
-    `house`: the newest picture.
+    `house` returns the current state of the house.
     """
 
     home: LiveLink
@@ -51,7 +51,6 @@ class Weather:
     clock: Clock
 
     def tool(self) -> BuiltIn:
-        """The tool for the menu."""
         return BuiltIn(
             name=WEATHER_FORECAST,
             description="The weather at home: how it is now, and what is expected today, tomorrow "
@@ -90,7 +89,7 @@ class Weather:
         return BuiltInResult(" ".join(filter(None, sentences)), _data(weather, told))
 
     def _now(self, weather: Entity, language: str) -> str:
-        """Sentence about the weather at this moment; "" where the entity does not say."""
+        """Return a sentence about the present weather, or "" if the entity does not report it."""
         degrees = weather.attributes.get("temperature")
         condition = self._condition(weather.state, language)
         if not isinstance(degrees, int | float) or not condition:
@@ -100,7 +99,7 @@ class Weather:
         )
 
     def _day(self, day: Day, today: date, weather: Entity, language: str) -> str:
-        """One sentence such as "Tomorrow: sunny, from 12 to 21 degrees"."""
+        """Return a sentence such as "Tomorrow: sunny, from 12 to 21 degrees"."""
         say = self.catalogue.say
         what = [self._condition(day.condition, language)]
         if day.high is not None and day.low is not None:
@@ -127,7 +126,7 @@ class Weather:
         return name[:1].upper() + name[1:]
 
     def _condition(self, condition: str | None, language: str) -> str:
-        """In the person's language; a word that Home Assistant does not have is left out."""
+        """Return the condition in the person's language, or "" if it is unknown."""
         try:
             return self.catalogue.say(f"weather.is_{condition}", language)
         except KeyError:
@@ -139,16 +138,16 @@ class Weather:
 
 
 def weather_entities(house: House) -> list[Entity]:
-    """The weather entities that the assistant may see; those that can foretell come first."""
+    """Return the exposed weather entities, those with a forecast first."""
     found = [entity for entity in house.exposed() if entity.domain == "weather"]
     return sorted(found, key=lambda entity: not entity.attributes.get("supported_features"))
 
 
 def by_day(rows: Sequence[Forecast], clock: Clock) -> list[Day]:
-    """Days in the order of their dates, from rows of days, half days or hours.
+    """Return days by date, from rows of days, half days or hours.
 
-    A day's own row gives its low as `low`; from hours the low is the lowest of them. The condition
-    of a day made of several rows is that of the warmest.
+    A daily row has its own `low`; for hours the low is the lowest of them. The condition of a day
+    with several rows is that of the warmest.
     """
     zone = clock.now().tzinfo
     days: dict[date, list[Forecast]] = {}
@@ -195,16 +194,17 @@ def _data(weather: Entity, days: Sequence[Day]) -> str:
     return json.dumps(told, ensure_ascii=False)
 
 
-DATE_AND_TIME = "GetDateTime"  # as Home Assistant calls its own, which this one replaces
+DATE_AND_TIME = "GetDateTime"  # the name of Home Assistant's own tool, which this one replaces
 
 
 def date_and_time(clock: Clock, catalogue: Catalogue) -> BuiltIn:
-    """The tool. Its data is `{date, weekday, time, time_zone, utc_offset}`, to the minute."""
+    """Return the tool. Its data is `{date, weekday, time, time_zone, utc_offset}`, to the
+    minute."""
 
     async def run(arguments: Mapping[str, Any], request: BuiltInRequest) -> BuiltInResult:
         now, language = clock.now(), request.language
         weekday = catalogue.say(f"offline.weekday_{now.isoweekday()}", language)
-        offset = f"{now:%z}"  # "+0100"
+        offset = f"{now:%z}"  # such as "+0100"
         told = {
             "date": f"{now:%Y-%m-%d}",
             "weekday": weekday,

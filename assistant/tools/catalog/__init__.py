@@ -1,5 +1,5 @@
-"""The tools that a model is offered, and the arguments that they take.
+"""The tools that a model is offered, and their arguments.
 
-Begin with `menu`. `approvals` holds back tools of untrusted servers that have changed, `arguments`
-makes what a model gave fit a tool's schema, and `schema` validates with bounded work.
+Begin with `menu`. `approvals` holds back changed tools of untrusted servers, `arguments` makes a
+model's arguments fit a tool's schema, and `schema` validates with bounded work.
 """

@@ -1,8 +1,8 @@
-"""What people have approved: tools of servers that nobody vouches for, and "yes, always".
+"""Approvals by people: tools of untrusted servers, and "yes, always".
 
-The model reads a description with every turn, so one that changes later could order what the first
-did not. A server's tools are pinned when it is seen for the first time; what changes or comes later
-is held until its owner has looked at it.
+The model reads every description with every turn, so a description that changes later could give it
+new orders. A server's tools are pinned when it is first seen; tools that change or appear later are
+held back until the owner has looked at them.
 """
 
 import asyncio
@@ -19,12 +19,13 @@ from assistant.domain.records import SmallValues, StoreError
 from integrations.cleaning import one_line
 from integrations.mcp.servers import McpTool, ServerSpec
 
-KEPT = "approvals"  # the name of the pins in the store
+KEPT = "approvals"  # name of the pins in the store
 MAX_PINS = 500  # tools of one server
-_MAX_TEXT = 8_000  # characters of a description or schema that are kept, to be shown later
-Held = Mapping[tuple[str, str], str]  # why a tool is held, a phrase, by server and name
+_MAX_TEXT = 8_000  # characters of a description or schema that are kept for display
+# Reason for holding a tool back, as a phrase, by server and name.
+Held = Mapping[tuple[str, str], str]
 NOTHING_HELD: Held = {}
-Pins = dict[str, dict[str, dict[str, str]]]  # server -> tool -> what was seen
+Pins = dict[str, dict[str, dict[str, str]]]  # server -> tool -> pinned properties
 _UNREADABLE = "the approvals cannot be read, so nobody knows whether it has changed"
 _TWICE = "its server offers several tools under this name"
 _log = logging.getLogger(__name__)
@@ -32,29 +33,30 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """One tool that is held."""
+    """One tool that is held back."""
 
     tool: McpTool
-    pinned: Mapping[str, str] | None  # as it was approved: title, description, schema; None: new
-    reason: str  # the phrase of the menu
+    # Title, description and schema as approved; None for a new tool.
+    pinned: Mapping[str, str] | None
+    reason: str  # phrase for the menu
 
     @property
     def path(self) -> str:
-        """Return what it is called on the command line."""
+        """Name of the tool on the command line."""
         return f"{self.tool.server}/{self.tool.name}"
 
 
 class Approvals:
-    """Compares what servers offer with what was approved."""
+    """Compares the tools that servers offer with the approved ones."""
 
     def __init__(self, store: SmallValues) -> None:
         self._store = store
         self._one_at_a_time = asyncio.Lock()
-        self._blind = False  # that nothing can be read has been said
-        self._seen: dict[str, dict[str, str]] = {}  # of trusted servers, in this process
+        self._blind = False  # the read error has been logged
+        self._seen: dict[str, dict[str, str]] = {}  # tools of trusted servers, in this process
 
     async def look(self, tools: Sequence[McpTool], servers: Mapping[str, ServerSpec]) -> Held:
-        """Return what is held of these tools; a server's first ones are pinned. Never raises."""
+        """Return the tools to hold back, and pin those of new servers. Never raises."""
         self._watch(tools, servers)
         doubtful = _doubtful(tools, servers)
         if not doubtful:
@@ -77,11 +79,11 @@ class Approvals:
     async def waiting(
         self, tools: Sequence[McpTool], servers: Mapping[str, ServerSpec]
     ) -> list[Waiting]:
-        """Return what waits to be approved, in the order of `tools`. Raises StoreError."""
+        """Return the tools that wait for approval, in the order of `tools`. Raises StoreError."""
         return _waiting(_doubtful(tools, servers), await self._pins_or_none())
 
     async def approve(self, chosen: Collection[McpTool]) -> None:
-        """From now on these are right as they are here. Raises StoreError."""
+        """Approve these tools as they are now. Raises StoreError."""
         async with self._one_at_a_time:
             pins = await self._pins_or_none()
             for tool in chosen:
@@ -89,7 +91,7 @@ class Approvals:
             await self._store.keep(KEPT, pins)
 
     async def _pins(self) -> Pins:
-        """Raises StoreError, and ValueError where what is kept is no such thing."""
+        """Return the pins. Raises StoreError, and ValueError if the stored value is invalid."""
         kept = await self._store.kept(KEPT)
         if kept is None:
             return {}
@@ -105,7 +107,8 @@ class Approvals:
             return {}
 
     def _watch(self, tools: Sequence[McpTool], servers: Mapping[str, ServerSpec]) -> None:
-        """Say what has changed in trusted servers, whose menus follow what their owner exposes."""
+        """Log changes in the tools of trusted servers, whose menus follow what their owner
+        exposes."""
         for server, spec in servers.items():
             now = {tool.name: fingerprint(tool) for tool in tools if tool.server == server}
             before = self._seen.get(server)
@@ -119,12 +122,13 @@ class Approvals:
 
 
 def is_trusted(spec: ServerSpec) -> bool:
-    """Return whether somebody vouches for the server: the home's own, or as the settings say."""
+    """Return True if the server is trusted: the home's own, or by the settings."""
     return spec.home_assistant or spec.trust == "trusted"
 
 
 def fingerprint(tool: McpTool) -> str:
-    """The same for a tool of the same name, title, description and schema; "" where it has none."""
+    """Return a hash of name, title, description and schema, or "" if the schema can't be
+    encoded."""
     try:
         text = json.dumps(
             [tool.name, tool.title, tool.description, tool.input_schema], sort_keys=True
@@ -139,7 +143,7 @@ def _doubtful(tools: Iterable[McpTool], servers: Mapping[str, ServerSpec]) -> li
 
 
 def _unseen(tools: Iterable[McpTool], pins: Pins) -> Pins:
-    """The pins of servers that have none: what they offer is taken as it is, once."""
+    """Return pins for servers that have none yet, whose tools are accepted once as they are."""
     fresh: Pins = {}
     twice: set[tuple[str, str]] = set()
     for tool in tools:
@@ -158,7 +162,7 @@ def _unseen(tools: Iterable[McpTool], pins: Pins) -> Pins:
 
 
 def _waiting(tools: Sequence[McpTool], pins: Pins) -> list[Waiting]:
-    """Those whose pin is another one, or none."""
+    """Return the tools whose pin differs or is missing."""
     offered: dict[tuple[str, str], set[str]] = {}
     for tool in tools:
         offered.setdefault((tool.server, tool.name), set()).add(fingerprint(tool))
@@ -178,8 +182,7 @@ def _waiting(tools: Sequence[McpTool], pins: Pins) -> list[Waiting]:
 
 
 def pin_of(tool: McpTool) -> dict[str, str]:
-    """Return what is kept of a tool: `hash`, and `title`, `description` and `schema` to be
-    shown."""
+    """Return the pin of a tool: its `hash`, and `title`, `description` and `schema` for display."""
     seen = fingerprint(tool)
     schema = tool.input_schema if seen else {}
     texts = {
@@ -191,7 +194,7 @@ def pin_of(tool: McpTool) -> dict[str, str]:
 
 
 def _writable(text: str) -> str:
-    """The same without halves of characters, which JSON may hold and no file can."""
+    """Escape lone surrogates, which JSON may contain but a file cannot."""
     return text.encode("utf-8", "backslashreplace").decode()
 
 
@@ -203,40 +206,39 @@ def _are_pins(value: Any) -> bool:
     )
 
 
-#
-# "Yes, always": what the person needs not be asked again until midnight.
+# "Yes, always": calls that need no confirmation until midnight.
 _NAME = "consents"
-MAX_CONSENTS = 100  # the oldest go first
+MAX_CONSENTS = 100  # the oldest are dropped first
 
 
 def kind_of(server: str, tool: str, arguments: Mapping[str, Any]) -> str:
-    """The exact kind of call that a consent is for, as a short name that tells nothing."""
+    """Return a short hash that identifies a call's tool and arguments."""
     told = json.dumps([server, tool, arguments], sort_keys=True, default=str)
     return hashlib.sha256(told.encode()).hexdigest()[:24]
 
 
 class Consents:
-    """Until midnight, and for the same tool with the same arguments alone."""
+    """Consents of people, valid until midnight for the same tool with the same arguments."""
 
     def __init__(self, kept: SmallValues, clock: Clock) -> None:
         self._kept = kept
         self._clock = clock
 
     async def give(self, kind: str) -> None:
-        """From now until midnight it is not asked again. Raises StoreError."""
+        """Skip the confirmation from now until midnight. Raises StoreError."""
         now = self._clock.now()
         midnight = datetime.combine(now.date() + timedelta(days=1), datetime.min.time(), now.tzinfo)
         known = {**await self._known(), kind: [now.isoformat(), midnight.isoformat()]}
         await self._kept.keep(_NAME, dict(list(known.items())[-MAX_CONSENTS:]))
 
     async def covers(self, kind: str) -> bool:
-        """Return whether the person said so today. Raises StoreError."""
+        """Return True if the person consented today. Raises StoreError."""
         span = (await self._known()).get(kind)
         if not (isinstance(span, list) and len(span) == 2):
             return False
         try:
             since, until = (datetime.fromisoformat(moment) for moment in span)
-            # A clock that was set back does not make an evening longer.
+            # A clock that was set back does not extend a consent.
             return since <= self._clock.now() < until
         except (TypeError, ValueError):
             return False

@@ -1,4 +1,4 @@
-"""Arguments of a model, made to fit the server's schema where the meaning is plain."""
+"""Making a model's arguments fit a tool's schema, if their meaning is clear."""
 
 import json
 import re
@@ -16,11 +16,11 @@ from integrations.gemini.subset import as_json, clean, type_of, types_of
 
 MAX_PROBLEM = 200  # characters
 MAX_OPTIONS = 8
-_MAX_PARTS = 100  # of one schema, behind references and alternatives
-_MAX_CHOICES = 1_000  # compared with what was given
+_MAX_PARTS = 100  # parts of one schema, including references and alternatives
+_MAX_CHOICES = 1_000  # choices to compare with a given value
 _MAX_DEPTH = 12
 _YES, _NO = ("true", "yes", "on"), ("false", "no", "off")
-_WORDS = {  # of a broken limit
+_WORDS = {  # messages for violated limits
     "const": "it must be {}",
     "minimum": "it must be at least {}",
     "maximum": "it must be at most {}",
@@ -33,11 +33,11 @@ _WORDS = {  # of a broken limit
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
-    """Arguments as to be sent, or what is wrong with them."""
+    """Arguments to send, or the problem with them."""
 
     arguments: dict[str, Any]
-    problem: str = ""  # one phrase for the model; empty where the arguments are valid
-    options: tuple[str, ...] = ()  # what would be right instead, the nearest first
+    problem: str = ""  # one phrase for the model; empty if the arguments are valid
+    options: tuple[str, ...] = ()  # valid values instead, nearest first
 
 
 def fit(
@@ -45,20 +45,19 @@ def fit(
     arguments: Mapping[str, Any],
     renamed: Mapping[str, str] | None = None,
 ) -> Fitted:
-    """Coerce and validate against the original schema.
+    """Coerce arguments and validate them against the original schema.
 
-    null and "" are dropped where nothing must be given, as Home Assistant does, but for a null that
-    the schema itself speaks of. "30" becomes 30 where an integer is wanted, "light" becomes
-    ["light"] where a list is, JSON text what it says. A number in words is no number: it goes
-    back. `renamed`: as declared -> as the server has it. `format` binds nobody (JSON Schema,
-    format-annotation). Never raises.
+    null and "" are dropped if no value is required, as Home Assistant does, except for a null that
+    the schema allows explicitly. "30" becomes 30 for an integer, "light" becomes ["light"] for a
+    list, and JSON text becomes its value. A number in words is rejected. `renamed` maps declared
+    names to the server's. `format` is ignored (JSON Schema, format-annotation). Never raises.
     """
     given = dict(arguments)
     try:
         given = _restored(arguments, renamed or {})
         return _Fitting(schema).fitted(given)
     except Exception:
-        # A server's schema may be broken in any way; then the server judges the arguments.
+        # A server's schema may be broken in any way; the server then validates the arguments.
         return Fitted(given)
 
 
@@ -70,13 +69,13 @@ class _Fitting:
         self._references = References(self._checks.root)
 
     def fitted(self, given: dict[str, Any]) -> Fitted:
-        """The arguments as to be sent, or what is wrong."""
+        """Return the arguments to send, or the problem with them."""
         parts = self._parts(self._checks.root)
         known = _properties(parts)
         extra = any(part.get("additionalProperties") not in (None, False) for part in parts)
         extra = extra or any(mapping(part, "patternProperties") for part in parts)
         if not known and not extra:
-            return Fitted({})  # a tool without arguments ignores them
+            return Fitted({})  # arguments of a tool that takes none are dropped
         needed = set(chain.from_iterable(required(part) for part in parts))
         given = {
             key: value
@@ -99,17 +98,16 @@ class _Fitting:
         return Fitted(given, _phrase(error), _options(str(error.instance), choices))
 
     def _speaks_of_null(self, schema: Any, value: Any) -> bool:
-        """Return whether it is a null, and one that is named: it says something else than
-        nothing."""
+        """Return True for a null that the schema allows explicitly, so that it has a meaning."""
         if value is not None:
             return False
         parts = self._parts(schema)
         return "null" in _wanted(parts) or any(part.get("nullable") is True for part in parts)
 
     def _coerced(self, schema: Any, value: Any, depth: int = 0) -> Any:
-        """The value, or the first plain reading of it that the schema admits."""
+        """Return the value, or its first clear reading that the schema allows."""
         if isinstance(value, float) and value.is_integer():
-            value = int(value)  # the same number to JSON, and what Home Assistant wants
+            value = int(value)  # the same number in JSON, and the type that Home Assistant expects
         if self._checks.admits(schema, value) or depth > _MAX_DEPTH:
             return value
         parts = self._parts(schema)
@@ -118,7 +116,7 @@ class _Fitting:
         return next((one for one in readings if self._checks.admits(schema, one)), value)
 
     def _readings(self, parts: list[Mapping[str, Any]], value: Any, depth: int) -> Iterator[Any]:
-        """Other ways to write the same thing, the likeliest first."""
+        """Yield other ways to write the same value, most likely first."""
         if isinstance(value, str):
             yield from _numbers(value)
             yield from (one for one in _choices(parts) if one.casefold() == value.casefold())
@@ -139,10 +137,11 @@ class _Fitting:
             yield from self._inside(parts, [value], depth)
 
     def _inside(self, parts: list[Mapping[str, Any]], value: Any, depth: int) -> Iterator[Any]:
-        """A list or an object with everything in it made to fit."""
+        """Yield a list or object with coerced contents."""
         if isinstance(value, list):
             for places, rest in map(_items, parts):
-                kinds = [*places, *[rest] * (len(value) - len(places))]  # at least as many
+                # At least as many as values.
+                kinds = [*places, *[rest] * (len(value) - len(places))]
                 pairs = zip(kinds, value, strict=False)
                 yield [self._coerced(kind, item, depth + 1) for kind, item in pairs]
         elif isinstance(value, dict):
@@ -150,11 +149,11 @@ class _Fitting:
             yield {k: self._coerced(known.get(k, True), one, depth + 1) for k, one in value.items()}
 
     def _parts(self, schema: Any) -> list[Mapping[str, Any]]:
-        """The schema and what stands behind its references and alternatives, each once."""
+        """Return the schema and everything behind its references and alternatives, each once."""
         waiting: list[Any] = [schema]
         seen: set[int] = set()
         parts: list[Mapping[str, Any]] = []
-        for node in waiting:  # grows while it is walked
+        for node in waiting:  # grows during the loop
             if not isinstance(node, dict) or id(node) in seen or len(parts) >= _MAX_PARTS:
                 continue
             seen.add(id(node))
@@ -170,7 +169,7 @@ class _Fitting:
 
 
 def _properties(parts: list[Mapping[str, Any]]) -> dict[str, Any]:
-    """The arguments of all parts; one that several know may be as any of them says."""
+    """Return the arguments of all parts; one that occurs in several may match any of them."""
     found: dict[str, list[Any]] = {}
     for part in parts:
         for name, schema in mapping(part, "properties").items():
@@ -179,14 +178,14 @@ def _properties(parts: list[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def _wanted(parts: list[Mapping[str, Any]]) -> set[str]:
-    """The types that the parts speak of; another would only slip past them."""
+    """Return the types that the parts mention."""
     found = {name for part in parts for name in (*types_of(part), likely_type(part))}
     found |= {type_of(one) for part in parts for one in _listed(part)}
     return found | {"integer"} if "number" in found else found
 
 
 def _items(part: Mapping[str, Any]) -> tuple[list[Any], Any]:
-    """The schemas of a list's first places, and that of all further ones."""
+    """Return the schemas of a list's first items, and that of all further items."""
     items = part.get("items", True)
     if isinstance(items, list):
         return items, part.get("additionalItems", True)
@@ -195,12 +194,12 @@ def _items(part: Mapping[str, Any]) -> tuple[list[Any], Any]:
 
 
 def _options(given: str, choices: list[str]) -> tuple[str, ...]:
-    """The choices nearest to what was given, else the first few."""
+    """Return the choices nearest to the given value, else the first few."""
     return nearest(given, choices[:_MAX_CHOICES]) or tuple(choices[:MAX_OPTIONS])
 
 
 def _numbers(text: str) -> Iterator[int | float]:
-    """ "30", "21.5", "21,5", "30 %", "21 °C"."""
+    """Yield the numbers in "30", "21.5", "21,5", "30 %" or "21 °C"."""
     number = r"(-?\d{1,15}(?:\.\d{1,15}|,\d{1,2})?)"
     found = re.fullmatch(rf"\s*{number}\s*(?:%|°\s*[CF]?|K)?\s*", text, re.ASCII)
     if found:
@@ -217,12 +216,12 @@ def _truths(text: str) -> Iterator[bool]:
 
 
 def _parsed(text: str) -> Any:
-    """The list or object that a text is the JSON of, else None."""
+    """Return the list or object in a JSON text, else None."""
     if text.lstrip()[:1] not in ("[", "{"):
         return None
     try:
         value = json.loads(text)
-    except (ValueError, RecursionError):  # the latter: nested a thousand times
+    except (ValueError, RecursionError):  # RecursionError: nested a thousand levels
         return None
     return value if as_json(value) else None  # JSON itself has neither NaN nor Infinity
 
@@ -241,7 +240,7 @@ def _texts(values: Any) -> list[str]:
 
 
 def _restored(value: Any, renamed: Mapping[str, str]) -> Any:
-    """The server's own argument names, at every level."""
+    """Restore the server's own argument names, at every level."""
     if isinstance(value, Mapping):
         return {renamed.get(key, key): _restored(inner, renamed) for key, inner in value.items()}
     if isinstance(value, list):
@@ -250,7 +249,7 @@ def _restored(value: Any, renamed: Mapping[str, str]) -> Any:
 
 
 def _phrase(error: ValidationError) -> str:
-    """Return what is wrong, with the argument in front and never the whole schema behind."""
+    """Return the problem, beginning with the argument's name and without the whole schema."""
     where = ".".join(str(part) for part in error.absolute_path)
     wanted: Any = error.validator_value
     instance: Any = error.instance

@@ -1,7 +1,7 @@
 """Validation of tool arguments against a server's JSON Schema, with bounded work.
 
-The schema is foreign: a keyword that is itself broken is no constraint, and what would take too
-long (patterns that backtrack, alternatives that multiply) is left to the server.
+The schema is foreign: an invalid keyword is no constraint, and checks that could take too long
+(backtracking patterns, multiplying alternatives) are left to the server.
 """
 
 import re
@@ -15,7 +15,7 @@ from referencing import Registry
 
 from integrations.gemini.subset import ALL_TYPES, is_number
 
-MAX_STEPS = 2_000  # keywords looked at for one call; 10 to 80 µs each
+MAX_STEPS = 2_000  # keywords checked in one call; 10 to 80 µs each
 _MAX_NODES = 20_000  # of a schema
 _MAX_DEPTH = 60
 _MAX_ALIKE = 200  # items compared with each other
@@ -25,39 +25,41 @@ _left: ContextVar[int] = ContextVar("steps left for the schema at hand")
 
 
 class TooMuch(Exception):
-    """The schema asks for more than `MAX_STEPS`."""
+    """The schema takes more than `MAX_STEPS`."""
 
 
 class Checks:
-    """One schema, read so that no part of it can raise or run on."""
+    """One schema, prepared so that no part of it can raise or run without end."""
 
     def __init__(self, root: Mapping[str, Any]) -> None:
         nodes = iter(range(_MAX_NODES))
         self.root: Any = _tamed(dict(root), nodes, ())
-        self._validator = _Bounded(self.root, registry=Registry())  # empty: fetches nothing
+        # The empty registry fetches nothing.
+        self._validator = _Bounded(self.root, registry=Registry())
         _left.set(MAX_STEPS)
 
     def problem(self, value: Any) -> ValidationError | None:
-        """Return what is wrong with the whole. Raises TooMuch, RecursionError."""
+        """Return the first problem with the whole value, or None. Raises TooMuch,
+        RecursionError."""
         found: ValidationError | None = best_match(self._validator.iter_errors(value))
         return found
 
     def admits(self, schema: Any, value: Any) -> bool:
-        """Return whether a part of the root admits a value. Raises TooMuch, RecursionError."""
+        """Return True if a part of the schema allows a value. Raises TooMuch, RecursionError."""
         if not isinstance(schema, dict):
             return schema is not False
         return bool(self._validator.evolve(schema=schema).is_valid(value))
 
 
 def ways(pattern: str, text: str) -> float:
-    """At most so many ways lead through a backtracking search for `pattern` in `text`.
+    """Return an upper bound of the paths of a backtracking search for `pattern` in `text`.
 
-    Every `*`, `+`, `?` and open `{}` may end at any character, every `|` doubles, and without `^`
-    the search may begin anywhere. Infinite where groups repeat or look around.
+    Every `*`, `+`, `?` and open `{}` may end at any character, every `|` doubles the paths, and
+    without `^` the search may begin anywhere. Infinite for repeated groups and lookarounds.
     """
     if len(pattern) > _MAX_PATTERN or re.search(r"\\[1-9]|\(\?[^:]", pattern):
         return float("inf")
-    bare = re.sub(r"\\.", "x", pattern)  # first escapes, then classes, then fixed counts
+    bare = re.sub(r"\\.", "x", pattern)  # replace escapes, then classes, then fixed counts
     bare = re.sub(r"\[\^?\]?[^\]]*\]", "x", bare).replace("(?:", "(")
     if re.search(r"\)[*+{]", bare):
         return float("inf")
@@ -68,20 +70,20 @@ def ways(pattern: str, text: str) -> float:
 
 
 def _found(pattern: str, text: str) -> bool:
-    """Return whether the pattern is in the text; a pattern that is broken or too slow is
-    everywhere."""
+    """Return True if the text matches, or if the pattern is invalid or too slow."""
     if ways(pattern, text) > _MAX_WAYS:
         return True
     try:
         return re.search(pattern, text) is not None
-    except (re.error, OverflowError):  # JavaScript's patterns are not all Python's
+    except (re.error, OverflowError):  # not all of JavaScript's patterns work in Python
         return True
 
 
 def _tamed(node: Any, nodes: Iterator[int], above: tuple[int, ...]) -> Any:
-    """A copy that ends, without the dialect, so that no other validator is taken for a part.
+    """Return a finite copy without `$schema`, so that no part selects another validator.
 
-    What is cut off, also where a schema holds itself, admits anything. `above`: what holds it.
+    Parts that are cut off, also in a schema that contains itself, allow anything. `above` are the
+    ids of the containing nodes.
     """
     if not isinstance(node, dict | list):
         return node
@@ -101,7 +103,7 @@ Check = Callable[[Any, Any, Any, Any], Iterator[ValidationError] | None]
 
 
 def _bounded(check: Check) -> Check:
-    """The check of a keyword that counts itself and cannot raise for a broken schema."""
+    """Wrap a keyword's check: it counts its steps and ignores errors of an invalid schema."""
 
     def checked(
         validator: Any, value: Any, instance: Any, schema: Any
@@ -114,14 +116,15 @@ def _bounded(check: Check) -> Check:
             yield from check(validator, value, instance, schema) or ()
         except (TooMuch, RecursionError):
             raise
-        except Exception:  # as many kinds as a schema can be broken in
+        except Exception:  # a schema can be invalid in any way
             return
 
     return checked
 
 
 def _type(validator: Any, types: Any, instance: Any, schema: Any) -> Iterator[Any]:
-    """Also in capitals and with OpenAPI's `nullable`; an unknown name admits anything."""
+    """Check a type, also in capitals and with OpenAPI's `nullable`; unknown types allow
+    anything."""
     names = types if isinstance(types, list) else [types]
     if instance is None and schema.get("nullable") is True:
         return
@@ -147,7 +150,7 @@ def _below(validator: Any, bound: Any, instance: Any, schema: Any) -> Iterator[A
 def _beyond(
     validator: Any, bound: Any, instance: Any, schema: Any, beside: str, sign: int
 ) -> Iterator[Any]:
-    """An exclusive bound: a number, or in draft 4 a flag for the bound beside it."""
+    """Check an exclusive bound: a number, or in draft 4 a flag for the bound beside it."""
     edge = schema[beside] if bound is True else bound
     if bound is False or not validator.is_type(instance, "number"):
         return
@@ -156,7 +159,7 @@ def _beyond(
 
 
 def _items(validator: Any, items: Any, instance: Any, schema: Any) -> Iterator[Any]:
-    """The items, which until draft 2019-09 could be listed by their places."""
+    """Check the items, which could be listed by position until draft 2019-09."""
     if not isinstance(items, list):
         yield from Draft202012Validator.VALIDATORS["items"](validator, items, instance, schema)
     elif isinstance(instance, list):
@@ -186,7 +189,7 @@ def _multiple(_: Any, step: Any, instance: Any, __: Any) -> Iterator[Any]:
 
 
 def _server_judges(*_: Any) -> None:
-    """A keyword that is not looked at here, since what it does is not bounded."""
+    """Ignore a keyword whose check would take unbounded work."""
 
 
 def _by_pattern(validator: Any, patterns: Any, instance: Any, _: Any) -> Iterator[Any]:

@@ -1,6 +1,7 @@
-"""Sentences about how the house is: facts of `questions`, with what is not known said so.
+"""Sentences about the state of the house, from the facts of `questions`.
 
-An answer of a picture that is no longer live is in the past tense and tells its age.
+Unknown states are mentioned as unknown. Answers from old states are in the past tense and give
+their age.
 """
 
 import re
@@ -17,14 +18,14 @@ from integrations.home_assistant.house import Area, Entity, House
 _LISTED = 5  # names in one answer; the rest is counted
 _WORDS = frozenset(
     "open closed opening closing locked unlocked locking unlocking jammed".split()
-)  # said of doors and windows, as house_state.open_one and house_state.open_many
+)  # used for doors and windows, as house_state.open_one and house_state.open_many
 _SENSED = {"low": "state_low", "normal": "state_normal", "wet": "state_wet", "dry": "state_not_wet"}
 _OTHERS = frozenset(
     "on off home not_home playing paused idle standby heat cool auto heat_cool "
     "dry fan_only docked cleaning returning error detected clear".split()
 )
-_PLURAL = re.compile(r"(?i)[^sui]s$")  # English names of several things
-_MASCULINE = ("el ", "los ", "le ", "o ", "os ")  # articles that the person said
+_PLURAL = re.compile(r"(?i)[^sui]s$")  # English plural names
+_MASCULINE = ("el ", "los ", "le ", "o ", "os ")  # articles in the person's words
 _OF_ROOM = {"temperature": "degrees", "humidity": "percent"}
 _NONE_OF_ROOM = {"temperature": "offline.no_temperature", "humidity": "house_state.no_humidity"}
 
@@ -45,8 +46,8 @@ class HouseAnswers:
     ) -> str:
         """Answer a question about states.
 
-        `age_s`: seconds since the picture was live, 0.0 for a live one, None where there is none;
-        `what`: the one thing as the person called it.
+        `age_s` is the age of the states in seconds: 0.0 if they are live, None if there are none.
+        `what` is the person's name for the one thing.
         """
         if age_s is None:
             return self._say.say("tools.not_live", language)
@@ -57,7 +58,7 @@ class HouseAnswers:
         return capitalised(telling.lost(found) if age_s != 0 else telling.live(found))
 
     def tell(self, things: Sequence[Entity], language: str, age_s: float | None) -> str:
-        """Say how the things are, where it is not known what was asked about them."""
+        """Describe the things, if the question about them is unclear."""
         known = tuple(one for one in things if one.state not in UNKNOWN)
         unknown = tuple(one for one in things if one.state in UNKNOWN)
         found = Facts("which", "", yes=known, unknown=unknown)
@@ -72,7 +73,7 @@ class HouseAnswers:
         language: str,
         age_s: float | None,
     ) -> str:
-        """Tell the temperature or humidity of a place by the first of its sensors that has one."""
+        """Return the temperature or humidity of a place, from the first sensor with a reading."""
         if age_s is None:
             return self._say.say("tools.not_live", language)
         if not sensors:
@@ -95,12 +96,12 @@ class HouseAnswers:
         return _Telling(self._say, language, age_s).preface(key, **values)
 
     def notice(self, language: str, age_s: float) -> str:
-        """Say that contact was lost, and when."""
+        """Return a sentence that says when the connection was lost."""
         return self._say.say("tools.old", language, length=spoken_age(age_s, self._say, language))
 
 
 def spoken_age(age_s: float, say: Catalogue, language: str) -> str:
-    """An age such as "4 minutes": below a minute no more than that, below an hour in minutes."""
+    """Return an age such as "4 minutes", in whole minutes or less precisely below one minute."""
     if age_s < 60:
         return say.say("house_state.short", language)
     return length_of(age_s // 60 * 60, say, language)
@@ -117,7 +118,7 @@ class _Telling:
         self._past = age_s != 0
 
     def live(self, found: Facts) -> str:
-        """The answer of a live picture."""
+        """Return the answer from live states."""
         alone = len(found.asked) == 1 and found.kind in ("any", "all") and not found.sensed
         if found.kind in ("one", "is") or alone:
             return self._of_one(found)
@@ -129,7 +130,8 @@ class _Telling:
         return self._of_several(found)
 
     def lost(self, found: Facts) -> str:
-        """The same of an older picture: how it was when contact was lost, never yes or no."""
+        """Return the answer from old states: as they were when the connection was lost, without yes
+        or no."""
         told = [*found.yes, *found.no, *found.moving, *found.ajar, *found.mute]
         if not told:
             return self.preface("lost_unknown")
@@ -139,7 +141,7 @@ class _Telling:
         return self.preface("lost", fact=self._with_unknown(fact, found))
 
     def preface(self, key: str, **values: object) -> str:
-        """A sentence with the age of the picture."""
+        """Return a sentence with the age of the states."""
         length = spoken_age(self._age_s or 0.0, self._catalogue, self._language)
         return self._say(key, length=length, **values)
 
@@ -194,7 +196,7 @@ class _Telling:
             if found.kind == "which" and whole and found.wanted:
                 return self._say_offline("which", names=_listed(telling))
             fact = self._with_unknown(self._facts(telling), found)
-            # A door on its way is no yes to "open" and none to "closed".
+            # A moving door is neither a yes to "open" nor to "closed".
             if found.kind == "which" or not (found.no if found.kind == "all" else found.yes):
                 return f"{fact}."
             return self._say("no" if found.kind == "all" else "yes", fact=fact)
@@ -208,8 +210,8 @@ class _Telling:
         return self._say("all" if several else "none", state=state)
 
     def _of_sensors(self, found: Facts) -> str:
-        """Return what smoke, leak and motion detectors report."""
-        if found.kind == "all":  # are all batteries fine?
+        """Return the answer from smoke, leak and motion detectors."""
+        if found.kind == "all":  # "are all batteries fine?"
             return self._of_several(found)
         if found.yes:
             fact = self._names(found.yes)
@@ -239,14 +241,14 @@ class _Telling:
         return self._say("but", fact=fact, other=self._unknown(found.unknown))
 
     def _unknown(self, things: Sequence[Entity]) -> str:
-        """Return what cannot be told: out of reach, or without a reading."""
+        """Return the part about things that are unreachable or have no reading."""
         away = all(one.state == "unavailable" for one in things)
         names = self._what if self._what and len(things) == 1 else self._names(things)
         key = "unreachable" if away else "unreported"
         return self._say(f"{key}_then" if self._past else key, names=names)
 
     def _facts(self, things: Iterable[Entity], *, named: bool = False) -> str:
-        """Return how the things are, those of one state together."""
+        """Return the states of the things, grouped by state."""
         by_state: dict[str, list[Entity]] = {}
         for one in things:
             by_state.setdefault(_full_state(one), []).append(one)
@@ -264,10 +266,10 @@ class _Telling:
         names, word = one or self._names(things), self._word(things[0], state, count)
         if state in _WORDS or self._lowers:
             return self._say("statement", names=names, be=self._say(be), state=word)
-        return self._say("other", names=names, state=word)  # the words there agree with no name
+        return self._say("other", names=names, state=word)  # these words do not agree with a name
 
     def _word(self, entity: Entity | None, state: str, count: int) -> str:
-        """The word for a state; a reading with its unit."""
+        """Return the word for a state; for a sensor, its reading with the unit."""
         if entity is not None:
             state = plain_state(entity, state)
         if state in _WORDS:
@@ -287,7 +289,7 @@ class _Telling:
         return _reading(entity)
 
     def _names(self, things: Iterable[Entity]) -> str:
-        """The names, as a sentence has them."""
+        """Return the names for use within a sentence."""
         names = [
             named_thing(name, self._catalogue, self._language)
             for name in dict.fromkeys(one.name for one in things)
@@ -314,16 +316,16 @@ class _Telling:
 
 
 def _full_state(entity: Entity) -> str:
-    """Return what puts things into one statement: their state, of a reading with its unit."""
+    """Return the state by which things are grouped; for a reading, with its unit."""
     unit = entity.attributes.get("unit_of_measurement")
     return f"{plain_state(entity)} {unit}" if unit else plain_state(entity)
 
 
 def _reading(entity: Entity) -> str:
-    """A sensor's state as Home Assistant shows it: with its decimals and its unit."""
+    """Return a sensor's state as Home Assistant shows it, with its decimals and unit."""
     shown = entity.state
     if entity.precision is not None:
-        with suppress(ValueError):  # it is a word
+        with suppress(ValueError):  # the state may be a word
             shown = f"{float(shown):.{entity.precision}f}"
     unit = entity.attributes.get("unit_of_measurement")
     return f"{shown} {unit}" if unit else shown
@@ -335,19 +337,19 @@ def _listed(things: Sequence[Entity]) -> str:
     return ", ".join(names[:_LISTED]) + more
 
 
-# What measures the temperature and humidity of a room's air, and what it reads.
+# Sensors of a room's temperature and humidity, and their readings.
 
 
-# What measures its own warmth, too.
+# Things that measure their own temperature, too.
 _DEVICES = frozenset({"camera", "light", "lock", "media_player", "switch", "vacuum"})
 
 
 def room_sensors(house: House, area_id: str, device_class: str) -> list[Entity]:
-    """Return what measures the temperature or humidity of a room's air, the best first.
+    """Return the sensors of a room's temperature or humidity, the best first.
 
-    That is the sensor which the room has in Home Assistant, then its thermostats, then its other
-    sensors of the class. A freezer, a device's chip and water are measured there too, but are not
-    the room's air. Those that are out of reach stay in the list.
+    The first is the sensor that the area has in Home Assistant, followed by its thermostats and its
+    other sensors of the class. Sensors in a freezer, a chip or water do not measure the room's air
+    and are left out. Unreachable sensors stay in the list.
     """
     area = house.areas.get(area_id)
     if area is None:
@@ -362,12 +364,13 @@ def room_sensors(house: House, area_id: str, device_class: str) -> list[Entity]:
     thermostats = [one for one in there if one.domain == "climate"]
     sensors = [one for one in there if one.domain == "sensor" and one.device_class == device_class]
     room = set(fold(area.name).split())
-    sensors.sort(key=lambda one: len(set(fold(one.name).split()) - room))  # "Kitchen temperature"
+    # Prefers "Kitchen temperature".
+    sensors.sort(key=lambda one: len(set(fold(one.name).split()) - room))
     return [*([first] if first is not None else []), *thermostats, *sensors]
 
 
 def reading(entity: Entity, device_class: str) -> float | None:
-    """Return the temperature or humidity that a sensor or thermostat measures, if it does."""
+    """Return the temperature or humidity that a sensor or thermostat measures, or None."""
     if (entity.state in UNKNOWN and entity.domain != "climate") or entity.state == "unavailable":
         return None
     key = f"current_{device_class}"
@@ -380,9 +383,9 @@ def reading(entity: Entity, device_class: str) -> float | None:
 
 
 def _measures_air(entity: Entity, area: Area, house: House) -> bool:
-    """Not what measures a freezer, water, the garden, or the inside of a plug or lamp.
+    """Return False for sensors of a freezer, water, the garden, or the inside of a plug or lamp.
 
-    Words of the room's own name count for nothing: the sauna's sensor is called after it.
+    Words of the room's own name are ignored, because a sauna's sensor is called after it.
     """
     room = area.name.casefold()
     names = [name.casefold().replace(room, " ") for name in entity.names]

@@ -1,7 +1,8 @@
-"""What Home Assistant's own tools do, by the name after the prefix: which things, and which way.
+"""Effects of Home Assistant's own tools, by their name without prefix.
 
-The names are those of Home Assistant 2025.4 to 2026.11; since 2026.9 they carry a prefix such as
-`intent__` or `light__`. Slots, required features and states: `components/*/intent.py` of 2026.11.
+The names are those of Home Assistant 2025.4 to 2026.11; since 2026.9 they have a prefix such as
+`intent__` or `light__`. Slots, required features and states are from `components/*/intent.py` of
+2026.11.
 """
 
 import re
@@ -12,18 +13,18 @@ from typing import Any
 
 
 class Action(StrEnum):
-    """What a tool does to the things it reaches."""
+    """Effect of a tool on the things it reaches."""
 
     ON = "on"  # on, open, lock, start, press, run
     OFF = "off"  # off, close, unlock, stop
     TOGGLE = "toggle"
     POSITION = "position"  # of a cover or valve
-    STOP = "stop"  # a movement
+    STOP = "stop"  # ends a movement
     SET = "set"  # brightness, temperature, volume, speed, mode
-    START = "start"  # something that then runs on unattended
-    HALT = "halt"  # such a thing goes home
+    START = "start"  # starts something that then runs unattended
+    HALT = "halt"  # sends it home
     NOTE = "note"  # lists, timers, messages: nothing moves
-    READ = "read"  # a question
+    READ = "read"  # a query
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,16 +33,17 @@ class Intent:
 
     action: Action
     domains: frozenset[str] | None = None  # None: any domain
-    by_target: bool = True  # acts on whatever name, area, floor and so on select
-    states: frozenset[str] = frozenset()  # only things in these states are meant
-    features: int = 0  # bits that a thing must have in `supported_features` to be meant
-    classes: frozenset[str] = frozenset()  # device classes that it takes; another one is refused
-    selective: bool = True  # takes `domain`, `device_class` and the wildcard "all"
-    places: bool = True  # an area or floor chooses things
-    single: bool = False  # refused where more than one thing is left
-    many_states: frozenset[str] = frozenset()  # of several unnamed things only those in these
-    only: frozenset[str] = frozenset()  # refused as a whole where it meets any other domain
-    resumes: bool = False  # goes on with what was paused
+    by_target: bool = True  # acts on the things that name, area, floor and so on select
+    states: frozenset[str] = frozenset()  # only things in these states match
+    features: int = 0  # bits that a thing must have in `supported_features` to match
+    classes: frozenset[str] = frozenset()  # accepted device classes; others are rejected
+    selective: bool = True  # accepts `domain`, `device_class` and the wildcard "all"
+    places: bool = True  # an area or floor can select things
+    single: bool = False  # rejected if more than one thing matches
+    # Of several unnamed things, only those in these states.
+    many_states: frozenset[str] = frozenset()
+    only: frozenset[str] = frozenset()  # rejected as a whole if anything of another domain matches
+    resumes: bool = False  # resumes something that was paused
 
 
 _COVERS = frozenset(
@@ -74,7 +76,7 @@ def _moving(action: Action) -> Intent:
 
 
 def _one(domain: str, features: int = 0, *, places: bool = True) -> Intent:
-    """Of exactly one thing of a domain; neither domain nor wildcard is taken."""
+    """Return an intent for exactly one thing of a domain, without domain and wildcard arguments."""
     domains = frozenset({domain})
     return Intent(
         Action.SET, domains, features=features, selective=False, places=places, single=True
@@ -84,9 +86,9 @@ def _one(domain: str, features: int = 0, *, places: bool = True) -> Intent:
 _NOTE = Intent(Action.NOTE, by_target=False)
 _READ = Intent(Action.READ, by_target=False)
 _LIST = Intent(Action.NOTE, frozenset({"todo"}), selective=False, places=False, single=True)
-BROADCAST = "HassBroadcast"  # it succeeds also where no speaker takes it
+BROADCAST = "HassBroadcast"  # it succeeds even if no speaker receives it
 # Tools of Home Assistant that only read, and only what is exposed to the assistant: those of 2025.4
-# (bare, with the domain in the name) to 2026.11.
+# (without prefix, with the domain in the name) to 2026.11.
 READINGS = frozenset(
     {
         *("GetDateTime", "GetLiveContext", "HassTimerStatus", "calendar_get_events", "get_events"),
@@ -108,7 +110,7 @@ INTENTS: dict[str, Intent] = {
     "HassHumidifierSetpoint": _one("humidifier", places=False),
     "HassHumidifierMode": _one("humidifier", places=False),
     "HassMediaPause": _player(1, _PLAYING),
-    # Home Assistant starts only what was paused by voice last, where that is among these.
+    # Home Assistant resumes only the players that voice paused last, if they are among the matches.
     "HassMediaUnpause": replace(_player(0), resumes=True),
     "HassMediaNext": _player(32, _PLAYING),
     "HassMediaPrevious": _player(16, _PLAYING),
@@ -153,9 +155,9 @@ INTENTS: dict[str, Intent] = {
     "HassNevermind": _READ,
     "HassRespond": _READ,
 }
-# A timer may carry a sentence that Home Assistant obeys when it ends.
+# A timer may carry a sentence that Home Assistant runs when it ends.
 LATER = "conversation_command"
-# Domains with a service `turn_on`, and those that HassTurnOn turns into another one.
+# Domains with a service `turn_on`, and those for which HassTurnOn calls another service.
 _TURNED = frozenset(
     {
         *("automation", "camera", "climate", "fan", "humidifier", "input_boolean", "light"),
@@ -168,7 +170,7 @@ SERVED: Mapping[Action, frozenset[str]] = {
     Action.OFF: _TURNED,
     Action.TOGGLE: _TURNED - {"camera", "lock", "water_heater"},
 }
-# What the service behind an action wants in `supported_features`; it fails for a thing without.
+# Features that an action's service requires; the service fails for things without them.
 _COVER_NEEDS = {Action.ON: 1, Action.OFF: 2, Action.POSITION: 4, Action.STOP: 8}
 NEEDS: Mapping[str, Mapping[Action, int]] = {
     "camera": {Action.ON: 1, Action.OFF: 1},
@@ -184,41 +186,39 @@ NEEDS: Mapping[str, Mapping[Action, int]] = {
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """One thing that is switched one way, with what it is given; or a server's work taken back."""
+    """A change of one thing, with its arguments; or the undoing of a server's work."""
 
     entity_id: str
     action: Action
     arguments: Mapping[str, Any] = field(default_factory=dict)
-    state: str = ""  # that it will then be in, where that tells what is at stake; "": as it is now
-    server: str = ""  # whose `tool` did what is taken back; then there is no entity
+    state: str = ""  # state after the change, if it affects the risk; "" for the present one
+    server: str = ""  # server whose `tool` is undone; there is then no entity
     tool: str = ""
-    rated: bool = False  # the owner lets that tool run like a light (`allow`)
+    rated: bool = False  # the owner lets that tool run freely (`allow`)
 
 
 def suffix(name: str) -> str:
-    """The tool's own name: what follows the last `__`, or all of it."""
+    """Return a tool's own name: the part after the last `__`, or all of it."""
     return name.rpartition("__")[2]
 
 
-# Says one sentence to the home's conversation engine, once, and looks what happened.
-TRIGGER = "conversation.trigger"  # a sentence that automations wait for, as rules know it
-PROCESS = "conversation.process"  # of such a call in the journal; no tool of the menu
-#
-# One call that names several things for a list becomes one call for each.
-#
-# Home Assistant would write "milk, eggs and bread" down as one item.
+# One sentence for the home's conversation engine, sent once, with a check of the effect.
+TRIGGER = "conversation.trigger"  # a sentence that triggers an automation, as rules know it
+PROCESS = "conversation.process"  # name of such a call in the journal; not a tool in the menu
+# Splitting one call for a list that names several items into one call per item. Home Assistant
+# would add "milk, eggs and bread" as one item.
 LISTING = frozenset({"HassListAddItem", "HassListCompleteItem", "HassListRemoveItem"})
-MAX_ITEMS = 12  # of one call; a longer text is more likely one long item than a list
+MAX_ITEMS = 12  # in one call; a longer text is more likely one long item
 _ITEM = "item"
-_COMMA = re.compile(r"\s*[,;]\s+")  # "1,5 l of milk" has none
-# The last two of a list, in the languages that Hearth speaks best. Only behind a comma: "salt and
-# pepper" may well be one item.
+_COMMA = re.compile(r"\s*[,;]\s+")  # "1,5 l of milk" does not match
+# Separators of a list's last two items, in the languages that Hearth speaks best. Used only after a
+# comma, because "salt and pepper" may be one item.
 _WORD = "(?:and|e|et|und|và|y)"
 _AND = re.compile(rf"^{_WORD}\s+|\s+{_WORD}\s+", re.IGNORECASE)
 
 
 def spread(suffix: str, arguments: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The arguments of each call that is to be sent, in order: mostly one, as it came."""
+    """Return the arguments of each call to send, in order: usually one, unchanged."""
     item = arguments.get(_ITEM)
     if suffix not in LISTING or not isinstance(item, str):
         return [dict(arguments)]
@@ -229,7 +229,7 @@ def spread(suffix: str, arguments: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def as_said(item: str, sentence: str) -> str:
-    """`item` as it stands in the sentence, with the commas that a parser has taken out of it."""
+    """Return `item` as it is in the sentence, with the commas that a parser has removed."""
     words = r"\W+".join(map(re.escape, item.split()))
     found = re.search(rf"(?<!\w){words}(?!\w)", sentence, re.IGNORECASE) if words else None
     return found[0] if found else item

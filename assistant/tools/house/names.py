@@ -1,4 +1,4 @@
-"""Names and states of things: compared, found when they are nearly right, and put into words."""
+"""Names and states of things: comparing, finding similar ones, and putting them into words."""
 
 import re
 import unicodedata
@@ -19,7 +19,7 @@ MOST_NAMED = 8  # names; the rest is counted
 
 
 def spoken_names(names: Iterable[str]) -> str:
-    """Different names, once each, separated by commas."""
+    """Return the different names, once each, separated by commas."""
     plain = list(dict.fromkeys(filter(None, map(spoken_name, names))))
     rest = len(plain) - MOST_NAMED
     told = ", ".join(plain[:MOST_NAMED])
@@ -27,7 +27,7 @@ def spoken_names(names: Iterable[str]) -> str:
 
 
 def named_thing(name: str, say: Catalogue, language: str) -> str:
-    """A thing's name within a sentence, in English with its article: "the front door"."""
+    """Return a name for use within a sentence, in English with its article: "the front door"."""
     if say.own(language).partition("-")[0] != "en":
         return say.say("house_state.thing", language, name=name)
     if _OWNED.match(name):
@@ -36,28 +36,28 @@ def named_thing(name: str, say: Catalogue, language: str) -> str:
 
 
 def capitalised(text: str) -> str:
-    """The text with a capital letter at its beginning."""
+    """Return the text with a capital first letter."""
     return text[:1].upper() + text[1:]
 
 
 def _lowered(name: str) -> str:
-    """A name within a sentence: "Kitchen Window" is no proper name, "TV" stays."""
+    """Return a name in lower case for use within a sentence: "kitchen window", but "TV"."""
     return " ".join(
         word.lower() if word[:1].isupper() and word[1:].islower() else word for word in name.split()
     )
 
 
 MOST_NEAR = 3
-_LONGEST = 80  # characters compared; a longer name is not a name
-_LIKE = 0.6  # of difflib's measure; below, names only share letters by chance
-# Names that are compared letter by letter, 60 µs each: those that share most pairs of letters. The
-# rest of a house of 5,000 things would take 0.1 s, in which nothing else is done.
+_LONGEST = 80  # characters to compare; longer texts are not names
+_LIKE = 0.6  # by difflib's measure; below, names share letters only by chance
+# Names to compare letter by letter, at 60 µs each: those that share most pairs of letters.
+# Comparing all names of 5,000 things would block for 0.1 s.
 _COMPARED = 150
-_BITS = 251  # a prime: pairs are spread well
+_BITS = 251  # a prime, which spreads the pairs well
 
 
 def nearest(name: str, known: Iterable[str]) -> tuple[str, ...]:
-    """Up to three of `known`, the nearest first, as they are written; case does not count."""
+    """Return up to three of `known`, nearest first, ignoring case."""
     written = {one[:_LONGEST].casefold(): one for one in known}
     wanted = name[:_LONGEST].casefold()
     likely: Iterable[str] = written
@@ -70,7 +70,7 @@ def nearest(name: str, known: Iterable[str]) -> tuple[str, ...]:
 
 @lru_cache(KEPT_NAMES)
 def _pairs(name: str) -> int:
-    """Its letters two by two (" k", "ki", "it", …), as bits; a few pairs share one."""
+    """Return a bit set of the pairs of letters (" k", "ki", "it", ...); a few pairs share a bit."""
     bits = 0
     for one, other in pairwise(map(ord, f" {name} ")):
         bits |= 1 << (one * 31 + other) % _BITS
@@ -78,14 +78,14 @@ def _pairs(name: str) -> int:
 
 
 def _shared(one: int, other: int) -> float:
-    """0 to 1: how much of the two is the same (Dice)."""
+    """Return the similarity of two sets, from 0 to 1 (Dice)."""
     return 2 * (one & other).bit_count() / (one.bit_count() + other.bit_count())
 
 
 def nearest_in_house(arguments: Mapping[str, Any], house: House) -> tuple[str, ...]:
-    """For the first name, area or floor of a call that the house does not have: what it has.
+    """Return alternatives for the first name, area or floor in a call that the house does not have.
 
-    Empty where all of them exist, or nothing is near. Only exposed things are named.
+    Empty if all of them exist or nothing is similar. Only exposed things are named.
     """
     name = _text(arguments, "name")
     if name and not is_wildcard(name):
@@ -117,7 +117,8 @@ _ARTICLES = frozenset(
 
 @lru_cache(KEPT_NAMES)
 def folded(text: str) -> str:
-    """Without case, accents, apostrophes, Unicode forms and invisible signs."""
+    """Return the text without case, accents, apostrophes, Unicode variants and invisible
+    characters."""
     signs = unicodedata.normalize("NFKD", text[:_LONGEST]).translate(_APOSTROPHES).casefold()
     plain = unicodedata.normalize("NFKD", signs)
     return "".join(one for one in plain if unicodedata.category(one) not in ("Mn", "Cf")).strip()
@@ -125,7 +126,7 @@ def folded(text: str) -> str:
 
 @lru_cache(KEPT_NAMES)
 def stemmed(text: str) -> str:
-    """Folded, and without spaces, hyphens, a leading article and the marks of a plural."""
+    """Return the folded text without spaces, hyphens, a leading article and plural endings."""
     words = [word for word in re.split(r"[\s\-_]+", folded(text)) if word]
     if len(words) > 1 and words[0] in _ARTICLES:
         words = words[1:]
@@ -133,7 +134,10 @@ def stemmed(text: str) -> str:
 
 
 def are_near(one: str, other: str) -> bool:
-    """One or two slips apart by length; the first letter and all numbers are the same."""
+    """Return True if the names are at most one or two typos apart, depending on their length.
+
+    The first letter and all numbers must be the same.
+    """
     first, second = stemmed(one), stemmed(other)
     shortest = min(len(first), len(second))
     allowed = 0 if shortest < 5 else 1 if shortest < 9 else 2
@@ -145,7 +149,8 @@ def are_near(one: str, other: str) -> bool:
 
 
 def slips(one: str, other: str) -> int:
-    """Letters to add, drop, change or swap with the next (optimal string alignment distance)."""
+    """Return the number of typos: letters to add, drop, change or swap (optimal string
+    alignment)."""
     before: list[int] = []
     last = list(range(len(other) + 1))
     for row, letter in enumerate(one, 1):
@@ -161,7 +166,8 @@ def slips(one: str, other: str) -> int:
 
 
 def _stem(word: str) -> str:
-    """The same for "light" and "lights", "luz" and "luces", "story" and "stories"."""
+    """Return a stem that is equal for "light" and "lights", "luz" and "luces", "story" and
+    "stories"."""
     if len(word) < 3:
         return word
     word = word.removesuffix("s") if len(word) > 3 else word
@@ -170,15 +176,15 @@ def _stem(word: str) -> str:
 
 
 def celsius(entity: Entity, degrees: float) -> float:
-    """Degrees of a thermostat in its own unit; one that goes above 45 counts in Fahrenheit."""
+    """Convert a thermostat's degrees to Celsius; one with a maximum above 45 uses Fahrenheit."""
     highest = entity.attributes.get("max_temp")
     fahrenheit = isinstance(highest, int | float) and highest > 45
     return (degrees - 32) / 1.8 if fahrenheit else degrees
 
 
-# An entity's state in short words, as the journal and the model see it.
+# State of an entity in short words, as the journal and the model see it.
 UNKNOWN = frozenset({"unavailable", "unknown"})
-# What a binary sensor of this device class says (`components/binary_sensor`, its states' names).
+# Words for on and off by device class (names of states in `components/binary_sensor`).
 _OPEN, _SENSED = ("open", "closed"), ("detected", "clear")
 ON_AND_OFF = {
     **dict.fromkeys(("door", "garage_door", "opening", "window"), _OPEN),
@@ -191,8 +197,10 @@ ON_AND_OFF = {
 
 
 def plain_state(entity: Entity, state: str | None = None) -> str:
-    """The state as people say it, that of the entity or another one of its kind: the "on" of a
-    contact is "open"."""
+    """Return a state as people say it: "on" of a contact is "open".
+
+    By default that is the entity's present state.
+    """
     state = entity.state if state is None else state
     if entity.domain != "binary_sensor" or state not in ("on", "off"):
         return state
@@ -201,7 +209,7 @@ def plain_state(entity: Entity, state: str | None = None) -> str:
 
 
 def short_state(entity: Entity) -> str:
-    """The state and the one attribute that people mean: "on 30 %", "heat 21 °C", "open 20 %"."""
+    """Return the state and its most important attribute: "on 30 %", "heat 21 °C", "open 20 %"."""
     state, attributes = entity.state, entity.attributes
     if state in UNKNOWN:
         return state
@@ -227,7 +235,7 @@ def short_state(entity: Entity) -> str:
 
 
 def brightness_percent(entity: Entity) -> int | None:
-    """A light's brightness in percent; Home Assistant keeps 0 to 255."""
+    """Return a light's brightness in percent, from Home Assistant's 0 to 255."""
     brightness = entity.attributes.get("brightness")
     return round(brightness * 100 / 255) if isinstance(brightness, int | float) else None
 
@@ -237,7 +245,7 @@ def _percent(value: Any) -> str:
 
 
 def _degrees(entity: Entity) -> str:
-    """The target temperature; a thermostat that goes above 45 counts in Fahrenheit."""
+    """Return the target temperature; a thermostat with a maximum above 45 uses Fahrenheit."""
     value, highest = entity.attributes.get("temperature"), entity.attributes.get("max_temp")
     if not isinstance(value, int | float):
         return ""

@@ -1,8 +1,8 @@
-"""Facts that answer a question about how the house is, taken from one picture of it.
+"""Facts that answer a question about the state of the house.
 
-Pure: which things a question is about, what each of them shows, and which of them cannot tell.
-`answers` puts the facts into words. A closed door is never concluded from a sensor that is out of
-reach, and a locked one never from its contact alone.
+Pure: finds the things that a question is about, their states, and the things that cannot tell.
+`answers` puts the facts into words. An unreachable sensor never counts as a closed door, and a
+closed contact never as a locked one.
 """
 
 from collections.abc import Iterable
@@ -14,12 +14,12 @@ from assistant.tools.house.names import UNKNOWN, plain_state
 from assistant.tools.vocabulary import LANGUAGES, entries, fold, mentions
 from integrations.home_assistant.house import Entity, House
 
-EVERYTHING = "everything"  # the device class of a question about the whole house
+EVERYTHING = "everything"  # device class of a question about the whole house
 OPENNESS = frozenset({"open", "closed"})
 LOCKING = frozenset({"locked", "unlocked"})
 MOVING = frozenset({"opening", "closing", "locking", "unlocking"})
 LOW_BATTERY = 20  # percent; the limit of Home Assistant's own battery alerts
-# What measures its own inside, wherever it stands.
+# Things that measure their own inside, wherever they are.
 _DEVICES = frozenset({"camera", "light", "lock", "media_player", "switch", "vacuum"})
 
 
@@ -28,18 +28,18 @@ class Shows(Enum):
 
     YES = "yes"
     NO = "no"
-    MOVING = "moving"  # on its way or jammed: neither open nor closed
-    UNKNOWN = "unknown"  # out of reach, or without a reading
-    MUTE = "mute"  # its kind does not tell: a lock does not know whether its door is closed
+    MOVING = "moving"  # moving or jammed: neither open nor closed
+    UNKNOWN = "unknown"  # unreachable, or without a reading
+    MUTE = "mute"  # its kind can't tell: a lock does not know if its door is closed
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
     """One question about states, as it was understood."""
 
-    kind: str  # "one" (how it is), "is", "any", "all", "which" or "how_many"
-    state: str = ""  # as it was asked for: "open", "locked", "on"; "" for how it is
-    entity_ids: tuple[str, ...] = ()  # what was named
+    kind: str  # "one" (its state), "is", "any", "all", "which" or "how_many"
+    state: str = ""  # the state in question: "open", "locked", "on"; "" for any
+    entity_ids: tuple[str, ...] = ()  # things that were named
     domain: str = ""
     classes: frozenset[str] = frozenset()  # device classes
     area_id: str = ""
@@ -48,17 +48,17 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What the picture says to a question."""
+    """Answer to a question, as things by their state."""
 
     kind: str
-    wanted: str  # the plain state that was asked for; "" for how it is
+    wanted: str  # the plain state in question; "" for any
     yes: tuple[Entity, ...] = ()
     no: tuple[Entity, ...] = ()
     moving: tuple[Entity, ...] = ()
     unknown: tuple[Entity, ...] = ()
-    mute: tuple[Entity, ...] = ()  # known, but of a kind that does not tell
+    mute: tuple[Entity, ...] = ()  # reachable, but of a kind that can't tell
     ajar: tuple[Entity, ...] = ()  # contacts that show the same door open
-    sensed: bool = False  # it was asked what sensors report: smoke, leaks, motion
+    sensed: bool = False  # the question is about sensors: smoke, leaks, motion
 
     @property
     def asked(self) -> tuple[Entity, ...]:
@@ -67,12 +67,12 @@ class Facts:
 
     @property
     def sure(self) -> bool:
-        """All of it is known, at rest, and of a kind that tells."""
+        """True if everything is known, at rest, and of a kind that can tell."""
         return not (self.moving or self.unknown or self.mute)
 
 
 def facts(question: Question, house: House) -> Facts:
-    """Return what the picture says to the question; `asked` is empty where it means nothing."""
+    """Return the facts that answer the question; `asked` is empty if nothing matches it."""
     if question.entity_ids:
         named = [house.entities[one] for one in question.entity_ids if one in house.entities]
         return _of_named(question, named, house)
@@ -82,7 +82,7 @@ def facts(question: Question, house: House) -> Facts:
 
 
 def shows(entity: Entity, wanted: str) -> Shows:
-    """Return what one thing answers to a question about its state."""
+    """Return the answer of one thing to a question about its state."""
     if entity.state in UNKNOWN:
         return Shows.UNKNOWN
     state, wanted = plain_state(entity), plain_state(entity, wanted)
@@ -93,7 +93,7 @@ def shows(entity: Entity, wanted: str) -> Shows:
             return Shows.MOVING
         return Shows.YES if (state == "locked") is (wanted == "locked") else Shows.NO
     if wanted in OPENNESS and (is_of_a_door(entity) or entity.domain in ("cover", "valve")):
-        if is_lock(entity):  # it knows only that it is unlatched
+        if is_lock(entity):  # a lock only knows if it is unlatched
             unlatched = state in ("open", "opening")
             if not unlatched:
                 return Shows.MUTE
@@ -106,7 +106,7 @@ def shows(entity: Entity, wanted: str) -> Shows:
 
 
 def _of_named(question: Question, named: list[Entity], house: House) -> Facts:
-    """Return what a named thing shows; of a door, what the parts show that can tell it."""
+    """Return the facts about named things; for a door, from its parts that can tell."""
     if not named:
         return Facts(question.kind, question.state)
     parts = list({one.entity_id: one for each in named for one in door_of(each, house)}.values())
@@ -123,12 +123,12 @@ def _of_named(question: Question, named: list[Entity], house: House) -> Facts:
         found = _sorted(asked, locks or contacts)
         return replace(found, ajar=_ajar(contacts) if locks else ())
     found = _sorted(asked, contacts or locks)
-    # A drive and a contact at one door: what either knows is known of the door.
+    # A door may have a drive and a contact; if either knows the state, it is known.
     return found if len(found.unknown) == len(found.asked) else replace(found, unknown=())
 
 
 def _ajar(parts: Iterable[Entity], but: Iterable[Entity] = ()) -> tuple[Entity, ...]:
-    """Contacts that show a door which is not closed."""
+    """Return the contacts that show a door which is not closed."""
     return tuple(
         one
         for one in parts
@@ -137,9 +137,9 @@ def _ajar(parts: Iterable[Entity], but: Iterable[Entity] = ()) -> tuple[Entity, 
 
 
 def _of_locks(question: Question, house: House) -> Facts:
-    """Are several things locked? A door that stands open is none that is locked.
+    """Return the facts about several locks. A door that is open does not count as locked.
 
-    Where no lock is known, the contacts are `mute`: they tell only whether it is closed.
+    If there is no lock, the contacts are `mute`, because they only know if a door is closed.
     """
     there = _there(question, house)
     kinds = question.classes - {EVERYTHING} or frozenset({"door"})
@@ -162,7 +162,7 @@ def _of_locks(question: Question, house: House) -> Facts:
 
 
 def _members(question: Question, house: House) -> list[Entity]:
-    """The things of a question that names none."""
+    """Return the things that a question without names is about."""
     there = _there(question, house)
     if EVERYTHING in question.classes:
         return [one for one in there if is_contact(one) or _is_unlatched(one)]
@@ -185,7 +185,8 @@ def _members(question: Question, house: House) -> list[Entity]:
 
 
 def _is_of_domain(entity: Entity, question: Question) -> bool:
-    """Batteries are told by binary sensors ("low") and by sensors in percent."""
+    """Return True if the domain matches; batteries may be binary sensors ("low") or sensors
+    in percent."""
     if question.domain == "binary_sensor" and question.classes == {"battery"}:
         return entity.domain in ("binary_sensor", "sensor")
     return not question.domain or entity.domain == question.domain
@@ -196,7 +197,7 @@ def _is_unlatched(entity: Entity) -> bool:
 
 
 def _there(question: Question, house: House) -> list[Entity]:
-    """The exposed things in the place that the question is about."""
+    """Return the exposed things in the place of the question."""
     return [
         one
         for one in house.exposed()
@@ -211,7 +212,7 @@ def _floor(entity: Entity, house: House) -> str | None:
 
 
 def _sorted(question: Question, things: Iterable[Entity]) -> Facts:
-    """The things by what they answer."""
+    """Return the things sorted by their answer."""
     found: dict[Shows, list[Entity]] = {one: [] for one in Shows}
     for one in things:
         known = Shows.UNKNOWN if one.state in UNKNOWN else Shows.YES
@@ -235,14 +236,12 @@ def _is_low(state: str) -> bool:
         return state == "low"
 
 
-#
-# The doors, windows and gates of a house, and which things are parts of one: lock, contact, drive.
-#
-# Pure. `house_questions` asks them how they are.
+# Doors, windows and gates of a house, and the things that belong to one: lock, contact, drive.
+# Pure.
 
 
-# Device class -> the words by which people ask for it. A class that is not named here is no opening
-# of the house: blinds and curtains are asked for by their own name.
+# Words for covers by device class. A class that is missing here is not an opening of the house:
+# blinds and curtains are asked for by their own names.
 _COVERS = {
     "door": frozenset({"door"}),
     "garage": frozenset({"door", "garage"}),
@@ -254,7 +253,7 @@ _CONTACTS = {
     "garage_door": frozenset({"door", "garage"}),
     "window": frozenset({"window"}),
 }
-# What people ask for -> the topic of its names.
+# Word -> topic of the names that match it.
 NAMED = {
     "door": "asked_doors",
     "garage": "asked_garages",
@@ -264,10 +263,10 @@ NAMED = {
 
 
 def openings(entity: Entity) -> frozenset[str]:
-    """Return as what people ask for this opening: "door", "window", "garage", "gate"; or nothing.
+    """Return the words for this opening: "door", "window", "garage", "gate"; or none.
 
-    Without a device class, or with the class "opening" that fits all of them, its name decides. A
-    cover of which neither tells is "other", unless its name is that of a blind: it may be a gate.
+    Without a device class, or with the general class "opening", the name decides. A cover without a
+    clear class or name is "other", because it may be a gate, unless its name is that of a blind.
     """
     if entity.domain == "cover":
         kinds = _COVERS.get(entity.device_class or "", frozenset())
@@ -290,32 +289,32 @@ def openings(entity: Entity) -> frozenset[str]:
 
 
 def is_contact(entity: Entity) -> bool:
-    """Return whether it tells if a door or window is open."""
+    """Return True if it can tell that a door or window is open."""
     return bool(openings(entity))
 
 
 def is_lock(entity: Entity) -> bool:
-    """Return whether it tells if a door is locked."""
+    """Return True if it can tell that a door is locked."""
     return entity.domain == "lock" or (
         entity.domain == "binary_sensor" and entity.device_class == "lock"
     )
 
 
 def is_of_a_door(entity: Entity) -> bool:
-    """Return whether it is a door, or a part of one that tells how it is."""
+    """Return True for a door, or a part of one that can tell its state."""
     return is_lock(entity) or is_contact(entity)
 
 
 def door_key(name: str) -> str:
-    """The name of a door out of the name of one of its parts: "Front door contact" -> "front door".
+    """Return the name of a door from that of a part: "Front door contact" becomes "front door".
 
-    A word that stands twice goes once, as in Home Assistant's "Front door Door".
+    A repeated word is dropped, as in Home Assistant's "Front door Door".
     """
     return " ".join(dict.fromkeys(map(fold, without_part(name).split())))
 
 
 def without_part(name: str) -> str:
-    """The name as it is written, without the words that tell the part: "Haustürschloss" is one."""
+    """Return the name without words for a part of a door; "Haustürschloss" ends with one."""
     words, ends = _door_parts()
     kept: list[str] = []
     for word in name.split():
@@ -329,17 +328,18 @@ def without_part(name: str) -> str:
 
 @cache
 def _door_parts() -> tuple[frozenset[str], tuple[str, ...]]:
-    """Whole words, and ends of compound words."""
+    """Return whole words, and the ends of compound words."""
     found = [one for code in LANGUAGES for one in entries("door_parts", code)]
     ends = tuple(fold(one) for one in found if one.startswith("*"))
     return frozenset(map(fold, found)), ends
 
 
 def door_of(entity: Entity, house: House) -> list[Entity]:
-    """Return the parts of the door that the entity belongs to: lock, contact, drive. Itself first.
+    """Return the parts of the door that the entity belongs to (lock, contact, drive), itself first.
 
-    They have one name, apart from words such as "lock" and "sensor", and no different rooms; or
-    they are the only two such parts of one device, or a garage's only drive and only contact.
+    Parts of a door have the same name, apart from words such as "lock" and "sensor", and are not in
+    different rooms; or they are the only two such parts of one device, or a garage's only drive and
+    only contact.
     """
     if not is_of_a_door(entity):
         return [entity]
@@ -359,8 +359,11 @@ def door_of(entity: Entity, house: House) -> list[Entity]:
 
 
 def _of_garage(entity: Entity, doors: Iterable[Entity]) -> list[Entity]:
-    """The other half of a garage door, where its room has one drive and one contact of that class:
-    "Garage contact" and "Garage door" are not called the same."""
+    """Return the other half of a garage door, if its room has one drive and one contact of that
+    class.
+
+    "Garage contact" and "Garage door" do not have the same name.
+    """
     classes = ("garage", "garage_door")
     if entity.area_id is None or entity.device_class not in classes:
         return []

@@ -1,9 +1,9 @@
-"""Entities that a call would reach, matched as Home Assistant matches (2026.11).
+"""Entities that a call would reach, matched as Home Assistant does (2026.11).
 
 Source: `helpers/intent.py`, `async_match_targets`, and the handlers of `components/*/intent.py`.
-Case and outer spaces do not count; accents, apostrophes, Unicode forms and inner spaces do. A name
-is one of an entity's names or its id; an area or floor its name, alias or id. The filters run in
-Home Assistant's order, because the first one that leaves nothing gives the reason.
+Case and outer spaces are ignored, but accents, apostrophes, Unicode forms and inner spaces are not.
+A name is one of an entity's names or its id; an area or floor is given by name, alias or id. The
+filters run in Home Assistant's order, because the first one that leaves nothing is the reason.
 """
 
 import unicodedata
@@ -17,43 +17,43 @@ from assistant.tools.house.intents import NEEDS, SERVED, Action, Intent
 from integrations.home_assistant.house import Area, Entity, Floor, House
 
 WILDCARD = "all"
-KEPT_NAMES = 32_768  # texts whose form for comparison is kept: two names for each of 5,000 things
+KEPT_NAMES = 32_768  # texts with a cached form for comparison: two names for each of 5,000 things
 
 
 class Miss(StrEnum):
-    """Why nothing would be touched."""
+    """Reason that nothing would be touched."""
 
     NONE = ""
-    ARGUMENTS = "arguments"  # a domain, class or name that the tool refuses
-    EVERYTHING = "everything"  # it chooses nothing at all: Home Assistant refuses that
+    ARGUMENTS = "arguments"  # a domain, class or name that the tool rejects
+    EVERYTHING = "everything"  # nothing is selected, which Home Assistant rejects
     DOMAIN = "domain"
     STATE = "state"
     NAME = "name"
     FEATURE = "feature"
     DEVICE_CLASS = "device_class"
-    NO_FLOOR = "no_floor"  # there is none of that name
-    FLOOR = "floor"  # nothing of it is there
+    NO_FLOOR = "no_floor"  # no floor has that name
+    FLOOR = "floor"  # nothing that matches is there
     NO_AREA = "no_area"
     AREA = "area"
     NOT_EXPOSED = "not_exposed"
-    SEVERAL = "several"  # things that share the name, or more than the one that is wanted
-    UNSUPPORTED = "unsupported"  # matched, but none of it can do this
+    SEVERAL = "several"  # several things share the name, or only one may match
+    UNSUPPORTED = "unsupported"  # things match, but none of them can do this
 
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """What a call would do to the house, as ids in the house's order."""
+    """Effect of a call on the house, as ids in the house's order."""
 
-    touched: tuple[str, ...] = ()  # exactly what Home Assistant would act on
-    # Exposed things in doubt, none of them touched: those that share the name, those whose name
-    # only looks the same, those that probably cannot do it.
+    touched: tuple[str, ...] = ()  # exactly the things that Home Assistant would act on
+    # Exposed things in doubt, none of which is touched: they share the name, have a name that looks
+    # the same, or probably cannot do it.
     candidates: tuple[str, ...] = ()
     reason: Miss = Miss.NONE
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The arguments that choose things, as Home Assistant reads them."""
+    """The selecting arguments, as Home Assistant reads them."""
 
     name: str | None = None
     area: str | None = None
@@ -64,22 +64,22 @@ class Selection:
 
     @property
     def everything(self) -> bool:
-        """It chooses nothing: neither thing, place, domain nor class."""
+        """True if nothing is selected: no name, place, domain or class."""
         return not (self.name or self.area or self.floor or self.domains or self.classes)
 
 
 def reach(
     intent: Intent, arguments: Mapping[str, Any], house: House, device_area: str | None = None
 ) -> Reach:
-    """Return what the call touches. `device_area`: id of the area of the device that asks, or
-    None."""
+    """Return the things that the call touches. `device_area` is the area id of the asking
+    device."""
     chosen = selection(intent, arguments)
     if not chosen.valid:
         return Reach(reason=Miss.ARGUMENTS)
     if chosen.everything and not (intent.features or intent.states or intent.single):
         return Reach((), _ids(house.exposed()), Miss.EVERYTHING)
     near = house.areas.get(device_area or "")
-    if intent.action is Action.START and not intent.places:  # cleaning: the area is the work
+    if intent.action is Action.START and not intent.places:  # cleaning: the area is what to clean
         rooms = find_areas(house, str(arguments.get("area") or ""))
         if not rooms:
             return Reach(reason=Miss.NO_AREA)
@@ -106,7 +106,7 @@ def reach(
 
 
 def matches(intent: Intent, chosen: Selection, house: House) -> tuple[list[Entity], Miss]:
-    """The exposed entities that pass every filter, and the filter that left none."""
+    """Return the exposed entities that pass all filters, and the filter that left none."""
     areas = {area.area_id for area in find_areas(house, chosen.area or "")}
     floors = {floor.floor_id for floor in find_floors(house, chosen.floor or "")}
     on_floor = {area.area_id for area in house.areas.values() if area.floor_id in floors}
@@ -132,7 +132,7 @@ def matches(intent: Intent, chosen: Selection, house: House) -> tuple[list[Entit
 
 
 def selection(intent: Intent, arguments: Mapping[str, Any]) -> Selection:
-    """Read the choosing arguments as Home Assistant does: null and blank texts are dropped."""
+    """Read the selecting arguments as Home Assistant does: null and blank texts are dropped."""
     given = {key: value for key, value in arguments.items() if not _is_blank(value)}
     texts: dict[str, str | None] = dict.fromkeys(("name", "area", "floor"))
     for key in texts if intent.places else ("name",):
@@ -157,28 +157,27 @@ def selection(intent: Intent, arguments: Mapping[str, Any]) -> Selection:
 
 
 def has_features(entity: Entity, bits: int) -> bool:
-    """Return whether it has all of these; a thing that does not tell its features is believed
-    able."""
+    """Return True if the entity has all of these features, or does not report its features."""
     return entity.features & bits == bits or "supported_features" not in entity.attributes
 
 
 def is_wildcard(name: str) -> bool:
-    """Home Assistant takes the plain word for everything, even where an entity has that name."""
+    """Return True for the wildcard, which Home Assistant prefers to an entity of that name."""
     return name.strip() == WILDCARD
 
 
 def is_called(entity: Entity, name: str) -> bool:
-    """Return whether this is one of the entity's names, as Home Assistant compares."""
+    """Return True if this is one of the entity's names, compared as Home Assistant does."""
     return entity.entity_id == name or same(name, entity.names)
 
 
 def find_area(house: House, name: str) -> Area | None:
-    """The first area of that name, alias or id."""
+    """Return the first area of that name, alias or id, or None."""
     return next(iter(find_areas(house, name)), None)
 
 
 def find_areas(house: House, name: str) -> list[Area]:
-    """Aliases may be shared: then all of them are meant."""
+    """Return all areas of that name, alias or id. Areas may share an alias."""
     return [
         area
         for area in house.areas.values()
@@ -187,7 +186,7 @@ def find_areas(house: House, name: str) -> list[Area]:
 
 
 def find_floors(house: House, name: str) -> list[Floor]:
-    """As `find_areas`."""
+    """Return all floors of that name, alias or id."""
     return [
         floor
         for floor in house.floors.values()
@@ -196,14 +195,14 @@ def find_floors(house: House, name: str) -> list[Floor]:
 
 
 def same(name: str, names: Iterable[str]) -> bool:
-    """Equal but for case and outer spaces."""
+    """Return True if the name equals one of the others, ignoring case and outer spaces."""
     wanted = name.strip().casefold()
     return any(wanted == other.strip().casefold() for other in names)
 
 
 @lru_cache(KEPT_NAMES)
 def visible(name: str) -> str:
-    """The name as eyes and ears take it: one form of each letter, nothing invisible."""
+    """Return the name as it looks: with normalised letters and without invisible characters."""
     plain = unicodedata.normalize("NFKC", name)
     shown = "".join(sign for sign in plain if unicodedata.category(sign) not in ("Cf", "Cc", "Mn"))
     return " ".join(shown.split()).casefold()
@@ -212,9 +211,11 @@ def visible(name: str) -> str:
 def consequences(
     entity_ids: Iterable[str], action: Action, house: House
 ) -> list[tuple[str, Action]]:
-    """Return what is switched, and which way: the entities, a group's members the same way, and
-    what a scene, script or automation touches the way that its configuration says, else either
-    way."""
+    """Return everything that is switched, and in which direction.
+
+    That includes the entities, the members of groups (in the same direction), and the things that a
+    scene, script or automation touches (in the configured direction, or either if unknown).
+    """
     reached: dict[tuple[str, Action], None] = {}
     level = [(entity_id, action) for entity_id in entity_ids]
     while level:
@@ -230,8 +231,10 @@ def consequences(
 
 
 def without_plans(entity_ids: Iterable[str], house: House) -> set[str]:
-    """The things themselves and the members of groups: what is not reached by a scene or script
-    alone, of which nobody knows which way it moves what it touches."""
+    """Return the entities and the members of groups, but not what only scenes or scripts touch.
+
+    The direction in which a scene or script moves things is unknown.
+    """
     reached: set[str] = set()
     level = list(entity_ids)
     while level:
@@ -247,20 +250,20 @@ def without_plans(entity_ids: Iterable[str], house: House) -> set[str]:
 
 
 NEVER_OFF = frozenset({"button", "input_button", "scene"})  # Home Assistant cannot undo these
-# What they do is not told by the way they are switched.
+# Domains whose effect does not follow from switching them on or off.
 UNTOLD = frozenset({"automation", "button", "input_button", "scene", "script"})
 _WAYS = {"on": Action.ON, "off": Action.OFF, "either": Action.TOGGLE}
 
 
 def members(entity_id: str, house: House) -> list[str]:
-    """Return what a group or scene says it holds (`entity_id` in its attributes), or what a script
-    is known to touch."""
+    """Return the members of a group or scene (its `entity_id` attribute), or what a script
+    may touch."""
     partly = sorted(house.partly.get(entity_id, ()))
     return list(dict.fromkeys((*all_members(entity_id, house), *partly)))
 
 
 def all_members(entity_id: str, house: House) -> list[str]:
-    """The same where it is all that there is; empty where more may be touched."""
+    """Return the members if the list is known to be complete; empty if more may be touched."""
     entity = house.entities.get(entity_id)
     held = entity.attributes.get("entity_id") if entity is not None else None
     listed_ids = held if isinstance(held, list | tuple) else ()
@@ -269,27 +272,27 @@ def all_members(entity_id: str, house: House) -> list[str]:
 
 
 def _way_of(member: str, entity_id: str, way: Action, house: House) -> Action:
-    """Return which way a member goes where `entity_id` is switched `way`."""
+    """Return the direction in which a member moves when `entity_id` is switched."""
     if domain_of(entity_id) not in UNTOLD:
         return way
     return _WAYS[house.ways.get(entity_id, {}).get(member, "either")]
 
 
 def domain_of(entity_id: str) -> str:
-    """The part of an id before the dot."""
+    """Return the domain, the part of an id before the dot."""
     return entity_id.partition(".")[0]
 
 
 def listed(value: Any) -> list[str]:
-    """`domain` and `device_class` come as a list or a single text."""
+    """Return a list of texts; `domain` and `device_class` may come as a list or a single text."""
     values = value if isinstance(value, list | tuple) else [value]
     return [item for item in values if isinstance(item, str) and item]
 
 
 def _acted_on(intent: Intent, chosen: Selection, found: list[Entity], alike: list[Entity]) -> Reach:
-    """Of what matched, what the service behind the tool can do it to."""
+    """Return the matches on which the tool's service can act."""
     if intent.only and any(one.domain not in intent.only for one in found):
-        # One thing of another kind, and Home Assistant does not begin.
+        # Home Assistant rejects the whole call if one thing is of another kind.
         kept = [one for one in found if one.domain in intent.only]
         return Reach((), _ids(kept, alike), Miss.UNSUPPORTED)
     able = _ids(one for one in found if can(one, intent.action))
@@ -300,7 +303,7 @@ def _acted_on(intent: Intent, chosen: Selection, found: list[Entity], alike: lis
     return Reach(able, tuple(unsure), Miss.NONE if able else Miss.UNSUPPORTED)
 
 
-# Domains of Home Assistant that no switching tool acts on: they do not put a call in doubt.
+# Domains that no switching tool acts on; they do not put a call in doubt.
 _KNOWN = SERVED[Action.ON] | {
     *("ai_task", "air_quality", "alarm_control_panel", "assist_satellite", "binary_sensor"),
     *("calendar", "conversation", "counter", "date", "datetime", "device_tracker", "event"),
@@ -312,7 +315,7 @@ _KNOWN = SERVED[Action.ON] | {
 
 
 def can(entity: Entity, action: Action) -> bool:
-    """Return whether the service behind the action takes the thing."""
+    """Return True if the action's service accepts the entity."""
     served = SERVED.get(action)
     if served is not None and entity.domain not in served:
         return False
@@ -320,7 +323,7 @@ def can(entity: Entity, action: Action) -> bool:
 
 
 def _settled(found: list[Entity], house: House, near: Area | None) -> list[Entity]:
-    """Of things that share a name the one on the floor, else in the area, of the asking device."""
+    """Choose among things that share a name: on the asking device's floor, else in its area."""
     if len(found) < 2 or near is None:
         return found
     if near.floor_id is not None:
@@ -335,14 +338,15 @@ def _settled(found: list[Entity], house: House, near: Area | None) -> list[Entit
 
 
 def _alike(intent: Intent, chosen: Selection, house: House) -> list[Entity]:
-    """Exposed things of the kind whose name only looks like the one that was given."""
+    """Return exposed things whose name merely looks like the given one."""
     if not chosen.name:
         return []
     wanted = visible(chosen.name)
     return [
         one
         for one in house.exposed()
-        if any(visible(name) == wanted for name in one.names)  # asked first: it leaves hardly any
+        # Checked first, because it excludes almost everything.
+        if any(visible(name) == wanted for name in one.names)
         and (chosen.domains is None or one.domain in chosen.domains)
         and not is_called(one, chosen.name)
     ]

@@ -1,8 +1,8 @@
-"""Words by which requests and things of the house are recognised, in every shipped language.
+"""Words by which requests and things of the house are recognised, in every supported language.
 
-Each `LANGUAGE.toml` beside this file has one list of words per topic, such as `opens` for the names
-of gates and doors. `mentions("opens", entity.name)` is the question that the policy asks. Matching
-uses all languages at once, because a name may be in another language than the one spoken.
+Each `LANGUAGE.toml` in this folder has one list of words per topic, such as `opens` for the names
+of gates and doors. The policy asks `mentions("opens", entity.name)`. All languages are matched at
+once, because a name may be in another language than the one spoken.
 """
 
 import re
@@ -12,11 +12,12 @@ from functools import lru_cache
 from pathlib import Path
 
 LANGUAGES = ("de", "en", "es", "fr", "pt", "vi")
-# Without its marks a Vietnamese word often is another one: "cổng" (gate), "công tắc" (switch). In
-# other languages an entry that ends with "!" keeps them: "*tür!" is not to find "Temperatur".
+# Without its marks a Vietnamese word is often a different one: "cổng" (gate), "công tắc" (switch).
+# In other languages an entry that ends with "!" keeps its marks: "*tür!" must not match
+# "Temperatur".
 _MARKS_MATTER = frozenset({"vi"})
 _DIGRAPHS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue"})
-_LONGEST = 200  # characters of a text that are looked at
+_LONGEST = 200  # characters of a text that are checked
 _MAX_TEXTS = 16_384
 _WORD = re.compile(r"[^\W_]+")
 
@@ -35,20 +36,22 @@ def _fold(text: str, marks: bool) -> str:
     parts = unicodedata.normalize("NFKD", text.casefold())
     if marks:
         letters = unicodedata.normalize("NFC", parts)
-    else:  # "đ" is a letter of its own, which Unicode does not take apart
+    else:  # "đ" is a letter of its own, which Unicode does not decompose
         letters = "".join(one for one in parts if not unicodedata.combining(one)).replace("đ", "d")
     return " ".join(_WORD.findall(letters))
 
 
 def mentions(topic: str, *texts: str) -> bool:
-    """Return whether one of the texts has a word or phrase of the topic, in any language."""
+    """Return True if one of the texts has a word or phrase of the topic, in any language."""
     return any(_mentions(topic, text) for text in texts)
 
 
 @lru_cache(_MAX_TEXTS)
 def mentions_one_of(topics: tuple[str, ...], text: str) -> bool:
-    """Return whether the text has a word of any of the topics: in a large house much faster than
-    to ask for each, since most names have none."""
+    """Return True if the text has a word of any of the topics.
+
+    In a large house this is much faster than asking for each topic, because most names match none.
+    """
     plain, marked = _patterns(*topics)
     return bool(plain.search(fold(text)) or marked.search(fold(text, marks=True)))
 
@@ -57,7 +60,7 @@ def mentions_one_of(topics: tuple[str, ...], text: str) -> bool:
 def without(topic: str, text: str) -> str:
     """Return the text without the words and phrases of the topic, in any language."""
     spellings = (fold(text).split(), fold(text, marks=True).split())
-    if len(spellings[0]) != len(spellings[1]):  # a mark that belongs to no letter
+    if len(spellings[0]) != len(spellings[1]):  # a mark without a letter
         return text
     gone: set[int] = set()
     for words, pattern in zip(spellings, _patterns(topic), strict=True):
@@ -87,9 +90,9 @@ def find(topic: str, text: str) -> tuple[int, int] | None:
 
 @lru_cache(64)
 def entries(topic: str, language: str) -> tuple[str, ...]:
-    """Return the words of a topic in one language, as they are written in its table.
+    """Return the words of a topic in one language, as written in its table.
 
-    Raises KeyError where the table has no such topic.
+    Raises KeyError if the table has no such topic.
     """
     return tuple(_table(language)[topic])
 
@@ -102,7 +105,7 @@ def _mentions(topic: str, text: str) -> bool:
 
 @lru_cache(64)
 def _patterns(*topics: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """The topics' patterns for folded text, without and with its marks."""
+    """Return the topics' patterns for folded text: without marks, and with marks."""
     written: dict[bool, list[str]] = {False: [], True: []}
     for language in LANGUAGES:
         for entry in [entry for topic in topics for entry in entries(topic, language)]:
@@ -114,12 +117,12 @@ def _patterns(*topics: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
 
 
 def _spellings(entry: str, language: str) -> set[str]:
-    """An entry as it is written, in German also as without umlauts: "Kuehlschrank"."""
+    """Return an entry as written; in German also without umlauts: "Kuehlschrank"."""
     return {entry, entry.translate(_DIGRAPHS)} if language == "de" else {entry}
 
 
 def _pattern(entry: str, marks: bool) -> str:
-    """A word or phrase; `*` at an end stands for the rest of its word."""
+    """Return the pattern of a word or phrase; `*` at an end matches the rest of the word."""
     before = r"\b\w*" if entry.startswith("*") else r"\b"
     after = r"\w*\b" if entry.endswith("*") else r"\b"
     return f"{before}{re.escape(fold(entry.strip('*'), marks=marks))}{after}"
