@@ -1,8 +1,8 @@
-"""The brains in their order: what is down is skipped, what fails hands the turn to the next.
+"""Try brains in order: skip those that are down, and pass the turn on when one fails.
 
-Every attempt at a turn is the ladder's. The law (design, section 3): a turn goes to another attempt
-only while none of its mutating calls has started, and none waits for the person's yes; after that
-no brain is asked again, and the person is told from the ledger what was done, or asked.
+The rule (design, section 3): a turn may go to another attempt only while none of its mutating calls
+has started and none waits for confirmation. After that no other brain is asked; the person is told
+from the ledger what was done, or is asked.
 """
 
 import asyncio
@@ -48,14 +48,16 @@ from assistant.tools.execution.requests import Mutation
 from assistant.tools.execution.toolbox import Toolbox
 
 _log = logging.getLogger(__name__)
-REPEAT_WITHIN_S = 4.0  # of silence before a fault: whoever has waited longer is not asked to again
+# Seconds of silence before a fault: after a longer wait the person is not kept waiting for another
+# try.
+REPEAT_WITHIN_S = 4.0
 _SILENT = "{} ended its answer without a word."
 _NOBODY = BrainFault("unreachable", "No brain of the profile's is there.", retryable=False)
-SETTLE_S = 10.0  # that calls under way are waited for before it is decided how the turn goes on
+SETTLE_S = 10.0  # seconds to wait for running calls before deciding how the turn goes on
 
 
 class FallbackBrain:
-    """A brain made of brains. It keeps what is down, and what the person knows of it."""
+    """A brain made of several brains. It remembers which are down and what the person was told."""
 
     def __init__(
         self,
@@ -68,9 +70,12 @@ class FallbackBrain:
         orders: Mapping[str, Sequence[str]] | None = None,
         next_profile: Callable[[], str] = str,
     ) -> None:
-        """`brains`: in the order of `brain.order`, at least one; `language_of`: which configured
-        language a text is in that its brain gives a code, or none; `orders`: profile -> the brains
-        that its turns go to; `next_profile`: that of the next turn."""
+        """`brains` are in the order of `brain.order`, at least one.
+
+        `language_of` returns the configured language of a text, given also the language code the
+        brain gave it, if any. `orders` maps a profile to the brains of its turns. `next_profile`
+        returns the profile of the next turn.
+        """
         self.slots = tuple(BrainSlot(brain, Breaker(clock), Breaker(clock)) for brain in brains)
         self.toolbox = toolbox
         self.budget = budget
@@ -84,11 +89,11 @@ class FallbackBrain:
 
     @property
     def name(self) -> str:
-        """Of the whole; `Serving` tells which brain serves a turn."""
+        """Name of the chain; `Serving` names the brain that serves a turn."""
         return "ladder"
 
     def anticipate(self) -> None:
-        """Tell the slot that will be asked first."""
+        """Let the brain that will be asked first prepare."""
         spent = self.budget.known_reached
         for slot in self.slots_of(self._next_profile()):
             if slot.breaker.fault is None and not (slot.cloud and spent):
@@ -96,7 +101,7 @@ class FallbackBrain:
                 return
 
     def slots_of(self, profile: str) -> Sequence[BrainSlot]:
-        """Return the slots that a turn with this profile goes to, in its order."""
+        """Return the slots of a turn with this profile, in its order."""
         order = self._orders.get(profile)
         if not order:
             return self.slots
@@ -107,47 +112,50 @@ class FallbackBrain:
         return FallbackTurn(self, request)
 
     def notices_of(self, owner: ConversationOwner) -> FallbackNotices:
-        """Return what that owner has been told. People are told what a program was, too."""
+        """Return the notices of that owner. What a program was told does not count as told to
+        people."""
         return self.notices if owner.is_people else self._notices_of_programs
 
     async def barred(self, owner: ConversationOwner = PEOPLE) -> dict[str, BrainFault]:
-        """The brains that are not to be asked now in a turn of that owner's, and why."""
+        """Return the faults of the brains that must not be asked now in a turn of this owner."""
         barred = {slot.name: slot.fault(owner) for slot in self.slots}
         if any(slot.cloud for slot in self.slots) and await self.budget.reached():
             limit = f"{self.budget.limit_usd:g} USD"
             message = f"Today's budget of {limit} is spent: it is set by limits.daily_cost_usd."
             fault = BrainFault("budget", message, retryable=False)
             barred |= {slot.name: fault for slot in self.slots if slot.cloud}
-        # What a brain wanted said was in the language of its own turn.
+        # A brain's own sentence was in the language of its turn.
         return {name: replace(fault, spoken=None) for name, fault in barred.items() if fault}
 
 
 class FallbackTurn:
-    """One turn on its way down."""
+    """One turn on its way through the brains."""
 
     def __init__(self, ladder: FallbackBrain, request: TurnRequest) -> None:
         self._ladder = ladder
-        self._request = request  # with what was heard so far
+        self._request = request  # including what was heard so far
         self._owner = request.owner
         self._notices = ladder.notices_of(request.owner)
         self._language = request.language
-        self._faults: dict[str, BrainFault] = {}  # by brain, in the order of their failing
+        self._faults: dict[str, BrainFault] = {}  # by brain, in the order in which they failed
         self._attempts = 0
-        self._gave = False  # the attempt under way has said something
-        self._prefaced = False  # it begins with a line of ours
-        self._worded = False  # more than blanks, and after its last call
-        self._serving = ""  # who answers in it: a model's brain may leave a sentence to the home
-        self._sign_at = self._failed_at = 0.0  # its last sign and its end, on the monotonic clock
-        self._vain_s = 0.0  # from the one to the other, of all attempts
-        self._asked: dict[str, tuple[BrainTurn, ToolCall]] = {}  # who asked, and for what
-        self._open = 0  # calls that have not come back
-        self._outcomes: dict[str, ToolOutcome] = {}  # of those that have
-        self._asks = False  # the person is asked about a call: the turn's end is no brain's
-        self._taken_back: set[str] = set()  # their brain wanted no answer any more
+        self._gave = False  # the current attempt has said something
+        self._prefaced = False  # the current attempt begins with a line of ours
+        self._worded = False  # it has said more than blanks since its last call
+        # The brain that answers: a model's brain may leave a sentence to Home Assistant.
+        self._serving = ""
+        # Monotonic times of its last sign of life and of its end.
+        self._sign_at = self._failed_at = 0.0
+        self._vain_s = 0.0  # seconds between the two, over all attempts
+        self._asked: dict[str, tuple[BrainTurn, ToolCall]] = {}  # attempt and call, by outer id
+        self._open = 0  # number of calls that have not returned
+        self._outcomes: dict[str, ToolOutcome] = {}  # outcomes of the calls that have returned
+        self._asks = False  # the person is asked for confirmation, so no brain ends the turn
+        self._taken_back: set[str] = set()  # calls that their brain has cancelled
         self._settled = asyncio.Event()
 
     async def answer(self, outcome: ToolOutcome) -> None:
-        """Give the result of one call to the attempt that asked for it, dead or alive."""
+        """Pass the result of a call to the attempt that made it, even if that attempt has ended."""
         asked = self._asked.get(outcome.id)
         if asked is None:
             return
@@ -160,8 +168,11 @@ class FallbackTurn:
         await turn.answer(replace(outcome, id=call.id))
 
     async def events(self) -> AsyncGenerator[BrainEvent]:
-        """Yield those of one brain after the other, each attempt announced by Serving, to the first
-        that ends the turn; BrainFault where none does, or where none may be asked any more."""
+        """Yield the events of one brain after the other until one ends the turn.
+
+        Each attempt is announced by Serving. The last event is a BrainFault if no brain ends the
+        turn or none may be asked any more.
+        """
         barred = await self._ladder.barred(self._owner)
         slots = self._ladder.slots_of(self._request.profile)
         self._faults |= {slot.name: barred[slot.name] for slot in slots if slot.name in barred}
@@ -189,8 +200,11 @@ class FallbackTurn:
         yield replace(fault or _NOBODY, retryable=False)
 
     def _to_ask(self, barred: dict[str, BrainFault]) -> list[BrainSlot]:
-        """The slots in their order. If none is left, the first that may be back by now: a person
-        who would get no answer anyway can as well wait for one."""
+        """Return the slots to ask, in order.
+
+        If all are barred, return the first with a passing fault: a person who would get no answer
+        anyway can as well wait for one.
+        """
         slots = self._ladder.slots_of(self._request.profile)
         passing = [
             slot for slot in slots if slot.name in barred and barred[slot.name].kind in PASSING
@@ -198,14 +212,16 @@ class FallbackTurn:
         return [slot for slot in slots if slot.name not in barred] or passing[:1]
 
     def _worth_another(self, slot: BrainSlot, fault: BrainFault) -> bool:
-        """True if the same brain may be asked once more. One that kept the person waiting is not:
-        twice its patience is longer than anybody waits."""
+        """Return True if the same brain may be asked once more.
+
+        A brain that kept the person waiting is not: nobody waits for twice its patience.
+        """
         silent_s = self._failed_at - self._sign_at
         asked = slot.fault(self._owner) is None
         return fault.retryable and asked and silent_s < REPEAT_WITHIN_S
 
     async def _attempt(self, slot: BrainSlot) -> AsyncGenerator[BrainEvent]:
-        """One brain's events without its fault, which is left in `_faults`."""
+        """Yield one brain's events, without its fault, which is kept in `_faults`."""
         self._attempts += 1
         self._gave = self._worded = self._prefaced = False
         self._serving = slot.name
@@ -240,27 +256,31 @@ class FallbackTurn:
                         self._gave = True
                         self._worded |= isinstance(event, ReplyAudio) or bool(event.delta.strip())
                     elif isinstance(event, ToolCall):
-                        self._worded = False  # what it announced before is not what came of it
+                        self._worded = False  # words before a call do not report its result
                     if not await self._asks_again(turn, event):
                         yield self._pass_on(turn, event)
                     self._sign_at = self._ladder.clock.monotonic()
         except Exception:
-            # The edge towards a brain: whatever it raises, there may be another one.
+            # Last resort: whatever a brain raises, another one may work.
             _log.exception("the brain %s broke", slot.name)
             fault = BrainFault("broken", f"{slot.name} stopped with an internal error.", False)
         _log.warning("%s: %s (%s)", slot.name, fault.message, fault.kind)
-        waits = self._asks and fault.kind in ("empty", "timeout")  # for the person, as we do
+        # It is waiting for the person, as we are.
+        waits = self._asks and fault.kind in ("empty", "timeout")
         if not waits:
             slot.failed(self._owner, fault)
         self._faults[slot.name] = fault
         self._failed_at = self._ladder.clock.monotonic()
         self._vain_s += self._failed_at - self._sign_at
         self._share(slot, fault)
-        self._notices.restore(knew)  # what it may have said of it is void
+        self._notices.restore(knew)  # discard notices given in the failed attempt
 
     def _share(self, slot: BrainSlot, fault: BrainFault) -> None:
-        """Gemini's brains go by one line: where one was silent or away for a while and the next is
-        away too, it is cut. Neither needs a second failure, for which somebody would wait again."""
+        """Bar both Gemini brains if one was silent or away and the next is away too.
+
+        They share one connection, so a second failure, for which a person would wait again, is not
+        needed.
+        """
         if not slot.cloud or fault.kind != "unreachable" or self._vain_s < REPEAT_WITHIN_S:
             return
         faults = ((one, self._faults.get(one.name)) for one in self._ladder.slots if one.cloud)
@@ -272,12 +292,12 @@ class FallbackTurn:
                 one.failed(self._owner, why)
 
     def _words(self, text: str) -> ReplyText:
-        """Make a sentence of the ladder's own."""
+        """Return one of the chain's own sentences as reply text."""
         return ReplyText(text, language=self._ladder.catalogue.own(self._language))
 
     async def _owed(self, slot: BrainSlot, end: TurnDone | NotMeant) -> str:
-        """Return what is said for a brain that did something and ends without a word; "" where
-        there is nothing to tell."""
+        """Return what to say for a brain that did something but ended without a word, "" for
+        nothing."""
         if isinstance(end, TurnDone) and self._worded:
             return ""
         deeds = await self._deeds()
@@ -285,10 +305,10 @@ class FallbackTurn:
             return ""
         line = "" if self._gave else self._line(slot)
         words = f"{line} {outcomes(deeds, self._ladder.catalogue, self._language)}"
-        return words if self._gave else words.lstrip()  # it follows what was said before the call
+        return words if self._gave else words.lstrip()  # it follows the words before the call
 
     def _pass_on(self, turn: BrainTurn, event: BrainEvent) -> BrainEvent:
-        """The event as it leaves the ladder; what must be remembered of it is."""
+        """Return the event as the chain passes it on, after noting what matters of it."""
         match event:
             case Heard(text, language):
                 self._request = replace(self._request, heard=text)
@@ -308,9 +328,10 @@ class FallbackTurn:
         return event
 
     async def _asks_again(self, turn: BrainTurn, event: BrainEvent) -> bool:
-        """True if a brain that took a call back makes the very same call once more.
+        """Return True if the brain repeats a call that it had cancelled.
 
-        The first one may have run, or runs on: it is not made twice, its result goes to the new id.
+        The first call may have run or still be running, so it is not made twice: its result goes to
+        the new id.
         """
         if isinstance(event, ToolCallsCancelled):
             self._taken_back |= self._asked.keys() & {self._outer(id) for id in event.ids}
@@ -327,13 +348,16 @@ class FallbackTurn:
         return False
 
     def _outer(self, call_id: str) -> str:
-        """A call's id outside: unique in the turn. Two brains may both count from 1, and the id of
-        a call that has run would be answered with what it did."""
+        """Return the call's id outside this turn, unique in the turn.
+
+        Two brains may both count from 1, and a call with the id of an earlier one would be answered
+        with that one's result.
+        """
         return call_id if self._attempts == 1 else f"{call_id}~{self._attempts}"
 
     def _line(self, slot: BrainSlot) -> str:
-        """Return what must be said of the slot before its answer; one that is not its own tells
-        nothing of it."""
+        """Return the sentence to say before the slot's answer, "" if another brain answers in its
+        place."""
         if self._serving != slot.name:
             return ""
         above: list[BrainFault] = []
@@ -351,10 +375,10 @@ class FallbackTurn:
         return Preface(alone=self._notices.known.alone)
 
     async def _deeds(self) -> Sequence[Mutation]:
-        """Return what was done in this turn, once the calls under way have had time to come back.
+        """Return what was done in this turn, once running calls have had time to return.
 
-        A call that is on its way to the house when its brain fails is either stopped before it is
-        sent or counted: it can never run beside another brain's.
+        A call on its way to the house when its brain fails is either stopped before it is sent or
+        counted, so it never runs beside another brain's calls.
         """
         if not self._asked:
             return ()

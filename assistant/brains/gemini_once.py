@@ -1,9 +1,10 @@
-"""The brain that sends the whole recording at once: for when Live's socket fails, not the network.
+"""The brain that sends the whole recording in one request, for when Live's socket fails but the
+network works.
 
-The answer is text for a local voice. What was heard it cannot tell: the answer is all that comes
-back, and a transcript written by the model that also makes the calls would vouch for itself. So a
-spoken turn has no `Heard` of its own, and the policy takes it as it takes any call without text: it
-asks where a call names no place. What an earlier attempt at the turn heard stays good.
+The answer is text for a local voice. It cannot report what was heard: only the answer comes back,
+and a transcript written by the model that also makes the calls would vouch for itself. So a spoken
+turn has no `Heard` of its own, and the policy treats it like any call without text: it asks if a
+call names no place. What an earlier attempt at the turn heard remains valid.
 """
 
 import asyncio
@@ -41,12 +42,12 @@ from integrations.gemini.once import (
     Picture,
 )
 
-_NATURAL = (None, "STOP")  # finishReason of an answer that is whole
+_NATURAL = (None, "STOP")  # finishReason of a complete answer
 ROUNDS = 8  # requests of one turn; in the last one the model must answer in words
 
 
 class GeminiOnceBrain:
-    """One turn, a few requests. It keeps nothing between turns."""
+    """Serve each turn with a few requests. Keeps nothing between turns."""
 
     def __init__(self, client: OnceClient, briefer: Briefer, row: ModelRow) -> None:
         self._client = client
@@ -58,7 +59,7 @@ class GeminiOnceBrain:
         return "gemini-once"
 
     def anticipate(self) -> None:
-        """There is nothing to open before the sentence is over."""
+        """Do nothing: no connection is opened before the sentence is over."""
 
     def begin(self, request: TurnRequest) -> "OnceTurn":
         return OnceTurn(request, self._client, self._briefer, self._row)
@@ -75,11 +76,12 @@ class GeminiOnceBrain:
         spend: Callable[[Spent], Awaitable[None]],
         picture: Picture | None = None,
     ) -> Thought:
-        """Work on a question outside of any turn, for as many requests as `rounds`.
+        """Work on a question outside of any turn, with at most `rounds` requests.
 
-        `call` runs one tool; calls that come together run side by side. `thinking`: a level such
-        as "high"; `spend` is told of the cost of each request; `picture`: what the question is
-        about. Never raises for what the service does; what `call` raises comes in a group.
+        `call` runs one tool; calls that come together run concurrently. `thinking` is a level such
+        as "high". `spend` is called with the cost of each request. `picture` is what the question
+        is about. Never raises for failures of the service; errors of `call` are raised in an
+        ExceptionGroup.
         """
         setup = OnceSetup(self._row, instruction, declarations, thinking)
         conversation = self._client.converse(setup)
@@ -108,7 +110,7 @@ class GeminiOnceBrain:
 
 
 class OnceTurn:
-    """One turn: brief, wait for the end of the sentence, then the rounds."""
+    """One turn: get the briefing, wait for the end of the sentence, then do the rounds."""
 
     def __init__(
         self, request: TurnRequest, client: OnceClient, briefer: Briefer, row: ModelRow
@@ -120,17 +122,17 @@ class OnceTurn:
         self._dialogue: Dialogue | None = None
 
     async def answer(self, outcome: ToolOutcome) -> None:
-        """Give the result of one call back."""
+        """Take the result of one call."""
         if self._dialogue is not None:
             await self._dialogue.answer(outcome)
 
     async def events(self) -> AsyncGenerator[BrainEvent]:
-        """See the module and `Dialogue`."""
+        """Yield the turn's events (see `Dialogue.events`)."""
         request = self._request
-        # While the person is still speaking.
+        # Briefing while the person is still speaking.
         said = request.text or request.heard or ""
         briefing = await self._briefer.brief(request.profile, said, request.owner)
-        # The profile's thinking is for hard questions: a plain command does not pay for it.
+        # The profile's thinking level is for hard questions; a plain command does not pay for it.
         setup = OnceSetup(self._row, briefing.instruction, briefing.declarations)
         conversation = self._client.converse(setup)
         if request.note:
@@ -141,8 +143,8 @@ class OnceTurn:
             text = request.text or ""
             conversation.read(text)
             yield Heard(text)
-        # The only moment that is known: the SDK does not tell when it is connected, nor when the
-        # recording has gone out whole.
+        # The only known moment: the SDK does not tell when it is connected or when the recording is
+        # fully sent.
         yield Reached("first_upload")
         self._dialogue = Dialogue(conversation, self._row, ROUNDS)
         async with aclosing(self._dialogue.events()) as events:
@@ -151,30 +153,30 @@ class OnceTurn:
 
 
 class Dialogue:
-    """Rounds of requests and tool calls, until the model has said its last word."""
+    """Rounds of requests and tool calls until the model has finished."""
 
     def __init__(self, conversation: OnceConversation, row: ModelRow, rounds: int) -> None:
         self._conversation = conversation
         self._row = row
         self._rounds = rounds
         self._open: dict[str, asyncio.Future[ToolOutcome]] = {}
-        self._gap = ""  # between what was said before a call and after it
-        # Of the newest request:
+        self._gap = ""  # text between words before and after a call
+        # The newest request:
         self._calls: tuple[FunctionCall, ...] = ()
         self._said = False
         self._reason: str | None = None
 
     async def answer(self, outcome: ToolOutcome) -> None:
-        """Give the result of one call back; one that nobody waits for is dropped."""
+        """Take the result of one call. A result that is not awaited is dropped."""
         waiting = self._open.get(outcome.id)
         if waiting is not None and not waiting.done():
             waiting.set_result(outcome)
 
     async def events(self) -> AsyncGenerator[BrainEvent]:
-        """ReplyText, ToolCall and Spent as they come; at the end TurnDone, NotMeant or BrainFault.
+        """Yield ReplyText, ToolCall and Spent as they come, then TurnDone, NotMeant or BrainFault.
 
-        The calls of one answer are given when it is complete, so nothing is done for an answer
-        that breaks off. The results go back together.
+        The calls of one answer are yielded when it is complete, so nothing is done for an answer
+        that breaks off. The results are sent back together.
         """
         for number in range(1, self._rounds + 1):
             try:
@@ -190,7 +192,7 @@ class Dialogue:
             if any(call.name == STAY_SILENT for call in self._calls):
                 yield self._empty() if self._said else NotMeant()
                 return
-            # The futures first: a call may be answered before the next one is taken from here.
+            # Create all futures first: a call may be answered before the next one is taken.
             loop = asyncio.get_running_loop()
             self._open = {call.id: loop.create_future() for call in self._calls}
             for call in self._calls:
@@ -203,7 +205,7 @@ class Dialogue:
             )
 
     async def _request(self, may_call: bool) -> AsyncGenerator[BrainEvent]:
-        """One request; what it came to is in `_calls`, `_said` and `_reason`."""
+        """Run one request; its result is in `_calls`, `_said` and `_reason`."""
         self._calls, self._said, self._reason = (), False, None
         async with aclosing(self._conversation.stream(may_call=may_call)) as events:
             async for event in events:
@@ -221,7 +223,7 @@ class Dialogue:
     def _end(self) -> BrainEvent:
         if self._calls:
             return BrainFault("broken", "Gemini went on calling tools without end.", False)
-        # After calls it may have nothing to add: whether that will do is not for this brain to say.
+        # After calls the model may have nothing to add; the caller decides whether that is enough.
         ended = self._said or (self._open and self._reason in _NATURAL)
         return TurnDone() if ended else self._empty()
 

@@ -1,1 +1,1 @@
-"""The briefing of a cloud model before a turn: who it is, what it may do, what house this is."""
+"""The briefing of a cloud model before a turn: its role, its rules and tools, and this house."""

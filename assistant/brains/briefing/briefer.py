@@ -1,4 +1,4 @@
-"""Keeps what a cloud model must know of this house, asked anew before each conversation."""
+"""Collect what a cloud model must know about this house, freshly for each conversation."""
 
 import asyncio
 import logging
@@ -25,19 +25,20 @@ from integrations.home_assistant.context import Shown, read_context
 from integrations.home_assistant.house import Entity, House
 from integrations.owner import OwnedTasks
 
-# The names of this home, as a hint for the transcription.
+# The names of this home, as a hint for transcription.
 
 
 MAX_NAMES = 200
-MAX_CHARACTERS = 4_000  # of all names together
-_LONGEST = 60  # characters; nobody says a longer name
-_FIRST = ("person", "todo")  # people and lists: few, and hard to hear
+MAX_CHARACTERS = 4_000  # characters of all names together
+_LONGEST = 60  # characters; longer names are never spoken
+_FIRST = ("person", "todo")  # people and lists: few, and hard to recognise
 
 
 def vocabulary(house: House, area: str = "") -> tuple[str, ...]:
-    """Names and aliases of rooms, people, lists and devices; those of `area` come first.
+    """Return names and aliases of rooms, people, lists and devices; those of `area` come first.
 
-    Only what the assistant may see, each once, at most MAX_NAMES with MAX_CHARACTERS.
+    Contains only what the assistant may see, each name once, at most MAX_NAMES names and
+    MAX_CHARACTERS characters.
     """
     names: dict[str, str] = {}
     room = MAX_CHARACTERS
@@ -54,7 +55,7 @@ def vocabulary(house: House, area: str = "") -> tuple[str, ...]:
 
 
 def _names(house: House, area: str) -> Iterator[str]:
-    """All names, the likeliest to be said first."""
+    """Yield all names, those most likely to be spoken first."""
     here = find_area(house, area) if area else None
     here_id = here.area_id if here else None
     things = sorted(house.exposed(), key=lambda entity: _rank(entity, here_id))
@@ -72,7 +73,7 @@ def _names(house: House, area: str) -> Iterator[str]:
 
 
 def _rank(entity: Entity, here_id: str | None) -> tuple[bool, bool]:
-    """Sorting by it keeps Home Assistant's order among equals."""
+    """Return the sort key. Sorting is stable, so equal entities keep Home Assistant's order."""
     return entity.domain in QUIET, entity.domain not in _FIRST
 
 
@@ -83,31 +84,32 @@ def _all(groups: Iterable[Iterable[str]]) -> Iterator[str]:
 
 _log = logging.getLogger(__name__)
 STAY_SILENT = "StaySilent"
-WAIT_S = 1.5  # for the house; afterwards what was known last counts
-FIRST_S = 4.0  # the same while nothing is known: without its tools a model can do nothing here
-FRESH_S = 3.0  # one asking serves all briefings this close: connecting early, then the turn itself
+WAIT_S = 1.5  # seconds to wait for the house; afterwards the last known state is used
+FIRST_S = 4.0  # the same while nothing is known yet: without its tools a model can do nothing
+# Seconds in which one request serves all briefings: connecting early, then the turn itself.
+FRESH_S = 3.0
 
 _SILENT = Declaration(STAY_SILENT, STAY_SILENT_WHEN, None, ())
 
 
-# What is said, and whether a program says it -> the facts to be told. Never raises.
+# Returns the facts to tell, given the words and True if a program says them. Never raises.
 MemoriesFor = Callable[[str, bool], Awaitable[tuple[str, ...]]]
 
 
 @dataclass(frozen=True, slots=True)
 class Briefing:
-    """The set-up of one session. A session that has an equal one needs no other."""
+    """The set-up of one session. Sessions with equal briefings are interchangeable."""
 
     instruction: str
     declarations: tuple[Declaration, ...]
-    vocabulary: tuple[str, ...]  # names, for the transcription
+    vocabulary: tuple[str, ...]  # names, as a hint for transcription
     language_codes: tuple[str, ...]  # BCP-47
     thinking: str  # "", "low", "medium" or "high"
-    voice: str  # the model's own voice; "": the service chooses
+    voice: str  # the model's own voice; "" lets the service choose
 
 
 class Briefer:
-    """Asks the house for its tools and its prompt; `tasks` own an asking that takes long."""
+    """Get the tools and the prompt from the house. `tasks` owns requests that take long."""
 
     def __init__(
         self,
@@ -123,11 +125,11 @@ class Briefer:
         wait_s: float = WAIT_S,
         first_s: float = FIRST_S,
     ) -> None:
-        """`menu` lists the tools anew, `prompt` the home server's own text.
+        """`menu` lists the current tools; `prompt` returns the text of Home Assistant's server.
 
-        `prompt` raises IntegrationError while the home is away. `learn` is given the list of
-        exposed things in each prompt (`HomeAssistant.learn_exposure`). `memories`: facts that
-        people asked to remember.
+        `prompt` raises IntegrationError while Home Assistant is unreachable. `learn` is called with
+        the exposed things in each prompt (`HomeAssistant.learn_exposure`). `memories` returns facts
+        that people asked to remember.
         """
         self._menu_source = menu
         self._prompt_source = prompt
@@ -136,24 +138,26 @@ class Briefer:
         self._clock = clock
         self._learn = learn
         self._memories = memories
-        self._wait_s = first_s  # until an asking has ended, well or not
+        self._wait_s = first_s  # used until the first request has ended, successfully or not
         self._later_s = wait_s
         self._menu = Menu()
-        self._home: str | None = None  # as last told; None: it is away, or was not asked yet
-        self._shown: list[Shown] = []  # read from `_shown_in`
+        # Last text; None if Home Assistant is unreachable or was not asked yet.
+        self._home: str | None = None
+        self._shown: list[Shown] = []  # parsed from `_shown_in`
         self._shown_in = ""
         self._asked: asyncio.Task[bool] | None = None
-        self._asked_s = 0.0  # when the newest asking ended, monotonic
+        self._asked_s = 0.0  # monotonic time at which the newest request ended
         self._tasks = tasks
 
     async def brief(
         self, profile: str = "", said: str = "", owner: ConversationOwner = PEOPLE
     ) -> Briefing:
-        """The briefing as things are now, within `wait_s`, at first `first_s`. Never raises.
+        """Return the current briefing within `wait_s`, the first time within `first_s`. Never
+        raises.
 
-        `profile`: a name in `[profiles]`; "" or an unknown one: none. `said`: what is asked, where
-        that is known already. `owner`: whose conversation it is for; one that may not recall is
-        told nothing of what people asked to remember.
+        `profile` is a name in `[profiles]`; "" or an unknown name means none. `said` is the
+        request, if it is known already. `owner` is the owner of the conversation; one that may not
+        recall gets no memories.
         """
         await asyncio.wait([self._asking()], timeout=self._wait_s)
         memories: tuple[str, ...] = ()
@@ -190,7 +194,7 @@ class Briefer:
         )
 
     def _asking(self) -> asyncio.Task[bool]:
-        """The asking that is under way or has just ended well, else a new one."""
+        """Return the request that is running or has just succeeded, else start a new one."""
         task = self._asked
         if task is not None:
             age_s = self._clock.monotonic() - self._asked_s
@@ -200,7 +204,7 @@ class Briefer:
         return self._asked
 
     async def _ask(self) -> bool:
-        """Ask for menu and prompt at the same time, one request each. False: something failed."""
+        """Request menu and prompt at the same time. Returns False if one failed."""
         try:
             well = await asyncio.gather(self._ask_menu(), self._ask_prompt())
         finally:
@@ -211,7 +215,7 @@ class Briefer:
     async def _ask_menu(self) -> bool:
         try:
             self._menu = await self._menu_source()
-        except Exception:  # nothing here may cost the person the answer
+        except Exception:  # a failure here must not cost the person the answer
             _log.exception("The tools could not be listed")
             return False
         return True
@@ -231,15 +235,15 @@ class Briefer:
         return True
 
     async def _teach(self, home: str) -> None:
-        """Hand on who is exposed; the same text is not read twice."""
+        """Pass on what is exposed; the same text is not parsed twice."""
         if self._learn is None:
             return
         if home != self._shown_in:
-            # Off the loop: the list of 5,000 things takes 30 ms.
+            # In a thread, because the list of 5,000 things takes 30 ms.
             self._shown, self._shown_in = await asyncio.to_thread(read_context, home), home
         self._learn(self._shown)
 
 
 def _named(suffix: str, offered: Sequence[MenuEntry]) -> str:
-    """Return the tool's name in the menu, "" where it is not offered."""
+    """Return the tool's name in the menu, "" if it is not offered."""
     return next((entry.declaration.name for entry in offered if entry.suffix == suffix), "")

@@ -1,7 +1,7 @@
-"""The home server's own text, made to fit: the things around stay, the rest becomes counts.
+"""Shorten the text of Home Assistant's server: nearby things stay, the rest is counted.
 
-A home of 1,000 exposed things takes 76,000 characters, one of 5,000 takes 328,000, paid for with
-every turn. The instructions in the server's text always stay.
+A home with 1,000 exposed things takes 76,000 characters and one with 5,000 takes 328,000, paid for
+in every turn. The instructions in the server's text always stay.
 """
 
 import re
@@ -14,7 +14,7 @@ from integrations.cleaning import one_line
 from integrations.home_assistant.context import Shown, area_key, find_list, read_row
 from integrations.home_assistant.house import Area, House
 
-# Mostly asked about by room or kind, hardly ever by name; there may be hundreds of them.
+# Usually asked about by room or kind, hardly ever by name; there may be hundreds of them.
 QUIET = frozenset(
     "automation binary_sensor button device_tracker event number select sensor update".split()
 )
@@ -22,16 +22,16 @@ NOWHERE = "Without an area"
 MAX_LINE = 400  # characters of one row's names
 _KEYS = ("- names:", "  domain:", "  areas:")
 _HEADING = re.compile(r"(?m)^[^\S\n]*#+[^\S\n]*")
-_NAMES = {  # of domains of whose names English makes no good words
+_NAMES = {  # domains whose names do not read as English words
     "climate": "climate device",
     "todo": "to-do list",
     "weather": "weather report",
 }
 
-# What the server says of where it thinks that we stand (2025.4 to 2026.11, `async_get_tools` of the
-# intent integration), and what it says where it does not know.
+# The server's sentence about the area it assumes for us (2025.4 to 2026.11, `async_get_tools` of
+# the intent integration), and its sentence if it knows none.
 _THEIR_AREA = re.compile(r"(?ms)^You are in area .{0,400}?should target this area\.[^\S\n]*\n?")
-# Timers are Hearth's own, whatever the server thinks of our device (2026.11, same place).
+# Timers are Hearth's own, whatever the server says about our device (2026.11, same place).
 _NO_TIMERS = re.compile(r"(?m)^This device is not able to start timers\.[^\S\n]*\n?")
 _ASK_WHERE = re.compile(
     r"(?m)^When a user asks to turn on all devices of a specific type, ask [^\n]*\n?"
@@ -40,9 +40,9 @@ _ASK_WHERE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Around:
-    """The place of this box, as the rows of the server's list name it (`area_key`)."""
+    """The place of this device, as the rows of the server's list name it (`area_key`)."""
 
-    here: frozenset[str] = frozenset()  # empty: nobody knows
+    here: frozenset[str] = frozenset()  # empty if not known
     floor: frozenset[frozenset[str]] = frozenset()  # the other areas of the same floor
 
 
@@ -50,7 +50,7 @@ NOT_KNOWN = Around()
 
 
 def around(house: House, area: Area | None) -> Around:
-    """The area and its floor."""
+    """Return the area and its floor."""
     if area is None:
         return NOT_KNOWN
     level = area.floor_id
@@ -60,9 +60,9 @@ def around(house: House, area: Area | None) -> Around:
 
 
 def without_place(text: str, *, known: bool) -> str:
-    """The server's text without the room that it has for us: `assistant.area` alone counts.
+    """Return the server's text without the area it assumes for us; only `assistant.area` counts.
 
-    Where that is `known`, its order to ask for an area goes as well.
+    If the area is `known`, the order to ask for one is removed too.
     """
     told = _NO_TIMERS.sub("", _THEIR_AREA.sub("", text))
     return _ASK_WHERE.sub("", told) if known else told
@@ -70,9 +70,10 @@ def without_place(text: str, *, known: bool) -> str:
 
 @lru_cache(maxsize=4)
 def tidied(text: str) -> str:
-    """The text with every name of its list on one line, and no line that looks like our headings.
+    """Return the text with each name of its list on one line, and no line that looks like our
+    headings.
 
-    A name may hold line breaks; the server then writes it over several lines.
+    A name may contain line breaks, and the server then writes it over several lines.
     """
     listing = find_list(text)
     rows = "".join(map(_tidy, listing.rows))
@@ -81,11 +82,11 @@ def tidied(text: str) -> str:
 
 @lru_cache(maxsize=4)
 def fitted(text: str, where: Around, room: int, note: str) -> str | None:
-    """The text in at most `room` characters, or None where that cannot be.
+    """Return the text in at most `room` characters, None if that is impossible.
 
-    It is given back as it is where it fits. Else only the rows of the things around stay, as many
-    kinds of them as fit, and the rest is counted by area and domain after `note`. Equal arguments
-    give equal text, so that a service's prefix cache keeps.
+    A text that fits is returned unchanged. Otherwise only the rows of nearby things stay, as many
+    kinds as fit, and the rest is counted by area and domain after `note`. Equal arguments give
+    equal text, which keeps a service's prefix cache valid.
     """
     if len(text) <= room:
         return text
@@ -97,7 +98,7 @@ def fitted(text: str, where: Around, room: int, note: str) -> str | None:
     for nearest, quiet in ((1, True), (1, False), (0, True), (0, False)):
         whole, rest = "", []
         for row, shown, distance in rows:
-            # The quiet ones of this room stay as long as anything of the floor does.
+            # Quiet domains of this room stay as long as anything else of the floor does.
             if distance < nearest or (distance == nearest and (quiet or shown.domain not in QUIET)):
                 whole += row
             else:
@@ -109,7 +110,7 @@ def fitted(text: str, where: Around, room: int, note: str) -> str | None:
 
 
 def _tidy(row: str) -> str:
-    """A row as it is, where each value is short and on its own line; else anew, of what it says."""
+    """Return the row unchanged if its values are short and on separate lines, else rewritten."""
     lines = row.splitlines()
     if all(line.startswith(_KEYS) and len(line) <= MAX_LINE for line in lines):
         return row
@@ -122,7 +123,7 @@ def _tidy(row: str) -> str:
 
 
 def _distance(row: Shown, where: Around) -> int:
-    """0 in this room, 1 on this floor, 2 elsewhere or nobody knows."""
+    """Return 0 for this area, 1 for this floor, 2 for elsewhere or unknown."""
     if not row.areas or not where.here:
         return 2
     place = frozenset(row.areas)
@@ -130,7 +131,8 @@ def _distance(row: Shown, where: Around) -> int:
 
 
 def _counts(rows: Sequence[Shown]) -> str:
-    """Lines such as "Kitchen: 12 lights, 3 covers", sorted by name; the largest number first."""
+    """Return lines such as "Kitchen: 12 lights, 3 covers", sorted by name, the largest number
+    first."""
     places: dict[str, Counter[str]] = {}
     for row in rows:
         place = row.areas[0] if row.areas else NOWHERE

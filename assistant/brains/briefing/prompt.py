@@ -1,4 +1,4 @@
-"""Builds the system instruction: persona, then the protected rules, then what is so today."""
+"""Build the system instruction: persona, then the protected rules, then today's facts."""
 
 import re
 from collections.abc import Sequence
@@ -10,10 +10,10 @@ from assistant.brains.briefing.home_text import NOT_KNOWN, Around, fitted, tidie
 from integrations.cleaning import visible
 
 #
-# The texts of the system instruction that nothing may change: Hearth's rules for the model.
+# The fixed texts of the system instruction: Hearth's rules for the model.
 #
-# Kept in the order that Google's guide to Live prompts advises: persona, rules of conversation with
-# the moment of each tool, guardrails (ai.google.dev, "Best practices with Live API").
+# In the order that Google's guide to Live prompts advises: persona, conversational rules with the
+# use of each tool, guardrails (ai.google.dev, "Best practices with Live API").
 
 
 PERSONA = """\
@@ -123,7 +123,7 @@ an answer of yours ends with (cut off), the person heard no more of it than stan
 {text}
 </conversation>"""
 
-CUT_OFF = "(cut off)"  # ends what was heard of an answer
+CUT_OFF = "(cut off)"  # marks the end of a cut-off answer
 
 STAY_SILENT_WHEN = (
     "Ends the turn without a word. Call it, alone, only if what was heard is plainly not meant "
@@ -131,12 +131,13 @@ STAY_SILENT_WHEN = (
 )
 
 
-MAX_INSTRUCTION = 24_000  # characters; about 6,000 tokens, paid anew in every turn
+MAX_INSTRUCTION = 24_000  # characters; about 6,000 tokens, paid for in every turn
 MAX_PERSONA = 2_000
 MAX_MEMORIES = 3_000
-MAX_FOREIGN = 4_000_000  # of a text before it is made to fit; 5,000 entities take some 330,000
+# Characters of a text before it is shortened; 5,000 entities take some 330,000.
+MAX_FOREIGN = 4_000_000
 
-# What may begin one of our marks, or looks as if it did: any closing, and their own names.
+# Text that opens or closes one of our marks or looks like it: any closing mark, and our own names.
 _MARK = re.compile(r"(?i)[<＜﹤〈](?=\s*[/／]|\s*(?:home|remembered|conversation)\b)")
 
 _LANGUAGES = dict(
@@ -159,25 +160,26 @@ _MONTHS = (
 class Circumstances:
     """Everything that the instruction depends on."""
 
-    name: str  # what it calls itself
-    languages: tuple[str, ...]  # codes; the first counts where nothing else tells
-    now: datetime  # with time zone
-    home: str | None  # the home server's own prompt, "" for none; None: it cannot be reached
+    name: str  # the assistant's name
+    languages: tuple[str, ...]  # language codes; the first is the default
+    now: datetime  # timezone-aware
+    home: str | None  # the prompt of Home Assistant's server, "" for none; None if unreachable
     silent_tool: str  # name of the declaration that ends a turn silently
-    clock_tool: str = ""  # name of the tool that tells the time; "": there is none
-    persona: str = ""  # the person's own words; "": ours
-    place: str = ""  # where the house stands
-    area: str = ""  # the room of this box
-    around: Around = NOT_KNOWN  # the same, as the home's own text names it, with its floor
-    find_tool: str = ""  # name of the tool that finds devices; "": there is none
+    clock_tool: str = ""  # name of the tool that tells the time, "" for none
+    persona: str = ""  # the configured persona, "" for ours
+    place: str = ""  # location of the house
+    area: str = ""  # this device's area
+    around: Around = NOT_KNOWN  # the same as named in the home's text, with its floor
+    find_tool: str = ""  # name of the tool that finds devices, "" for none
     memories: tuple[str, ...] = ()  # facts that people asked to remember
 
 
 def build_instruction(given: Circumstances) -> str:
-    """The whole instruction, at most MAX_INSTRUCTION characters; only the home's text is cut.
+    """Return the whole instruction, at most MAX_INSTRUCTION characters; only the home's text is
+    cut.
 
-    It names the day and not the hour, so that it stays equal from turn to turn: changing the
-    instruction of a running session throws the service's prefix cache away (SDK documentation of
+    It names the day but not the hour, so that it stays equal from turn to turn: changing the
+    instruction of a running session invalidates the service's prefix cache (SDK documentation of
     `send_context_update`).
     """
     tools = [TOOLS]
@@ -199,17 +201,18 @@ def build_instruction(given: Circumstances) -> str:
 
 
 def fenced(text: str) -> str:
-    """Foreign text that can neither open nor close a mark of ours, and in which nothing hides."""
+    """Return foreign text made safe: it cannot open or close our marks, and hides no characters."""
     return _MARK.sub("‹", visible(text, MAX_FOREIGN)).strip()
 
 
 def one_line(text: str) -> str:
-    """The same without line breaks and double spaces, so that it cannot look like a heading."""
+    """Return the same without line breaks and double spaces, so that it cannot look like a
+    heading."""
     return " ".join(fenced(text).split())
 
 
 def cut(text: str, room: int, note: str) -> str:
-    """At most `room` characters; cut at the end of a line, and the note says so."""
+    """Return at most `room` characters, cut at the end of a line and followed by the note."""
     if len(text) <= room:
         return text
     kept = text[: max(room - len(note) - 1, 0)]
@@ -218,7 +221,7 @@ def cut(text: str, room: int, note: str) -> str:
 
 
 def _persona(given: Circumstances) -> str:
-    """The person's own words, or ours."""
+    """Return the configured persona, or ours."""
     if not given.persona:
         return PERSONA.format(name=one_line(given.name))
     own = cut(fenced(given.persona), MAX_PERSONA, "")
@@ -238,7 +241,7 @@ def _language_name(code: str) -> str:
 
 
 def _today(given: Circumstances) -> str:
-    """Day, time zone, place and room."""
+    """Return day, time zone, place and room."""
     lines = ["# Today and here", f"It is {_day(given.now)}. {_zone(given.now)}"]
     if given.place:
         lines.append(f"The house stands in {one_line(given.place)}.")
@@ -251,7 +254,7 @@ def _today(given: Circumstances) -> str:
 
 
 def _day(now: datetime) -> str:
-    """In English, whatever the machine's locale is."""
+    """Return the date in English, whatever the machine's locale is."""
     return f"{_DAYS[now.weekday()]} {now.day} {_MONTHS[now.month - 1]} {now.year}"
 
 
@@ -269,13 +272,13 @@ def _memories(memories: Sequence[str]) -> list[str]:
     return [MEMORIES.format(text=cut(text, MAX_MEMORIES, "(There is more.)"))]
 
 
-@lru_cache(maxsize=2)  # it seldom changes, and 5,000 things take 20 ms
+@lru_cache(maxsize=2)  # the text seldom changes, and 5,000 things take 20 ms
 def _readable(home: str, known: bool) -> str:
     return tidied(fenced(without_place(home, known=known)))
 
 
 def _home(given: Circumstances, room: int) -> list[str]:
-    """The home's own text in what room is left."""
+    """Return the home's own text, shortened to the remaining room."""
     if given.home is None:
         return [AWAY]
     text = _readable(given.home, bool(given.area))
@@ -290,34 +293,34 @@ def _home(given: Circumstances, room: int) -> list[str]:
 
 
 #
-# What was said before, as text for a session that did not hear it.
+# Earlier exchanges, as text for a session that did not hear them.
 #
-# It is kept in memory alone, bounded in number and length: the oldest exchange goes first.
+# Kept in memory only and limited in number and length: the oldest exchange is dropped first.
 
 
 MAX_EXCHANGES = 8
 MAX_HISTORY = 4_000  # characters of all exchanges
 _MAX_SIDE = 600  # characters of one sentence or answer
-_MAX_KEPT = 2 * _MAX_SIDE  # of the same, before spaces and line breaks are taken out
+_MAX_KEPT = 2 * _MAX_SIDE  # characters of the same before spaces and line breaks are removed
 
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """One turn that is over."""
+    """One finished turn."""
 
-    heard: str  # what the person said; "" where nobody knows
-    answer: str  # what we said; of a `cut` one, the words that were heard
-    cut: bool = False  # it was cut off
+    heard: str  # the person's words, "" if not known
+    answer: str  # our answer; if `cut`, the words that were heard
+    cut: bool = False  # the answer was cut off
     turn_id: str = ""
 
 
 def bounded(exchange: Exchange) -> Exchange:
-    """The exchange with no more of each side than can ever be told."""
+    """Return the exchange with each side cut to what can be told at most."""
     return replace(exchange, heard=exchange.heard[:_MAX_KEPT], answer=exchange.answer[:_MAX_KEPT])
 
 
 def with_history(instruction: str, exchanges: Sequence[Exchange]) -> str:
-    """The instruction followed by the newest of `exchanges` (given in their order)."""
+    """Return the instruction followed by the newest of `exchanges`, which are given in order."""
     kept: list[str] = []
     room = MAX_HISTORY
     for exchange in reversed(exchanges[-MAX_EXCHANGES:]):

@@ -1,1 +1,1 @@
-"""The parts of the brain in `assistant.brains.gemini.brain`."""
+"""The Gemini Live brain; begin with `brain`."""

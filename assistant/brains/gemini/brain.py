@@ -1,7 +1,7 @@
 """The brain that streams the sentence to Gemini Live from its first syllable.
 
-People have one conversation, and each program that asks has one, each with a session, history,
-notes and handle of its own. The people's is never given up for a program's, whatever the service
+People share one conversation, and each program has its own; each has a session, history, notes and
+resumption handle. The people's session is never given up for a program's, whatever the service
 refuses.
 """
 
@@ -24,33 +24,34 @@ from integrations.gemini.models import ModelRow, ThinkingSetting
 from integrations.gemini.setup import LiveSetup
 from integrations.owner import OwnedTasks
 
-MAX_OPEN = 2  # sessions of programs at once; Google's free tier has three in all
-MAX_KEPT = 8  # conversations of programs that are remembered
-WARM_S = 30.0  # a program's session is closed so long after its last use
+MAX_OPEN = 2  # programs' sessions open at once; Google's free tier has three in all
+MAX_KEPT = 8  # programs' conversations that are remembered
+WARM_S = 30.0  # seconds after its last use at which a program's session is closed
 
 
 class LiveSessions:
-    """One session for each owner of a conversation; of programs' the newest are kept."""
+    """One session for each owner of a conversation. Of the programs' sessions, the newest are
+    kept."""
 
     def __init__(self, services: LiveServices) -> None:
         self._services = services
-        # Who asked longest ago comes first.
+        # The owner that asked longest ago comes first.
         self._programs: dict[ConversationOwner, LiveSessionManager] = {}
-        self._openings = 0  # of conversations that are gone
-        self._owed: list[TokensUsed] = []  # what those could not tell of their costs
+        self._openings = 0  # openings of closed conversations
+        self._owed: list[TokensUsed] = []  # costs that those had not reported
         self.people = self._make(PEOPLE)
 
     @property
     def openings(self) -> int:
-        """Sessions opened or resumed since the start."""
+        """Number of sessions opened or resumed since the start."""
         return self._openings + sum(session.openings for session in self._all)
 
     def start(self) -> None:
-        """Let the people's do what is due from now on; a program's begins with its first turn."""
+        """Start the people's session. A program's session starts with its first turn."""
         self.people.begin()
 
     def of(self, owner: ConversationOwner) -> LiveSessionManager:
-        """The session of that owner's conversation, made where there is none."""
+        """Return the session of that owner's conversation, creating it if needed."""
         if owner.is_people:
             return self.people
         session = self._programs.pop(owner, None)
@@ -62,12 +63,12 @@ class LiveSessions:
         return session
 
     def take_owed(self) -> Sequence[TokensUsed]:
-        """Costs of conversations that are gone, for the next turn to tell."""
+        """Return the costs of closed conversations, to be reported by the next turn."""
         owed, self._owed = self._owed, []
         return owed
 
     async def close(self) -> None:
-        """Close every socket; bounded in time."""
+        """Close all sockets, in bounded time."""
         async with asyncio.TaskGroup() as closing:
             for session in self._all:
                 closing.create_task(session.close())
@@ -84,7 +85,7 @@ class LiveSessions:
         return LiveSessionManager(replace(services, timeouts=timeouts), owner, self._make_room)
 
     def _drop_oldest(self) -> None:
-        *older, _ = self._programs.items()  # the newest is about to be used
+        *older, _ = self._programs.items()  # the newest session is about to be used
         idle = [owner for owner, session in older if not session.in_use]
         for owner in idle[: max(0, len(self._programs) - MAX_KEPT)]:
             session = self._programs.pop(owner)
@@ -93,10 +94,11 @@ class LiveSessions:
             self._services.tasks.start(session.end(), "gemini-live end of a conversation")
 
     async def _make_room(self, opening: LiveSessionManager, refused: bool) -> bool:
-        """Close sessions of programs that nobody uses, before `opening` connects, or once that was
-        `refused` for want of quota. Returns whether any was closed.
+        """Close unused sessions of programs before `opening` connects, or after it was `refused`
+        for lack of quota.
 
-        Unasked this is done for a program alone: people must not wait for it.
+        Returns True if any was closed. Before connecting this is done only for programs: people
+        must not wait for it.
         """
         others = [session for session in self._programs.values() if session is not opening]
         open_ones = [session for session in others if session.is_open]
@@ -110,14 +112,14 @@ class LiveSessions:
         return any(closed)
 
 
-# The brain that streams the sentence to Gemini Live from its first syllable.
+# The brain itself.
 
 
 class GeminiLiveBrain:
-    """A Brain. Enter it: its context owns the sessions, their timers and every turn's upload.
+    """A Brain. Its context owns the sessions, their timers and every turn's upload.
 
-    Each owner of a conversation has a session of its own (`LiveSessions`). No byte of sound
-    leaves outside of a turn's activity; a session that is only warm is silent.
+    Each owner of a conversation has its own session (`LiveSessions`). Audio is only sent during a
+    turn's activity; a session that is merely kept warm sends none.
     """
 
     def __init__(
@@ -131,9 +133,10 @@ class GeminiLiveBrain:
         native_voice: bool = False,
         timeouts: LiveTimeouts | None = None,
     ) -> None:
-        """`native_voice`: the model's own voice is played; else a local one speaks its transcript.
+        """`native_voice`: play the model's own voice; otherwise a local voice speaks its
+        transcript.
 
-        `client` and `briefer` are entered and left by the caller, around this brain.
+        The caller enters and leaves `client` and `briefer` around this brain.
         """
         self._row = row
         self._google_search = google_search
@@ -175,31 +178,32 @@ class GeminiLiveBrain:
         return self._sessions.openings
 
     def begin(self, request: TurnRequest) -> GeminiLiveTurn:
-        """Start on a turn; nothing is sent before its events are asked for.
+        """Start a turn; nothing is sent before its events are requested.
 
-        A turn that was heard and then left without an answer is asked again as text: models that
-        do so mostly answer then (googleapis/python-genai #2117). After any other failure what was
-        heard may be half of the sentence, so the sound is sent again.
+        A turn that was heard but left without an answer is repeated as text, because models that do
+        this usually answer then (googleapis/python-genai #2117). After any other failure the
+        transcript may be incomplete, so the audio is sent again.
         """
         heard_whole = request.turn_id == self._empty_turn and bool(request.heard)
         session = self._sessions.of(request.owner)
         return GeminiLiveTurn(request, session, self._means, heard_whole, self._note_empty)
 
     def anticipate(self) -> None:
-        """A person may be about to speak: brief and connect, unless that was done just now."""
+        """Brief and connect because a person may be about to speak, unless that was done
+        recently."""
         if self._entered:
             self._sessions.people.suspect()
 
     def forget(self) -> None:
-        """The people's talk so far is over, and their next turn begins without it."""
+        """Forget the people's conversation, so that their next turn begins without it."""
         self._sessions.people.forget()
 
     def learn(self, text: str) -> None:
-        """Something that the model is to know with the people's next turn; it does not answer."""
+        """Add a note for the model's next turn with people; it is not answered."""
         self._sessions.people.note(text)
 
     def cut_off(self, turn_id: str, heard: str) -> None:
-        """The answer to that turn of people's was cut off: only these words of it were heard."""
+        """Note that only these words of a turn's answer were heard."""
         self._sessions.people.cut_off(turn_id, heard)
 
     def _note_empty(self, turn_id: str) -> None:
@@ -214,6 +218,6 @@ class GeminiLiveBrain:
             language_codes=briefing.language_codes,
             voice=briefing.voice if self._native_voice else "",
             google_search=self._google_search,
-            # Where it cannot be set, a profile's wish must not cost a session of its own.
+            # If the model has no such setting, a profile's wish must not need another session.
             thinking="" if self._row.thinking is ThinkingSetting.NONE else briefing.thinking,
         )

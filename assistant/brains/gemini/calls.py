@@ -1,4 +1,4 @@
-"""Calls of the model, their results, what they cost, and faults in the brain's terms."""
+"""Calls of the model, their results and costs, and faults in the brain's terms."""
 
 import asyncio
 import json
@@ -25,20 +25,21 @@ from integrations.gemini.live import FunctionAnswer
 from integrations.gemini.models import ModelRow, cost_usd
 from integrations.mcp.servers import HOME_ASSISTANT
 
-# What the model is told of a call: short, with a status, whether to try again, and a sentence.
+# Function responses: short, with a status, whether to try again, and a sentence.
 #
-# Google's Live API guide reports that gemini-3.8-live repeats a call whose result is empty or says
-# nothing, so a result always has all three.
+# Google's Live API guide reports that gemini-3.8-live repeats a call whose result is empty or
+# meaningless, so a result always has all three.
 
 
-# Characters of the house's answer to a command: the sentence tells what was observed. All that
-# other servers answer is given whole, as far as it was kept (`assistant.tools.execution.outcomes`).
+# Characters of Home Assistant's answer to a command: the sentence tells what was observed. Answers
+# of other servers are passed on whole, as far as they were kept
+# (`assistant.tools.execution.outcomes`).
 MAX_RECEIPT = 2_000
 _CUT = " [cut]"
 
 
 def response_to(outcome: ToolOutcome) -> dict[str, Any]:
-    """The function response of one call."""
+    """Return the function response to one call."""
     response: dict[str, Any] = {
         "status": _status(outcome),
         "retryable": outcome.retryable,
@@ -54,7 +55,7 @@ def response_to(outcome: ToolOutcome) -> dict[str, Any]:
 
 
 def unknown_response() -> dict[str, Any]:
-    """For a call whose result did not come in time."""
+    """Return the response to a call whose result did not come in time."""
     return {
         "status": Status.UNKNOWN.value,
         "retryable": False,
@@ -63,7 +64,7 @@ def unknown_response() -> dict[str, Any]:
 
 
 def not_run_response() -> dict[str, Any]:
-    """For a call of an answer that nobody wants any more."""
+    """Return the response to a call that belongs to an abandoned answer."""
     return {
         "status": Status.NOT_RUN.value,
         "retryable": False,
@@ -72,14 +73,15 @@ def not_run_response() -> dict[str, Any]:
 
 
 def silent_response() -> dict[str, Any]:
-    """For the call by which the model ends a turn without words."""
+    """Return the response to the call by which the model ends a turn without words."""
     return {"status": "done", "retryable": False, "sentence": "Say nothing more."}
 
 
 def note_about(outcome: ToolOutcome) -> str | None:
-    """Tell the model of a call whose result it never got; None where nothing was done.
+    """Return a note on a call whose result the model never got, None if nothing was done.
 
-    It goes in the person's role, so what a server wrote is quoted: it cannot pass for their words.
+    It is sent in the user's role, so text from a server is quoted and cannot pass for the person's
+    words.
     """
     if outcome.status is Status.NOT_RUN or outcome.tier is Tier.READ:
         return None
@@ -90,7 +92,7 @@ def note_about(outcome: ToolOutcome) -> str | None:
 
 
 def note_of_cut(heard: str) -> str:
-    """Tell the model how much of its answer was heard."""
+    """Return a note that tells the model how much of its answer was heard."""
     if not heard:
         return (
             "(For your information: your answer to the last request was cut off before any of it "
@@ -130,10 +132,10 @@ class _Batch:
 
 
 class OpenCalls:
-    """The calls of one session.
+    """The open calls of one session.
 
-    Calls that came together are answered together, once the last of them is done: a model that
-    waits goes on only then, and what it makes of half of them is not known.
+    Calls that came together are answered together, once the last of them is done: a waiting model
+    only goes on then, and its reaction to a partial answer is not known.
     """
 
     def __init__(self) -> None:
@@ -142,7 +144,7 @@ class OpenCalls:
         self._settled.set()
 
     def opened(self, calls: Iterable[FunctionCall]) -> tuple[FunctionCall, ...]:
-        """Calls came; those of them that are new. One that is still open does not count again."""
+        """Add calls and return the new ones. A call that is still open does not count again."""
         known = {id for batch in self._batches for id in batch.open}
         known |= {answer.id for batch in self._batches for answer in batch.ready}
         new = {call.id: call for call in calls if call.id not in known}
@@ -152,7 +154,7 @@ class OpenCalls:
         return tuple(new.values())
 
     def answered(self, id: str, response: dict[str, object]) -> Answers | None:
-        """A result is there: what is to be sent now. None: nobody waits for this one."""
+        """Add a result and return the answers to send now, None if the call is not open."""
         for batch in self._batches:
             call = batch.open.pop(id, None)
             if call is not None:
@@ -161,8 +163,11 @@ class OpenCalls:
         return None
 
     def cancelled(self, ids: Iterable[str]) -> tuple[tuple[str, ...], Answers]:
-        """The service wants no answer to `ids`: which of them it waited for, and what is to be sent
-        now because the rest of their batch is done."""
+        """Remove cancelled calls.
+
+        Returns the ids that were open, and the answers to send now because the rest of their batch
+        is done.
+        """
         gone: list[str] = []
         to_send: list[FunctionAnswer] = []
         for id in ids:
@@ -177,7 +182,7 @@ class OpenCalls:
         return tuple(gone), tuple(to_send)
 
     def give_up(self, response: dict[str, object]) -> Answers:
-        """Everything that is still open, with `response` for what has no result."""
+        """Return answers to all open calls, with `response` for those without a result."""
         answers: list[FunctionAnswer] = []
         for batch in self._batches:
             answers += batch.ready
@@ -187,7 +192,7 @@ class OpenCalls:
         return tuple(answers)
 
     async def settled(self) -> None:
-        """Return when the model waits for nothing."""
+        """Wait until the model waits for no result."""
         await self._settled.wait()
 
     def _complete(self, batch: _Batch) -> Answers:
@@ -200,28 +205,28 @@ class OpenCalls:
 
 
 class UsageMeter:
-    """Token counts from the service to the turn that tells of them.
+    """Collect token counts of the service for the turn that reports them.
 
-    The service's counts are those of the interaction so far: a later one replaces an earlier one.
-    What a turn could not tell any more, because it was cut off, waits for the next one.
+    The service counts from the start of the interaction, so a later count replaces an earlier one.
+    Counts that a cut-off turn could not report are kept for the next one.
     """
 
     def __init__(self) -> None:
-        self._so_far: TokensUsed | None = None  # of this interaction
-        self._told: TokensUsed | None = None  # of these
-        self._owed: list[TokensUsed] = []  # of earlier interactions
+        self._so_far: TokensUsed | None = None  # of the current interaction
+        self._told: TokensUsed | None = None  # counts of it already reported
+        self._owed: list[TokensUsed] = []  # counts of earlier interactions, not reported yet
 
     def begin(self) -> None:
-        """A new interaction begins: what was counted before is final."""
+        """Start a new interaction; earlier counts are final."""
         self._owed += self._untold()
         self._so_far = self._told = None
 
     def count(self, used: TokensUsed) -> None:
-        """The service tells what the interaction cost so far."""
+        """Take the service's count of the interaction so far."""
         self._so_far = used
 
     def take(self) -> tuple[TokensUsed, ...]:
-        """All that was not told yet."""
+        """Return all counts not reported yet."""
         taken = (*self._owed, *self._untold())
         self._owed.clear()
         self._told = self._so_far
@@ -234,7 +239,7 @@ class UsageMeter:
 
 
 def _less(whole: TokensUsed, part: TokensUsed) -> TokensUsed:
-    """Subtract token counts; never below zero, whatever the service counts."""
+    """Subtract token counts, never going below zero."""
     return TokensUsed(
         max(0, whole.input_tokens - part.input_tokens),
         max(0, whole.output_tokens - part.output_tokens),
@@ -246,7 +251,7 @@ def _less(whole: TokensUsed, part: TokensUsed) -> TokensUsed:
 
 
 def spent(row: ModelRow, *used: TokensUsed) -> Spent:
-    """Add up what these tokens cost at the model's prices."""
+    """Return the cost of these tokens at the model's prices."""
     usage = sum(
         (Usage(one.input_tokens, one.output_tokens, dict(one.by_modality)) for one in used),
         Usage(0, 0),
@@ -254,21 +259,22 @@ def spent(row: ModelRow, *used: TokensUsed) -> Spent:
     return Spent(usage, sum(cost_usd(row, one) for one in used), row.name)
 
 
-# The subclasses stand before their base. Whether the same brain may try again at once, too.
+# Error class, fault kind, and True if the same brain may try again at once. Subclasses come before
+# their base.
 _FAULTS: tuple[tuple[type[IntegrationError], FaultKind, bool], ...] = (
     (Unavailable, "unreachable", True),
     (Exhausted, "quota", False),
     (SignInAgain, "sign_in", False),
     (Retired, "retired", False),
     (Misconfigured, "refused", False),
-    (Stale, "unreachable", True),  # the next attempt begins afresh
+    (Stale, "unreachable", True),  # the next attempt uses a new session
     (Blocked, "blocked", False),
     (Refused, "refused", False),
 )
 
 
 def fault_from(error: IntegrationError) -> BrainFault:
-    """The fault that tells of `error`."""
+    """Return the fault for an integration error."""
     for kind_of_error, kind, retryable in _FAULTS:
         if isinstance(error, kind_of_error):
             return BrainFault(kind, str(error), retryable)

@@ -1,4 +1,4 @@
-"""One open session: whose events are whose, which calls are open, what was told to it."""
+"""One open session: it assigns events to turns, keeps open calls and what was told to it."""
 
 import asyncio
 import logging
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from assistant.brains.gemini.session_manager import LiveSessionManager
 
 _log = logging.getLogger(__name__)
-MAX_STRAYS = 8  # calls of one answer that nobody waits for; a model that makes more may never end
+MAX_STRAYS = 8  # calls of one abandoned answer; a model that makes more may never stop
 
 
 Listener = Callable[[LiveEvent | Answered], None]
@@ -48,7 +48,7 @@ Listener = Callable[[LiveEvent | Answered], None]
 
 @dataclass(frozen=True, slots=True)
 class LiveServices:
-    """Collaborators that every session of the brain shares."""
+    """Collaborators shared by all sessions of the brain."""
 
     client: LiveClient
     briefer: Briefer
@@ -59,7 +59,7 @@ class LiveServices:
 
 
 class LiveConnection:
-    """Gives each turn its own events, and answers what no turn is there to answer."""
+    """Give each turn its own events, and answer calls that no turn is left to answer."""
 
     def __init__(
         self,
@@ -68,11 +68,11 @@ class LiveConnection:
         owner: "LiveSessionManager",
         services: LiveServices,
     ) -> None:
-        """`setup`: without handle and history; `seeded`: the exchanges that are told as text."""
+        """`setup` is without handle and history; `seeded` are the exchanges told as text."""
         self.setup = setup
         self.closed = False
         self.active = False  # an activity is open
-        self.update_unproven = False  # a change was told, and no turn has ended since
+        self.update_unproven = False  # a change was sent, and no turn has ended since
         self._seeded = seeded
         self._owner = owner
         self._meter = owner.meter
@@ -80,32 +80,32 @@ class LiveConnection:
         self._timeouts = services.timeouts
         self._session: LiveSession | None = None
         self._calls = OpenCalls()
-        self._unsent: dict[str, ToolOutcome] = {}  # results that wait for others of their batch
-        self._given: list[ToolOutcome] = []  # results to which the model's answer has not ended
-        self._sending = asyncio.Lock()  # messages go out whole and in the order of their making
+        self._unsent: dict[str, ToolOutcome] = {}  # results waiting for others of their batch
+        self._given: list[ToolOutcome] = []  # results that the model has not finished answering
+        self._sending = asyncio.Lock()  # messages are sent whole and in order
         self._listener: Listener | None = None
         self._belonging = TurnAttribution()
-        self._paid = False  # that answer has just ended; its token counts may follow
-        self._strays = 0  # calls of an answer that nobody waits for
+        self._paid = False  # an abandoned answer has just ended; its token counts may follow
+        self._strays = 0  # calls of an abandoned answer
 
     def begin(self, session: LiveSession) -> None:
-        """The connection stands."""
+        """Use this session, which is connected now."""
         self._session = session
 
     @property
     def handle(self) -> str | None:
-        """Handle that resumes this session."""
+        """Handle that resumes this session, None if there is none."""
         return None if self._session is None else self._session.handle
 
-    # The turn that uses the link.
+    # --- for the turn that uses the connection ---
 
     def attach(self, listener: Listener) -> None:
-        """From here on a turn gets its events."""
+        """Give events to this turn from here on."""
         self._belonging.attach()
         self._listener = listener
 
     def detach(self, listener: Listener) -> bool:
-        """The turn is over; False: another one has taken its place already."""
+        """End the turn. Returns False if another turn has already taken its place."""
         if self._listener is not listener:
             return False
         self._leave()
@@ -115,43 +115,43 @@ class LiveConnection:
         self._belonging.leave()
         self._listener = None
 
-    # What is sent.
+    # --- sending ---
 
     async def begin_activity(self) -> None:
-        """The person speaks. Raises IntegrationError, as everything that sends."""
+        """Signal that the person speaks. Like every method that sends, raises IntegrationError."""
         self._begin_interaction()
         self._belonging.speech_begins()
         self.active = True
         await self._send(self._open.begin_activity)
 
     async def send_audio(self, pcm: bytes) -> None:
-        """A piece of the sentence."""
+        """Send a piece of the sentence."""
         await self._send(lambda: self._open.send_audio(pcm))
 
     async def end_activity(self) -> None:
-        """The sentence is over: the model's answer is this turn's."""
+        """Signal the end of the sentence; the model's answer belongs to this turn."""
         self._belonging.sentence_over()
 
         async def end() -> None:
             await self._open.end_activity()
-            self.active = False  # right here: the answer may come, and be cut off, at once
+            self.active = False  # set here, because the answer may come and be cut off at once
 
         await self._send(end)
 
     async def ask(self, text: str) -> None:
-        """A whole sentence as text."""
+        """Send a whole sentence as text."""
         self._begin_interaction()
         self._belonging.sentence_over()
         await self._send(lambda: self._open.send_text(text, complete=True))
 
     async def tell(self, text: str) -> None:
-        """Something that the model is to know; it does not answer."""
+        """Send a note that the model does not answer."""
         await self._send(lambda: self._open.send_text(text, complete=False))
 
     async def update(self, setup: LiveSetup) -> None:
-        """Tell the session what has changed in instruction and functions.
+        """Send changes of the instruction and the functions to the session.
 
-        The vocabulary cannot change in a session: a new one counts from the next session on.
+        The vocabulary cannot change within a session: a new one counts from the next session on.
         """
         instruction = declarations = None
         if setup.instruction != self.setup.instruction:
@@ -166,7 +166,8 @@ class LiveConnection:
         self.setup = setup
 
     async def answer(self, outcome: ToolOutcome) -> None:
-        """Give a call's result to the model. Never raises: what it cannot be given is noted."""
+        """Send a call's result to the model. Never raises: a result that cannot be sent is kept as
+        a note."""
         try:
             async with self._sending:
                 to_send = None
@@ -192,7 +193,8 @@ class LiveConnection:
             self._missed_answers(error)
 
     async def settle(self) -> None:
-        """Wait until no call of an earlier turn is open; after a while say that it is unknown."""
+        """Wait until no call of an earlier turn is open; after a while answer that the result is
+        unknown."""
         try:
             await within(self._clock, self._timeouts.open_calls_s, self._calls.settled())
         except TimeoutError:
@@ -200,7 +202,7 @@ class LiveConnection:
                 await self._send_answers(self._calls.give_up(unknown_response()))
 
     async def close(self) -> None:
-        """End the session. Never raises; bounded in time."""
+        """End the session. Never raises, and takes a bounded time."""
         self.closed = True
         session = self._session
         try:
@@ -212,7 +214,7 @@ class LiveConnection:
 
     @property
     def _open(self) -> LiveSession:
-        assert self._session is not None  # a link is given out once it is connected
+        assert self._session is not None  # the connection is only handed out once connected
         return self._session
 
     async def _send(self, send: Callable[[], Coroutine[Any, Any, None]]) -> None:
@@ -237,18 +239,19 @@ class LiveConnection:
             outcome = self._unsent.pop(answer.id, None)
             if outcome is not None:
                 self._given.append(outcome)
-        # Told before it is sent: what the model makes of it may come while we still send.
+        # Reported before it is sent, because the model's reaction may come while we are still
+        # sending.
         if self._answering is not None:
             self._answering(Answered(tuple(answer.id for answer in answers)))
         await self._send_now(lambda: self._open.answer(answers))
 
     def _begin_interaction(self) -> None:
         if not self._belonging.debt:
-            self._meter.begin()  # else at the end of the earlier turn's answer
+            self._meter.begin()  # otherwise at the end of the earlier turn's answer
 
     @property
     def _answering(self) -> Listener | None:
-        """The turn whose calls are open, if they are a turn's that is still there."""
+        """Listener of the turn whose calls are open, None if that turn has gone."""
         return self._listener if self._belonging.phase is Phase.ANSWERING else None
 
     def _missed_answers(self, error: IntegrationError) -> None:
@@ -256,7 +259,8 @@ class LiveConnection:
         self._note_results()
 
     def _note_results(self) -> None:
-        """Note results that no answer has followed: they may have gone with the session."""
+        """Note results that no answer has followed, because they may have been lost with the
+        session."""
         for outcome in (*self._given, *self._unsent.values()):
             self._note(outcome)
         self._given.clear()
@@ -267,13 +271,13 @@ class LiveConnection:
         if text is not None:
             self._owner.note(text)
 
-    # What comes.
+    # --- receiving ---
 
     def take(self, event: LiveEvent) -> None:
-        """One event of the session. Called by its reader; returns at once."""
+        """Take one event of the session. Called by its reader; returns at once."""
         if self._paid and not isinstance(event, TokensUsed):
             self._paid = False
-            self._meter.begin()  # token counts come behind the end that they belong to
+            self._meter.begin()  # token counts follow the end they belong to
         match event:
             case GoAway(left_s):
                 self._owner.going_away(self, left_s)
@@ -300,10 +304,11 @@ class LiveConnection:
             listener(Closed(error or Unavailable("The connection to Gemini was given up.")))
 
     def _reason(self, error: IntegrationError) -> IntegrationError:
-        """Why it ended, as the turn is to take it; a send may learn of it before the reader."""
+        """Return why the session ended, as the turn is to see it. A send may learn it before the
+        reader."""
         if not (self.update_unproven and isinstance(error, Refused)):
             return error
-        # The socket is closed for the change, not for the turn: without it the turn may work.
+        # The socket was closed because of the change, not the turn, which may work without it.
         self._owner.update_refused()
         return Unavailable(f"Gemini did not take a change of the session: {error}")
 
@@ -328,7 +333,8 @@ class LiveConnection:
     def _take_calls(self, calls: tuple[FunctionCall, ...]) -> None:
         new = self._calls.opened(calls)
         if new and not self._pass_on(FunctionCalls(new)):
-            # Of an answer that nobody waits for; but a call left open makes the session mute.
+            # The call belongs to an abandoned answer, but a call left open would make the session
+            # mute.
             self._owner.start(self._decline(new), "gemini-live refusal")
 
     async def _decline(self, calls: tuple[FunctionCall, ...]) -> None:
@@ -339,7 +345,7 @@ class LiveConnection:
             await self.close()
 
     def _pass_on(self, event: LiveEvent) -> bool:
-        """Give the turn what is its own. Returns whether it was."""
+        """Pass the event to the turn if it belongs to it, and return True if it did."""
         was_in_debt = self._belonging.debt
         mine = self._belonging.judge(event)
         if mine and self._listener is not None:

@@ -1,8 +1,8 @@
-"""A session's events: whose they are, and what they mean to a turn. No clock and no I/O in here.
+"""Assign a session's events to turns and translate them. No clock and no I/O here.
 
-Events carry no name of the turn they belong to. What is known: with manual activity the model
-answers nothing before the sentence is over, and a reply that a new sentence cuts off still ends
-with TurnComplete. So after a turn that left before its end, everything up to there is discarded.
+Events do not name the turn they belong to. With manual activity the model answers nothing before
+the sentence is over, and a reply cut off by a new sentence still ends with TurnComplete. So after a
+turn that left early, everything up to that event is discarded.
 """
 
 import re
@@ -35,59 +35,60 @@ from integrations.gemini import events as live
 class Phase(Enum):
     """Progress of the turn that uses the session."""
 
-    FREE = auto()  # there is none
+    FREE = auto()  # no turn
     LISTENING = auto()  # its sentence is not over
-    ANSWERING = auto()  # the sentence is over: what the model says is this turn's
+    ANSWERING = auto()  # the sentence is over: what the model says belongs to this turn
 
 
 class TurnAttribution:
-    """Follows one session's turns and judges its events, in the order of their arrival."""
+    """Follow the turns of one session and decide which events belong to the current one. Events are
+    given in the order of their arrival."""
 
     def __init__(self) -> None:
         self.phase = Phase.FREE
         self.debt = False  # the model still has to end the answer to an earlier turn
-        self._cut = False  # and that answer was interrupted
-        self._spoken = False  # this turn's sound has begun: what is transcribed is its own
-        self._replied = False  # it has begun to answer this turn
-        self._owing = False  # it still has to answer this turn, or to end its answer
+        self._cut = False  # that answer was interrupted
+        self._spoken = False  # this turn's audio has begun: transcripts belong to it
+        self._replied = False  # the model has begun to answer this turn
+        self._owing = False  # the model still has to answer this turn or to end its answer
 
     def attach(self) -> None:
-        """A turn begins to use the session."""
+        """Begin a turn."""
         self.leave()
         self.phase = Phase.LISTENING
         self._spoken = self._replied = False
 
     def leave(self) -> None:
-        """The turn is over; what the model still says to it is nobody's."""
+        """End the turn; whatever the model still says to it is discarded."""
         self.debt = self.debt or self._owing
         self._owing = False
         self.phase = Phase.FREE
 
     def speech_begins(self) -> None:
-        """The turn's sound follows."""
+        """Note that the turn's audio follows."""
         self._spoken = True
 
     def sentence_over(self) -> None:
-        """The turn's input is complete: the model answers it."""
+        """Note that the turn's input is complete and the model will answer it."""
         self.phase = Phase.ANSWERING
         self._owing = True
 
     def continues(self) -> None:
-        """Results went to the model: it goes on with whatever turn it is at."""
+        """Note that results went to the model, which continues with the turn they belong to."""
         if self.phase is Phase.ANSWERING:
             self._owing = True
         else:
             self.debt = True
 
     def judge(self, event: live.LiveEvent) -> bool:
-        """Return whether `event` is of the turn that uses the session."""
+        """Return True if the event belongs to the current turn."""
         if self.debt:
             self._pay(event)
             return False
         if self.phase is Phase.FREE:
             return False
         if isinstance(event, live.Interrupted) and not self._replied:
-            # An answer that had just ended is cut off all the same (langwatch/scenario #360).
+            # An answer that had just ended is reported as cut off (langwatch/scenario #360).
             self.debt = self._cut = True
             return False
         if isinstance(event, live.InputText):
@@ -110,58 +111,62 @@ class TurnAttribution:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """Results go to the model: it goes on from here."""
+    """Results are about to be sent to the model, which continues from here."""
 
     ids: tuple[str, ...]
 
 
 Item = live.LiveEvent | Reached | Answered
 
-# Ends of a turn by `turnCompleteReason` (google-genai 3.4.0) that are none of blocking. Every other
-# one, also one that is not known yet, means that the service declines.
+# Values of `turnCompleteReason` (google-genai 3.4.0) that do not mean blocking. Every other one,
+# known or not, means that the service declines.
 _NATURAL = (None, "TURN_COMPLETE_REASON_UNSPECIFIED", "NEED_MORE_INPUT")
 _BOTCHED = ("MALFORMED_FUNCTION_CALL", "MAX_REGENERATION_REACHED")
 
 
 class EventReader:
-    """One turn's state. Give it each item; `over` tells when the turn has ended."""
+    """State of one turn. Pass it each item; `over` becomes True when the turn has ended."""
 
     def __init__(self, native_voice: bool, timeouts: LiveTimeouts) -> None:
-        """`native_voice`: the model's sound is played, and its transcript is for the record."""
+        """`native_voice`: the model's audio is played, and its transcript is only kept for the
+        record."""
         self.over = False
-        self.lost = False  # nothing more can be had from this session
-        self.empty = False  # it ended without an answer
+        self.lost = False  # the session cannot be used any more
+        self.empty = False  # the turn ended without an answer
         self.meant = True
         self.heard = ""
         self.answer = ""
-        self._settled = 0  # characters of it that were told to be whole
-        self.dismissed: tuple[live.FunctionCall, ...] = ()  # it ended the turn silently by these
+        self._settled = 0  # characters of the answer reported as complete
+        # Calls by which the model ended the turn silently.
+        self.dismissed: tuple[live.FunctionCall, ...] = ()
         self._native = native_voice
         self._timeouts = timeouts
         self._silence = SilenceFilter()
         self._echo = EchoFilter()
         self._open: set[str] = set()  # calls without a result
-        self._patience_s: float | None = None  # until the sentence is over nothing is due
-        self._ended_at: float | None = None  # TurnComplete; its transcript may lag behind
+        # None until the sentence is over, when nothing is due.
+        self._patience_s: float | None = None
+        self._ended_at: float | None = None  # time of TurnComplete; the transcript may lag behind
         self._late_until = 0.0
         self._paused = False  # TurnComplete came while calls were open
         self._interrupted = False
-        self._called = False  # a call has its result
+        self._called = False  # a call has been answered
         self._sounded = False
 
     def patience_s(self, now: float) -> float | None:
-        """Seconds to wait for the next item; None: for ever, because nobody keeps us waiting."""
+        """Seconds to wait for the next item, None for no limit while we do not wait for the
+        model."""
         if self._ended_at is not None:
             return max(0.0, self._late_until - now)
         return None if self._open else self._patience_s
 
     def take(self, item: Item, now: float) -> list[BrainEvent]:
-        """The brain's events that follow from one item."""
+        """Return the brain events that follow from one item."""
         match item:
             case live.TurnComplete(idle, reason):
                 return self._complete(idle, reason, now)
             case live.Closed(error):
-                assert error is not None  # the link names a reason to the turn
+                assert error is not None  # the connection always gives the turn a reason
                 self.lost = True
                 if self._ended_at is not None:
                     return self._finish()  # the answer was complete
@@ -198,12 +203,12 @@ class EventReader:
         return []
 
     def overdue(self, now: float) -> list[BrainEvent]:
-        """Nothing came for as long as `patience_s` said."""
+        """Return the events that follow if nothing came within `patience_s`."""
         if self._ended_at is not None:
             return self._finish()
-        self.lost = True  # what it may still say would be taken for an answer to the next sentence
+        self.lost = True  # late words would be taken as the answer to the next sentence
         if self._paused and (self._said_something or self._called):
-            return self._finish()  # it had ended its turn, and has nothing to add to the results
+            return self._finish()  # it had ended its turn and adds nothing to the results
         return self._fail(BrainFault("timeout", "Gemini stopped answering.", retryable=True))
 
     @property
@@ -222,7 +227,8 @@ class EventReader:
         return self._say(self._echo.push(text, with_sound, answered=not self._open))
 
     def _settle(self) -> list[BrainEvent]:
-        """No more is made: what was written so far may be said to its end."""
+        """Return the event that lets the text so far be spoken, because the model generates no
+        more."""
         news, self._settled = len(self.answer) > self._settled, len(self.answer)
         return [ReplySettled()] if news and not self._native else []
 
@@ -261,12 +267,12 @@ class EventReader:
         if not idle:
             return []
         if self._open:
-            self._paused = True  # it goes on by itself when it has the results
+            self._paused = True  # the model continues by itself once it has the results
             return []
         if self._native:
             return self._finish()
         self._ended_at = now
-        # Where only sound has come so far its transcript is certain to follow.
+        # If only audio has come so far, its transcript is certain to follow.
         lag = self._sounded and not self.answer.strip()
         timeouts = self._timeouts
         self._late_until = now + (timeouts.late_text_most_s if lag else timeouts.late_text_s)
@@ -292,13 +298,13 @@ _SILENCE = "[silence]"  # written by some models for a pause (reports on the 2.5
 
 
 class SilenceFilter:
-    """Takes `[Silence]` out of a text that comes in pieces, wherever they are cut."""
+    """Remove `[Silence]` from a text that comes in pieces, wherever they are cut."""
 
     def __init__(self) -> None:
-        self._held = ""  # may turn out to be the token's beginning
+        self._held = ""  # may be the beginning of the token
 
     def push(self, piece: str) -> str:
-        """Return the text that is certain and has not been given yet."""
+        """Return the text that is certain and has not been returned yet."""
         text = _without_silence(self._held + piece)
         start = _start_of_token(text)
         self._held = text[start:]
@@ -315,7 +321,7 @@ def _without_silence(text: str) -> str:
 
 
 def _start_of_token(text: str) -> int:
-    """Find where the longest end of `text` begins that is a beginning of the token."""
+    """Return where the longest end of `text` that is a beginning of the token starts."""
     for length in range(min(len(_SILENCE) - 1, len(text)), 0, -1):
         if _SILENCE.startswith(text[-length:].casefold()):
             return len(text) - length
@@ -323,33 +329,34 @@ def _start_of_token(text: str) -> int:
 
 
 class EchoFilter:
-    """Drops the phantom transcript that some models send after a function call.
+    """Drop the phantom transcript that some models send after a function call.
 
-    Reported of gemini-3.1-flash-live: right after a call comes an output transcription that is
-    nothing but one of the call's string arguments, in a frame without sound. As long as the call
-    is unanswered the model cannot be speaking, so such a text is dropped at once. After the answer
-    a real sentence may begin with the same words ("Milk", " is on your list."): the text is held
-    until the next piece tells whether it goes on, or until sound and the end show that it was said.
+    Reported for gemini-3.1-flash-live: right after a call comes an output transcription that
+    consists only of one of the call's string arguments, in a frame without audio. While the call is
+    unanswered the model cannot be speaking, so such a text is dropped at once. After the answer, a
+    real sentence may begin with the same words ("Milk", " is on your list."): the text is held
+    until the next piece shows that it goes on, or until audio and the end show that it was said.
     """
 
     def __init__(self) -> None:
         self._echoes: frozenset[str] = frozenset()
         self._held = ""
-        self._sounded = False  # since the text is held
+        self._sounded = False  # audio has come since the text was held back
 
     def called(self, arguments: Iterable[Mapping[str, Any]]) -> None:
-        """Functions are called with `arguments`."""
+        """Note the arguments of function calls."""
         texts = (_plain(text) for each in arguments for text in _strings(each))
         self._echoes = frozenset(text for text in texts if text)
         self._held = ""
 
     def sound(self) -> None:
-        """The model is heard."""
+        """Note that audio of the model has come."""
         if self._held:
             self._sounded = True
 
     def push(self, piece: str, with_sound: bool, answered: bool) -> str:
-        """The text that is to be said, of a piece of transcript; `answered`: no call is open."""
+        """Return the text to speak, given a piece of the transcript. `answered`: no call is
+        open."""
         if not piece:
             return ""
         if not with_sound and not self._held and _plain(piece) in self._echoes:
@@ -362,23 +369,24 @@ class EchoFilter:
         return held + piece if _continues(piece) else piece
 
     def flush(self) -> str:
-        """Return what was held back, if it was said after all."""
+        """Return what was held back, if it was spoken after all."""
         held, self._held = self._held, ""
         return held if self._sounded else ""
 
 
 def _continues(piece: str) -> bool:
-    """True if a piece goes on with the sentence before it: transcripts come with their spaces."""
+    """Return True if the piece continues the sentence before it: transcripts come with their
+    spaces."""
     return not (piece[0].isupper() or piece[0] in "¿¡")
 
 
 def _plain(text: str) -> str:
-    """Words only, so that case, full stops and spaces make no difference."""
+    """Return the words only, so that case, full stops and spaces make no difference."""
     return " ".join(re.findall(r"\w+", text.casefold()))
 
 
 def _strings(value: Any) -> Iterator[str]:
-    """Every text among the arguments, however deep."""
+    """Yield all texts in the arguments, at any depth."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):

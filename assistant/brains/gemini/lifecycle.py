@@ -1,8 +1,8 @@
-"""The life of a Live session: when to connect, to resume, to close. No clock and no I/O in here.
+"""When to connect, resume and close a Live session. No clock and no I/O here.
 
-Times come in as seconds on one monotonic clock. What the service's behaviour is known from:
-Google's pages on Live sessions (handles, goAway), and reports that restarting in the middle of a
-reply loses it and that some goAways come long before their time, so they are obeyed between turns.
+Times are passed in as seconds of one monotonic clock. Sources for the service's behaviour: Google's
+pages on Live sessions (handles, goAway), and reports that restarting in the middle of a reply loses
+it and that some goAways come long before their time, so they are obeyed between turns.
 """
 
 import asyncio
@@ -20,32 +20,32 @@ class LiveTimeouts:
     """Every time span of the Gemini Live brain, in seconds."""
 
     # Sessions
-    connect_s: float = 5.0  # from wanting a session to having one
-    speculate_every_s: float = 30.0  # at most one connect on mere suspicion in this time
-    unused_s: float = 10.0  # such a session that no turn followed is closed then
-    warm_s: float = 180.0  # kept open after its last use
-    fresh_after_s: float = 600.0  # a spell without a turn after which the talk is forgotten
+    connect_s: float = 5.0  # to get a session
+    speculate_every_s: float = 30.0  # at most one connect in advance within this time
+    unused_s: float = 10.0  # a session opened in advance is closed after this time without a turn
+    warm_s: float = 180.0  # open after its last use
+    fresh_after_s: float = 600.0  # time without a turn after which the conversation is forgotten
     handle_s: float = 7_200.0  # Google's session page: valid 2 h after the session ended
-    go_away_margin_s: float = 10.0  # left before the service's deadline, at the latest
-    rotates: bool = True  # one that must be left is opened anew before anybody speaks
-    back_off_s: tuple[float, ...] = (0.5, 1.0, 2.0, 4.0)  # after each failure on suspicion
-    close_s: float = 2.0  # for closing a socket
+    go_away_margin_s: float = 10.0  # time before the service's deadline at which we leave
+    rotates: bool = True  # a session that must be left is reopened before anyone speaks
+    back_off_s: tuple[float, ...] = (0.5, 1.0, 2.0, 4.0)  # after each failed connect in advance
+    close_s: float = 2.0  # to close a socket
 
     # Turns
-    send_s: float = 5.0  # for one message to be taken by the socket
+    send_s: float = 5.0  # for the socket to take one message
     first_event_s: float = 6.0  # from the end of the sentence to the first sign of an answer
     after_answer_s: float = 6.0  # from a tool's result to the next sign
-    between_events_s: float = 10.0  # between two signs
-    open_calls_s: float = 10.0  # a new sentence waits for the results of an older turn's calls
-    late_text_s: float = 0.3  # after the end of a turn: its transcript may lag behind
-    late_text_most_s: float = 1.0  # where more of it keeps coming
+    between_events_s: float = 10.0  # between two signs of life
+    open_calls_s: float = 10.0  # to wait for results of an older turn's calls before a new sentence
+    late_text_s: float = 0.3  # to wait for a late transcript after the end of a turn
+    late_text_most_s: float = 1.0  # the same while more of it keeps coming
 
 
 T = TypeVar("T")
 
 
 async def within(clock: Clock, seconds: float | None, work: Awaitable[T]) -> T:
-    """Await `work`, on the given clock. Raises TimeoutError when it takes longer than `seconds`."""
+    """Await `work` on the given clock. Raises TimeoutError if it takes longer than `seconds`."""
     if seconds is None:
         return await work
     async with asyncio.timeout(None) as limit, OwnedTasks() as tasks:
@@ -62,14 +62,14 @@ class Step(Enum):
     """Step that is due."""
 
     NOTHING = auto()
-    CONNECT = auto()  # on suspicion: the last attempt failed
-    CLOSE = auto()  # the open session; its handle is kept
+    CONNECT = auto()  # connect in advance, because the last attempt failed
+    CLOSE = auto()  # close the open session but keep its handle
     ROTATE = auto()  # close the open session and connect anew, before the service closes it
     FORGET = auto()  # close, and drop the handle and the history
 
 
 class SessionLifecycle:
-    """Knows the one session's state and says what is due."""
+    """Track the state of one session and tell which step is due."""
 
     def __init__(self, timeouts: LiveTimeouts) -> None:
         self._timeouts = timeouts
@@ -77,17 +77,17 @@ class SessionLifecycle:
         self._in_turn = False
         self._handle: str | None = None
         self._handle_until = 0.0
-        self._last_used: float | None = None  # when the newest turn ended
-        self._keep_until = 0.0  # an open session without a turn is closed then
-        self._leave_by: float | None = None  # obeying the service's goAway
-        self._suspected: float | None = None  # the newest connect on suspicion
-        self._failures = 0  # of it
-        self._again_at: float | None = None  # its next try
+        self._last_used: float | None = None  # end of the newest turn
+        self._keep_until = 0.0  # an unused session is closed at this time
+        self._leave_by: float | None = None  # time to leave because of the service's goAway
+        self._suspected: float | None = None  # time of the newest connect in advance
+        self._failures = 0  # its failures
+        self._again_at: float | None = None  # time of its next attempt
 
-    # What happened.
+    # --- events ---
 
     def suspect(self, now: float) -> bool:
-        """A turn may be about to begin. True: connect now."""
+        """Note that a turn may be about to begin. Returns True to connect now."""
         if self._open:
             self._keep_until = max(self._keep_until, now + self._timeouts.unused_s)
             return False
@@ -98,14 +98,15 @@ class SessionLifecycle:
         return True
 
     def opened(self, now: float) -> None:
-        """A session is open. It is closed soon unless a turn begins."""
+        """Note that a session is open. It is closed soon unless a turn begins."""
         self._open = True
         self._leave_by = None
         self._again_at = None
         self._keep_until = max(self._keep_until, now + self._timeouts.unused_s)
 
     def failed(self, now: float, worth_another: bool) -> None:
-        """A connect on suspicion failed. It is tried again for as long as a session would wait."""
+        """Note that a connect in advance failed. It is retried for as long as a session would be
+        kept."""
         wait_s = self._timeouts.back_off_s[min(self._failures, len(self._timeouts.back_off_s) - 1)]
         self._failures += 1
         since = now if self._suspected is None else self._suspected
@@ -113,32 +114,32 @@ class SessionLifecycle:
         self._again_at = now + wait_s if worth_another and in_time else None
 
     def turn_began(self, now: float) -> None:
-        """A turn uses the session from now on, or wants one."""
+        """Note that a turn uses the session, or wants one."""
         self._in_turn = True
-        self._again_at = None  # the turn connects by itself, at once
+        self._again_at = None  # the turn connects by itself at once
 
     def turn_ended(self, now: float) -> None:
-        """The session is free."""
+        """Note that the session is free."""
         self._in_turn = False
         self._last_used = now
         self._keep_until = now + self._timeouts.warm_s
 
     def go_away(self, now: float, left_s: float) -> None:
-        """The service will close the connection in `left_s`."""
+        """Note that the service will close the connection in `left_s`."""
         margin_s = self._timeouts.go_away_margin_s
         self._leave_by = now + max(left_s - margin_s, left_s / 2, 0.0)
 
     def closed(self, now: float, handle: str | None) -> None:
-        """The session is over; `handle` resumes it, None where nothing does."""
+        """Note that the session is closed. `handle` resumes it; None if nothing does."""
         self._open = False
         self._leave_by = None
         self._handle = handle
         self._handle_until = now + self._timeouts.handle_s
 
-    # What to do.
+    # --- decisions ---
 
     def is_quiet(self, now: float) -> bool:
-        """True if the last turn lies so far back that the talk is over."""
+        """Return True if the last turn was so long ago that the conversation is over."""
         return (
             not self._in_turn
             and self._last_used is not None
@@ -146,17 +147,18 @@ class SessionLifecycle:
         )
 
     def forgot(self) -> None:
-        """Handle and history are gone."""
+        """Forget the handle and the last use."""
         self._handle = None
         self._last_used = None
 
     def take_handle(self, now: float) -> str | None:
-        """Take the handle that resumes the talk, None to begin afresh. It is tried only once."""
+        """Return the handle that resumes the conversation, None to start a new one. It is used only
+        once."""
         handle, self._handle = self._handle, None
         return handle if now < self._handle_until else None
 
     def due(self) -> float | None:
-        """When `step` next has something to say, None while nothing is to come."""
+        """Return the time at which `step` next has something to do, None if nothing is pending."""
         moments = [self._again_at, self._quiet_at()]
         if self._open and self._in_turn:
             moments.append(self._leave_by)
@@ -165,7 +167,7 @@ class SessionLifecycle:
         return min((at for at in moments if at is not None), default=None)
 
     def step(self, now: float) -> Step:
-        """Return what is due now. CONNECT and a ROTATE count as the connect on suspicion."""
+        """Return the step that is due now. CONNECT and ROTATE count as a connect in advance."""
         if self.is_quiet(now):
             return Step.FORGET
         if self._open and self._in_turn:
@@ -186,7 +188,8 @@ class SessionLifecycle:
         return self._leave_by is not None
 
     def _rotate(self, now: float) -> Step:
-        """A service that sends a goAway to every session must not make us connect for ever."""
+        """Return ROTATE, or CLOSE if that would make us reconnect for ever to a service that sends
+        goAway to every session."""
         rotates = self._timeouts.rotates and self._may_suspect(now)
         if now >= self._keep_until or not rotates:
             return Step.CLOSE

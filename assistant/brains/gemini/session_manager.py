@@ -1,4 +1,4 @@
-"""Keeps one session with Gemini Live: opens, resumes, rotates and closes it when that is due."""
+"""Keep one session with Gemini Live: open, resume, rotate and close it when that is due."""
 
 import asyncio
 import logging
@@ -31,25 +31,24 @@ from integrations.gemini.setup import LiveSetup
 
 _log = logging.getLogger(__name__)
 _MAX_NOTES = 8
-_SOON_S = 0.001  # a moment that rounding puts just ahead must not be waited for in tiny steps
-_NO_MATTER_HOW = (Exhausted, Misconfigured, SignInAgain)  # a fresh session would fail as well
+_SOON_S = 0.001  # shortest wait, so that a time just ahead by rounding does not cause a busy loop
+_NO_MATTER_HOW = (Exhausted, Misconfigured, SignInAgain)  # a new session would fail too
 
 
-# Asked by a session manager before it connects (False), or when that was refused for want of quota
-# (True); tells whether another session was closed.
+# Called by a session manager before it connects (False), or after it was refused for lack of quota
+# (True). Returns True if another session was closed.
 MakeRoom = Callable[["LiveSessionManager", bool], Awaitable[bool]]
 
 
 class LiveSessionManager:
-    """Holds the session of one conversation. Its timers run by themselves, whether or not anything
-    arrives."""
+    """The session of one conversation. Its timers run independently of any input."""
 
     def __init__(
         self, services: LiveServices, owner: ConversationOwner, make_room: MakeRoom
     ) -> None:
         self.meter = UsageMeter()
-        self.talk = uuid4().hex  # what a model knows of earlier turns goes by this name
-        self.searched = False  # it has read the web in this talk
+        self.talk = uuid4().hex  # id of the conversation that the model remembers
+        self.searched = False  # the model has read the web in this conversation
         self.openings = 0  # sessions opened or resumed since the start
         self._services = services
         self._make_setup = services.make_setup
@@ -60,26 +59,27 @@ class LiveSessionManager:
         self._make_room = make_room
         self._running: asyncio.Task[None] | None = None
         self._life = SessionLifecycle(services.timeouts)
-        self._lock = asyncio.Lock()  # one socket is opened or closed at a time
+        self._lock = asyncio.Lock()  # opens or closes one socket at a time
         self._link: LiveConnection | None = None
-        self._doomed: list[LiveConnection] = []  # given up, their sockets still to be closed
-        self._user: Listener | None = None  # the turn that has or wants the session
-        self._may_update = True  # no change of a session was refused yet
-        self._changed = asyncio.Event()  # something may be due earlier than thought
+        self._doomed: list[LiveConnection] = []  # given up, but their sockets are not closed yet
+        self._user: Listener | None = None  # listener of the turn that has or wants the session
+        self._may_update = True  # False once the service has refused a change of a session
+        self._changed = asyncio.Event()  # a step may be due earlier than expected
         self._exchanges: deque[Exchange] = deque(maxlen=MAX_EXCHANGES)
-        self._seeded: tuple[Exchange, ...] = ()  # told to the talk when it last began afresh
-        self._late_input_counts = False  # for the newest exchange
+        # Exchanges told to the session when it was last newly opened.
+        self._seeded: tuple[Exchange, ...] = ()
+        self._late_input_counts = False  # late transcripts belong to the newest exchange
         self._notes: deque[str] = deque(maxlen=_MAX_NOTES)
-        self._cut: tuple[str, str] | None = None  # the newest answer cut off: turn, words heard
-        self._cut_notes: deque[str] = deque(maxlen=1)  # of it, until that was told
-        self._unwanted = False  # the talk so far is to be forgotten as soon as no turn is in it
+        self._cut: tuple[str, str] | None = None  # the newest cut-off answer: turn id, words heard
+        self._cut_notes: deque[str] = deque(maxlen=1)  # note about it, until it is told
+        self._unwanted = False  # the conversation is to be forgotten once no turn is using it
 
     def begin(self) -> None:
-        """Do what is due from now on, in the background, until `end`."""
+        """Start `run` in the background, until `end`."""
         self._running = self._tasks.start(self.run(), "gemini-live session")
 
     async def run(self) -> None:
-        """Do what is due, for ever."""
+        """Carry out due steps for ever."""
         while True:
             self._changed.clear()
             await self._do_what_is_due()
@@ -101,7 +101,8 @@ class LiveSessionManager:
         return self._link is not None
 
     async def rest(self) -> bool:
-        """Close the session, to be resumed when it is wanted. False: it is in use, or closed."""
+        """Close the session, which can be resumed later. Returns False if it is in use or
+        closed."""
         if self.in_use or not self.is_open or self._lock.locked():
             return False
         async with self._lock:
@@ -109,13 +110,13 @@ class LiveSessionManager:
         return True
 
     async def end(self) -> None:
-        """The conversation is over for good."""
+        """End the conversation for good."""
         if self._running is not None:
             self._running.cancel()
         await self.close()
 
     async def close(self) -> None:
-        """Close every socket; bounded in time."""
+        """Close all sockets, in bounded time."""
         doomed, self._doomed = self._doomed, []
         if self._link is not None:
             doomed.append(self._link)
@@ -124,18 +125,18 @@ class LiveSessionManager:
             for link in doomed:
                 closing.create_task(link.close())
 
-    # For turns.
+    # --- for turns ---
 
     def suspect(self) -> None:
-        """A turn may be about to begin: be connected by then."""
+        """Connect in advance, because a turn may be about to begin."""
         if self._life.suspect(self._clock.monotonic()):
             self._tasks.start(self._connect_on_suspicion(), "gemini-live connect")
         self._changed.set()
 
     async def acquire(self, briefing: Briefing, listener: Listener) -> LiveConnection:
-        """The session for a turn, whose events go to `listener` from now on.
+        """Return the session for a turn, whose events go to `listener` from now on.
 
-        Raises IntegrationError. The turn calls `leave` in any case.
+        Raises IntegrationError. The turn must call `leave` in any case.
         """
         now = self._clock.monotonic()
         quiet = self._life.is_quiet(now)
@@ -150,11 +151,12 @@ class LiveSessionManager:
             raise Unavailable("Gemini could not be reached in time.") from None
 
     def leave(self, listener: Listener, usable: bool) -> None:
-        """The turn is over. Not `usable`: the session is closed, and nothing resumes it.
+        """End a turn's use of the session. If not `usable`, the session is closed and cannot be
+        resumed.
 
-        A session that was left in the middle of a sentence is closed as well. To end the sentence
-        instead would make the model answer a fragment, and even act on it; and so what was said
-        into a false wake does not stay in the talk. Its handle resumes the talk as it was before.
+        A session left in the middle of a sentence is closed too. Ending the sentence instead would
+        make the model answer a fragment and even act on it; closing also keeps words after a false
+        wake out of the conversation. The handle resumes the conversation as it was before.
         """
         link = self._link
         if link is not None:
@@ -168,22 +170,22 @@ class LiveSessionManager:
         self._changed.set()
 
     def forget(self) -> None:
-        """The talk so far is not to be known any more; a turn that is under way ends in it.
+        """Forget the conversation, once no turn is using it.
 
-        Its session is closed, and nothing of it is told to the next one.
+        Its session is closed, and the next one is told nothing of it.
         """
         self._unwanted = True
         self._changed.set()
 
     def remember(self, exchange: Exchange) -> None:
-        """A turn that a fresh session is to know of."""
+        """Keep an exchange, to tell it to a new session."""
         if self._cut is None or exchange.turn_id != self._cut[0]:
-            self._cut_notes.clear()  # the last answer is another one by now
+            self._cut_notes.clear()  # the last answer is a different one by now
         self._exchanges.append(bounded(self._as_heard(exchange)))
         self._late_input_counts = True
 
     def cut_off(self, turn_id: str, heard: str) -> None:
-        """The answer to that turn was cut off: only these words of it were heard."""
+        """Note that only these words of a turn's answer were heard."""
         self._cut = (turn_id, heard)
         self._cut_notes.append(note_of_cut(heard))
         for place, exchange in enumerate(self._exchanges):
@@ -196,7 +198,7 @@ class LiveSessionManager:
 
     @contextmanager
     def notes(self) -> Iterator[str]:
-        """Yield what the model has missed; told once the block ends without an error."""
+        """Yield the notes for the model. They count as told if the block ends without an error."""
         notes, cut = tuple(self._notes), tuple(self._cut_notes)
         self._notes.clear()
         self._cut_notes.clear()
@@ -207,17 +209,17 @@ class LiveSessionManager:
             self._cut_notes.extend(() if self._cut_notes else cut)
             raise
 
-    # For the link.
+    # --- for the connection ---
 
     def going_away(self, link: LiveConnection, left_s: float) -> None:
-        """The service will close the connection."""
+        """Note that the service will close the connection."""
         if link is self._link:
             _log.info("Gemini closes the connection in %g s", left_s)
             self._life.go_away(self._clock.monotonic(), left_s)
             self._changed.set()
 
     def lost(self, link: LiveConnection, error: IntegrationError | None) -> None:
-        """The connection is closed."""
+        """Note that the connection is closed."""
         if link is self._link:
             self._link = None
             handle = None if isinstance(error, Stale) else link.handle
@@ -225,30 +227,29 @@ class LiveSessionManager:
             self._changed.set()
 
     def update_refused(self) -> None:
-        """From now on a change makes a fresh session, whatever the model's row says."""
+        """Use a new session for every change from now on, whatever the model's row says."""
         if self._may_update:
             _log.warning("changes of a running session are refused: from now on it is opened anew")
         self._may_update = False
 
     def note_search(self) -> None:
-        """The model has read the web in this talk."""
+        """Note that the model has read the web in this conversation."""
         self.searched = True
 
     def note(self, text: str) -> None:
-        """The model has missed something."""
+        """Add a note on something that the model has missed."""
         self._notes.append(text)
 
     def late_input(self, text: str) -> None:
-        """A piece of what was said in the newest exchange."""
+        """Add a late piece of the newest exchange's transcript."""
         if self._late_input_counts:
             last = self._exchanges[-1]
             self._exchanges[-1] = bounded(replace(last, heard=last.heard + text))
 
     def start(self, work: Coroutine[Any, Any, None], name: str) -> None:
-        """Run something in the background."""
         self._tasks.start(work, name)
 
-    # Within.
+    # --- internal ---
 
     async def _do_what_is_due(self) -> None:
         async with self._lock:
@@ -295,7 +296,7 @@ class LiveSessionManager:
         return link
 
     async def _adapt(self, link: LiveConnection, setup: LiveSetup) -> bool:
-        """Tell an open session what has changed; False: only another session can have it."""
+        """Send changes to an open session. Returns False if they need another session."""
         told = link.setup
         same = replace(
             setup,
@@ -316,7 +317,8 @@ class LiveSessionManager:
         return True
 
     async def _open(self, setup: LiveSetup) -> LiveConnection:
-        """Connect: by the handle where there is one, then afresh. Raises IntegrationError."""
+        """Connect with the handle if there is one, else or on failure without it. Raises
+        IntegrationError."""
         handle = self._life.take_handle(self._clock.monotonic())
         await self._make_room(self, False)
         try:
@@ -332,7 +334,8 @@ class LiveSessionManager:
         return link
 
     async def _connect_with_room(self, setup: LiveSetup, handle: str | None) -> LiveConnection:
-        """Connect. Where the service takes no further session, another conversation's may go."""
+        """Connect. If the service allows no further session, close another conversation's and try
+        again."""
         try:
             return await self._connect(setup, handle)
         except Exhausted:
@@ -343,8 +346,8 @@ class LiveSessionManager:
     async def _connect(self, setup: LiveSetup, handle: str | None) -> LiveConnection:
         if handle is None:
             self._seeded = tuple(self._exchanges)
-            self._cut_notes.clear()  # the exchanges tell it
-        # What is resumed remembers what was said in it, but not what its instruction had told.
+            self._cut_notes.clear()  # the exchanges include it
+        # A resumed session remembers its conversation but not what its instruction contained.
         link = LiveConnection(setup, self._seeded, self, self._services)
         told = with_history(setup.instruction, self._seeded)
         session = await self._services.client.connect(
@@ -361,21 +364,22 @@ class LiveSessionManager:
             await self._close_doomed()
 
     def _give_up(self, link: LiveConnection, handle: str | None) -> None:
-        """Close a session as soon as may be, from where nothing can be waited for."""
+        """Mark a session to be closed soon, from code that cannot wait."""
         self._link = None
         self._life.closed(self._clock.monotonic(), handle)
         self._doomed.append(link)
 
     async def _close_doomed(self) -> None:
-        """Before anything is opened: the service refuses to resume while the old socket is open."""
+        """Close sessions that were given up, because the service refuses to resume while the old
+        socket is open."""
         while self._doomed:
             link = self._doomed[0]
             await link.close()
-            # Not before: whoever waits here may be cancelled.
+            # Removed only now, because the task waiting here may be cancelled.
             self._doomed = [each for each in self._doomed if each is not link]
 
     async def _forget(self) -> None:
-        """The talk is over: the next one begins without it."""
+        """Forget the conversation; the next one begins without it."""
         await self._close_link(resumable=False)
         self._life.forgot()
         self.talk, self.searched = uuid4().hex, False
@@ -383,5 +387,5 @@ class LiveSessionManager:
         self._notes.clear()
         self._cut = None
         self._cut_notes.clear()
-        self._late_input_counts = False  # there is nothing left that it could be added to
+        self._late_input_counts = False  # there is no exchange left to add it to
         self._unwanted = False

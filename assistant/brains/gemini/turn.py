@@ -1,4 +1,4 @@
-"""One turn with Gemini Live: the sentence goes up while events come down."""
+"""One turn with Gemini Live: the sentence is sent while events come back."""
 
 import asyncio
 import logging
@@ -26,9 +26,9 @@ PIECE_BYTES = 3_200  # 100 ms; Google's Live best practices advise pieces of 20 
 
 
 class Upload:
-    """The way of one sentence, from the briefing to the end of the activity.
+    """Send one sentence, from the briefing to the end of the activity.
 
-    What happens is posted: milestones, the session's events, and Closed where it fails.
+    Posts what happens: milestones, the session's events, and Closed on failure.
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class Upload:
         row: ModelRow,
         post: Callable[[Item], None],
     ) -> None:
-        """`as_text`: what an earlier attempt heard is sent instead of the sound."""
+        """`as_text`: send the transcript of an earlier attempt instead of the audio."""
         self.link: LiveConnection | None = None
         self._request = request
         self._text = request.heard if as_text else request.text
@@ -50,13 +50,13 @@ class Upload:
         self._post = post
 
     async def run(self) -> None:
-        """Send everything. Never raises; cancel it to stop in the middle."""
+        """Send everything. Never raises; cancel it to stop midway."""
         try:
             await self._run()
         except IntegrationError as error:
             self._post(Closed(error))
         except Exception:
-            # The edge of a turn: what breaks in it must not take the brain down for the next one.
+            # Last resort of a turn: a failure must not break the brain for the next one.
             _log.exception("a sentence could not be sent to Gemini")
             self._post(Closed(IntegrationError("The sentence could not be sent to Gemini.")))
 
@@ -72,20 +72,21 @@ class Upload:
                 told = (notes, self._request.note, self._text)
                 await link.ask("\n".join(part for part in told if part))
         else:
-            assert self._request.audio is not None  # a spoken turn has its sound
+            assert self._request.audio is not None  # a spoken turn has audio
             await self._tell_notes(link)
             await self._speak(link, self._request.audio)
         self._post(Reached("upload_done"))
 
     def _with_note(self, briefing: Briefing, row: ModelRow) -> Briefing:
-        """Add the note to the instruction where the model takes no text beside speech."""
+        """Add the note to the instruction if the model takes no text beside speech."""
         if not self._request.note or self._text is not None or row.client_content:
             return briefing
         told = f"{briefing.instruction}\n\n{self._request.note}"
         return replace(briefing, instruction=told)
 
     async def _tell_notes(self, link: LiveConnection) -> None:
-        """Tell notes where the model takes text beside speech; else a typed turn tells them."""
+        """Send notes if the model takes text beside speech; otherwise the next typed turn sends
+        them."""
         if link.setup.row.client_content:
             with self._session.notes() as notes:
                 told = "\n".join(part for part in (notes, self._request.note) if part)
@@ -93,7 +94,7 @@ class Upload:
                     await link.tell(told)
 
     async def _speak(self, link: LiveConnection, audio: TurnAudio) -> None:
-        """The sound from its mark on: what is there at once, the rest as it comes."""
+        """Send the audio from its mark on: what exists at once, the rest as it comes."""
         begun = False
         async with aclosing(audio.stream()) as sounds:
             async for sound in sounds:
@@ -109,21 +110,21 @@ class Upload:
         await link.end_activity()
 
 
-_MAX_WAITING = 4_000  # items that nobody has taken yet; beyond, sound is dropped (minutes of it)
+_MAX_WAITING = 4_000  # items not taken yet; beyond this, audio is dropped (after minutes of it)
 
 
 @dataclass(frozen=True, slots=True)
 class TurnMeans:
-    """Collaborators that every turn of the brain shares."""
+    """Collaborators shared by all turns of the brain."""
 
     services: LiveServices
-    take_owed: Callable[[], Sequence[TokensUsed]]  # costs of conversations that are gone
+    take_owed: Callable[[], Sequence[TokensUsed]]  # costs of closed conversations
     row: ModelRow
     native_voice: bool
 
 
 class GeminiLiveTurn:
-    """A BrainTurn. It has the session from its first event to its last."""
+    """A BrainTurn. It holds the session from its first event to its last."""
 
     def __init__(
         self,
@@ -133,7 +134,7 @@ class GeminiLiveTurn:
         as_text: bool,
         on_empty: Callable[[str], None],
     ) -> None:
-        """`on_empty` is given the turn's id when it ended without an answer."""
+        """`on_empty` is called with the turn's id if it ended without an answer."""
         self._request = request
         self._session = session
         self._means = means
@@ -141,23 +142,23 @@ class GeminiLiveTurn:
         self._tasks = means.services.tasks
         self._on_empty = on_empty
         self._reading = EventReader(means.native_voice, means.services.timeouts)
-        self._inbox: deque[Item] = deque()  # bounded where it is filled
-        self._arrived = asyncio.Event()  # the inbox is not empty
-        # One object for the whole turn: the session manager knows the turn by it.
+        self._inbox: deque[Item] = deque()  # limited in `_post`
+        self._arrived = asyncio.Event()  # set while the inbox is not empty
+        # A single object for the whole turn, by which the session manager recognises it.
         self._listener = self._post
         briefer = means.services.briefer
         self._upload = Upload(request, as_text, session, briefer, means.row, self._listener)
         self._left = False
-        self._talk: InTalk | None = None  # as it was told
+        self._talk: InTalk | None = None  # as last reported
 
     async def events(self) -> AsyncGenerator[BrainEvent]:
-        """Events in order; closing it cancels the turn."""
+        """Yield events in order. Closing the generator cancels the turn."""
         uploading = self._tasks.start(self._upload.run(), "gemini-live upload")
         try:
             while not self._reading.over:
                 happened = await self._next()
                 if self._reading.over:
-                    # Before the last words are taken, which may be long in speaking.
+                    # Leave before the last words are taken, because speaking them may take long.
                     await self._leave(uploading)
                 for event in self._in_talk(happened):
                     yield event
@@ -165,8 +166,11 @@ class GeminiLiveTurn:
             await self._leave(uploading)
 
     def _in_talk(self, happened: list[BrainEvent]) -> list[BrainEvent]:
-        """The same, with the talk told in front of the first call, and of others once it is
-        another one. By then the turn has its session."""
+        """Add the conversation's id and state before the first call, and before later calls if they
+        changed.
+
+        By then the turn has its session.
+        """
         if any(isinstance(event, Searched) for event in happened):
             self._session.note_search()
         talk = InTalk(self._session.talk, self._session.searched)
@@ -190,7 +194,7 @@ class GeminiLiveTurn:
             happened = reading.take(item, clock.monotonic())
         if reading.over:
             used = (*self._session.meter.take(), *self._means.take_owed())
-            if used:  # the costs come before the end, because nothing comes after it
+            if used:  # costs come before the final event, because nothing follows it
                 happened.insert(-1, spent(self._means.row, *used))
         return happened
 
@@ -200,7 +204,7 @@ class GeminiLiveTurn:
             try:
                 await within(self._clock, patience_s, self._arrived.wait())
             except TimeoutError:
-                if not self._inbox:  # else it came in the very moment that the time was up
+                if not self._inbox:  # otherwise it came just as the time ran out
                     raise
         return self._inbox.popleft()
 
@@ -210,7 +214,7 @@ class GeminiLiveTurn:
                 _log.warning("sound of Gemini's answer is dropped: nobody takes it")
                 return
             if not self._means.native_voice:
-                item = OutputAudio(b"", item.rate)  # that there is sound is all that counts
+                item = OutputAudio(b"", item.rate)  # only the presence of audio matters
         self._inbox.append(item)
         self._arrived.set()
 
@@ -222,10 +226,10 @@ class GeminiLiveTurn:
         try:
             await asyncio.wait([uploading])
         finally:
-            self._part()  # also where we are cancelled meanwhile: nobody leaves the session for us
+            self._part()  # even if we are cancelled: nobody else returns the session
 
     def _part(self) -> None:
-        """Give the session back, and keep what the next one has to know."""
+        """Give the session back, and keep what the next turn has to know."""
         reading, link = self._reading, self._upload.link
         calls = self._not_given()
         if calls and link is not None and not (link.closed or reading.lost):
@@ -239,7 +243,8 @@ class GeminiLiveTurn:
             self._session.remember(Exchange(heard, answer, turn_id=self._request.turn_id))
 
     def _not_given(self) -> list[FunctionCall]:
-        """Calls that came and that nobody runs: unanswered they would hold up the next turn."""
+        """Return calls that came but are not run: left unanswered, they would block the next
+        turn."""
         batches = [self._reading.dismissed]
         batches += [item.calls for item in self._inbox if isinstance(item, FunctionCalls)]
         return [call for batch in batches for call in batch]
