@@ -225,7 +225,7 @@ class Programs:
         while name:
             if name in self._of:
                 return self._of[name]
-            name = name.rpartition("-")[0]  # the format of `ledger.Entry.work_id`
+            name = name.rpartition("-")[0]  # the format of `requests.Entry.work_id`
         return None
 
 

@@ -1,6 +1,6 @@
-"""The way of one call from a brain to the house and back.
+"""The path of one call from a brain to the house and back.
 
-Begin with `toolbox`, which takes each call from beginning to end. `requests` claims a call once,
-`guards` limits and taints, `confirmations` asks a person, `executor` sends, `verification` checks
-that a thing has moved, `outcomes` words what came of it, and `call_log` writes it down.
+Begin with `toolbox`, which handles each call from beginning to end. `requests` claims a call once,
+`guards` has limits and taint, `confirmations` asks a person, `executor` sends, `verification`
+checks the effect, `outcomes` words the result, and `call_log` records it.
 """

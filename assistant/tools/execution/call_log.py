@@ -1,4 +1,4 @@
-"""Calls counted, refused, sent and written down, in the journal and in the audit."""
+"""Counting, refusing, sending and recording calls, in the journal and the audit."""
 
 import asyncio
 import hashlib
@@ -40,7 +40,7 @@ _log = logging.getLogger(__name__)
 
 
 class CallLog:
-    """Writes calls down. A full disk is logged and leaves nobody in the dark."""
+    """Records calls. A full disk is logged, and the call still gets its outcome."""
 
     def __init__(self, journal: "Store | Discreet", governance: CallGuards, clock: Clock) -> None:
         self._journal = journal
@@ -48,29 +48,29 @@ class CallLog:
         self._clock = clock
 
     async def start(self, request: Request, outcome: ToolOutcome) -> None:
-        """A call that may change something is about to be sent."""
+        """Record a call that may change something, before it is sent."""
         await self._keep(self._journal.start_call(row_of(request, outcome, self._clock)))
 
     async def end(self, request: Request, outcome: ToolOutcome) -> None:
-        """It ended, or was decided against, under the id that is unique in its turn."""
+        """Record a call that ended or was refused, under its id that is unique within the turn."""
         row = replace(outcome, id=request.entry.key)
         await self._keep(self._journal.finish_call(request.turn_id, row))
         if self._governance.audit is not None:
             await self._keep(self._governance.audit.audit(self._audited(request, row)))
 
     async def refuse(self, request: Request, refusal: Refusal) -> ToolOutcome:
-        """The outcome of a call that is not run, written down like any other."""
+        """Record a call that is not run, and return its outcome."""
         outcome = not_run(request, refusal, self.elapsed_ms(request))
         await self.end(request, outcome)
         return outcome
 
     async def withdrawn(self, request: Request, way: Way, arguments: dict[str, Any]) -> ToolOutcome:
-        """The outcome of a call whose brain had gone before it was sent."""
+        """Return the outcome of a call whose brain left before it was sent."""
         sentence = request.sentences.say("tools.withdrawn")
         return await self.refuse(request, Refusal(way, arguments, sentence))
 
     async def limit(self, request: Request, rule: str, tier: Tier) -> ToolOutcome:
-        """The outcome of a call that meets a limit (`guards`)."""
+        """Return the outcome of a call that exceeds a limit (`guards`)."""
         way = Way("", request.call.name, tier)
         said = request.sentences.say(f"guards.{rule}")
         refusal = Refusal(way, dict(request.call.arguments), said)
@@ -81,11 +81,11 @@ class CallLog:
 
     @property
     def now_s(self) -> float:
-        """On the monotonic clock."""
+        """Present time on the monotonic clock."""
         return self._clock.monotonic()
 
     def elapsed_ms(self, request: Request) -> float:
-        """Since the call was asked for."""
+        """Return the ms since the call was requested."""
         return round((self._clock.monotonic() - request.began_s) * 1000, 1)
 
     def _audited(self, request: Request, outcome: ToolOutcome) -> AuditRecord:
@@ -101,18 +101,18 @@ class CallLog:
 
 
 class CallCounter:
-    """Begins a call where the limits still allow one."""
+    """Starts a call if the limits allow it."""
 
     def __init__(self, call_log: CallLog, governance: CallGuards) -> None:
         self._call_log = call_log
-        self._limits = governance.limits  # None: there are none
+        self._limits = governance.limits  # None: no limits
 
     async def within_limits(
         self, request: Request, tier: Tier, go_on: Callable[[], Awaitable[ToolOutcome]]
     ) -> ToolOutcome:
-        """Return what `go_on` gives, or the outcome of a call that meets a limit.
+        """Return the result of `go_on`, or the outcome of a call that exceeds a limit.
 
-        `tier`: what it counts as; READ where it is refused or malformed.
+        `tier` is what the call counts as: READ if it is refused or malformed.
         """
         limits, key = self._limits, request.entry.work_id
         if limits is None:
@@ -134,7 +134,7 @@ class CallCounter:
 
 
 class Refusals:
-    """Words refusals. Each counts as a call: a model that loops meets the limits."""
+    """Words refusals. Each counts as a call, so that a looping model reaches the limits."""
 
     def __init__(self, call_log: CallLog, counter: CallCounter, home: "HomeAssistant") -> None:
         self._call_log = call_log
@@ -142,12 +142,13 @@ class Refusals:
         self._home = home
 
     async def refuse(self, request: Request, refusal: Refusal) -> ToolOutcome:
-        """Not run, for this."""
+        """Return the outcome of a call that is refused for this reason."""
         refuse = partial(self._call_log.refuse, request, refusal)
         return await self._counter.within_limits(request, Tier.READ, refuse)
 
     async def unknown(self, request: Request, menu: Menu) -> ToolOutcome:
-        """A tool that there is not; or it is the home's, and the home is away."""
+        """Return the outcome for an unknown tool, which may be the home's while it is
+        unreachable."""
         call, sentences = request.call, request.sentences
         if menu.held(call.name) is not None:
             waits = sentences.say("tools.held", name=call.name)
@@ -166,12 +167,12 @@ class Refusals:
         return await self.refuse(request, refusal)
 
     async def left_out(self, request: Request, arguments: dict[str, Any]) -> ToolOutcome:
-        """A tool that the turn's profile leaves out."""
+        """Return the outcome for a tool that the turn's profile leaves out."""
         said = request.sentences.say("tools.left_out")
         return await self.refuse(request, Refusal(None, arguments, said, rule="profile"))
 
     async def misfit(self, request: Request, entry: MenuEntry, misfit: Misfit) -> ToolOutcome:
-        """A correction for the model."""
+        """Return the outcome for invalid arguments, with a correction for the model."""
         unsaid = [option for option in misfit.options if option not in misfit.problem]
         sentence = request.sentences.with_options(
             "tools.bad_argument", unsaid, problem=misfit.problem
@@ -189,7 +190,7 @@ class Refusals:
     async def denied(
         self, request: Request, entry: MenuEntry, verdict: PolicyDecision
     ) -> ToolOutcome:
-        """Return what the policy does not let through, and what may have been meant instead."""
+        """Return the outcome of a call that the policy denies, with possible alternatives."""
         meant = verdict.options
         if verdict.rule == "unseen" and not meant:
             meant = tuple(nearest_in_house(verdict.arguments, self._home.house))
@@ -201,14 +202,14 @@ class Refusals:
         return await self.refuse(request, refusal)
 
 
-# The last stretch of a call that may run: within the limits, kept for undo, sent once.
-Run = Callable[[ToolOutcome], Awaitable[ToolOutcome]]  # fills in what is known before
-# Told of each call that was sent, with the turn's language; it must not block.
+# Final stage of an allowed call: within the limits, kept for undo, sent once.
+Run = Callable[[ToolOutcome], Awaitable[ToolOutcome]]  # completes an outcome
+# Receives each sent call with the turn's language; it must not block.
 OnOutcome = Callable[[ToolOutcome, str], None]
 
 
 class Dispatcher:
-    """Sends a call and writes it down, whatever happens meanwhile."""
+    """Sends a call and records it, whatever happens meanwhile."""
 
     def __init__(
         self, ledger: Ledger, call_log: CallLog, governance: CallGuards, on_outcome: OnOutcome
@@ -221,15 +222,15 @@ class Dispatcher:
     async def send(
         self, request: Request, way: Way, verdict: PolicyDecision, run: Run, confirmed_by: str = ""
     ) -> ToolOutcome:
-        """Send it once and look what happened."""
+        """Send the call once and check its effect."""
         if confirmed_by:
-            # How long the person thought about it is not the call's time.
+            # The person's time to answer is not part of the call's.
             request = replace(request, began_s=self._call_log.now_s)
         if request.entry.withdrawn:
             return await self._call_log.withdrawn(request, way, dict(verdict.arguments))
         outcome = replace(begun(request, way, verdict), confirmed_by=confirmed_by)
         changes, key = verdict.tier is not Tier.READ, request.entry.work_id
-        # What Hearth's own tools change has a way back of its own, or needs none.
+        # Hearth's own tools have their own way to undo, or need none.
         undo = self._governance.undo if changes and way.server != HEARTH else None
         self._ledger.send(request.entry, verdict.tier, (*verdict.entities, *verdict.effects))
         try:
@@ -241,7 +242,8 @@ class Dispatcher:
                 await undo.before(key, (*verdict.entities, *verdict.effects), request.turn_id)
             outcome = await run(outcome)
         finally:
-            # A cancelled call may have run: it is kept as unknown, even as we are being cancelled.
+            # A cancelled call may have run, so it is recorded as unknown, even while this task is
+            # cancelled.
             outcome = replace(outcome, ms=self._call_log.elapsed_ms(request))
             request.entry.end(outcome)
             if undo is not None:

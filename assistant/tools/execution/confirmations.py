@@ -1,4 +1,4 @@
-"""Gated calls: frozen, answered at once with `needs_confirmation`, and settled by the person."""
+"""Gated calls: frozen, answered with `needs_confirmation` at once, and settled by the person."""
 
 import logging
 from collections.abc import Awaitable, Callable
@@ -15,9 +15,10 @@ from assistant.tools.execution.requests import Frozen, Pending, Refusal, Request
 from assistant.tools.policy.rules import PolicyDecision, Ruling
 
 _log = logging.getLogger(__name__)
-CANNOT_ASK = "cannot_ask"  # the rule by which what is gated is refused where nobody can be asked
-MAX_QUEUED = 4  # calls of one sentence that wait behind the one that is asked about
-_ANSWERED = frozenset({"yes", "no", "unclear"})  # somebody is there: the next call is asked about
+CANNOT_ASK = "cannot_ask"  # rule that refuses gated calls if nobody can be asked
+MAX_QUEUED = 4  # calls of one sentence that wait behind the present question
+# Somebody is there, so the next question may follow.
+_ANSWERED = frozenset({"yes", "no", "unclear"})
 _HOW: dict[Ruling, How] = {
     Ruling.CONFIRM: "confirm",
     Ruling.PIN: "pin",
@@ -30,7 +31,7 @@ _Queued = tuple[Request, Way, Frozen]
 
 
 class Confirmations:
-    """One question at a time, and each is good for one call."""
+    """Confirmations: one question at a time, each good for one call."""
 
     def __init__(
         self,
@@ -39,7 +40,8 @@ class Confirmations:
         clock: Clock,
         on_tainted: Callable[[], None],
     ) -> None:
-        """`on_tainted`: told when something was refused for the text that a model knows."""
+        """`on_tainted` is called when something was refused because of text in the model's
+        context."""
         self._call_log = call_log
         self._governance = governance
         self._clock = clock
@@ -47,15 +49,15 @@ class Confirmations:
         self._taint = Taint()
         self._on_tainted = on_tainted
         self._hushed: Hushed | None = None
-        self._queued: list[_Queued] = []  # of the turn whose call is asked about
-        self._declined: list[tuple[str, str, frozenset[str]]] = []  # turn, verdict, the things
+        self._queued: list[_Queued] = []  # of the turn with the present question
+        self._declined: list[tuple[str, str, frozenset[str]]] = []  # turn, verdict, things
 
     def taint(self, turn_id: str) -> None:
-        """Text from outside, or a program's, has come into this turn: see `Taint.mark`."""
+        """Mark a turn as tainted by text from outside or a program: see `Taint.mark`."""
         self._taint.mark(turn_id)
 
     def begin(self, request: Request) -> Request:
-        """The request with what is known of the talk to which it belongs."""
+        """Return the request with the context of its talk."""
         turn_id, situation = request.turn_id, request.situation
         self._taint.follow(turn_id, situation.talk, request.heard if not request.program else None)
         if situation.led_by:
@@ -63,22 +65,25 @@ class Confirmations:
         return replace(request, said=self._taint.said(turn_id))
 
     def words(self, request: Request, entry: MenuEntry) -> str | None:
-        """The person's words, where they may tell what they wanted. Text from outside may want
-        something remembered in a turn whose words only sound like it: that is asked about."""
+        """Return the person's words if they are trustworthy, else None.
+
+        In a tainted turn they are not, for built-in tools: text from outside may want something
+        remembered, and the person's words may merely sound like it. The call is then confirmed.
+        """
         unsure = entry.built_in is not None and self.has_read_outside(request)
         return None if unsure else request.heard
 
     def is_tainted(self, turn_id: str) -> bool:
-        """Return whether text from outside stands before the model of this turn, or of the one that
-        its work is of."""
+        """Return True if text from outside is in the model's context in this turn, or its
+        work's turn."""
         return self._taint.is_on(turn_id)
 
     def has_read_outside(self, request: Request) -> bool:
-        """Return whether text from outside, or a program's, may stand behind the call."""
+        """Return True if text from outside, or of a program, may have prompted the call."""
         return request.situation.searched or self.is_tainted(request.turn_id)
 
     async def unasked(self, request: Request, way: Way, verdict: PolicyDecision) -> ToolOutcome:
-        """The outcome of a gated call of a program: it waits for nobody, and never runs."""
+        """Return the outcome of a program's gated call, which waits for nobody and never runs."""
         outcome = asked(request, way, verdict, self._call_log.elapsed_ms(request))
         sentence = request.sentences.say("asking.cannot_ask", **verdict.values)
         outcome = replace(outcome, sentence=sentence)
@@ -86,8 +91,8 @@ class Confirmations:
         return outcome
 
     def question(self, turn_id: str, call_id: str) -> Question | None:
-        """Return what is to be asked for this call; None: nothing, or it was asked for another
-        call."""
+        """Return the question for this call, or None if there is none or it belongs to
+        another call."""
         frozen = self._pending.frozen
         if frozen is None:
             return None
@@ -96,21 +101,21 @@ class Confirmations:
 
     @property
     def asks_aloud(self) -> bool:
-        """A person is being asked about something secure: nothing may sound where they answer."""
+        """True while a person is asked about something secure, so that nothing may sound."""
         frozen = self._pending.frozen
         return frozen is not None and frozen.aloud
 
     async def silenced(
         self, request: Request, way: Way, verdict: PolicyDecision
     ) -> ToolOutcome | None:
-        """The outcome of a call that might say yes in a person's place, or drown their no."""
+        """Refuse a call that might say yes in the person's place or drown their no, else
+        return None."""
         if not (self.asks_aloud and way.may_sound(verdict)):
             return None
         return await self._refuse(request, way, verdict, "asking.room_waits", "busy")
 
     def waits_for(self, request: Request, verdict: PolicyDecision) -> bool:
-        """Return whether the person is being asked about an equal call of the same turn, or will
-        be."""
+        """Return True if the person is asked about an equal call of the same turn, or will be."""
         waiting = self._pending.frozen
         if waiting is None or waiting.question.turn_id != request.turn_id:
             return False
@@ -121,8 +126,10 @@ class Confirmations:
         )
 
     async def consented(self, request: Request, way: Way, verdict: PolicyDecision) -> bool:
-        """Return whether the person said "always" to just this today. Text from outside does not
-        make use of it to start what nobody knows."""
+        """Return True if the person said "always" to exactly this call today.
+
+        For a call with unknown effect the consent does not count in a tainted talk.
+        """
         consents = self._governance.consents
         if verdict.unknown and self.has_read_outside(request):
             return False
@@ -142,7 +149,7 @@ class Confirmations:
         again: Callable[[], PolicyDecision | None],
         execute: Execute,
     ) -> ToolOutcome:
-        """Freeze the call until `settle`. `again` judges it anew, `execute` runs it."""
+        """Freeze the call until `settle`. `again` judges it once more, `execute` runs it."""
         barred, queued = self._barred(request, verdict), False
         if self._pending.frozen is not None and barred is None:
             if self.waits_for(request, verdict):
@@ -188,7 +195,7 @@ class Confirmations:
                 return await self._refuse(request, way, verdict, "asking.noisy", "noisy")
             self._pending.freeze(replace(frozen, question=replace(question, how="pin")))
         outcome = await self._asked(request, way, verdict)
-        if request.entry.withdrawn:  # nobody is asked for whom a yes would do nothing
+        if request.entry.withdrawn:  # a yes would no longer reach anybody
             self._pending.take(question.id)
             await self._resume()
             return await self._call_log.withdrawn(request, way, dict(verdict.arguments))
@@ -197,11 +204,11 @@ class Confirmations:
     async def next_question(
         self, turn_id: str, settlement: Settlement | None
     ) -> Question | ToolOutcome | None:
-        """The question about the turn's next call, now that the one before is settled.
+        """Return the question about the turn's next call, once the previous one is settled.
 
-        An outcome where that call is not asked about: nobody answers any more, or it may not be.
-        None: no call of the turn waits. A `settlement` of None: nobody could be asked at all, and
-        what waits stays as it is.
+        Returns an outcome if that call is refused without a question, because nobody answers any
+        more or it is not allowed; None if no call of the turn waits. If `settlement` is None nobody
+        could be asked, and the waiting calls stay as they are.
         """
         if settlement is None:
             self._queued = [one for one in self._queued if one[0].turn_id != turn_id]
@@ -234,8 +241,11 @@ class Confirmations:
         return await self._refuse(request, way, frozen.verdict, "asking.noisy", "noisy")
 
     def _is_declined(self, frozen: Frozen) -> str:
-        """The verdict on another call that touches the same things, where it was no yes: a no is
-        not asked away by the same in other words. "" where there was none."""
+        """Return the verdict on an earlier call that touches the same things, if it was not yes,
+        else "".
+
+        A no must not be circumvented by asking for the same thing in other words.
+        """
         touches = _touches(frozen)
         verdicts = (
             verdict
@@ -245,18 +255,22 @@ class Confirmations:
         return next(verdicts, "")
 
     def _may_queue(self, request: Request) -> bool:
-        """True of a call of the turn whose other call is asked about: it is asked about next."""
+        """Return True if another call of the same turn is being asked about; this one is asked
+        about next."""
         waiting = self._pending.frozen
         if waiting is None or waiting.question.turn_id != request.turn_id:
             return False
-        # What a turn that was cut off has left is dropped.
+        # Drop calls left over from a turn that was cut off.
         self._queued = [one for one in self._queued if one[0].turn_id == request.turn_id]
         return len(self._queued) < MAX_QUEUED
 
     async def settle(self, question: Question, settlement: Settlement | None) -> ToolOutcome | None:
-        """Run the frozen call on a yes, else not. A `settlement` of None drops it without a word:
-        it stays as asked. None: there is nothing that waits."""
-        # Looked at before anything plays on, and while other calls are still held back.
+        """Run the frozen call on a yes, else refuse it. Returns None if no such call waits.
+
+        If `settlement` is None the call is dropped silently, and its outcome stays
+        `needs_confirmation`.
+        """
+        # Checked before playback resumes, and while other calls are still held back.
         doubtful = settlement is not None and self._is_doubtful(settlement)
         frozen = self._pending.take(question.id)
         await self._resume()
@@ -275,22 +289,24 @@ class Confirmations:
         return await frozen.run(replace(frozen.verdict, decision=Decision.CONFIRMED), settlement.by)
 
     def _is_doubtful(self, settlement: Settlement) -> bool:
-        """Return whether that yes was heard in a room that has not been quiet all the time."""
+        """Return True for a spoken yes in a room that was not quiet all the time."""
         hushed = self._hushed
         return settlement.by == "voice" and hushed is not None and not hushed.quiet
 
     async def refusal(
         self, request: Request, way: Way, verdict: PolicyDecision
     ) -> ToolOutcome | None:
-        """Return what is secure does not run at such a moment, even where the settings ask for no
-        yes."""
+        """Refuse a secure call in this situation, even if the settings require no confirmation.
+
+        Returns None if it may run.
+        """
         barred = self._guarded(request, verdict)
         if barred is None:
             return None
         return await self._refuse(request, way, verdict, f"asking.{barred}", barred)
 
     def _barred(self, request: Request, verdict: PolicyDecision) -> str | None:
-        """Return why it may not even be asked."""
+        """Return the reason that no question may be asked, or None."""
         if not request.situation.can_ask:
             return CANNOT_ASK
         return self._guarded(request, verdict)
@@ -318,7 +334,8 @@ class Confirmations:
         )
 
     async def _is_quiet(self, request: Request, verdict: PolicyDecision) -> bool:
-        """Return whether nothing plays that could say yes; what plays in this room is paused."""
+        """Return True if nothing plays that could say yes. Playback in this room is paused
+        first."""
         hush = self._governance.hush
         aloud = request.situation.spoken and verdict.ruling is Ruling.CONFIRM
         if hush is None or not aloud:
@@ -362,9 +379,9 @@ def _touches(frozen: Frozen) -> frozenset[str]:
 
 
 def _kind(way: Way, verdict: PolicyDecision) -> str:
-    """The exact kind of call, with what it touches: a name may come to mean something else."""
+    """Return the kind of call with the things it touches, because a name may change its meaning."""
     touched = sorted({*verdict.entities, *verdict.effects})
     what: dict[str, object] = {"arguments": verdict.arguments, "touches": touched}
-    if verdict.moves:  # "undo that" may turn the same heater up another time
+    if verdict.moves:  # "undo that" may turn up the same heater another time
         what["moves"] = [[one.entity_id, one.action, one.arguments] for one in verdict.moves]
     return kind_of(way.server, way.name, what)

@@ -1,4 +1,4 @@
-"""Runs one call that was allowed, once, and looks what happened."""
+"""Running an allowed call once, and checking its effect."""
 
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
@@ -28,22 +28,23 @@ if TYPE_CHECKING:
 
 
 class Executor:
-    """Sends calls to their server, or runs Hearth's own; the house is watched meanwhile."""
+    """Sends calls to their server or runs built-in tools, while watching the house."""
 
     def __init__(
         self, hub: "McpHub", home: "HomeAssistant", wait_s: float, governance: CallGuards
     ) -> None:
-        """`wait_s`: how long a change in the house is waited for."""
+        """`wait_s` is the longest wait for a change in the house."""
         self._hub = hub
         self._home = home
         self._wait_s = wait_s
         self._governance = governance
 
     def admits(self, entry: MenuEntry) -> bool:
-        """Return whether its server may be called now; one that failed several times is given a
-        rest."""
+        """Return True if its server may be called now; a server that failed repeatedly is
+        paused."""
         breakers = self._governance.breakers
-        beside = not entry.of_home and entry.built_in is None  # the home's has a supervisor
+        # The home's own server has a supervisor.
+        beside = not entry.of_home and entry.built_in is None
         return breakers is None or not beside or breakers.admits(entry.server)
 
     async def run(
@@ -54,7 +55,7 @@ class Executor:
         sentences: Sentences,
         request: BuiltInRequest,
     ) -> ToolOutcome:
-        """The outcome, filled in from one that holds what is known before."""
+        """Run a call and return its outcome, based on the given one."""
         if entry.built_in is not None:
             judged = replace(request, judged=verdict.moves)
             return await self._run_own(entry.built_in, outcome, sentences, judged)
@@ -94,7 +95,7 @@ class Executor:
     async def _call(
         self, entry: MenuEntry, arguments: dict[str, Any], request: BuiltInRequest
     ) -> McpResult:
-        """Send it, with what it does to files kept. Raises as `Hub.call`."""
+        """Send a call, keeping copies of the files that it changes. Raises as `Hub.call`."""
         server, name = entry.server, entry.tool.name
         breakers = None if entry.of_home else self._governance.breakers
         try:
@@ -146,9 +147,9 @@ class Executor:
         before: House,
         answer: Answer,
     ) -> ToolOutcome:
-        """Return what the server's answer and the house tell."""
+        """Return the outcome according to the server's answer and the house."""
         if answer.error and not entry.trusted:
-            # Its reason may say anything, so it stays out of our own sentence.
+            # An untrusted server's reason may say anything, so it stays out of Hearth's sentence.
             told = sentences.say("tools.failed_there", server=entry.server)
             return replace(outcome, status=Status.FAILED, sentence=told, data=answer.text)
         if answer.error:
@@ -202,7 +203,8 @@ class Executor:
         )
 
     def _status(self, entry: MenuEntry, answer: Answer, finding: Finding) -> Status:
-        """Seen as asked, or not; what no state can tell is believed while the picture is live."""
+        """Return the status. Without a state to check, success is believed while the
+        connection is up."""
         if answer.failed:
             return Status.FAILED
         if finding.as_asked is False:
@@ -217,7 +219,7 @@ class Executor:
 def _in_part(
     outcome: ToolOutcome, sentences: Sentences, parts: list[dict[str, Any]], done: int
 ) -> ToolOutcome:
-    """The outcome of a list of which only the first things were taken."""
+    """Return the outcome of a list of which only the first items were accepted."""
     items = [str(part["item"]) for part in parts]
     told = {"what": ", ".join(items[:done]), "names": ", ".join(items[done:])}
     return replace(outcome, status=Status.FAILED, sentence=sentences.say("tools.partly", **told))
@@ -226,7 +228,7 @@ def _in_part(
 def _not_reached(
     outcome: ToolOutcome, sentences: Sentences, error: IntegrationError
 ) -> ToolOutcome:
-    """The outcome of a call that did not run, because nobody was there to run it."""
+    """Return the outcome of a call that could not run because its server was unreachable."""
     return replace(
         outcome,
         status=Status.FAILED,
@@ -237,12 +239,12 @@ def _not_reached(
 
 
 MAX_SPEECH = 2_000  # characters of a reply
-# A sentence -> Hearth's own answer to it, where the engine's is not to be trusted; "": it is.
+# Maps a sentence to Hearth's own answer if the engine's can't be trusted, else "".
 CheckAnswer = Callable[[SentenceMatch], Awaitable[str]]
 
 
 class EngineCalls:
-    """The execution of a call that is a sentence. Its own words of reply end in `data`."""
+    """Runs calls that are a sentence for Home Assistant's engine. Its reply goes into `data`."""
 
     def __init__(
         self,
@@ -251,7 +253,7 @@ class EngineCalls:
         wait_s: float,
         check: CheckAnswer | None = None,
     ) -> None:
-        """`wait_s`: how long a change in the house is waited for; `check`: see `CheckAnswer`."""
+        """`wait_s` is the longest wait for a change in the house; `check` is a `CheckAnswer`."""
         self._engine = engine
         self._home = home
         self._wait_s = wait_s
@@ -265,8 +267,11 @@ class EngineCalls:
         sentences: Sentences,
         owner: str = "",
     ) -> ToolOutcome:
-        """The outcome, filled in from one that holds what is known before. `owner`: whose talk
-        with the engine it is part of, a program's name or "" for people."""
+        """Run a call and return its outcome, based on the given one.
+
+        `owner` is the owner of the conversation with the engine: a program's name, or "" for
+        people.
+        """
         before = self._home.house
         try:
             reply = await self._engine.process(match.text, match.language, owner)
@@ -291,14 +296,14 @@ class EngineCalls:
             )
         speech = one_line(reply.speech, MAX_SPEECH)
         own = await self._check(match) if self._check and verdict.tier is Tier.READ else ""
-        if own:  # also in place of an error: it names nothing that can be seen
+        if own:  # also replaces an error, which mentions nothing visible
             answered = sentences.say("tools.answered")
             return replace(outcome, status=Status.DONE, sentence=answered, data=own)
         if reply.kind == "error":
             reason = speech or sentences.say("tools.failed", reason=reply.code or "error")
             return replace(outcome, status=Status.FAILED, sentence=reason, data=speech)
         if verdict.tier is Tier.READ:
-            # "Never mind" is answered without a word.
+            # "Never mind" gets no answer.
             answered = sentences.say("tools.answered" if speech else "tools.done")
             return replace(outcome, status=Status.DONE, sentence=answered, data=speech)
         return await self._look(match, verdict, reply, before, sentences, outcome)
@@ -312,8 +317,7 @@ class EngineCalls:
         sentences: Sentences,
         outcome: ToolOutcome,
     ) -> ToolOutcome:
-        """Return what the house shows of it. An automation's effect is not known, so it is
-        believed."""
+        """Return the outcome according to the house. An automation's unknown effect is believed."""
         if match.intent == BROADCAST and not reply.succeeded:
             unheard = sentences.say("tools.unheard")
             return replace(outcome, status=Status.NOT_OBSERVED, sentence=unheard)

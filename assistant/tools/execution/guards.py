@@ -1,8 +1,8 @@
-"""Guards around tool calls beside the policy: rate limits, circuit breakers, taint.
+"""Guards of tool calls besides the policy: rate limits, circuit breakers, taint.
 
-A page, a calendar or a title of music may say "the person wants the door open". A model knows it as
-long as the text is in its context, which a session with Gemini Live keeps over many turns. So a
-talk that has read such text stays marked until the model begins one without it.
+A web page, calendar or music title may say "the person wants the door open". A model knows the text
+while it is in its context, which Gemini Live keeps over many turns. So a talk that has read such
+text stays marked until the model begins a new one.
 """
 
 import json
@@ -27,36 +27,35 @@ if TYPE_CHECKING:
 
 
 MAX_ALIKE_FAILURES = 3  # of one tool with the same arguments in one turn
-MAX_REPEATED = 3  # of them that gave the same each time, with no change in between
-# Rules that end a turn where the brain goes on all the same.
+MAX_REPEATED = 3  # of these with the same result each time and no change in between
+# Rules that end a turn if the brain carries on regardless.
 LIMITS = frozenset(
     {"too_many_calls", "too_many_mutations", "too_many_rounds", "too_alike", "repeated"}
 )
-TURNS_KEPT = 64  # the oldest are forgotten first
-# How many may follow each other at once.
+TURNS_KEPT = 64  # the oldest are dropped first
+# Calls that may follow each other immediately.
 BURSTS: Mapping[Tier, int] = {Tier.COMFORT: 30, Tier.COSTLY: 4, Tier.SECURE: 3}
 
 
 @dataclass(slots=True)
 class _Turn:
-    """What one turn has called."""
+    """Calls of one turn."""
 
     calls: int = 0
     mutations: int = 0
     rounds: int = 0
     open: dict[str, str] = field(default_factory=dict)  # call key -> its likeness
-    failures: dict[str, int] = field(default_factory=dict)  # likeness -> how often it failed
-    # likeness -> what it gave the last time, and how often so far
+    failures: dict[str, int] = field(default_factory=dict)  # likeness -> number of failures
+    # Likeness -> last result, and how often in a row.
     given: dict[str, tuple[str, int]] = field(default_factory=dict)
     changed_by: str = ""  # likeness of the newest change
 
 
 class Guards:
-    """One per process. Told of each call before it is run (or asked about) and when it has ended.
+    """Limits of a process. `begin` is called before a call runs or is asked about, `end` after it.
 
-    A call that waits for a confirmation is begun when it is frozen and not once more when it runs:
-    questions are what the buckets keep rare too. Calls that the policy denies or that are malformed
-    are begun as READ, so that they count as calls and as nothing else.
+    A gated call begins when it is frozen, not again when it runs, so that questions stay rare too.
+    Calls that are denied or malformed begin as READ and only count as calls.
     """
 
     def __init__(self, limits: "Limits", clock: Clock) -> None:
@@ -78,11 +77,12 @@ class Guards:
         }
 
     def begin(self, turn_id: str, call_key: str, tier: Tier, alike: str = "") -> str | None:
-        """Let the call begin, or the name of the rule against it; its sentence is `guards.RULE`.
+        """Let a call begin, or return the name of the rule against it; its sentence is
+        `guards.RULE`.
 
-        `alike`: what the same call would have in common with it (`likeness`); "": not compared.
-        Mutating calls that are asked while another call of the turn is open are of one round.
-        A refused call uses up nothing but one of the turn's calls.
+        `alike` identifies equal calls (`likeness`); "" is not compared. Changing calls that begin
+        while another call of the turn is open belong to the same round. A refused call only uses up
+        one of the turn's calls.
         """
         turn = self._turn(turn_id)
         if turn.calls >= self._limits.calls_per_turn:
@@ -107,10 +107,10 @@ class Guards:
         gave: str = "",
         changed: bool = False,
     ) -> None:
-        """The call has its outcome; one that was refused or is not known changes nothing.
+        """Note the outcome of a call. Calls that were refused or are unknown change nothing.
 
-        `gave`: what came of it, "" where that is not compared; `changed`: it was a change, after
-        which the same reading may well be wanted again.
+        `gave` is a hash of the result, or "" if it is not compared. `changed` says that it changed
+        something, after which the same query may be useful again.
         """
         turn = self._turns.get(turn_id)
         if turn is None or call_key not in turn.open:
@@ -145,12 +145,12 @@ class Guards:
 
 
 def likeness(name: str, arguments: Mapping[str, Any]) -> str:
-    """The same text for the same tool with the same arguments, whatever their order."""
+    """Return a text that is equal for the same tool with the same arguments in any order."""
     return f"{name} {json.dumps(arguments, sort_keys=True, default=str)}"
 
 
 class _Bucket:
-    """Holds so many at most, and fills up again at a steady rate."""
+    """Token bucket: holds at most `size` and refills at a steady rate."""
 
     def __init__(self, clock: Clock, size: int, per_second: float) -> None:
         self._clock = clock
@@ -160,73 +160,75 @@ class _Bucket:
         self._at_s = clock.monotonic()
 
     def take(self) -> bool:
-        """Take one, if there is one."""
+        """Take a token. Returns False if there is none."""
         now = self._clock.monotonic()
         self._level = min(self._size, self._level + (now - self._at_s) * self._per_second)
         self._at_s = now
-        if self._level < 1.0 - 1e-9:  # sixty sixtieths are one
+        if self._level < 1.0 - 1e-9:  # tolerates rounding: sixty sixtieths are one
             return False
         self._level -= 1.0
         return True
 
 
-# Who watches over calls beside the policy: limits, undo, consents, quiet, the audit.
+# Guards of calls besides the policy: limits, undo, consents, quiet, the audit.
 class Hushed(Protocol):
-    """What was paused for a question."""
+    """Players that were paused for a question."""
 
     @property
     def quiet(self) -> bool:
-        """Nothing plays in the room, and nothing has since it was paused."""
+        """True if nothing plays in the room, or has since the pause."""
         ...
 
     async def resume(self) -> None:
-        """Let it play on. Never raises."""
+        """Resume playback. Never raises."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class CallGuards:
-    """Each may be missing, as in tests of something else; in a process of Hearth none is."""
+    """The guards of a process. In tests some may be missing; in a real process none is."""
 
     limits: Guards | None = None
     breakers: "Breakers | None" = None
-    files: "FileUndo | None" = None  # what servers do to files can be undone
+    files: "FileUndo | None" = None  # makes changes of files undoable
     undo: "UndoStack | None" = None
     approvals: "Approvals | None" = None
     consents: "Consents | None" = None
     audit: "Discreet | None" = None
-    hush: Callable[[], Awaitable[Hushed]] | None = None  # pauses what plays in this room
+    hush: Callable[[], Awaitable[Hushed]] | None = None  # pauses playback in this room
     has_pin: bool = False
-    satellite: str = ""  # what this box is called in the audit
-    # Told of what a call is about to act on, so that nothing else is taken for its cause.
+    satellite: str = ""  # name of this device in the audit
+    # Receives the things that a call is about to change, so that nothing else is taken for the
+    # cause.
     expects: Callable[[Sequence[str]], None] | None = None
-    taints: Callable[[MenuEntry], bool] = lambda entry: False  # its results are from the open world
-    # This one is, or holds what others wrote.
+    # Its results come from the open world.
+    taints: Callable[[MenuEntry], bool] = lambda entry: False
+    # this outcome is, or contains, text by others
     taints_by: Callable[[ToolOutcome], bool] = lambda outcome: False
 
 
-# Remembers which server is down: it is not called again until a while has passed.
+# Circuit breakers: a server that is down is not called again for a while.
 FAILURES_TO_OPEN = 3  # in a row
 FIRST_PAUSE_S = 30.0
 LONGEST_PAUSE_S = 600.0
-PROBE_S = 30.0  # a probe of which nothing is heard is given up
+PROBE_S = 30.0  # a probe without a result is given up
 
 
 @dataclass(slots=True)
 class _Breaker:
-    """One server's."""
+    """Breaker of one server."""
 
     failures: int = 0  # in a row
     pause_s: float = FIRST_PAUSE_S  # of the next opening
     until_s: float | None = None  # open until then, on the monotonic clock; None: closed
-    probe_until_s: float | None = None  # one call is on its way to see; None: none
+    probe_until_s: float | None = None  # a probe is under way until then; None: none
 
 
 class Breakers:
-    """One breaker for each server, closed at first.
+    """One breaker per server, closed at first.
 
-    Failures are the server's own: unreachable, no answer in time, an answer that is none. A tool
-    that ran and reports an error is a success here.
+    Failures are the server's own: unreachable, no answer in time, an invalid answer. A tool that
+    ran and reports an error counts as a success.
     """
 
     def __init__(self, clock: Clock) -> None:
@@ -234,9 +236,10 @@ class Breakers:
         self._breakers: dict[str, _Breaker] = {}
 
     def admits(self, server: str) -> bool:
-        """Return whether it may be called now. After a pause one call is let through to see.
+        """Return True if the server may be called now. After a pause one call is let through as a
+        probe.
 
-        Each call that is admitted must be followed by `succeeded`, `failed` or nothing (cancelled).
+        Each admitted call must be followed by `succeeded`, `failed` or, if cancelled, nothing.
         """
         breaker = self._breakers.get(server)
         if breaker is None or breaker.until_s is None:
@@ -250,11 +253,11 @@ class Breakers:
         return True
 
     def succeeded(self, server: str) -> None:
-        """It has answered."""
+        """Note that the server has answered."""
         self._breakers.pop(server, None)
 
     def failed(self, server: str) -> None:
-        """It has not. Failures of calls that were sent before it opened change nothing."""
+        """Note a failure. Calls sent before the breaker opened are ignored."""
         breaker = self._breakers.setdefault(server, _Breaker())
         if breaker.until_s is not None and breaker.probe_until_s is None:
             return
@@ -266,34 +269,30 @@ class Breakers:
         breaker.pause_s = min(2 * breaker.pause_s, LONGEST_PAUSE_S)
 
 
-#
-# Text of strangers in a model's context: which turns, pieces of work and talks have read some.
-#
-# A page, a calendar or a title of music may say "the person wants the door open". A model knows it
-# as long as the text is in its context, which a session with Gemini Live keeps over many turns. So
-# a talk that has read such text stays marked until the model begins one without it.
-_MOST = 1_000  # turns, pieces of work and talks that are remembered; the oldest are forgotten first
-_MOST_SAID = 20  # of a talk's sentences, the newest
-_MOST_CHARACTERS = 2_000  # of one
-# What a house tells of its things that others write: titles of what plays, and states that are
-# sentences, such as the newest message of a phone.
+# Taint: turns, pieces of work and talks that have read text of strangers. See the module's
+# docstring.
+_MOST = 1_000  # turns, pieces of work and talks to remember; the oldest are dropped first
+_MOST_SAID = 20  # newest sentences of a talk
+_MOST_CHARACTERS = 2_000  # of one sentence
+# Parts of a house's states that others write: titles of media, and states that are sentences, such
+# as a phone's newest message.
 _TITLES = re.compile(r"\bmedia_(?:title|artist|album_name|series_title|channel)\b\W+\w")
 _STATES = re.compile(r"\bstate: *'?([^\n\\]+)")
-_SENTENCE = 40  # characters of a state, or as many words, that are no plain state any more
+_SENTENCE = 40  # characters of a state; longer ones, or with more words, are sentences
 _WORDS = 5
 Value = TypeVar("Value")
 
 
 class Taint:
-    """Kept for one process. A turn is known by its id, a talk by what its brain calls it."""
+    """Taint of one process. A turn is identified by its id, a talk by its brain's name for it."""
 
     def __init__(self) -> None:
-        self._marked: dict[str, None] = {}  # ids, the oldest first
-        self._talks: dict[str, str] = {}  # turn -> the talk that it belongs to
-        self._said: dict[str, deque[str]] = {}  # turn or talk -> what the person said in it
+        self._marked: dict[str, None] = {}  # ids, oldest first
+        self._talks: dict[str, str] = {}  # turn -> its talk
+        self._said: dict[str, deque[str]] = {}  # turn or talk -> the person's sentences
 
     def follow(self, turn_id: str, talk: str, heard: str | None) -> None:
-        """A call of this turn is asked for. `talk`: the model's context, "" where it has none."""
+        """Note a call of this turn. `talk` is the model's context, or "" if it has none."""
         if talk:
             _put(self._talks, turn_id, _name(talk))
             if turn_id in self._marked:
@@ -305,8 +304,7 @@ class Taint:
             _put(self._said, self._place(turn_id), said)
 
     def mark(self, turn_id: str) -> None:
-        """Text from outside, or a program's, has come into this turn, or into work begun in it,
-        whose answer comes back; and into the talk to which it belongs."""
+        """Mark this turn, the turn whose work it is, and their talks as tainted."""
         for name in with_those_around(turn_id):
             _put(self._marked, name, None)
             talk = self._talks.get(name)
@@ -314,13 +312,13 @@ class Taint:
                 _put(self._marked, talk, None)
 
     def is_on(self, turn_id: str) -> bool:
-        """True where such text may be known to whoever calls in this turn."""
+        """Return True if the caller in this turn may know text of strangers."""
         around = tuple(with_those_around(turn_id))
         talks = (self._talks.get(name, "") for name in around)
         return any(name in self._marked for name in (*around, *talks))
 
     def said(self, turn_id: str) -> tuple[str, ...]:
-        """Return what the person said in this talk, as far as calls were made for it."""
+        """Return the person's sentences in this talk, as far as they led to calls."""
         around = tuple(with_those_around(turn_id))
         return tuple(text for name in around for text in self._said.get(self._place(name), ()))
 
@@ -329,14 +327,14 @@ class Taint:
 
 
 def with_those_around(turn_id: str) -> Iterator[str]:
-    """Itself and, of a piece of work, the turn that it belongs to."""
+    """Yield the id and, for a piece of work, the turn that it belongs to."""
     while turn_id:
         yield turn_id
-        turn_id = turn_id.rpartition("-")[0]  # as `ledger.Entry.work_id` puts it together
+        turn_id = turn_id.rpartition("-")[0]  # the format of `requests.Entry.work_id`
 
 
 def gives_words_of_strangers(outcome: ToolOutcome) -> bool:
-    """True of a reading of the house, or of Hearth's own, that holds what others wrote."""
+    """Return True if a result of the house, or of a built-in tool, contains text by others."""
     if outcome.outside:
         return True
     if outcome.tier is not Tier.READ or outcome.server not in (HOME_ASSISTANT, HEARTH):
@@ -348,7 +346,7 @@ def gives_words_of_strangers(outcome: ToolOutcome) -> bool:
 
 
 def _name(talk: str) -> str:
-    return f"talk {talk}"  # no turn is called so
+    return f"talk {talk}"  # not a valid turn id
 
 
 def _put(kept: dict[str, Value], name: str, value: Value) -> None:

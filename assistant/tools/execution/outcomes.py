@@ -1,8 +1,8 @@
-"""Sentences that tell what became of a call: at once, and when something slow has ended.
+"""Sentences about the result of a call: at once, and when a slow movement has ended.
 
-A garage door takes half a minute, and some locks show nothing of their work until it is done. What
-was seen to begin is followed until it rests, what was not seen at all until it shows what was asked
-or has failed. Both are followed for a minute.
+A garage door takes half a minute, and some locks report nothing until they are done. A movement
+that was seen to begin is followed until it rests; one that was not seen, until it shows the
+requested state or has failed. Both are followed for a minute.
 """
 
 import json
@@ -26,9 +26,10 @@ if TYPE_CHECKING:
     from integrations.home_assistant.client import HomeAssistant
 
 
-# What a server's answer says: Home Assistant's lists of successes and failures, or plain text.
-MAX_DATA = 24_000  # characters of an answer that a brain is given
-_MAX_READ = 200_000  # of one that is looked at: a tool server's are no longer (`integrations.mcp`)
+# Reading a server's answer: Home Assistant's lists of successes and failures, or plain text.
+MAX_DATA = 24_000  # characters of an answer for the brain
+# Characters of an answer to read; tool servers are limited to less (`integrations.mcp`).
+_MAX_READ = 200_000
 _CUT = "\n[cut: these are the first {kept} of {all} characters]"
 _MAX_NAME = 300
 _MAX_REASON = 300
@@ -39,19 +40,19 @@ _PREFIX = "Error calling tool: "
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One answer, read."""
+    """A parsed answer."""
 
     text: str  # cleaned and capped; data, never instructions
-    error: str = ""  # the server's reason; empty where it said yes
+    error: str = ""  # the server's reason; empty on success
     succeeded: tuple[str, ...] = ()  # entity ids
-    failed: tuple[str, ...] = ()  # names of things that did not work
+    failed: tuple[str, ...] = ()  # names of things that failed
 
 
 def read_answer(result: McpResult, *, of_home: bool = True) -> Answer:
-    """Read a result; whatever is not Home Assistant's form is kept as text.
+    """Parse a result. Anything not in Home Assistant's format is kept as text.
 
-    `of_home`: Home Assistant wrote it. What another server says in that form names nothing: it
-    knows no entity of this house.
+    `of_home` says that Home Assistant wrote it. Another server's lists are ignored, because it
+    knows no entities of this house.
     """
     text = capped(visible(result.text, _MAX_READ))
     if result.is_error:
@@ -71,7 +72,7 @@ def read_answer(result: McpResult, *, of_home: bool = True) -> Answer:
 
 
 def join_answers(answers: Sequence[Answer]) -> Answer:
-    """Join what was answered to the parts of one call; an error of all of them is an error."""
+    """Join the answers to the parts of one call. It is an error only if all parts failed."""
     errors = [one.error for one in answers if one.error]
     if len(errors) == len(answers):
         return answers[0]
@@ -84,14 +85,14 @@ def join_answers(answers: Sequence[Answer]) -> Answer:
 
 
 def called_in_vain(error: str) -> tuple[str, ...]:
-    """Return the ids of the things that Home Assistant could not call, in its own words for that;
-    they are no words for people."""
+    """Return the ids in Home Assistant's message "Failed to call ...", which is not fit for
+    people."""
     found = _IN_VAIN.fullmatch(error)
     return tuple(_ENTITY.findall(found["ids"])) if found else ()
 
 
 def capped(text: str) -> str:
-    """At most MAX_DATA characters; the end of a text that was longer says how much there was."""
+    """Return at most MAX_DATA characters; a text that is cut off says how long it was."""
     if len(text) <= MAX_DATA:
         return text
     kept = MAX_DATA - len(_CUT.format(kept=MAX_DATA, all=len(text)))
@@ -103,7 +104,7 @@ def _rows(value: Any) -> list[Mapping[str, Any]]:
 
 
 def _reason(text: str) -> str:
-    """The reason without Home Assistant's prefix, as a sentence; never empty."""
+    """Return the reason without Home Assistant's prefix; never empty."""
     said = _loaded(text).get("error")
     reason = str(said) if isinstance(said, str) else text.removeprefix(_PREFIX)
     return one_line(reason, _MAX_REASON).rstrip(".") or "no reason given"
@@ -112,13 +113,13 @@ def _reason(text: str) -> str:
 def _loaded(text: str) -> Mapping[str, Any]:
     try:
         content = json.loads(text)
-    except (ValueError, RecursionError):  # the latter: nested a thousand times
+    except (ValueError, RecursionError):  # RecursionError: nested a thousand levels
         return {}
     return content if isinstance(content, Mapping) else {}
 
 
-MAX_NAMED = 4  # things told one by one
-MAX_VALUE = 2_000  # characters of what fills a sentence
+MAX_NAMED = 4  # things to name
+MAX_VALUE = 2_000  # characters of a value in a sentence
 
 
 class Sentences:
@@ -129,19 +130,21 @@ class Sentences:
         self._language = language
 
     def say(self, key: str, **values: object) -> str:
-        """One sentence of the catalogue. Texts among the values are put on one line, cleaned."""
+        """Return a sentence of the catalogue. Texts among the values are cleaned and put on
+        one line."""
         clean = {name: _clean(value) for name, value in values.items()}
         return self._catalogue.say(key, self._language, **clean)
 
     def with_options(self, key: str, options: Sequence[str], /, **values: object) -> str:
-        """One sentence of the catalogue, and the names that are nearest to what was given."""
+        """Return a sentence of the catalogue, with the names nearest to the given one."""
         sentence = self.say(key, **values)
         if not options:
             return sentence
         return self.say("tools.nearest", sentence=sentence, names=", ".join(options))
 
     def failed(self, error: str, options: Sequence[str], house: House) -> str:
-        """Return what did not work: the server's reason, or the things that cannot do it."""
+        """Return a sentence about a failure: the server's reason, or the things that cannot
+        do it."""
         things = [house.entities[one] for one in called_in_vain(error) if one in house.entities]
         if not things:
             return self.with_options("tools.failed", options, reason=error)
@@ -149,7 +152,7 @@ class Sentences:
         return self.with_options("tools.cannot", options, names=names)
 
     def after(self, status: Status, answer: Answer, finding: Finding, house: House) -> str:
-        """Return what was done, what was seen, and what did not work, by name."""
+        """Return a sentence about what was done, what was seen, and what failed, by name."""
         observed = finding.observed
         if status is Status.FAILED and answer.succeeded and observed:
             done = self._states(observed, house)
@@ -163,7 +166,8 @@ class Sentences:
         return self.say("tools.done_what", what=self._states(observed, house))
 
     def _not_observed(self, finding: Finding, house: House) -> str:
-        """Return what does not show what was asked, and what does."""
+        """Return a sentence about the things that do not show the requested state, and
+        those that do."""
         late = [one for one in finding.observed if one.entity_id in finding.missing]
         if not late or finding.as_asked is None:
             return self.say("tools.not_seen")
@@ -172,13 +176,13 @@ class Sentences:
             told = self.say("tools.not_observed", what=self._reports(late, house))
         else:
             told = self.say("tools.only_switches", names=_names(late, house))
-            done = list(finding.observed)  # they have been switched all the same
+            done = list(finding.observed)  # they have been switched nevertheless
         if not done:
             return told
         return self.say("tools.but", done=self._states(done, house), told=told)
 
     def _reports(self, late: Sequence[Observed], house: House) -> str:
-        """ "the front door still reports unlocked", or how many things do not follow."""
+        """Return "the front door still reports unlocked", or the number of such things."""
         if len(late) > MAX_NAMED:
             return self.say("tools.many_late", count=len(late))
         return "; ".join(
@@ -191,13 +195,13 @@ class Sentences:
         )
 
     def _states(self, observed: Sequence[Observed], house: House) -> str:
-        """ "Kitchen Light: on 30 %; Lamp: off", or how many things changed."""
+        """Return "Kitchen Light: on 30 %; Lamp: off", or the number of things that changed."""
         if len(observed) > MAX_NAMED:
             return self.say("tools.many_things", count=len(observed))
         return "; ".join(f"{_name(one, house)}: {self.state(one.after)}" for one in observed)
 
     def state(self, state: str | None) -> str:
-        """A state in the turn's language, where the catalogue has the word."""
+        """Return a state in the turn's language, if the catalogue has the word."""
         word, _, detail = (state or "unknown").partition(" ")
         try:
             word = self.say(f"states.{word}")
@@ -221,8 +225,8 @@ def _name(observed: Observed, house: House) -> str:
 
 _log = logging.getLogger(__name__)
 WATCH_S = 60.0
-MAX_WATCHED = 32  # movements at once; more are not watched
-# What each movement comes to when nothing stops it.
+MAX_WATCHED = 32  # simultaneous movements; more are not watched
+# States in which a movement normally ends.
 _ENDS = {
     "opening": frozenset({"open"}),
     "closing": frozenset({"closed"}),
@@ -233,15 +237,15 @@ _ENDS = {
         f"armed_{mode}" for mode in ("away", "home", "night", "vacation", "custom_bypass")
     ),
 }
-# A cover on its way to a position ends as "open" or "closed", both of them as asked.
+# A cover moving to a position ends as "open" or "closed", and both are fine.
 _POSITION, _TO_POSITION = "position", "HassSetPosition"
 _PLANS = ("script.", "scene.")
-_SLOW = frozenset({"returning", "arming"})  # may well take longer than WATCH_S
+_SLOW = frozenset({"returning", "arming"})  # may take longer than WATCH_S
 _GONE = frozenset({"unavailable", "unknown"})
 _JAMMED = "jammed"
-# Blinds and the like: that they have got there too is nothing to speak of.
+# Blinds and the like: their arrival is not worth a sentence.
 _SHADES = frozenset({"awning", "blind", "curtain", "damper", "shade", "shutter"})
-_TOLD = frozenset({"locked", "unlocked", "opened", "closed"})  # have sentences of their own
+_TOLD = frozenset({"locked", "unlocked", "opened", "closed"})  # these have their own sentences
 _WORDS = {
     "locking": "locked",
     "unlocking": "unlocked",
@@ -252,15 +256,15 @@ Announce = Callable[[str, str], None]  # text, language
 
 
 class MovementWatch:
-    """Follows movements until they end. Leaving its context gives up the rest."""
+    """Follows movements until they end. Leaving its context abandons the rest."""
 
     def __init__(self, home: "HomeAssistant", catalogue: Catalogue, announce: Announce) -> None:
-        """`announce` is told a sentence and its language; it must not block."""
+        """`announce` takes a sentence and its language; it must not block."""
         self._home = home
         self._catalogue = catalogue
         self._announce = announce
         self._tasks = OwnedTasks()
-        self._newest: dict[str, object] = {}  # entity id -> the watching that counts
+        self._newest: dict[str, object] = {}  # entity id -> token of the watching task that counts
         self._closed = False
 
     async def __aenter__(self) -> Self:
@@ -277,15 +281,15 @@ class MovementWatch:
         await self._tasks.__aexit__(kind, error, trace)
 
     def follow(self, outcome: ToolOutcome, language: str) -> None:
-        """Watch what this call asked for; what an earlier call did to it is forgotten.
+        """Watch the things that this call moves, instead of what an earlier call did to them.
 
-        A call may end after the context: nobody could be told any more.
+        Calls that end after the context are ignored.
         """
         if self._closed:
             return
-        given = outcome.arguments  # of a sentence for the home's engine its intent
+        given = outcome.arguments  # for a sentence of the home's engine, its intent
         to_position = _POSITION in given or given.get("intent") == _TO_POSITION
-        # A script or a scene may well send a blind half way: only its end at the wrong side is odd.
+        # A script or scene may well move a blind half way; only the wrong end position is odd.
         by_plan = any(one.entity_id.startswith(_PLANS) for one in outcome.observed)
         for seen in outcome.observed:
             self._newest.pop(seen.entity_id, None)
@@ -305,7 +309,7 @@ class MovementWatch:
             self._tasks.start(following, f"watch {seen.entity_id}")
 
     async def _watch(self, entity_id: str, way: "_Way", language: str, token: object) -> None:
-        """Follow what was seen to move until it rests."""
+        """Follow a visible movement until it rests."""
 
         def at_rest(house: House) -> bool:
             entity = house.entities.get(entity_id)
@@ -327,7 +331,7 @@ class MovementWatch:
         self._tell("tools.ended_otherwise" if rests else "tools.still_moving", entity, language)
 
     async def _await(self, seen: Observed, late: Awaited, language: str, token: object) -> None:
-        """Follow what was asked and not seen, until it shows or has failed."""
+        """Follow something requested but not seen yet, until it shows or has failed."""
         entity_id, was_gone = seen.entity_id, seen.after in _GONE
         moved = False
 
@@ -357,7 +361,8 @@ class MovementWatch:
             self._tell(f"watch.not_{word or 'reached'}", entity, language, f"watch.{now}")
 
     def _ended(self, entity_id: str, token: object) -> Entity | None:
-        """The thing as it is now; None: nothing is known of it, or something else was asked."""
+        """Return the thing's present state, or None if it is unknown or something else was
+        requested."""
         if self._newest.get(entity_id) is not token:
             return None
         del self._newest[entity_id]
@@ -367,7 +372,7 @@ class MovementWatch:
     def _tell(self, key: str, entity: Entity, language: str, then: str = "") -> None:
         _log.info("%s is %s", entity.entity_id, entity.state)
         sentences = Sentences(self._catalogue, language)
-        whole = key.startswith("watch.")  # also how bright, how warm
+        whole = key.startswith("watch.")  # include brightness, temperature and so on
         state = sentences.state(short_state(entity) if whole else entity.state)
         name = named_thing(entity.name, self._catalogue, language)
         told = capitalised(sentences.say(key, name=name, state=state))
@@ -378,11 +383,11 @@ class MovementWatch:
 
 @dataclass(frozen=True, slots=True)
 class _Way:
-    """Where a movement leads when nothing stops it."""
+    """Normal end of a movement."""
 
     ends: frozenset[str]
-    word: str  # of its end, where that is told, too
-    by_plan: bool  # a script or a scene began it
+    word: str  # word for its end, if that is announced
+    by_plan: bool  # a script or scene started it
 
 
 def _is_half_way(entity: Entity) -> bool:

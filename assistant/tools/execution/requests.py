@@ -1,4 +1,4 @@
-"""One call on its way through the toolbox: claimed once, and its outcomes that need no server."""
+"""One call on its way through the toolbox: claimed once, with the outcomes that need no server."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -26,36 +26,36 @@ from assistant.tools.house.targets import domain_of
 from assistant.tools.policy.rules import PolicyDecision
 from integrations.mcp.servers import HOME_ASSISTANT
 
-LEDGER_CALLS = 256  # answered calls that are remembered; the oldest go first
+LEDGER_CALLS = 256  # answered calls to remember; the oldest are dropped first
 
 
 @dataclass(frozen=True, slots=True)
 class Mutation:
-    """A call that may have changed something, as it stands now."""
+    """A call that may have changed something, in its present state."""
 
     call_id: str  # as the brain gave it
-    name: str  # as the menu names it
-    entities: tuple[str, ...]  # ids of what it touches, as far as known
-    outcome: ToolOutcome | None  # None: under way
+    name: str  # as in the menu
+    entities: tuple[str, ...]  # ids of the things it touches, as far as known
+    outcome: ToolOutcome | None  # None: still running
 
 
 @dataclass(slots=True)
 class Entry:
-    """One call from its first mention on."""
+    """One call, from its first mention."""
 
     turn_id: str
     call: ToolCall
-    key: str  # its id in the journal: unique in its turn
+    key: str  # its id in the journal, unique within the turn
     answer: asyncio.Future[ToolOutcome]
-    order: int | None = None  # among all that were sent; None: not sent
+    order: int | None = None  # among all sent calls; None: not sent
     tier: Tier = Tier.READ
     entities: tuple[str, ...] = ()
-    sent: ToolOutcome | None = None  # the newest of a call that was sent, for one that is cut off
-    withdrawn: bool = False  # whoever asked does not want it any more; it is not to be sent
+    sent: ToolOutcome | None = None  # newest outcome of a call that was sent, used if it is cut off
+    withdrawn: bool = False  # the caller no longer wants it; it must not be sent
 
     @property
     def work_id(self) -> str:
-        """A name for it that is unique among all turns."""
+        """Id that is unique among all turns."""
         return f"{self.turn_id}-{self.key}"
 
     def begin(self, order: int, tier: Tier, entities: tuple[str, ...]) -> None:
@@ -67,7 +67,7 @@ class Entry:
         self.sent = outcome
 
     def withdraw(self) -> None:
-        """Keep it from being sent, unless it was."""
+        """Prevent it from being sent, unless it already was."""
         if self.order is None and not self.answer.done():
             self.withdrawn = True
 
@@ -75,17 +75,17 @@ class Entry:
 class Ledger:
     """All calls of the last turns.
 
-    A call is the same as an earlier one of its turn if id, name and arguments are the same. The
-    same id with another name or other arguments is another call: when a turn goes to a second
-    brain, both may count "call-1", "call-2". The journal then knows it as "call-1~2".
+    A call equals an earlier one of its turn if id, name and arguments are equal. The same id with
+    another name or other arguments is a different call: when a turn moves to a second brain, both
+    may count "call-1", "call-2". In the journal the second one is "call-1~2".
     """
 
     def __init__(self) -> None:
-        self._entries: dict[tuple[str, str], Entry] = {}  # by turn and key, the oldest first
+        self._entries: dict[tuple[str, str], Entry] = {}  # by turn and key, oldest first
         self._order = count()
 
     def claim(self, turn_id: str, call: ToolCall) -> tuple[Entry, bool]:
-        """The call's entry, and whether it is new: only then it is to be run."""
+        """Return the call's entry, and True if it is new: only then may it be run."""
         for entry in self._of(turn_id):
             if entry.call == call and not entry.withdrawn:
                 return entry, False
@@ -99,16 +99,16 @@ class Ledger:
         return entry, True
 
     def send(self, entry: Entry, tier: Tier, entities: tuple[str, ...]) -> None:
-        """From here on the call counts as sent."""
+        """Count a call as sent from here on."""
         entry.begin(next(self._order), tier, entities)
 
     def withdraw(self, turn_id: str) -> None:
-        """Calls of the turn that were not sent yet never will be."""
+        """Withdraw the calls of a turn that were not sent yet."""
         for entry in self._of(turn_id):
             entry.withdraw()
 
     def mutations(self, turn_id: str) -> tuple[Mutation, ...]:
-        """The turn's calls above READ that were sent, in the order of sending."""
+        """Return the turn's sent calls above READ, in order."""
         sent = [
             (entry.order, entry)
             for entry in self._of(turn_id)
@@ -123,7 +123,7 @@ class Ledger:
         return [entry for entry in self._entries.values() if entry.turn_id == turn_id]
 
     def _forget(self) -> None:
-        """Drop the oldest answers; what is under way is never forgotten, or it could run again."""
+        """Drop the oldest answers. Running calls are kept, or they could run again."""
         spare = len(self._entries) - LEDGER_CALLS
         answered = (name for name, entry in self._entries.items() if entry.answer.done())
         for name in list(islice(answered, max(0, spare))):
@@ -132,7 +132,7 @@ class Ledger:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What is known of a call before it is judged."""
+    """A call before it is judged."""
 
     entry: Entry  # in the ledger
     call: ToolCall
@@ -142,12 +142,12 @@ class Request:
     sentences: Sentences
     began_s: float  # on the monotonic clock
     situation: CallContext
-    program: Program | None = None  # that asks; None: a person
+    program: Program | None = None  # caller; None: a person
     said: tuple[str, ...] = ()  # the person's words in this talk
 
     @property
     def for_built_in(self) -> BuiltInRequest:
-        """The same for one of Hearth's own tools."""
+        """The request in the form for built-in tools."""
         return BuiltInRequest(
             self.entry.work_id,
             self.turn_id,
@@ -162,28 +162,28 @@ class Request:
 
     @property
     def caller(self) -> str:
-        """The program whose own turn it is; "": people's."""
+        """Program whose own turn it is; "" for people."""
         return "" if self.program is None else self.program.caller
 
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """Where one call goes: a tool of a server, one of Hearth's own, or the home's engine."""
+    """Destination of a call: a tool of a server, a built-in tool, or the home's engine."""
 
     server: str
     name: str  # as the server names it
-    tier: Tier  # by itself, before anything is known of what it touches
-    sounds: bool = True  # it may be heard in a room, for all that is known without its things
+    tier: Tier  # of the tool itself, before its targets are known
+    sounds: bool = True  # may make a sound in a room, if its targets are unknown
 
     def may_sound(self, verdict: PolicyDecision) -> bool:
-        """Return whether it may make a room loud, or speak into one."""
+        """Return True if the call may make noise or speak in a room."""
         if verdict.tier is Tier.READ:
             return False
         things = (*verdict.entities, *verdict.effects)
         return any(domain_of(name) not in _SILENT for name in things) if things else self.sounds
 
 
-# Of these nobody hears a word. A switch may be a radio's, a script or scene may play something.
+# Silent domains. A switch may be a radio's, and a script or scene may play something.
 _SILENT = frozenset(
     {
         *("alarm_control_panel", "climate", "cover", "fan", "humidifier", "light", "lock"),
@@ -194,7 +194,7 @@ SPOKEN = Way(HOME_ASSISTANT, PROCESS, Tier.COSTLY)
 
 
 def way_of(entry: MenuEntry) -> Way:
-    """The way of a tool of the menu."""
+    """Return the destination of a tool in the menu."""
     return Way(entry.server, entry.tool.name, entry.tier, _sounds(entry))
 
 
@@ -207,7 +207,7 @@ def _sounds(entry: MenuEntry) -> bool:
 
 
 def begun(request: Request, way: Way, verdict: PolicyDecision) -> ToolOutcome:
-    """The outcome of a call that is about to be sent: nobody knows its end."""
+    """Return the outcome of a call that is about to be sent, with an unknown end."""
     return ToolOutcome(
         id=request.call.id,
         server=way.server,
@@ -226,19 +226,19 @@ def begun(request: Request, way: Way, verdict: PolicyDecision) -> ToolOutcome:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a call is not run."""
+    """Reason that a call is not run."""
 
     way: Way | None  # None: there is no such tool
     arguments: dict[str, Any]
     sentence: str
     verdict: PolicyDecision | None = None
     retryable: bool = False
-    options: tuple[str, ...] = ()  # what may have been meant
-    rule: str = ""  # by which, where there is no verdict
+    options: tuple[str, ...] = ()  # possible alternatives
+    rule: str = ""  # rule that refused it, if there is no verdict
 
 
 def not_run(request: Request, refusal: Refusal, ms: float) -> ToolOutcome:
-    """The outcome of a call that is refused."""
+    """Return the outcome of a call that is refused."""
     way, verdict = refusal.way, refusal.verdict
     return ToolOutcome(
         id=request.call.id,
@@ -259,21 +259,21 @@ def not_run(request: Request, refusal: Refusal, ms: float) -> ToolOutcome:
 
 
 def unsent(request: Request, ms: float) -> ToolOutcome:
-    """The outcome of a call that was cut off before it was sent."""
+    """Return the outcome of a call that was cut off before it was sent."""
     sentence = request.sentences.say("tools.withdrawn")
     way = Way("", request.call.name, Tier.COMFORT)
     return not_run(request, Refusal(way, dict(request.call.arguments), sentence), ms)
 
 
 def asked(request: Request, way: Way, verdict: PolicyDecision, ms: float) -> ToolOutcome:
-    """The outcome of a call that waits for the person's yes: what the model is told of it."""
+    """Return the outcome of a call that waits for confirmation, as the model sees it."""
     sentence = request.sentences.say("tools.needs_confirmation")
     outcome = not_run(request, Refusal(way, dict(verdict.arguments), sentence, verdict), ms)
     return replace(outcome, decision=Decision.NEEDS_CONFIRMATION)
 
 
 def lost(call: ToolCall) -> ToolOutcome:
-    """Return what a brain is told of a call that broke inside: nobody saw its end."""
+    """Return the outcome of a call that broke inside Hearth, with an unknown end."""
     return ToolOutcome(
         id=call.id,
         server="",
@@ -289,7 +289,7 @@ def lost(call: ToolCall) -> ToolOutcome:
 
 
 def row_of(request: Request, outcome: ToolOutcome, clock: Clock) -> CallRecord:
-    """The row that stands in the journal before the call is sent."""
+    """Return the row for the journal before the call is sent."""
     return CallRecord(
         turn_id=request.turn_id,
         id=request.entry.key,
@@ -302,8 +302,8 @@ def row_of(request: Request, outcome: ToolOutcome, clock: Clock) -> CallRecord:
     )
 
 
-# The one call that waits for the person's yes: frozen as it was judged, run once at the most.
-EXPIRES_S = 180.0  # longer than any question is waited for; who answers later answers nothing
+# The call that waits for confirmation: frozen as it was judged, and run at most once.
+EXPIRES_S = 180.0  # longer than Hearth waits for any answer; later answers are ignored
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,24 +313,25 @@ class Frozen:
     question: Question
     call: ToolCall
     verdict: PolicyDecision
-    kind: str  # the exact kind of call, for "always"
-    left: str  # what is said where it is not done: "I left Front Door locked."
+    kind: str  # kind of call, for "always"
+    left: str  # sentence if it is not done: "I left Front Door locked."
     again: Callable[
         [], PolicyDecision | None
-    ]  # judged anew, as the house is now; None: it fits no more
-    run: Callable[[PolicyDecision, str], Awaitable[ToolOutcome]]  # told who confirmed it
-    refuse: Callable[[str, str], Awaitable[ToolOutcome]]  # by a sentence and the rule's name
-    loud: str  # what is said where the room was not quiet until the yes
-    aloud: bool  # asked in a room, about something secure: nothing may sound meanwhile
+    ]  # judges it again in the present house; None: its arguments no longer fit
+    # Takes the person who confirmed it.
+    run: Callable[[PolicyDecision, str], Awaitable[ToolOutcome]]
+    refuse: Callable[[str, str], Awaitable[ToolOutcome]]  # takes a sentence and the rule's name
+    loud: str  # sentence if the room was not quiet until the yes
+    aloud: bool  # asked in a room about something secure, so nothing may sound meanwhile
 
     def is_unchanged(self) -> bool:
-        """Return whether the call would touch just what the person was asked about."""
+        """Return True if the call would still touch exactly what the person was asked about."""
         now = self.again()
         return now is not None and _what(now) == _what(self.verdict)
 
 
 class Pending:
-    """Holds one frozen call. Taken once, it is gone; with the process it dies."""
+    """Holds one frozen call, which can be taken once and does not survive the process."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -339,18 +340,18 @@ class Pending:
 
     @property
     def frozen(self) -> Frozen | None:
-        """The call that waits now."""
+        """The call that waits now, or None."""
         if self._frozen is not None and self._clock.monotonic() >= self._until_s:
             self._frozen = None
         return self._frozen
 
     def freeze(self, frozen: Frozen) -> None:
-        """From here on it waits."""
+        """Hold a call, replacing any other."""
         self._frozen = frozen
         self._until_s = self._clock.monotonic() + EXPIRES_S
 
     def take(self, question_id: str) -> Frozen | None:
-        """The call of this question, once; None: it was answered before, or has expired."""
+        """Return the call of this question, once; None if it was answered or has expired."""
         frozen = self.frozen
         if frozen is None or frozen.question.id != question_id:
             return None

@@ -1,4 +1,4 @@
-"""The one way of every call: menu, arguments, policy, confirmation, execution, verification."""
+"""The path of every call: menu, arguments, policy, confirmation, execution, verification."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -56,9 +56,9 @@ if TYPE_CHECKING:
 
 
 class Toolbox:
-    """Runs the calls of every brain. A call id is answered once; nothing is ever sent twice.
+    """Runs the calls of all brains. A call id is answered once; nothing is ever sent twice.
 
-    What counts as the same call, also between two brains of one turn, is told in `Ledger`.
+    `Ledger` defines which calls are the same, also between two brains of one turn.
     """
 
     def __init__(
@@ -78,15 +78,17 @@ class Toolbox:
         moment: Callable[[], PolicyContext] = PolicyContext,
         governance: CallGuards | None = None,
     ) -> None:
-        """`wait_s`: how long a change is waited for; `engine`: what sentences are said to;
-        `check`: looks at its answers; the others as in `Judge`."""
+        """`wait_s` is the longest wait for a change in the house.
+
+        `engine` takes sentences, and `check` checks its answers; the others are as in `Judge`.
+        """
         self._hub = hub
         self._catalogue = catalogue
         self._clock = clock
         self._judge = Judge(home, area, rulings, ask_scripts, moment)
         self._saying = EngineCalls(engine, home, wait_s, check) if engine is not None else None
         self._built_in: tuple[BuiltIn, ...] = (date_and_time(clock, catalogue),)
-        self._menu: Menu | None = None  # None: not listed since the built-ins are these
+        self._menu: Menu | None = None  # None: not listed since built-in tools were added
         self._menus = MenuKeeper()
         self._ledger = Ledger()
         self._programs = Programs()
@@ -106,29 +108,32 @@ class Toolbox:
         )
 
     def offer(self, *built_in: BuiltIn) -> None:
-        """Add tools of Hearth's own. Their names must be new."""
+        """Add built-in tools. Their names must be new."""
         self._built_in += built_in
         self._menu = None
 
     def tell(self, on_outcome: OnOutcome) -> None:
-        """From here on `on_outcome` is told of each call that was sent, with the turn's language;
-        it must not block."""
+        """Set the callback for each sent call and the turn's language. It must not block."""
         self._on_outcome = on_outcome
 
     def when_tainted(self, tell: Callable[[], None]) -> None:
-        """From here on `tell` is called where something was refused for the text from outside that
-        a model knows: without that talk the next request may be asked about. It must not block."""
+        """Set the callback for refusals because of outside text in the model's context.
+
+        A new talk without that text lets the next request be confirmed. The callback must not
+        block.
+        """
         self._on_tainted = tell
 
     @property
     def current_menu(self) -> Menu:
-        """The menu as last listed; before the first listing Hearth's own tools alone."""
+        """The menu as last listed; before the first listing, built-in tools only."""
         return self._menu or build_menu((), {}, self._own())
 
     async def menu(self) -> Menu:
-        """List all servers anew. A server that does not answer has no tools; nothing is raised.
+        """List the tools of all servers again. A server that does not answer has none; never
+        raises.
 
-        The very same menu again while nothing about the tools has changed.
+        Returns the same object while nothing about the tools has changed.
         """
         tools = await self._hub.tools()
         servers, approvals = self._hub.servers, self._governance.approvals
@@ -138,47 +143,49 @@ class Toolbox:
         return self._menu
 
     def _own(self) -> tuple[BuiltIn, ...]:
-        """Hearth's own tools that are of use in this house."""
+        """Return the built-in tools that this house has a use for."""
         return tuple(tool for tool in self._built_in if tool.needed())
 
     def mutations(self, turn_id: str) -> tuple[Mutation, ...]:
-        """The turn's calls with a tier above READ that were sent, in the order of sending.
+        """Return the turn's sent calls above READ, in order.
 
-        A call counts as sent from just before its row is written as started.
+        A call counts as sent from just before it is recorded as started.
         """
         return self._ledger.mutations(turn_id)
 
     def withdraw(self, turn_id: str) -> None:
-        """The turn's calls that were not sent yet will not be: their brain has gone.
+        """Withdraw the turn's calls that were not sent yet, because their brain has left.
 
-        Without it a call that waits for the menu or the journal could follow that of another brain.
-        Calls that come later are run as ever.
+        Otherwise a call that waits for the menu or the journal could follow another brain's. Later
+        calls run as usual.
         """
         self._ledger.withdraw(turn_id)
 
     def restrict(self, turn_id: str, rights: Rights, caller: str) -> None:
-        """From here on this turn is a program's: its calls, its sentences, and the work that they
-        leave behind stay within these rights, and the audit names `caller`."""
+        """Mark this turn as a program's: its calls, sentences and background work get these rights.
+
+        The audit names `caller`.
+        """
         self._programs.restrict(turn_id, rights, caller)
 
     def taint(self, turn_id: str) -> None:
-        """Text from outside has come into this turn: nothing secure may follow from it."""
+        """Mark this turn as tainted by outside text, so that nothing secure may follow."""
         self._confirmations.taint(turn_id)
 
     def is_tainted(self, turn_id: str) -> bool:
-        """Return whether it has."""
+        """Return True if this turn is tainted by outside text."""
         return self._confirmations.is_tainted(turn_id)
 
     def narrow(self, turn_id: str, allowed: Sequence[str]) -> None:
-        """From here on this turn may use these tools alone (see `narrowing`)."""
+        """Limit this turn to these tools (see `Narrowing`)."""
         self._narrowing.narrow(turn_id, allowed)
 
     def release(self, turn_id: str) -> None:
-        """The program's turn is over."""
+        """Note that a program's turn is over."""
         self._programs.release(turn_id)
 
     def caller_of(self, turn_id: str) -> str:
-        """The program whose own turn it is, or whose work; "": people's."""
+        """Return the program whose own turn or work it is, or "" for people."""
         program = self._programs.of(turn_id)
         return "" if program is None else program.caller
 
@@ -190,10 +197,11 @@ class Toolbox:
         language: str = "en",
         situation: CallContext = CALM,
     ) -> ToolOutcome:
-        """Run one call, or say why not. A repeated call of the same turn gets the first outcome.
+        """Run one call, or refuse it. A repeated call of the same turn gets the first outcome.
 
-        `heard`: the person's own words, for calls that name no place; `language`: of the sentence.
-        An outcome of NEEDS_CONFIRMATION may have a `question`, and is then to be settled.
+        `heard` are the person's own words, for calls that name no place; `language` is for the
+        sentence. An outcome of NEEDS_CONFIRMATION may have a `question`, which must then be
+        settled.
         """
         entry, fresh = self._ledger.claim(turn_id, call)
         if not fresh:
@@ -209,7 +217,7 @@ class Toolbox:
         try:
             outcome = await self._run(request)
         except BaseException:
-            # Most often cancelled: whoever repeats the id must not run it again.
+            # Usually cancelled; a repeated id must not run it again.
             outcome = entry.sent or unsent(request, self._call_log.elapsed_ms(request))
             entry.answer.set_result(outcome)
             if entry.sent is None:
@@ -219,30 +227,31 @@ class Toolbox:
         return outcome
 
     def question(self, turn_id: str, call_id: str) -> Question | None:
-        """Return what the person is to be asked for this call, whose outcome is NEEDS_CONFIRMATION.
+        """Return the question for this call, whose outcome is NEEDS_CONFIRMATION.
 
-        None: it is asked for an equal call already. Whoever takes it must `settle` it.
+        Returns None if an equal call is already being asked about. The caller must `settle` the
+        question.
         """
         return self._confirmations.question(turn_id, call_id)
 
     @property
     def asks_aloud(self) -> bool:
-        """Return whether a person is being asked about something secure: what may sound has to
-        wait."""
+        """True while a person is asked about something secure, so that sounds have to wait."""
         return self._confirmations.asks_aloud
 
     async def settle(self, question: Question, settlement: Settlement | None) -> ToolOutcome | None:
-        """The person has answered, or has not: the frozen call runs once, or never.
+        """Settle a question: the frozen call runs once, or never.
 
-        A `settlement` of None: nobody could be asked, and the call stays as it is. The outcome is
-        None then, and where this question was settled before, or too long ago.
+        If `settlement` is None nobody could be asked, and the call stays as it is. The outcome is
+        then None, as it is if the question was settled before or has expired.
         """
         return await self._confirmations.settle(question, settlement)
 
     async def next_question(
         self, turn_id: str, settlement: Settlement | None
     ) -> Question | ToolOutcome | None:
-        """As `Confirmations.next_question`: a sentence may hold several calls that need a yes."""
+        """Return the next question, as `Confirmations.next_question`: a sentence may need
+        several."""
         return await self._confirmations.next_question(turn_id, settlement)
 
     async def explain(
@@ -253,8 +262,10 @@ class Toolbox:
         program: Program | None = None,
         turn_id: str = "",
     ) -> tuple[MenuEntry, PolicyDecision] | None:
-        """Return what would be decided about a call, of a program where one is given; nothing is
-        run. None: there is no such tool, or the profile of that turn leaves it out."""
+        """Return the decision about a call, for `program` if given, without running it.
+
+        Returns None if there is no such tool, or if the turn's profile leaves it out.
+        """
         entry = (self._menu or await self.menu()).find(name)
         if entry is None or not self._narrowing.allows(turn_id, entry.names):
             return None
@@ -264,14 +275,14 @@ class Toolbox:
         return entry, refused(verdict, entry) if isinstance(verdict, Misfit) else verdict
 
     def allows(self, match: SentenceMatch, heard: str | None) -> bool:
-        """Return whether this sentence may be said to the home's engine; nothing is run."""
+        """Return True if this sentence may be sent to the home's engine, without sending it."""
         return self._judge.sentence(match, heard).decision is Decision.ALLOWED
 
     async def _run(self, request: Request) -> ToolOutcome:
         call = request.call
         if call.sentence is not None:
             return await self._say(request, call.sentence)
-        # Listed anew for a name that is not there: the house may have been away the last time.
+        # Listed again for an unknown name, because the house may have been unreachable before.
         entry = self.current_menu.find(call.name) or (await self.menu()).find(call.name)
         if entry is None:
             return await self._refusals.unknown(request, self.current_menu)
@@ -323,7 +334,7 @@ class Toolbox:
         again: Callable[[], PolicyDecision | None],
         execute: Callable[[PolicyDecision, str], Awaitable[ToolOutcome]],
     ) -> ToolOutcome:
-        """Run what is allowed; what is gated waits for the person, unless they said "always"."""
+        """Run an allowed call; ask the person about a gated one, unless they said "always"."""
         program, gated = request.program, verdict.decision is not Decision.ALLOWED
         unasked = gated and program is not None and not program.rights.asks
 
@@ -343,14 +354,14 @@ class Toolbox:
                 return await run(replace(verdict, decision=Decision.CONFIRMED), "always")
             return await self._confirmations.ask(request, way, verdict, again, execute)
 
-        # Who repeats what the person is being asked about uses up nothing of theirs; nor does a
-        # program, by what will not be asked.
+        # Repeating a call that is being asked about uses up no limits, nor does a program's call
+        # that will not be asked about.
         free = unasked or self._confirmations.waits_for(request, verdict)
         tier = Tier.READ if free else verdict.tier
         return await self._counter.within_limits(request, tier, go_on)
 
     async def _say(self, request: Request, match: SentenceMatch) -> ToolOutcome:
-        """A sentence for the home's own engine, judged by what it would touch."""
+        """Send a sentence to the home's engine, judged by what it would touch."""
         saying = self._saying
         arguments = {"text": match.text, "language": match.language, "intent": match.intent}
         if not self._narrowing.allows(request.turn_id, (PROCESS, match.intent)):

@@ -1,4 +1,4 @@
-"""Did the house do it? What a call asked for, compared with the states that follow."""
+"""Verification: comparing the requested state with the states after a call."""
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from integrations.home_assistant.client import HomeAssistant
 
 
-WAIT_S = 1.0  # for what can be checked
-GLANCE_S = 0.3  # for what only shows that something changed
-FULLY_OPEN = 99  # percent; some covers never tell 100
+WAIT_S = 1.0  # for effects that can be checked
+GLANCE_S = 0.3  # for effects that only show as some change
+FULLY_OPEN = 99  # percent; some covers never report 100
 UNDER_WAY = frozenset({"opening", "closing", "locking", "unlocking", "returning", "arming"})
 Check = Callable[[Entity], bool]
 _ON: Mapping[str, frozenset[str]] = {
@@ -34,9 +34,9 @@ _OFF: Mapping[str, frozenset[str]] = {
     "lawn_mower": frozenset({"docked", "returning", "paused"}),
     "media_player": frozenset({"off", "standby"}),
 }
-_HEATING = frozenset({"climate", "water_heater", "humidifier"})  # on is any state but off
-_PRESSED = frozenset({"button", "input_button", "scene"})  # their state is when that was last
-_NEVER_LATE = _PRESSED | {"script", "todo"}  # they show it at once, or not at all
+_HEATING = frozenset({"climate", "water_heater", "humidifier"})  # any state but off counts as on
+_PRESSED = frozenset({"button", "input_button", "scene"})  # their state is the time of the last use
+_NEVER_LATE = _PRESSED | {"script", "todo"}  # they show the effect at once or never
 _PLAIN = frozenset(
     {
         *("automation", "fan", "group", "input_boolean", "light", "remote", "script", "siren"),
@@ -47,13 +47,14 @@ _PLAIN = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What was seen after a call."""
+    """Result of verifying a call."""
 
     observed: tuple[Observed, ...]
-    as_asked: bool | None  # None: nobody can tell (not checkable, or the picture is not live)
-    missing: tuple[str, ...] = ()  # ids that do not show what was asked
-    plain: tuple[str, ...] = ()  # of those, lamps that can be neither dimmed nor coloured
-    awaited: Mapping[str, Awaited] = field(default_factory=dict)  # of those that may still come
+    as_asked: bool | None  # None: unknown (not checkable, or the connection is down)
+    missing: tuple[str, ...] = ()  # ids of things that do not show the requested state
+    plain: tuple[str, ...] = ()  # of these, lamps that support neither brightness nor colour
+    # Of these, things that may still get there.
+    awaited: Mapping[str, Awaited] = field(default_factory=dict)
 
 
 async def verify(
@@ -65,10 +66,10 @@ async def verify(
     wait_s: float = WAIT_S,
     effects: Collection[str] = (),
 ) -> Finding:
-    """Wait until all of `entity_ids` show what was asked, at most `wait_s`; say what is seen.
+    """Wait at most `wait_s` for all of `entity_ids` to show the requested state; return the result.
 
-    `effects`: what may follow from that (members of a group, what a script touches); of these only
-    what has changed is told.
+    `effects` are possible consequences (members of a group, things a script touches), which are
+    reported only if they have changed.
     """
     checks = {
         entity_id: check
@@ -116,7 +117,7 @@ async def verify(
 
 
 def expected(suffix: str, arguments: Mapping[str, Any], before: Entity) -> Check | None:
-    """Return how this entity looks when the call has worked, or None where no state tells."""
+    """Return a test for the entity's state after success, or None if no state shows it."""
     intent = INTENTS.get(suffix)
     if intent is None:
         return None
@@ -138,7 +139,7 @@ def expected(suffix: str, arguments: Mapping[str, Any], before: Entity) -> Check
 
 
 def _word(suffix: str, entity_id: str) -> str:
-    """Return what a lock, cover or valve is once it has done that, where one word tells it."""
+    """Return the word for the state of a lock, cover or valve after success, or ""."""
     action, domain = INTENTS[suffix].action, entity_id.partition(".")[0]
     if action not in (Action.ON, Action.OFF):
         return ""
@@ -170,7 +171,7 @@ def _switched(before: Entity, table: Mapping[str, frozenset[str]], *, on: bool) 
 
 
 def _opened_further(before: Entity) -> Check:
-    """A cover that stands half open counts as open already; asked to open, it must go on."""
+    """Return a test for a cover that was half open, which counts as open already but must go on."""
     was = before.attributes.get("current_position")
 
     def further(now: Entity) -> bool:
@@ -234,17 +235,17 @@ def _light(arguments: Mapping[str, Any]) -> Check:
 
 
 def _only_switches(light: Entity) -> bool:
-    """A lamp that can be neither dimmed nor coloured: waiting for that would be in vain."""
+    """Return True for a lamp that supports neither brightness nor colour."""
     return list(light.attributes.get("supported_color_modes") or ()) == ["onoff"]
 
 
 def _is_kelvin(now: Entity, kelvin: float) -> bool:
-    """The colour temperature, held within what the lamp can do."""
+    """Return True if the lamp shows the colour temperature, limited to its range."""
     lowest = now.attributes.get("min_color_temp_kelvin") or kelvin
     highest = now.attributes.get("max_color_temp_kelvin") or max(kelvin, lowest)
     seen = now.attributes.get("color_temp_kelvin")
     wanted = min(max(kelvin, lowest), highest)
-    # Lamps count in mireds, so that Kelvin comes back a little off.
+    # Lamps count in mireds, so the Kelvin value comes back slightly different.
     return isinstance(seen, int | float) and abs(seen - wanted) <= wanted * 0.02
 
 
@@ -267,9 +268,10 @@ def _volume(step: Any, before: Entity) -> Check | None:
 
 
 def _listed(suffix: str, arguments: Mapping[str, Any], before: Entity) -> Check | None:
-    """A list's state is how many things on it are still to be done.
+    """Return a test for a list, whose state is the number of open items.
 
-    What is removed may have been done before, and Home Assistant says no where it is not there.
+    There is none for removing: the item may have been completed before, and Home Assistant reports
+    an error if it does not exist.
     """
     if suffix not in LISTING or suffix == "HassListRemoveItem" or not before.state.isdecimal():
         return None
@@ -285,7 +287,7 @@ def _listed(suffix: str, arguments: Mapping[str, Any], before: Entity) -> Check 
 
 
 def _number(name: str, wanted: Any, *, tolerance: float, moving: bool = False) -> Check | None:
-    """An attribute near a number; with `moving`, being on its way is enough."""
+    """Return a test for an attribute near a number; with `moving`, a movement is enough."""
     if not isinstance(wanted, int | float):
         return None
 
@@ -312,9 +314,9 @@ def _observed(entity_id: str, before: House, after: House) -> Observed:
 
 
 def _set_off(was: Entity, now: Entity) -> str:
-    """A word for what happened to a thing whose state tells, at most, when; "" for nothing.
+    """Return the word for the use of a thing whose state is only a time, or "" if it was not used.
 
-    Of a script no more is known than that: one that stops with an error is a success too.
+    For a script nothing more is known; one that stops with an error counts as a success too.
     """
     if now.domain == "script":
         triggered = (one.attributes.get("last_triggered") for one in (was, now))

@@ -1,1 +1,1 @@
-"""Going back: how things were before the last calls, and what came of putting them back."""
+"""Undo: states before the last calls, and putting them back."""

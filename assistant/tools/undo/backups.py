@@ -1,4 +1,4 @@
-"""Copies of what a file server is about to replace or move, so that "undo" brings it back."""
+"""Copies of files that a file server is about to replace or move, so that "undo" restores them."""
 
 import asyncio
 import hashlib
@@ -29,31 +29,32 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-WHY_CHANGED = "backups.why_changed"  # keys of the catalogue, as in `undo.step`
+WHY_CHANGED = "backups.why_changed"  # catalogue keys, as in `undo.step`
 WHY_TOO_LARGE = "backups.why_too_large"
 WHY_NOT_KEPT = "backups.why_not_kept"
 
-LIFE_S = 600.0  # a copy is kept so long
+LIFE_S = 600.0  # lifetime of a copy
 MAX_BYTES = 10 * 1024 * 1024  # of one file
 MAX_KEPT = 50  # copies
 TOOLS = frozenset({"write_file", "edit_file", "move_file", "create_directory"})
 _CHUNK = 1024 * 1024
-_MAX_NAME = 60  # characters of a file's name that are said
-_ABSENT = ""  # the mark of what is not there
+_MAX_NAME = 60  # characters of a file's name to speak
+_ABSENT = ""  # mark of a missing file
 
 
 @dataclass(frozen=True, slots=True)
 class Backups:
-    """The folder of the copies. Nothing in it outlives `LIFE_S`.
+    """The folder of the copies, which live for at most `LIFE_S`.
 
-    `folder` is made when the first copy is, for its owner alone.
+    `folder` is created with the first copy, for its owner alone.
     """
 
     folder: Path
     clock: Clock
 
     async def clean_up(self, *, alone: bool) -> None:
-        """At the start: delete what no undo can reach. `alone`: no other process has copies.
+        """Delete copies that no undo can reach, at the start. If `alone`, no other process has
+        copies.
 
         Never raises.
         """
@@ -65,9 +66,9 @@ class Backups:
     async def before(
         self, spec: ServerSpec, tool: str, arguments: Mapping[str, Any]
     ) -> "FileStep | None":
-        """Keep what this call of `tool` would replace. None: it is no file's, or not known.
+        """Keep what this call of `tool` would replace. Returns None if it concerns no known file.
 
-        Never raises; what is too large or cannot be read becomes a step that says so.
+        Never raises; a file that is too large or unreadable becomes a step that says so.
         """
         if tool not in TOOLS:
             return None
@@ -92,7 +93,7 @@ class Backups:
             return _NotKept(known[0], WHY_NOT_KEPT)
 
     def _copy(self, path: Path) -> Path | None:
-        """A copy of the file; None where nothing is there. Raises OSError and _TooLarge."""
+        """Copy a file. Returns None if it does not exist. Raises OSError and _TooLarge."""
         if not path.exists():
             return None
         if not path.is_file():
@@ -109,13 +110,13 @@ class Backups:
         return copy
 
     def _drop_old(self, age_s: float, keep: int = MAX_KEPT) -> None:
-        """Delete the copies of that age, and the oldest where more than `keep` are left."""
+        """Delete copies of that age, and the oldest if more than `keep` are left."""
         if not self.folder.is_dir():
             return
         limit = self.clock.now().timestamp() - age_s
         copies = []
         for one in self.folder.iterdir():
-            with suppress(FileNotFoundError):  # another process deletes too
+            with suppress(FileNotFoundError):  # another process may delete it too
                 copies.append((one.stat().st_mtime, one))
         copies.sort()
         spare = len(copies) - keep
@@ -125,25 +126,25 @@ class Backups:
 
 
 class _TooLarge(Exception):
-    """A file of more than `MAX_BYTES`."""
+    """The file is larger than `MAX_BYTES`."""
 
 
 class _File:
-    """One file: how it was, and how the call left it."""
+    """One file: its content before the call, and after it."""
 
     def __init__(self, path: Path, copy: Path | None) -> None:
         self.path = path
         self._copy = copy
         self._mode = path.stat().st_mode & 0o777 if copy is not None else 0
         self.was = _mark(copy) if copy is not None else _ABSENT
-        self.left: str | None = None  # None: nobody looked after the call
+        self.left: str | None = None  # None: not checked after the call
 
     def look(self) -> None:
-        """Note how the call left it."""
+        """Note the content after the call."""
         self.left = _mark(self.path)
 
     def put_back(self) -> None:
-        """Raises OSError; FileNotFoundError too where the copy is gone."""
+        """Restore the file. Raises OSError, and FileNotFoundError if the copy is gone."""
         if self._copy is None:
             self.path.unlink()
             return
@@ -162,13 +163,13 @@ class _File:
 
 
 class FileStep(UndoStep):
-    """A change of files. Push it before the call, and note what the call did by `after`."""
+    """A change of files. Push it before the call, and call `after` once the call has ended."""
 
     def __init__(self, path: Path) -> None:
-        self._path = path  # what is told
+        self._path = path  # for the report
 
     async def after(self) -> None:
-        """The call has ended, however: from here on, others' changes are theirs. Never raises."""
+        """Note the result of the call; later changes are somebody else's. Never raises."""
         try:
             await asyncio.to_thread(self._after)
         except OSError as error:
@@ -191,18 +192,18 @@ class FileStep(UndoStep):
         await asyncio.to_thread(self._forget)
 
     def _after(self) -> None:
-        """Look at the files after the call."""
+        """Check the files after the call."""
 
     @abstractmethod
     def _run(self) -> str | None:
-        """Put it back: "" where that is done, None where nothing has changed, else why not."""
+        """Restore the files. Returns "", None if nothing had changed, or the key of a reason."""
 
     def _forget(self) -> None:
-        """Delete what was kept."""
+        """Delete the copies."""
 
 
 class _NotKept(FileStep):
-    """A change that nobody can bring back."""
+    """A change that cannot be undone."""
 
     def __init__(self, path: Path, why: str) -> None:
         super().__init__(path)
@@ -225,7 +226,7 @@ class _Replaced(FileStep):
     def _run(self) -> str | None:
         file, now = self._file, _mark(self._file.path)
         if now == file.was:
-            # What was to be new and is nowhere may stand under a name that only the server knows.
+            # A new file that is missing may have another name, known only to the server.
             return None if now != _ABSENT else WHY_UNKNOWN
         if now != file.left or not _same_place(file.path):
             return WHY_CHANGED
@@ -237,7 +238,7 @@ class _Replaced(FileStep):
 
 
 class _Moved(FileStep):
-    """A file or folder that was given another place or name."""
+    """A file or folder that was moved or renamed."""
 
     def __init__(self, source: Path, target: _File) -> None:
         super().__init__(source)
@@ -268,7 +269,7 @@ class _Moved(FileStep):
 
 
 class _NewFolders(FileStep):
-    """A folder that was made, with those above it that there were not."""
+    """A new folder, with the parents that were created for it."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
@@ -285,17 +286,17 @@ class _NewFolders(FileStep):
 
 
 def _write(path: Path, content: bytes, mode: int) -> None:
-    """Write a new file; what is there already, link or not, is an error."""
+    """Write a new file. Fails if anything, even a link, exists at the path."""
     number = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode or 0o600)
     with os.fdopen(number, "wb") as file:
-        os.fchmod(number, mode or 0o600)  # what the umask took
+        os.fchmod(number, mode or 0o600)  # undo the umask
         file.write(content)
         file.flush()
         os.fsync(number)
 
 
 def _mark(path: Path) -> str:
-    """The same for the same content; `_ABSENT` where nothing is. Raises OSError."""
+    """Return a hash of the content, or `_ABSENT` if there is no file. Raises OSError."""
     if path.is_symlink() or (path.exists() and not path.is_file()):
         return "no file"
     digest = hashlib.sha256()
@@ -309,7 +310,7 @@ def _mark(path: Path) -> str:
 
 
 def _identity(path: Path) -> str:
-    """The same for the same file or folder under another name; `_ABSENT` where nothing is."""
+    """Return an identity that survives renaming, or `_ABSENT` if nothing is there."""
     try:
         found = path.lstat()
     except FileNotFoundError:
@@ -319,7 +320,7 @@ def _identity(path: Path) -> str:
 
 
 def _same_place(*paths: Path) -> bool:
-    """True while their folders are where they were: no link was put in the way since."""
+    """Return True if the parent folders are where they were, with no new link in between."""
     return all(path.parent.resolve() == path.parent for path in paths)
 
 
@@ -327,11 +328,11 @@ def _name(path: Path) -> str:
     return "".join(c for c in path.name if c.isprintable())[:_MAX_NAME]
 
 
-# Which local file a file server means by a path. Only below the folders that it was given.
+# Finding the local file that a file server means by a path. Only files in its folders count.
 
 
 def given_folders(spec: ServerSpec) -> tuple[Path, ...]:
-    """The folders among a program's arguments, resolved; those that it may write in."""
+    """Return the folders among a program's arguments, resolved: those that it may write in."""
     if spec.transport != "stdio":
         return ()
     found = []
@@ -345,9 +346,9 @@ def given_folders(spec: ServerSpec) -> tuple[Path, ...]:
 
 
 def meant(path: object, spec: ServerSpec, folders: tuple[Path, ...]) -> Path | None:
-    """Return where the server would write, with symbolic links resolved as far as they exist.
+    """Return the path where the server would write, with symbolic links resolved.
 
-    None: no path, or one that leads out of `folders`. The file need not exist.
+    Returns None for an invalid path, or one outside `folders`. The file need not exist.
     """
     if not isinstance(path, str) or not path or "\0" in path:
         return None
@@ -356,8 +357,8 @@ def meant(path: object, spec: ServerSpec, folders: tuple[Path, ...]) -> Path | N
     for one in tried:
         try:
             real = one.resolve()
-            circle = real.is_symlink()  # since Python 3.13; before it raises
-        except (OSError, RuntimeError, ValueError):  # links in a circle, no real name
+            circle = real.is_symlink()  # since Python 3.13; earlier versions raise
+        except (OSError, RuntimeError, ValueError):  # links in a circle, or an invalid name
             continue
         if not circle and any(real.is_relative_to(folder) and real != folder for folder in folders):
             return real
@@ -365,18 +366,18 @@ def meant(path: object, spec: ServerSpec, folders: tuple[Path, ...]) -> Path | N
 
 
 def _at_home(path: str, spec: ServerSpec) -> str:
-    """With the program's own HOME in place of `~`."""
+    """Expand `~` with the program's own HOME."""
     if path != "~" and not path.startswith("~/"):
         return path
     return spec.env.get("HOME", os.environ.get("HOME", "~")) + path[1:]
 
 
-# What calls do to files becomes a step of undoing.
+# Undo steps for calls that change files.
 
 
 @dataclass(frozen=True, slots=True)
 class FileUndo:
-    """Makes undoable what calls do to files."""
+    """Makes changes of files by calls undoable."""
 
     backups: Backups
     steps: "UndoStack"
@@ -385,12 +386,12 @@ class FileUndo:
     async def around(
         self, spec: ServerSpec, tool: str, arguments: Mapping[str, Any], key: str, turn_id: str
     ) -> AsyncIterator[None]:
-        """Send the call of `tool` inside; `key` and `turn_id` as `UndoStack.before` was told."""
+        """Run a call of `tool` inside. `key` and `turn_id` are as in `UndoStack.before`."""
         backup = await self.backups.before(spec, tool, arguments)
         if backup is None:
             yield
             return
-        # Taken back it is the server's work once more, though Hearth does it.
+        # Hearth does the undoing, but it is judged like work of the server.
         work = Move("", Action.NOTE, server=spec.name, tool=tool, rated=tool in spec.allow)
         self.steps.push(key, turn_id, backup, (work,))
         try:

@@ -1,4 +1,4 @@
-"""Decisions about what can be put back, how, and whether it is as it was."""
+"""Rules for undoing: what can be restored, how, and whether it has been."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -11,15 +11,12 @@ from assistant.tools.house.targets import domain_of, has_features, members
 from assistant.tools.policy.risk import SECURE_RULES, weigh
 from integrations.home_assistant.house import Entity, House
 
-#
-# How a media player is put back.
-#
-# Not by a scene: Home Assistant (2026.11, `components/media_player/reproduce_state.py`) would play
-# the medium anew from its beginning, whatever was changed, so that undoing "louder" would start the
-# song again. What was playing before another track or channel does not come back.
+# Restoring media players. Home Assistant's scenes (2026.11,
+# `components/media_player/reproduce_state.py`) would always restart the medium, so that undoing
+# "louder" would start the song again. A previous track or channel is not restored.
 
 
-PlayerAction = tuple[str, Mapping[str, Any]]  # of the domain media_player, and its data
+PlayerAction = tuple[str, Mapping[str, Any]]  # action of the domain media_player, and its data
 
 # Bits of `supported_features` (2026.11, `components/media_player/const.py`).
 _PAUSE, _VOLUME_SET, _VOLUME_MUTE = 1, 4, 8
@@ -27,7 +24,8 @@ _TURN_ON, _TURN_OFF, _SELECT_SOURCE, _STOP = 128, 256, 2048, 4096
 _PLAY, _SELECT_SOUND_MODE = 16384, 65536
 _OFF = ("off", "standby")
 _PLAYING = ("playing", "buffering")
-# Attribute, the feature that sets it, the action. In this order: a source may have its own volume.
+# Attribute, its feature, and its action. The order matters, because a source may have its own
+# volume.
 _SETTINGS = (
     ("source", _SELECT_SOURCE, "select_source"),
     ("sound_mode", _SELECT_SOUND_MODE, "select_sound_mode"),
@@ -37,7 +35,7 @@ _SETTINGS = (
 
 
 def actions(was: Entity, now: Entity) -> list[PlayerAction]:
-    """Actions that bring it from `now` to what it `was`, in order; empty where none are needed."""
+    """Return the actions that restore a player from `now` to `was`, in order."""
     if was.state in _OFF:
         turns = now.state not in _OFF and has_features(now, _TURN_OFF)
         return [("turn_off", {})] if turns else []
@@ -46,7 +44,7 @@ def actions(was: Entity, now: Entity) -> list[PlayerAction]:
         asked.append(("turn_on", {}))
     for name, feature, action in _SETTINGS:
         value = was.attributes.get(name)
-        # One that is off shows nothing of it, and need not be able to until it is on.
+        # A player that is off does not report the attribute, and may support it only when on.
         differs = value is not None and value != now.attributes.get(name)
         if differs and has_features(was, feature):
             asked.append((action, {name: value}))
@@ -57,7 +55,7 @@ def _playing(was: Entity, now: Entity) -> list[PlayerAction]:
     if was.state in _PLAYING:
         plays = now.state not in _PLAYING and has_features(was, _PLAY)
         return [("media_play", {})] if plays else []
-    # One that is turned on again may go on where it was.
+    # A player that is turned on again may resume by itself.
     begins = now.state in (*_PLAYING, *_OFF)
     if was.state == "paused" and begins and has_features(was, _PAUSE):
         return [("media_pause", {})]
@@ -67,16 +65,16 @@ def _playing(was: Entity, now: Entity) -> list[PlayerAction]:
 
 
 Tiers = Mapping[str, Tier]  # the owner's ratings by entity id
-AskTiers = Callable[[], Tiers]  # as they are now
+AskTiers = Callable[[], Tiers]  # returns the present ratings
 PLAYERS = "media_player"
-# Home Assistant brings these back from a scene; each of these domains has a `reproduce_state`.
+# Domains that a Home Assistant scene restores; each has a `reproduce_state`.
 _BY_SCENE = frozenset(
     {
         *("climate", "cover", "fan", "humidifier", "input_boolean", "input_number"),
         *("input_select", "light", "number", "select", "switch"),
     }
 )
-# What a person would miss when it is not put back. Domains that only tell something are not here.
+# Domains whose change a person would notice if it is not undone. Reporting domains are left out.
 _NEVER = frozenset(
     {
         *("alarm_control_panel", "automation", "button", "camera", "cover", "input_button"),
@@ -84,26 +82,27 @@ _NEVER = frozenset(
         *("valve", "water_heater"),
     }
 )
-_CARRIERS = frozenset({"automation", "group", "scene", "script"})  # they act through others
+_CARRIERS = frozenset({"automation", "group", "scene", "script"})  # they act through other entities
 _AWAY = ("unavailable", "unknown")
 
 
 @dataclass(frozen=True, slots=True)
 class ReversibleThings:
-    """The things of one call, by entity id, each once."""
+    """The things that a call touches, by kind, each once."""
 
     by_scene: tuple[str, ...] = ()
-    players: tuple[str, ...] = ()  # by their own actions: a scene would begin the music anew
-    away: tuple[str, ...] = ()  # reversible, but nobody knows how they are now
+    # Restored by their own actions, because a scene would restart the music.
+    players: tuple[str, ...] = ()
+    away: tuple[str, ...] = ()  # reversible, but their state is unknown
     never: tuple[str, ...] = ()
 
     @property
     def all(self) -> frozenset[str]:
-        """Every one of them."""
+        """All entity ids."""
         return frozenset((*self.by_scene, *self.players, *self.away, *self.never))
 
     def without(self, known: Collection[str]) -> "ReversibleThings":
-        """Leave out those among `known`."""
+        """Return a copy without the ids in `known`."""
 
         def kept(names: tuple[str, ...]) -> tuple[str, ...]:
             return tuple(name for name in names if name not in known)
@@ -114,7 +113,8 @@ class ReversibleThings:
 
 
 def choose(entity_ids: Iterable[str], house: House, tiers: Tiers) -> ReversibleThings:
-    """Sort what a call touches; in the place of groups, scenes and scripts stand their members."""
+    """Sort the things that a call touches; groups, scenes and scripts are replaced by their
+    members."""
     found: dict[str, list[str]] = {"scene": [], "player": [], "away": [], "never": []}
     for entity_id in _leaves(entity_ids, house):
         kind = _kind(entity_id, house, tiers)
@@ -124,8 +124,10 @@ def choose(entity_ids: Iterable[str], house: House, tiers: Tiers) -> ReversibleT
 
 
 def is_reversible(entity: Entity, house: House, tiers: Tiers) -> bool:
-    """Return whether putting it back cannot unlock, open, disarm or set off anything, by what it is
-    and by its owner's rating: the policy says so, as of a call."""
+    """Return True if restoring the entity cannot unlock, open, disarm or trigger anything.
+
+    Decided by the policy, from the entity and the owner's rating.
+    """
     if entity.domain not in _BY_SCENE:
         return entity.domain == PLAYERS
     stake = weigh(entity.entity_id, Action.TOGGLE, {}, house, tiers)
@@ -133,7 +135,7 @@ def is_reversible(entity: Entity, house: House, tiers: Tiers) -> bool:
 
 
 def way_back(was: Entity, now: Entity) -> tuple[Move, ...]:
-    """Bringing it from `now` to what it `was`, as calls that the policy knows how to judge."""
+    """Return the moves that restore an entity from `now` to `was`, for the policy to judge."""
     name = was.entity_id
     match was.domain:
         case "media_player":
@@ -158,7 +160,8 @@ def way_back(was: Entity, now: Entity) -> tuple[Move, ...]:
 
 
 def _thermostat(was: Entity, now: Entity) -> tuple[Move, ...]:
-    """Moves of a thermostat: turned on again it heats as it did, which is to set its degrees."""
+    """Return the moves of a thermostat. Turned on again it heats as before, so its
+    temperature is set."""
     name = was.entity_id
     if was.state == "off":
         return (Move(name, Action.OFF),)
@@ -169,7 +172,7 @@ def _thermostat(was: Entity, now: Entity) -> tuple[Move, ...]:
 
 
 def is_away(entity: Entity | None) -> bool:
-    """True where nobody knows how it is."""
+    """Return True if the state is unknown."""
     return entity is None or entity.state in _AWAY
 
 
@@ -185,7 +188,8 @@ def _kind(entity_id: str, house: House, tiers: Tiers) -> str:
 
 
 def _leaves(entity_ids: Iterable[str], house: House) -> Iterator[str]:
-    """The things themselves. A group that were put back beside its members would undo them."""
+    """Yield the things themselves, without groups, which would undo the restoring of their
+    members."""
     seen: set[str] = set()
     waiting = list(reversed(list(entity_ids)))
     while waiting:
@@ -201,17 +205,18 @@ def _leaves(entity_ids: Iterable[str], house: House) -> Iterator[str]:
 
 
 def _acts_through_others(entity_id: str, house: House) -> bool:
-    """A carrier, or a light, cover and so on that is a group of such."""
+    """Return True for a scene, script or the like, and for a light, cover and so on that is
+    a group."""
     own = domain_of(entity_id)
     inside = members(entity_id, house)
     return own in _CARRIERS or any(member in house.entities for member in inside)
 
 
-# Is a thing as it was? Compared attribute by attribute, as exactly as devices keep them.
+# Comparing states, attribute by attribute, as exactly as devices keep them.
 
 
-# What is compared beside the state, by domain. These are what Home Assistant's `reproduce_state`
-# of 2026.11 brings back; of media players what `players` does.
+# Attributes to compare besides the state, by domain. These are what Home Assistant's
+# `reproduce_state` (2026.11) restores, and for media players what `actions` restores.
 _ATTRIBUTES: Mapping[str, tuple[str, ...]] = {
     "climate": (
         *("temperature", "target_temp_high", "target_temp_low", "humidity"),
@@ -231,7 +236,7 @@ _COLOURS: Mapping[str, str] = {  # by `color_mode`
     "rgbww": "rgbww_color",
     "xy": "xy_color",
 }
-# How far two numbers may be apart: devices round, and lamps count in mireds.
+# Accepted differences, because devices round and lamps count in mireds.
 _TOLERANCE: Mapping[str, float] = {
     "brightness": 2.0,  # of 255
     "current_position": 1.0,  # percent
@@ -248,14 +253,14 @@ _TOLERANCE: Mapping[str, float] = {
     "xy_color": 0.01,
 }
 _KELVIN = 0.02  # of the value
-_ON = ("playing", "buffering")  # one goes over into the other by itself
+_ON = ("playing", "buffering")  # these change into each other by themselves
 _AT_REST = {"opening": "open", "closing": "closed"}
 
 
 def differences(was: Entity, now: Entity) -> tuple[str, ...]:
-    """Names of what is not as it was: "state" and attributes; empty where all is.
+    """Return the names of everything that differs: "state" and attributes.
 
-    What a thing that is off says beside that does not count, since it says nothing.
+    Attributes of a thing that was off are ignored, because it does not report any.
     """
     found = [] if _same_state(was, now) else ["state"]
     if was.state != "off":
@@ -264,7 +269,7 @@ def differences(was: Entity, now: Entity) -> tuple[str, ...]:
 
 
 def is_on_the_way(was: Entity, now: Entity | None) -> bool:
-    """True while it is still moving, so that nobody can say."""
+    """Return True while it is still moving, so that the result is open."""
     return now is not None and was.domain == "cover" and now.state in UNDER_WAY
 
 
@@ -277,7 +282,7 @@ def _compared(was: Entity) -> list[str]:
 
 def _same_state(was: Entity, now: Entity) -> bool:
     if was.domain == "cover":
-        # One that was moving is put where it was just then; half open is "open" as well.
+        # A moving cover is restored to its momentary position; half open also counts as "open".
         if was.attributes.get("current_position") is not None:
             return now.state not in UNDER_WAY
         return now.state == _AT_REST.get(was.state, was.state)

@@ -1,4 +1,4 @@
-"""The stack of what can be undone: one level for all that a turn has changed."""
+"""The undo stack: one level for everything that a turn has changed."""
 
 import asyncio
 import logging
@@ -40,10 +40,10 @@ if TYPE_CHECKING:
 
 
 _log = logging.getLogger(__name__)
-LIFE_S = 600.0  # a change can be undone for so long
+LIFE_S = 600.0  # time in which a change can be undone
 MAX_LEVELS = 10
-BEFORE_S = 1.0  # a call waits no longer for its snapshot
-CLOSE_S = 1.0  # for deleting what is left at the end
+BEFORE_S = 1.0  # longest wait of a call for its snapshot
+CLOSE_S = 1.0  # for deleting the rest at the end
 _OTHER_MEDIA = frozenset({"HassMediaNext", "HassMediaPrevious", "HassMediaSearchAndPlay"})
 
 
@@ -51,29 +51,30 @@ _OTHER_MEDIA = frozenset({"HassMediaNext", "HassMediaPrevious", "HassMediaSearch
 class DoneCall:
     """A call that can be corrected."""
 
-    name: str  # of the tool, without a prefix of Home Assistant's
+    name: str  # of the tool, without Home Assistant's prefix
     arguments: Mapping[str, Any]
     entities: tuple[str, ...]
-    at_s: float  # when it had ended, `Clock.since_boot`
+    at_s: float  # end of the call, `Clock.since_boot`
 
 
 @dataclass(frozen=True, slots=True)
 class Undone:
     """Result of undoing."""
 
-    levels: int  # so many were undone
+    levels: int  # number of levels that were undone
     report: UndoneReport
-    away: bool = False  # the house cannot be reached: nothing was tried, all is still there
-    changed: bool = False  # the rest would move something else by now than was judged: it is left
+    away: bool = False  # Home Assistant is unreachable; nothing was tried or lost
+    # The rest was left, because it would now move something that was not judged.
+    changed: bool = False
 
 
 @dataclass(eq=False, slots=True)
 class _Kept:
-    """A step and the calls that lean on it."""
+    """A step, and the calls that depend on it."""
 
     step: UndoStep
     keys: set[str]
-    moves: tuple[Move, ...] = ()  # what it switches, where it is none of the house
+    moves: tuple[Move, ...] = ()  # its moves, if it is not a step of the house
 
 
 @dataclass(eq=False, slots=True)
@@ -84,16 +85,16 @@ class _Level:
     begun_s: float  # `Clock.since_boot`
     kept: list[_Kept] = field(default_factory=list)
     calls: list[DoneCall] = field(default_factory=list)
-    unknown: bool = False  # something was done of which nobody knows how to undo it
-    saved: bool = False  # other processes can undo it, too
+    unknown: bool = False  # it also did something that can't be undone
+    saved: bool = False  # other processes can undo it too
 
     @property
     def at_home(self) -> bool:
-        """True where the house is needed to undo it."""
+        """True if undoing needs the house."""
         return any(isinstance(one.step, HomeStep) for one in self.kept)
 
     async def save(self, stored: StoredLevels, clock: Clock) -> None:
-        """Write it down for other processes."""
+        """Store the level for other processes."""
         steps = [one.step.stored for one in self.kept if isinstance(one.step, HomeStep)]
         at = clock.now() - timedelta(seconds=clock.since_boot() - self.begun_s)
         unknown = self.unknown or len(steps) < len(self.kept)
@@ -101,17 +102,18 @@ class _Level:
         self.saved = await stored.save(row) or self.saved
 
     async def withdraw(self, stored: StoredLevels) -> None:
-        """Take it from other processes, so that none undoes it once more."""
+        """Remove the level from the store, so that no other process undoes it again."""
         if self.saved:
             self.saved = False
             await stored.drop(self.turn_id)
 
 
 class UndoStack(Opened):
-    """Enter it after the house. `before` and `after` never raise and never block a call for long.
+    """Everything that can be undone. Enter its context after the house's.
 
-    A change whose snapshot failed, and one that is never undone, count as levels too: undoing says
-    so instead of reaching for an older change.
+    `before` and `after` never raise and delay a call only briefly. Changes without a snapshot, or
+    that can never be undone, count as levels too: undoing reports them instead of reaching for an
+    older change.
     """
 
     def __init__(
@@ -125,19 +127,21 @@ class UndoStack(Opened):
         store: SmallValues | None = None,
         tiers: AskTiers = dict,
     ) -> None:
-        """`alone`: no other process of Hearth uses this house now, so that every snapshot found at
-        the start is left over, but those of `store`; else only old ones are deleted. `store`: where
-        it is kept what other processes can undo, too; None: nowhere. `tiers`: the owner's ratings;
-        what may open something is put back where it is rated as harmless."""
+        """If `alone`, no other process of Hearth uses this house.
+
+        All snapshots found at the start are then leftovers, except those in `store`; otherwise only
+        old ones are deleted. `store` keeps levels that other processes can undo too, if it is not
+        None. `tiers` returns the owner's ratings; openers are restored only if rated as harmless.
+        """
         self._home = home
         self._services = services
         self._tiers = tiers
         self._clock = clock
         self._tasks = OwnedTasks()
         self._shelf = SnapshotShelf(snapshots, clock, self._tasks, alone=alone)
-        self._levels: list[_Level] = []  # the newest is the last
-        self._timers: dict[_Level, asyncio.Task[None]] = {}  # each ends its level's time
-        self._open: dict[str, str] = {}  # calls under way, and their turns
+        self._levels: list[_Level] = []  # oldest first
+        self._timers: dict[_Level, asyncio.Task[None]] = {}  # each ends the lifetime of its level
+        self._open: dict[str, str] = {}  # running calls and their turns
         self._lock = asyncio.Lock()
         self._closed = True
         self._stored = StoredLevels(store, clock, LIFE_S)
@@ -155,7 +159,7 @@ class UndoStack(Opened):
         self._closed = True
 
     async def before(self, key: str, entities: Sequence[str], turn_id: str) -> None:
-        """A call that touches these is about to be sent. `key` is unique among all calls."""
+        """Note that a call is about to be sent. `key` is unique among all calls."""
         if self._closed:
             return
         self._open[key] = turn_id
@@ -170,7 +174,7 @@ class UndoStack(Opened):
             self._add(key, turn_id, {}, None, reasons(fresh.never, fresh.away, lost))
 
     def after(self, key: str, outcome: ToolOutcome) -> None:
-        """It has ended. What has not run leaves nothing to undo."""
+        """Note that a call has ended. If it did not run, there is nothing to undo."""
         turn_id = self._open.pop(key, None)
         if self._closed or turn_id is None or outcome.tier is Tier.READ:
             return
@@ -180,7 +184,7 @@ class UndoStack(Opened):
                 self._release(key, level, one)
             return
         if not found:
-            # Of Hearth's own tools each has its own way back, or needs none.
+            # Hearth's own tools have their own way to undo, or need none.
             if outcome.server != HEARTH:
                 unknown = self._level(turn_id)
                 unknown.unknown = True
@@ -196,12 +200,12 @@ class UndoStack(Opened):
         self._write(self._save(level))
 
     def push(self, key: str, turn_id: str, step: UndoStep, moves: tuple[Move, ...] = ()) -> None:
-        """Another kind of step, of a call that is under way. `moves`: as what it is judged."""
+        """Add another kind of step for a running call. `moves` are what it is judged by."""
         if not self._closed:
             self._level(turn_id).kept.append(_Kept(step, {key}, moves))
 
     def moves(self, steps: int = 1) -> tuple[Move, ...]:
-        """Moves that `undo` would make now, for the policy; nothing is put back."""
+        """Return the moves that `undo` would make now, for the policy, without undoing anything."""
         self._forget_old()
         found: list[Move] = []
         house = self._home.house
@@ -211,10 +215,10 @@ class UndoStack(Opened):
         return tuple(found)
 
     async def undo(self, steps: int = 1, judged: Sequence[Move] | None = None) -> Undone:
-        """Put back what the newest turns have changed, the newest first. Never raises.
+        """Undo the changes of the newest turns, newest first. Never raises.
 
-        `judged`: what `moves` has told and the policy let through; None: all of it. What another
-        turn has changed since was not judged, and is left.
+        `judged` are the moves that `moves` returned and the policy allowed; None allows all.
+        Changes that another turn has made since were not judged, and are left.
         """
         report, count = UndoneReport(), 0
         async with self._lock:
@@ -231,7 +235,7 @@ class UndoStack(Opened):
         return Undone(count, report)
 
     async def _join(self) -> None:
-        """Take in what other processes did, and let go of what they have undone."""
+        """Take in the levels of other processes, and drop those that they have undone."""
         stored = await self._stored.load()
         if stored is None:
             return
@@ -254,19 +258,20 @@ class UndoStack(Opened):
         return HomeStep(self._home, self._shelf, self._services, stored, self._tiers)
 
     async def _save(self, level: _Level) -> None:
-        """Keep it for other processes."""
+        """Store a level for other processes."""
         await level.save(self._stored, self._clock)
-        if level not in self._levels:  # undone meanwhile
+        if level not in self._levels:  # undone in the meantime
             await self._stored.drop(level.turn_id)
 
     def _write(self, work: Coroutine[Any, Any, None]) -> None:
-        """Write to the store behind the call; a process that ends waits for it."""
+        """Write to the store in the background; the process waits for it at its end."""
         task = asyncio.get_running_loop().create_task(work)
         self._writing.add(task)
         task.add_done_callback(self._writing.discard)
 
     def last_calls(self, within_s: float) -> tuple[DoneCall, ...]:
-        """The calls of the newest level, where its last one ended within that time; else none."""
+        """Return the calls of the newest level if the last one ended within that time, else
+        none."""
         level = self._levels[-1] if self._levels else None
         if level is None or not level.calls:
             return ()
@@ -274,17 +279,19 @@ class UndoStack(Opened):
         return tuple(level.calls) if recent else ()
 
     async def _keep(self, key: str, choice: ReversibleThings, turn_id: str) -> None:
-        """Make a step of what this turn has not touched yet. Raises IntegrationError."""
+        """Add a step for things that this turn has not touched yet. Raises IntegrationError."""
         fresh = self._fresh(key, choice, turn_id)
         known = self._home.house.entities
         number = await self._shelf.take(fresh.by_scene) if fresh.by_scene else None
-        # Looked at after that: what had changed until then has been told by now, on the same wire.
+        # Read after the snapshot, because earlier changes have arrived by now on the same
+        # connection.
         newest = {**known, **self._home.house.entities}
         was = {name: newest[name] for name in (*fresh.by_scene, *fresh.players)}
         self._add(key, turn_id, was, number, reasons(fresh.never, fresh.away))
 
     def _fresh(self, key: str, choice: ReversibleThings, turn_id: str) -> ReversibleThings:
-        """Leave out what this turn has steps for already; the call leans on those."""
+        """Return the things for which this turn has no step yet; the call then depends on existing
+        steps."""
         level = self._levels[-1] if self._levels else None
         known: set[str] = set()
         for one in level.kept if level is not None and level.turn_id == turn_id else ():
@@ -307,7 +314,7 @@ class UndoStack(Opened):
             self._level(turn_id).kept.append(_Kept(step, {key}))
 
     def _level(self, turn_id: str) -> _Level:
-        """The newest level if it is this turn's, else a new one."""
+        """Return the newest level if it belongs to this turn, else a new one."""
         if self._levels and self._levels[-1].turn_id == turn_id:
             return self._levels[-1]
         level = _Level(turn_id, self._clock.since_boot())
@@ -328,7 +335,7 @@ class UndoStack(Opened):
         return report + UNKNOWN if level.unknown else report
 
     def _release(self, key: str, level: _Level, one: _Kept) -> None:
-        """This call leaves nothing behind; a step that no other call leans on is dropped."""
+        """Detach a call that changed nothing, and drop a step that no other call depends on."""
         one.keys.discard(key)
         if one.keys:
             return
@@ -349,7 +356,7 @@ class UndoStack(Opened):
                 self._tasks.start(forgotten(one.step), "undo forgets")
 
     def _forget_old(self) -> None:
-        """Levels whose time has passed while the machine slept."""
+        """Drop levels that expired while the machine was suspended."""
         now_s = self._clock.since_boot()
         for level in [one for one in self._levels if now_s - one.begun_s > LIFE_S]:
             self._discard(level)
@@ -360,7 +367,7 @@ class UndoStack(Opened):
         self._discard(level)
 
     async def _let_go(self) -> None:
-        """The process ends: what was not kept for others nobody could undo any more."""
+        """Delete what no process could undo any more, at the end of the process."""
         if self._writing:
             await asyncio.wait(set(self._writing), timeout=CLOSE_S)
         needed = {
@@ -381,7 +388,7 @@ class UndoStack(Opened):
 
 
 def _moves(level: _Level, house: House) -> tuple[list[Move], House]:
-    """Moves that undo this level in that house, and the house after them."""
+    """Return the moves that undo a level in that house, and the house afterwards."""
     found: list[Move] = []
     for one in reversed(level.kept):
         if isinstance(one.step, HomeStep):
@@ -392,7 +399,7 @@ def _moves(level: _Level, house: House) -> tuple[list[Move], House]:
 
 
 def _has_run(outcome: ToolOutcome, steps: Sequence[UndoStep]) -> bool:
-    """A call that failed may have done a part of it: then something has changed."""
+    """Return True if the call changed something; a failed call may have done a part of its work."""
     if outcome.status is Status.NOT_RUN:
         return False
     if outcome.status is not Status.FAILED or outcome.observed:

@@ -1,4 +1,4 @@
-"""Steps that can be undone, and the report of undoing them; first of all those of the house."""
+"""Undo steps and reports, and the steps of the house."""
 
 import asyncio
 import logging
@@ -29,40 +29,40 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class StoredStep:
-    """State of some things of the house before a call."""
+    """State of some things before a call."""
 
     was: Mapping[str, Entity]
     number: int | None  # of the snapshot in Home Assistant
-    not_kept: Mapping[str, str]  # ids of what cannot be put back, and why
+    not_kept: Mapping[str, str]  # reasons by the ids of things that cannot be restored
     other_media: bool = False
 
 
-# Why something is not as it was: keys of the catalogue.
-WHY_NOT_REACHED = "undo.why_not_reached"  # it cannot be reached now
-WHY_WAS_AWAY = "undo.why_was_away"  # it could not be reached, so that nobody knows how it was
-WHY_NEVER = "undo.why_never"  # a lock, an opener, an alarm and the like
-WHY_NOT_KEPT = "undo.why_not_kept"  # the home did not keep it in time
-WHY_OPENER = "undo.why_opener"  # meanwhile it has become something that opens
+# Reasons that something was not restored: catalogue keys.
+WHY_NOT_REACHED = "undo.why_not_reached"  # it is unreachable now
+WHY_WAS_AWAY = "undo.why_was_away"  # it was unreachable, so its state is unknown
+WHY_NEVER = "undo.why_never"  # a lock, an opener, an alarm or similar
+WHY_NOT_KEPT = "undo.why_not_kept"  # Home Assistant did not take the snapshot in time
+WHY_OPENER = "undo.why_opener"  # it has become an opener in the meantime
 WHY_MEDIA = "undo.why_media"  # another track or channel
-WHY_OTHERWISE = "undo.why_otherwise"  # it was asked, and does not show it
-WHY_UNKNOWN = "undo.why_unknown"  # nobody knows how
+WHY_OTHERWISE = "undo.why_otherwise"  # it was told to, but does not show it
+WHY_UNKNOWN = "undo.why_unknown"  # no way to undo it is known
 
 
 @dataclass(frozen=True, slots=True)
 class NotPutBack:
-    """One thing that is not as it was."""
+    """One thing that was not restored."""
 
-    name: str  # as people say it; "" where it has none to tell
-    why: str = WHY_OTHERWISE  # key of the catalogue
+    name: str  # as people say it; "" if it may not be named
+    why: str = WHY_OTHERWISE  # catalogue key
 
 
 @dataclass(frozen=True, slots=True)
 class UndoneReport:
-    """Results by the things' names as people say them ("" where one has none to tell)."""
+    """Results of undoing, by the things' spoken names ("" if one may not be named)."""
 
     put_back: tuple[str, ...] = ()  # seen to be as before
     on_the_way: tuple[str, ...] = ()  # still moving there
-    unchanged: tuple[str, ...] = ()  # were as before all the time
+    unchanged: tuple[str, ...] = ()  # never changed
     not_put_back: tuple[NotPutBack, ...] = ()
 
     def __add__(self, other: "UndoneReport") -> "UndoneReport":
@@ -75,23 +75,25 @@ class UndoneReport:
 
 
 class UndoStep(ABC):
-    """One thing that can be undone once, within `stack.LIFE_S`."""
+    """A change that can be undone once, within `stack.LIFE_S`."""
 
     @abstractmethod
     async def run(self) -> UndoneReport:
-        """Put it back. What cannot be is told in the report."""
+        """Undo the change. Failures are in the report."""
 
     @abstractmethod
     async def forget(self) -> None:
-        """Delete what is kept for it, once it was run or never will be. Called once."""
+        """Delete what is kept for it, after it was undone or expired. Called once."""
 
 
 UNKNOWN = UndoneReport(not_put_back=(NotPutBack("", WHY_UNKNOWN),))
 
 
 async def ran(step: UndoStep) -> UndoneReport:
-    """Run a step and return its report. One that is broken must not cost the others: never raises
-    but for being cancelled."""
+    """Run a step and return its report. Never raises, except when cancelled.
+
+    A broken step must not stop the others.
+    """
     try:
         return await step.run()
     except Exception:
@@ -100,7 +102,7 @@ async def ran(step: UndoStep) -> UndoneReport:
 
 
 async def forgotten(step: UndoStep) -> None:
-    """Let go of what is kept for a step. Never raises but for being cancelled."""
+    """Drop what is kept for a step. Never raises, except when cancelled."""
     try:
         await step.forget()
     except Exception:
@@ -113,7 +115,7 @@ SEEN_S = 2.0  # for the house to show it
 
 
 class HomeStep(UndoStep):
-    """Snapshot of what one call touched first in its turn, and what is known beside."""
+    """Snapshot of the things that one call was the first to touch in its turn."""
 
     def __init__(
         self,
@@ -123,22 +125,22 @@ class HomeStep(UndoStep):
         stored: StoredStep,
         tiers: AskTiers,
     ) -> None:
-        """`tiers`: the owner's ratings."""
+        """`tiers` returns the owner's ratings."""
         self._home = home
         self._keeper = keeper
         self._services = services
         self._tiers = tiers
-        self.stored = stored  # the same for another process
+        self.stored = stored  # copy for other processes
         self._was = stored.was
 
     @property
     def number(self) -> int | None:
-        """Of its snapshot in Home Assistant, if it has one."""
+        """Number of its snapshot in Home Assistant, if it has one."""
         return self.stored.number
 
     @property
     def entities(self) -> frozenset[str]:
-        """The ids of all that it knows of."""
+        """Ids of everything in the step."""
         return frozenset((*self._was, *self.stored.not_kept))
 
     def choose_other_media(self) -> None:
@@ -146,12 +148,12 @@ class HomeStep(UndoStep):
         self.stored = replace(self.stored, other_media=True)
 
     def has_changed(self) -> bool:
-        """True where anything that it knows of is not as it was."""
+        """Return True if anything in the step is not as it was."""
         house = self._home.house
         return any(not _is_same(was, house) for was in self._was.values())
 
     def moves(self, house: House) -> tuple[Move, ...]:
-        """Moves that `run` would make in that house."""
+        """Return the moves that `run` would make in that house."""
         barred = self._barred(house)
         return tuple(
             move
@@ -163,12 +165,12 @@ class HomeStep(UndoStep):
         )
 
     def after(self, house: House) -> House:
-        """Return that house once all of it is put back."""
+        """Return that house after everything is restored."""
         there = {name: was for name, was in self._was.items() if name in house.entities}
         return replace(house, entities={**house.entities, **there})
 
     async def run(self) -> UndoneReport:
-        """Put back what differs, and look. Never raises but for being cancelled."""
+        """Restore what differs, and check the result. Never raises, except when cancelled."""
         before = self._home.house
         same = {name for name, was in self._was.items() if _is_same(was, before)}
         barred = self._barred(before)
@@ -195,11 +197,11 @@ class HomeStep(UndoStep):
 
     @property
     def _scene(self) -> set[str]:
-        """Ids of what is in the snapshot."""
+        """Ids of the things in the snapshot."""
         return {name for name, was in self._was.items() if was.domain != PLAYERS}
 
     def _barred(self, house: House) -> bool:
-        """True where something in the snapshot has become what is never put back.
+        """Return True if something in the snapshot has become an opener, which is never restored.
 
         A scene is restored as a whole or not at all.
         """
@@ -218,7 +220,7 @@ class HomeStep(UndoStep):
             await self._try(self._services.call(PLAYERS, service, data, entities=(was.entity_id,)))
 
     async def _try(self, work: Awaitable[Any]) -> None:
-        """Log what fails: the house shows it, and one that refuses does not stop the others."""
+        """Run an action and log its failure, which must not stop the others."""
         try:
             async with asyncio.timeout(RESTORE_S):
                 await work
@@ -251,7 +253,7 @@ class HomeStep(UndoStep):
 def reasons(
     never: tuple[str, ...], away: tuple[str, ...], lost: tuple[str, ...] = ()
 ) -> dict[str, str]:
-    """Why each of these cannot be put back, by id."""
+    """Return the reason that each of these cannot be restored, by id."""
     return {
         **dict.fromkeys(never, WHY_NEVER),
         **dict.fromkeys(away, WHY_WAS_AWAY),
@@ -265,6 +267,6 @@ def _is_same(was: Entity, house: House) -> bool:
 
 
 def _name(entity_id: str, house: House, was: Entity | None = None) -> str:
-    """Name of a thing; "" where the assistant may not see it."""
+    """Return the name of a thing, or "" if it is not exposed."""
     entity = house.entities.get(entity_id) or was
     return entity.name if entity is not None and entity.exposed else ""

@@ -1,7 +1,7 @@
-"""Storage of what can be undone: snapshots in Home Assistant, and rows in the store.
+"""Storage for undo: snapshots in Home Assistant, and rows in the store.
 
-`hearth ask "undo that"` is another process than the one that did it. Only how things of the house
-were is stored for it; the rest is known to its own process alone.
+`hearth ask "undo that"` runs in another process than the one that made the change. Only states of
+the house are stored for it; other changes can be undone only by their own process.
 """
 
 import asyncio
@@ -21,62 +21,62 @@ from integrations.home_assistant.services import Snapshots, snapshot_id
 from integrations.owner import OwnedTasks
 
 _log = logging.getLogger(__name__)
-AGAIN_S = 15.0  # between two tries to delete what the home is away for
-OLD = timedelta(minutes=20)  # no process of Hearth has a use for an older one
-_SHARE = 1000  # numbers of one process
+AGAIN_S = 15.0  # between two attempts to delete while Home Assistant is unreachable
+OLD = timedelta(minutes=20)  # snapshots older than this are of no use to any process
+_SHARE = 1000  # numbers per process
 
 
 class SnapshotShelf:
-    """Takes snapshots and gets rid of them, whether the home is there at that moment or not."""
+    """Takes and deletes snapshots, even if Home Assistant is unreachable at the moment."""
 
     def __init__(
         self, snapshots: Snapshots, clock: Clock, tasks: OwnedTasks, *, alone: bool
     ) -> None:
-        """`tasks` runs what goes on in the background; `alone` as in `stack.UndoStack`."""
+        """`tasks` runs background work; `alone` is as in `stack.UndoStack`."""
         self._snapshots = snapshots
         self._clock = clock
         self._tasks = tasks
         self._alone = alone
-        # Low numbers come again and again: Home Assistant keeps a row of each name it ever exposed.
+        # Numbers are reused, because Home Assistant keeps a row for every name it ever exposed.
         self._first = 1 if alone else _SHARE * (1 + secrets.randbelow(9))
-        self._numbers: set[int] = set()  # in use, or to be deleted still
+        self._numbers: set[int] = set()  # in use, or waiting to be deleted
 
     async def take(self, entity_ids: Sequence[str]) -> int:
-        """The number of a snapshot of how these are now. Raises IntegrationError."""
+        """Take a snapshot of these entities and return its number. Raises IntegrationError."""
         number = next(n for n in range(self._first, self._first + _SHARE) if n not in self._numbers)
         self._numbers.add(number)
         try:
             await self._snapshots.create(number, entity_ids)
-        except BaseException:  # out of time or cancelled: it may be made all the same
+        except BaseException:  # timed out or cancelled: it may be created all the same
             self.drop(number)
             raise
         return number
 
     async def restore(self, number: int) -> None:
-        """Bring everything in it back. Raises IntegrationError."""
+        """Restore a snapshot. Raises IntegrationError."""
         await self._snapshots.restore(number)
 
     def drop(self, number: int) -> None:
-        """Delete it as soon as that can be; its number is free then."""
+        """Delete a snapshot as soon as possible, which frees its number."""
         self._start(self._deleted(number), "undo deletes")
 
     def reserve(self, numbers: Collection[int]) -> None:
-        """Other processes have made these, and may still need them."""
+        """Reserve numbers of other processes, which may still need them."""
         self._numbers.update(numbers)
 
     def clean_up(self) -> None:
-        """Delete what former processes have left, as soon as the home is there."""
+        """Delete leftovers of earlier processes as soon as Home Assistant is reachable."""
         self._start(self._clean_up(), "undo leftovers")
 
     async def empty(self, besides: Collection[int] = ()) -> None:
-        """Try once to delete all that is left of ours, but those. Raises nothing."""
+        """Try once to delete the remaining snapshots, except those in `besides`. Never raises."""
         gone = sorted(self._numbers.difference(besides))
         await asyncio.gather(*(self._delete(snapshot_id(one)) for one in gone))
 
     def _start(self, work: Coroutine[Any, Any, None], name: str) -> None:
         try:
             self._tasks.start(work, name)
-        except RuntimeError:  # the process ends: `empty` deletes it
+        except RuntimeError:  # the process is ending; `empty` deletes it
             work.close()
 
     async def _deleted(self, number: int) -> None:
@@ -95,14 +95,14 @@ class SnapshotShelf:
             old = one.since is not None and self._clock.now() - one.since > OLD
             if not (self._alone or old):
                 continue
-            # One that this process makes at this moment is in the place of a former one.
+            # A snapshot that this process is creating takes the place of an old one.
             while one.entity_id not in map(snapshot_id, self._numbers):
                 if await self._delete(one.entity_id):
                     break
                 await self._clock.sleep(AGAIN_S)
 
     async def _delete(self, entity_id: str) -> bool:
-        """False: the house is away, or did not answer."""
+        """Delete a snapshot. Returns False if Home Assistant is unreachable or did not answer."""
         try:
             await self._snapshots.delete(entity_id)
         except IntegrationError as error:
@@ -111,25 +111,25 @@ class SnapshotShelf:
         return True
 
 
-KEPT = "undo"  # its name among the kept values
+KEPT = "undo"  # key in the store
 MOST = 10  # turns
-MOST_THINGS = 64  # of one turn; with more of them only its own process can undo it
+MOST_THINGS = 64  # per turn; larger changes can be undone only by their own process
 _TUPLES = frozenset({"aliases", "labels"})
 _FIELDS = frozenset(one.name for one in fields(Entity))
 
 
 @dataclass(frozen=True, slots=True)
 class StoredLevel:
-    """Changes of one turn, as they are stored."""
+    """Stored changes of one turn."""
 
     turn_id: str
     at: datetime
     steps: tuple[StoredStep, ...]
-    unknown: bool  # it did more, of which nobody else knows how to undo it
+    unknown: bool  # the turn did more, which other processes cannot undo
 
 
 class StoredLevels:
-    """Reads and writes them. Never raises: without it a process undoes what it did itself."""
+    """Reads and writes levels. Never raises; on failure a process can undo only its own changes."""
 
     def __init__(self, store: SmallValues | None, clock: Clock, life_s: float) -> None:
         self._store = store
@@ -138,7 +138,7 @@ class StoredLevels:
         self._lock = asyncio.Lock()
 
     async def load(self) -> list[StoredLevel] | None:
-        """Read those that are not too old, the oldest first; None where they cannot be read."""
+        """Return the levels that have not expired, oldest first, or None if they cannot be read."""
         if self._store is None:
             return None
         try:
@@ -156,13 +156,13 @@ class StoredLevels:
         return sorted(fresh, key=lambda one: one.at)
 
     async def save(self, level: StoredLevel) -> bool:
-        """Keep it in the place of what was kept of that turn. Whether it is."""
+        """Store a level, replacing that of the same turn. Returns True on success."""
         if sum(len(step.was) for step in level.steps) > MOST_THINGS:
             return False
         return await self._write(level.turn_id, level)
 
     async def drop(self, turn_id: str) -> None:
-        """It is undone, or too old."""
+        """Delete a level that is undone or expired."""
         await self._write(turn_id, None)
 
     async def _write(self, turn_id: str, level: StoredLevel | None) -> bool:
@@ -185,7 +185,7 @@ class StoredLevels:
 
 
 def numbers_of(levels: Collection[StoredLevel]) -> set[int]:
-    """The snapshots that they need."""
+    """Return the numbers of the snapshots that they need."""
     return {step.number for one in levels for step in one.steps if step.number is not None}
 
 

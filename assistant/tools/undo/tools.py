@@ -1,4 +1,4 @@
-"""`undo` and `correct_last`: back to how things were, and to what was really meant."""
+"""`undo` and `correct_last`: restore earlier states, and redo a command on the right target."""
 
 import json
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
@@ -31,10 +31,10 @@ _TARGETS = frozenset({"name", "area", "floor", "device_class", "domain"})
 def corrected(
     calls: Sequence[DoneCall], name: str, area: str, house: House, takes: Collection[str]
 ) -> dict[str, Any] | None:
-    """The arguments of the call that was meant, or None where that cannot be known.
+    """Return the arguments of the intended call, or None if they are unclear.
 
-    `calls` are all of the turn that is undone; `takes`: the arguments that the tool has. Several
-    calls are corrected only where they asked for the same, each of another thing.
+    `calls` are all calls of the turn to undo; `takes` are the tool's arguments. Several calls are
+    corrected only if they differ in nothing but their targets.
     """
     last = calls[-1]
     same = all(one.name == last.name and _values(one) == _values(last) for one in calls)
@@ -47,12 +47,12 @@ def corrected(
 
 
 def _values(call: DoneCall) -> dict[str, Any]:
-    """Arguments of a call without its target."""
+    """Return a call's arguments without its target."""
     return {key: value for key, value in call.arguments.items() if key not in _TARGETS}
 
 
 def _named(last: DoneCall, name: str, area: str, house: House) -> dict[str, Any]:
-    """The thing of that name; the kind stays where there is one of that kind so called."""
+    """Target the thing of that name, keeping the domain if a thing of that domain has the name."""
     target: dict[str, Any] = {"name": name} | ({"area": area} if area else {})
     kinds = listed(last.arguments.get("domain"))
     if any(one.domain in kinds and is_called(one, name) for one in house.exposed()):
@@ -63,7 +63,7 @@ def _named(last: DoneCall, name: str, area: str, house: House) -> dict[str, Any]
 def _placed(
     calls: Sequence[DoneCall], area: str, house: House, takes: Collection[str]
 ) -> dict[str, Any] | None:
-    """In that area the thing of the same name if there is one, else all of the same kind."""
+    """Target the thing of the same name in that area, or else everything of the same kind there."""
     last = calls[-1]
     ids = {found.area_id for found in find_areas(house, area)}
     name = last.arguments.get("name")
@@ -88,13 +88,15 @@ UNDO = "undo"
 CORRECT_LAST = "correct_last"
 CORRECT_WITHIN_S = 60.0
 
-# The whole way of a call, from the policy to the journal: nothing is judged here.
+# The whole path of a call, from the policy to the journal; nothing is judged here.
 Rerun = Callable[[ToolCall, BuiltInRequest], Awaitable[ToolOutcome]]
 
 
 def through(tools: "Toolbox") -> Rerun:
-    """A corrected call takes the same way as every other one, in the situation of its turn; what
-    must be asked about the brain has to call itself."""
+    """Return a function that runs a corrected call in the situation of its turn.
+
+    A call that needs a confirmation is not run; the brain has to call it itself.
+    """
 
     async def rerun(call: ToolCall, request: BuiltInRequest) -> ToolOutcome:
         situation = replace(request.situation, can_ask=False)
@@ -105,7 +107,7 @@ def through(tools: "Toolbox") -> Rerun:
 
 @dataclass(frozen=True, slots=True)
 class Undoing:
-    """The two tools."""
+    """The two tools `undo` and `correct_last`."""
 
     stack: UndoStack
     rerun: Rerun
@@ -114,7 +116,6 @@ class Undoing:
     catalogue: Catalogue
 
     def tools(self) -> tuple[BuiltIn, BuiltIn]:
-        """Both, for the menu."""
         undo = BuiltIn(
             name=UNDO,
             description="Puts back what was changed last in the home: brightness, colours, "
@@ -199,7 +200,8 @@ class Undoing:
 
 
 def _why_nothing(undone: Undone, empty: str) -> str:
-    """The key of why not even one request was undone; `empty`: there was none."""
+    """Return the key of the reason that nothing was undone; `empty` if there was nothing to
+    undo."""
     if undone.away:
         return "tools.unreachable"
     return "undo.changed" if undone.changed else empty
@@ -228,11 +230,11 @@ def _names(names: Iterable[str]) -> list[str]:
     return [name for name in names if name]
 
 
-MAX_NAMED = 4  # things told one by one
+MAX_NAMED = 4  # things to name
 
 
 def tell(report: UndoneReport, catalogue: Catalogue, language: str) -> str:
-    """Say in whole sentences what was put back and what could not be; "" for an empty report."""
+    """Return sentences about what was restored and what was not; "" for an empty report."""
 
     def some(key: str, names: Sequence[str], **values: str) -> str:
         told = [name for name in dict.fromkeys(names) if name]
