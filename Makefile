@@ -1,4 +1,4 @@
-# Every target that needs something installs it first; run one right after cloning.
+# Every target first installs what it needs, so each works right after cloning.
 VENV ?= .venv
 BIN := $(VENV)/bin
 SETUP := HEARTH_VENV=$(VENV) deploy/development/setup.sh
@@ -12,20 +12,21 @@ PROSE := $(wildcard *.md docs/*.md docs/internals/*.md deploy/*/*.md)
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test check text-check coverage mutation bench bench-scale gate chaos day test-benchmarks test-devices test-home-assistant test-servers test-service test-install test-console test-faults lock audit sbom clean
 
-help: ## this list
+help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 28
 
-setup: ## installs what Hearth needs into .venv, and nothing else
+setup: ## install Hearth with everything optional, and what tests and checks need, into .venv
 	@$(SETUP)
 
-demo: setup ## spoken and typed commands in a simulated house
+demo: ## run spoken and typed commands in a simulated house; installs only what that needs
+	@$(SETUP) --demo
 	@$(BIN)/hearth demo
 
-test: setup ## all tests that need no sound device and no Home Assistant
+test: setup ## run all tests that need no sound device and no Home Assistant (TESTS="PATH ...": only these)
 	@$(PYTEST) -n auto --dist loadfile -m "not devices and not home_assistant and not service and not console and not faults" \
 		--ignore tests/unit/benchmarks $(TESTS)
 
-check: ## format, lint, types, import rules, dependencies, shell scripts
+check: ## check format, lint, types, import rules, dependencies and shell scripts
 	@$(SETUP) --check
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
@@ -38,12 +39,12 @@ check: ## format, lint, types, import rules, dependencies, shell scripts
 	@$(BIN)/yamllint -s -c deploy/.yamllint.yaml deploy .github .pre-commit-config.yaml
 	@$(BIN)/hadolint -c deploy/container/.hadolint.yaml deploy/container/Containerfile deploy/addon/Dockerfile
 
-text-check: setup ## checks phrases, docstrings, spelling and grammar of what people read
+text-check: setup ## check phrases, docstrings, spelling and grammar of what people read
 	@$(BIN)/python deploy/development/text_check.py
 	@$(BIN)/codespell
 	@$(BIN)/proselint check --config deploy/development/proselint.json $(PROSE)
 
-coverage: setup ## branch coverage of the unit and pipeline tests: at least 90 %, 100 % of policy and turn machine
+coverage: setup ## measure branch coverage of unit and pipeline tests: at least 90 %, 100 % of policy and turn machine
 	@rm -f .coverage .coverage.*
 	@$(BIN)/python -m coverage run -m pytest -n auto --dist loadfile -m "not devices and not home_assistant and not service and not console and not faults" \
 		--deselect tests/unit/integrations/web/test_page.py::test_a_page_that_means_harm_costs_little --ignore tests/unit/benchmarks tests/unit tests/pipeline
@@ -51,65 +52,65 @@ coverage: setup ## branch coverage of the unit and pipeline tests: at least 90 %
 	@$(BIN)/python -m coverage report --fail-under=90
 	@$(BIN)/python -m coverage report --include="$(shell tr '\n' ',' < tests/covered_whole.txt)" --fail-under=100
 
-mutation: setup ## breaks the code on purpose and counts what the tests notice (PARTS="turn policy converter speech")
+mutation: setup ## break the code on purpose and count what the tests notice (PARTS="turn policy converter speech")
 	@$(BIN)/mutmut run --max-children 2 "assistant.conversation.rules.microphone.*"
 	@PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -m tests.mutation --run $(PARTS)
 
-bench: setup ## measures Hearth beside its peers and writes docs/reports/figures.md (PARTS="NAME ..."; TURNS=100: so many whole turns; LONG=1: more of all)
+bench: setup ## measure Hearth beside its peers and write docs/reports/figures.md (PARTS="NAME ..."; TURNS=100: that many whole turns; LONG=1: more of everything)
 	@$(SETUP) --devices
 	@$(BIN)/python -m tests.benchmarks.report $(PARTS)
 
-bench-scale: setup ## what a large house, a long day and many boxes cost; renews docs/reports/scale.md
+bench-scale: setup ## measure a large house, a long day and many boxes; writes docs/reports/scale.md
 	@$(BIN)/python -m tests.benchmarks.scale
 
-gate: setup ## sets what costs beside something plain, and fails where one has grown by a quarter
+gate: setup ## compare costs with a plain yardstick, and fail if one has grown by a quarter
 	@$(BIN)/python -m tests.benchmarks.gate || test $$? -eq 3 # nothing was judged, and it has said so
 
-chaos: ## breaks everything that can break, and writes into docs/reports/faults.md how it went (LONG=1: twice)
+chaos: ## break everything that can break, and write the outcome to docs/reports/faults.md (LONG=1: twice)
 	@$(SETUP) --devices --broker
 	@$(BIN)/python -m tests.chaos
 
-day: setup ## 150 dialogues of a day through every rung; writes docs/reports/day.md (some ten minutes)
+day: setup ## run 150 dialogues of a day through every brain; writes docs/reports/day.md (about ten minutes)
 	@$(BIN)/python -m tests.dialogues
 
-test-benchmarks: setup ## tests of the benchmarks themselves
+test-benchmarks: setup ## test the benchmarks themselves
 	@$(PYTEST) -n auto --dist loadfile tests/unit/benchmarks
 
-test-devices: ## tests with a microphone and a speaker that PulseAudio simulates
+test-devices: ## test with a microphone and a speaker that PulseAudio simulates
 	@$(SETUP) --devices
 	@$(BIN)/python tests/devices/pulse.py -- $(PYTEST) -m devices
 
-test-home-assistant: setup ## tests with a Home Assistant of their own (LONG=1: three of them), or with the one at HA_URL
+test-home-assistant: setup ## test with a Home Assistant of its own (LONG=1: three of them), or the one at HA_URL
 	@HA_MQTT=$${HA_MQTT:-1} $(BIN)/python -m tests.home_assistant.real test -- $(PYTEST) -m home_assistant $(NO_HANG)
 
-test-servers: setup ## tests with tool servers from npm and PyPI, which it installs (needs npm)
+test-servers: setup ## test with tool servers from npm and PyPI, which it installs (needs npm)
 	@HEARTH_PYTHON="$(abspath $(BIN)/python)" deploy/development/mcp-servers.sh $(VENV)/mcp-servers
 	@HEARTH_MCP_SERVERS=$(VENV)/mcp-servers $(PYTEST) tests/servers
 
-test-service: ## tests of the systemd unit in a booted Debian 12 (DEBIAN=trixie: 13, LONG=1: both); needs root
+test-service: ## test the systemd unit in a booted Debian 12 (DEBIAN=trixie: 13, LONG=1: both); needs root
 	@$(SETUP) --service
 	@$(PYTEST) tests/service -m service
 
-test-install: ## installs, upgrades and removes it in a booted Debian 12 (DEBIAN=trixie: 13, LONG=1: both); needs root
+test-install: ## install, upgrade and remove Hearth in a booted Debian 12 (DEBIAN=trixie: 13, LONG=1: both); needs root
 	@$(SETUP) --service
 	@$(PYTEST) $(or $(INSTALLING),tests/install) -m service
 
-test-console: setup ## tests of the console page in Chromium without a screen
+test-console: setup ## test the console in Chromium without a screen
 	@$(SETUP) --console
 	@$(PYTEST) -m console tests/console
 
-test-faults: setup ## breaks the disk, the network, the clock and the process of a running Hearth (LONG=1: a hundred kills, a whole day)
+test-faults: setup ## break the disk, the network, the clock and the process of a running Hearth (LONG=1: a hundred kills, a whole day)
 	@$(PYTEST) -m faults tests/chaos
 
-lock: setup ## pins every package that an installation gets, with its hashes
+lock: setup ## pin every package of an installation, with its hashes
 	@HEARTH_VENV=$(VENV) deploy/development/supply.sh lock
 
-audit: setup ## looks the pinned packages up in the databases of known faults
+audit: setup ## look the pinned packages up in databases of known vulnerabilities
 	@HEARTH_VENV=$(VENV) deploy/development/supply.sh audit
 
-sbom: setup ## lists the pinned packages in dist/hearth.cdx.json (CycloneDX)
+sbom: setup ## list the pinned packages in dist/hearth.cdx.json (CycloneDX)
 	@HEARTH_VENV=$(VENV) deploy/development/supply.sh sbom
 
-clean: ## removes the environment and what the tools left behind
+clean: ## remove the environment and what the tools left behind
 	rm -rf $(VENV) out build dist mutants .coverage .coverage.* .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -not -path './.venv*' -prune -exec rm -rf {} +

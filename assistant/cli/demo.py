@@ -1,7 +1,11 @@
-"""`hearth demo`: the main job without microphone, key or Home Assistant."""
+"""`hearth demo`: spoken and typed commands in a simulated house."""
 
 import argparse
 import asyncio
+import json
+import shlex
+import shutil
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -71,6 +75,24 @@ def _line(console: Terminal, label: str, text: Text | str) -> None:
 
 
 _FOLDER = Path("out/demo")
+_TRY = "turn on the kitchen light"
+_PROGRAMS = ("flite", "espeak-ng")  # one asks, the other one answers
+_CONFIGURATION_NAME = "hearth.toml"
+_CONFIGURATION = """\
+# Written by `hearth demo`: a simulated house to try commands in.
+[assistant]
+data = {data}
+languages = ["en", "es"]
+
+[home_assistant]
+url = "demo"
+
+[brain]
+order = ["offline"]
+
+[voice]
+engine = "espeak"
+"""
 _SETTLE_S = 2.0  # a blind or a lock is still on its way when the answer is given
 
 
@@ -82,16 +104,44 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 
 
 async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
+    need_programs()
     try:
         arguments.out.mkdir(parents=True, exist_ok=True)
+        _write_configuration(arguments.out)
     except OSError as error:
         raise Failed(
-            f"{arguments.out} cannot be made ({error.strerror}); name another folder with --out"
+            f"Cannot write to {arguments.out} ({error.strerror}): choose another folder with --out"
         ) from error
     settings = _demo_settings(settings, arguments.out)
     if arguments.mic:
         return await _with_microphone(settings)
     return await _with_scenes(settings, arguments.out)
+
+
+def need_programs() -> None:
+    """Raise Failed if a program that speaks in the demo is missing."""
+    missing = [program for program in _PROGRAMS if shutil.which(program) is None]
+    if missing:
+        raise Failed(
+            f"The demo speaks with {' and '.join(_PROGRAMS)}. Install what is missing: "
+            f"sudo apt install {' '.join(missing)}"
+        )
+
+
+def _write_configuration(folder: Path) -> None:
+    """Write a configuration with which other commands run in the simulated house."""
+    text = _CONFIGURATION.format(data=json.dumps(str((folder / "data").absolute())))
+    (folder / _CONFIGURATION_NAME).write_text(text, encoding="utf-8")
+
+
+def own_command(started: str) -> str:
+    """Return how to start this program again from the same folder. `started`: `sys.argv[0]`."""
+    if Path(started).name != "hearth":
+        return f"{shlex.quote(sys.executable)} -m assistant"
+    found = shutil.which("hearth")
+    if found is not None and Path(found).samefile(started):
+        return "hearth"
+    return shlex.quote(started)
 
 
 def _demo_settings(settings: Settings, folder: Path) -> Settings:
@@ -115,8 +165,8 @@ async def _with_scenes(settings: Settings, folder: Path) -> int:
         for scene in track(spoken, "Making the speech", console=console, transient=True)
     }
     console.print(
-        "The speech is synthetic (flite asks, espeak-ng answers) and the house is simulated; "
-        "recognition, tool calls and sound are real.",
+        "The voices are synthetic (flite asks, espeak-ng answers) and the house is simulated. "
+        "Recognition, tool calls and sound are real.",
         style="dim",
     )
     failed: list[str] = []
@@ -187,21 +237,25 @@ def _trouble(
 def _verdict(console: Terminal, failed: list[str], folder: Path) -> int:
     console.print()
     if failed:
-        told = "[red]Went wrong: {failed}.[/] The recordings are in {folder}."
+        told = "[red]Failed: {failed}.[/] The recordings are in {folder}."
         console.tell(told, failed=", ".join(failed), folder=folder, fold=True)
         return 1
     console.tell(
-        "[green]All {count} went as they should.[/] "
-        "The recordings and the spoken answers are in {folder}.",
+        "[green]All {count} worked.[/] The recordings and the spoken answers are in {folder}.",
         count=len(SCENES),
         folder=folder,
         fold=True,
     )
-    console.tell(
-        "Next: [bold]hearth setup[/] connects it to your Home Assistant; "
-        "[bold]hearth demo --mic[/] lets you speak to the simulated house.",
-        fold=True,
-    )
+    program = own_command(sys.argv[0])
+    configuration = shlex.quote(str(folder / _CONFIGURATION_NAME))
+    console.print()
+    for what, command in (
+        ("Type a command of your own:", f'ask --config {configuration} "{_TRY}"'),
+        ("Speak one yourself:", "demo --mic"),
+        ("Connect your own Home Assistant:", "setup"),
+    ):
+        console.print(what)
+        console.tell("  [bold]{program} {command}[/]", program=program, command=command)
     return 0
 
 
@@ -214,18 +268,20 @@ async def _with_microphone(settings: Settings) -> int:
     ):
         assert app.home.demo is not None
         if microphone is None:
-            raise Failed("audio.input names no microphone: set it to one of `hearth devices`.")
+            raise Failed(
+                "audio.input names no microphone: set it to one that `hearth devices` lists"
+            )
         app.log.on_turn(lambda turn: show_turn(turn.record, turn.outcomes))
         show_house(console, app.home.demo.describe())
         console.print()
-        console.print('Say "okay nabu, turn on the kitchen light". Ctrl-C ends it.')
+        console.print('Say "okay nabu, turn on the kitchen light". Press Ctrl-C to stop.')
         await app.runner.listen_for_ever(microphone)
     return 0
 
 
 COMMAND = CliCommand(
     name="demo",
-    summary="the main job without microphone, key or Home Assistant",
+    summary="try Hearth without a microphone, a key or Home Assistant",
     example="hearth demo --mic",
     add_arguments=_arguments,
     run=_run,

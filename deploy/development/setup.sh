@@ -1,18 +1,19 @@
 #!/usr/bin/env bash
-# Makes Hearth's own Python environment and installs what it stands on. Safe to run again, and quick
-# when nothing changed. It asks apt and pip as this machine has them set up, and nothing else.
+# Creates a Python environment for Hearth and installs what it needs. You can run it again at any time;
+# it is quick if nothing has changed. It uses apt and pip as they are set up on this machine.
 #
-#   deploy/development/setup.sh [--devices] [--check] [--broker] [--console] [--service]
-#     --devices   also what the tests on simulated sound devices need
-#     --check     also what `make check` needs
-#     --broker    also the MQTT broker that a few tests start; without it they are skipped. Where
-#                 there is systemd, Debian starts one of its own too, so nothing asks for it but CI
-#     --service   also what boots a Debian for the tests of the service
-#     --console   also a browser without a screen, for the tests of the console page, and the font of
-#                 its pictures
-#   HEARTH_PYTHON   the Python to build with (default: the first of python3, python3.13, python3.11
-#                   that is 3.11 or newer)
-#   HEARTH_VENV     where the environment goes (default: .venv beside the Makefile)
+#   deploy/development/setup.sh [--demo] [--devices] [--check] [--broker] [--console] [--service]
+#     --demo      install only what the demo needs: no tests, no Piper voices, no Gemini. An environment
+#                 that has more keeps it
+#     --devices   install what the tests on simulated sound devices need, too
+#     --check     install what `make check` needs, too
+#     --broker    install the MQTT broker that a few tests start, too; without it, they are skipped.
+#                 Debian also starts a broker of its own under systemd, so only CI asks for this
+#     --service   install what boots a Debian for the tests of the service, too
+#     --console   install a browser and the font of its pictures for the tests of the console, too
+#   HEARTH_PYTHON   the Python to use (default: the first of python3, python3.13, python3.11 that is
+#                   3.11 or newer)
+#   HEARTH_VENV     the folder of the environment (default: .venv beside the Makefile)
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
@@ -23,17 +24,17 @@ export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore PIP_NO_INPUT=
 
 say() { printf '  %s\n' "$*" >&2; }
 fail() {
-    printf 'Hearth is not set up: %s\n' "$*" >&2
+    printf 'Could not set Hearth up: %s\n' "$*" >&2
     exit 1
 }
 
 # ---- Debian packages -------------------------------------------------------------------------
 
-BECOME=() # what stands before a command that needs root
+BECOME=() # the prefix of a command that needs root
 
 is_debian() { command -v dpkg-query >/dev/null && command -v apt-get >/dev/null; }
 
-# Whether a package, or on another system what it is for, is there.
+# Returns 0 if a package is installed, or on another system what it is for.
 have() {
     if is_debian; then
         [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
@@ -47,8 +48,8 @@ have() {
     esac
 }
 
-# --no-remove: an installation that would take something away is refused (pulseaudio would push out
-# a desktop's PipeWire packages).
+# --no-remove: refuse an installation that would remove something (pulseaudio would replace a
+# desktop's PipeWire packages).
 apt_install() {
     "${BECOME[@]}" env DEBIAN_FRONTEND=noninteractive \
         apt-get install --yes --quiet --no-install-recommends --no-remove "$@"
@@ -56,7 +57,7 @@ apt_install() {
 
 have_lists() { compgen -G '/var/lib/apt/lists/*_Packages*' >/dev/null; }
 
-# The lists are fetched when there are none, or when they turn out too old to install from.
+# Fetches the package lists if there are none, or if they are too old to install from.
 apt_install_fresh() {
     if have_lists && apt_install "$@"; then return 0; fi
     "${BECOME[@]}" apt-get update --quiet && apt_install "$@"
@@ -66,10 +67,10 @@ become_root() {
     local names=$1 command=$2
     [ "$(id -u)" -ne 0 ] || return 0
     command -v sudo >/dev/null ||
-        fail "the Debian packages $names are missing and there is no sudo; ask an administrator to run: $command"
+        fail "the Debian packages $names are missing, and there is no sudo. Ask an administrator to run: $command"
     if [ -t 0 ] && [ -t 2 ]; then BECOME=(sudo); else BECOME=(sudo -n); fi
     "${BECOME[@]}" true ||
-        fail "the Debian packages $names are missing and sudo refused; ask an administrator to run: $command"
+        fail "the Debian packages $names are missing, and sudo refused. Ask an administrator to run: $command"
 }
 
 need_packages() {
@@ -78,14 +79,14 @@ need_packages() {
         have "$package" || missing+=("$package")
     done
     [ ${#missing[@]} -gt 0 ] || return 0
-    is_debian || fail "install what Debian calls ${missing[*]} with this system's own tools, then run this again."
+    is_debian || fail "install ${missing[*]} (Debian's names) with this system's package manager, then run this again."
     command="apt-get install --no-install-recommends ${missing[*]}"
     become_root "${missing[*]}" "$command"
     say "Debian packages: ${missing[*]}"
     log=$(mktemp)
     if ! apt_install_fresh "${missing[@]}" >"$log" 2>&1; then
         tail -n 5 "$log" >&2
-        fail "apt could not install ${missing[*]} (its words are above and in $log); mend that, or ask an administrator to run: $command"
+        fail "apt could not install ${missing[*]} (its output is above and in $log). Fix that, or ask an administrator to run: $command"
     fi
     rm -f "$log"
 }
@@ -107,8 +108,8 @@ print("%d.%d" % sys.version_info[:2], os.path.realpath(sys.executable))' 2>/dev/
     return 1
 }
 
-# Prints the Debian package that the Python to build with comes short of, if it is Debian's. Debian
-# keeps the seed of a virtual environment in a package of its own for each version.
+# Prints the Debian package with venv for the Python to use, if that is Debian's. Debian has one such
+# package per Python version.
 venv_package() {
     is_debian || return 0
     if find_python; then
@@ -119,25 +120,25 @@ venv_package() {
 }
 
 choose_python() {
-    hash -r # apt may have brought one since the last look
+    hash -r # apt may have installed one since
     find_python ||
-        fail "${HEARTH_PYTHON:-python3} is no working Python 3.11 or newer; install one and set HEARTH_PYTHON to its path."
+        fail "${HEARTH_PYTHON:-python3} is not a working Python 3.11 or newer. Install one and set HEARTH_PYTHON to its path."
     "$PYTHON" -c 'import ensurepip, venv' 2>/dev/null ||
-        fail "$PYTHON lacks venv or ensurepip; set HEARTH_PYTHON to a complete Python $VERSION."
+        fail "$PYTHON has no venv or ensurepip. Set HEARTH_PYTHON to a complete Python $VERSION."
 }
 
 # ---- the environment -------------------------------------------------------------------------
 
 make_venv() {
     if [ -e "$VENV" ]; then
-        [ -f "$VENV/pyvenv.cfg" ] || fail "$VENV is no virtual environment; move it away or set HEARTH_VENV."
+        [ -f "$VENV/pyvenv.cfg" ] || fail "$VENV is not a virtual environment. Move it away, or set HEARTH_VENV to another folder."
         rm -rf -- "$VENV"
     fi
     say "Python $VERSION environment: $VENV"
-    "$PYTHON" -m venv "$VENV" || fail "$PYTHON could not make $VENV (its words are above)."
+    "$PYTHON" -m venv "$VENV" || fail "$PYTHON could not create $VENV (its output is above)."
 }
 
-# Turns pip's lines into one moving line on a terminal, and into a line now and then elsewhere.
+# Shows pip's progress as one changing line on a terminal, and as an occasional line elsewhere.
 progress() {
     local line name count=0
     while IFS= read -r line; do
@@ -154,7 +155,7 @@ progress() {
                 ;;
             Installing\ collected*)
                 if [ -t 2 ]; then printf '\r\033[K' >&2; fi
-                if [ "$count" -gt 0 ]; then say "$count packages here, installing them"; fi
+                if [ "$count" -gt 0 ]; then say "$count packages downloaded, installing them"; fi
                 ;;
         esac
     done
@@ -164,29 +165,35 @@ progress() {
 pip_install() {
     if ! "$VENV/bin/python" -m pip install "$@" 2>&1 | tee -a "$LOG" | progress; then
         grep -E '^(ERROR|error)' "$LOG" | head -n 5 >&2 || true
-        fail "pip could not install the Python packages (its words are in $LOG); check the network and run this again."
+        fail "pip could not install the Python packages (its output is in $LOG). Check the network and run this again."
     fi
 }
 
+# install_python_packages demo|development: what is installed beyond Hearth's own dependencies.
 install_python_packages() {
-    say "Python packages (a few minutes the first time)"
+    say "Python packages (about a minute the first time)"
     : >"$LOG"
-    pip_install --quiet --upgrade 'pip>=25.1' # the first that knows --group
-    pip_install --editable . --group dev
+    if [ "$1" = demo ]; then
+        pip_install --editable .
+    else
+        pip_install --quiet --upgrade 'pip>=25.1' # the first that knows --group
+        pip_install --editable '.[all]' --group dev
+    fi
 }
 
-# An environment is tied to its Python and to its folder (line 1 of the stamp), its content to what
-# this repository asks for (line 2).
+# The stamp has three lines: the environment's Python and folder, what this repository asks for, and
+# which of the two sets is installed.
 main() {
-    local packages=(libportaudio2 espeak-ng flite) option place content started=$SECONDS
+    local packages=(libportaudio2 espeak-ng flite) option place content level=development started=$SECONDS
     for option in "$@"; do
         case $option in
+            --demo) level=demo ;;
             --devices) packages+=(libasound2-plugins pulseaudio pulseaudio-utils) ;;
             --check) packages+=(shellcheck) ;;
             --broker) packages+=(mosquitto) ;;
             --console) packages+=(chromium fonts-inter) ;;
             --service) packages+=(debootstrap systemd-container) ;;
-            *) fail "unknown option $option; there are --devices, --check, --broker, --console and --service." ;;
+            *) fail "there is no option $option. Use --demo, --devices, --check, --broker, --console or --service." ;;
         esac
     done
     mapfile -t -O "${#packages[@]}" packages < <(venv_package)
@@ -199,12 +206,16 @@ main() {
     if [ "${stamp[0]:-}" != "$place" ] || ! "$VENV/bin/python" -c 'import pip' 2>/dev/null; then
         make_venv
         echo "$place" >"$STAMP"
-    elif [ "${stamp[1]:-}" = "$content" ] && [ -x "$VENV/bin/hearth" ]; then
-        return 0
+    else
+        # What is there stays: the demo must not make the tests' environment smaller.
+        if [ "${stamp[2]:-}" = development ]; then level=development; fi
+        if [ "${stamp[1]:-}" = "$content" ] && [ "${stamp[2]:-}" = $level ] && [ -x "$VENV/bin/hearth" ]; then
+            return 0
+        fi
     fi
-    install_python_packages
+    install_python_packages $level
     [ -x "$VENV/bin/hearth" ] || fail "pip installed no $VENV/bin/hearth; see $LOG."
-    printf '%s\n%s\n' "$place" "$content" >"$STAMP"
+    printf '%s\n%s\n%s\n' "$place" "$content" "$level" >"$STAMP"
     say "ready after $((SECONDS - started)) s"
 }
 

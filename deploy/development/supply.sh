@@ -47,7 +47,7 @@ pin() {
 }
 
 lock() {
-    pin $RUNTIME --extra echo pyproject.toml
+    pin $RUNTIME --extra all pyproject.toml
     printf '%s\n' "$BUILD_REQUIRES" | pin $BUILD -
 }
 

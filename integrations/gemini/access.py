@@ -49,10 +49,17 @@ class Access:
 def make_client(access: Access) -> "Client":
     """A client of google-genai for Live and for plain requests. Imports it (0.6 s) and blocks.
 
-    Raises SignInAgain without a usable key, Misconfigured for an unusable address or `ca_file`.
+    Raises SignInAgain without a usable key, Misconfigured for an unusable address or `ca_file`, or
+    if google-genai is not installed.
     """
-    from google.genai import Client
-    from google.genai.types import HttpOptions
+    try:
+        from google.genai import Client
+        from google.genai.types import HttpOptions
+    except ImportError as error:
+        raise Misconfigured(
+            "Gemini's library is not installed: run `pip install google-genai` in Hearth's "
+            "environment."
+        ) from error
 
     key = _usable_key(access.api_key)
     address = _usable_address(access.base_url)

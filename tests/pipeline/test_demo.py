@@ -1,6 +1,8 @@
 """`hearth demo`: it shows the main job, and fails where the job was not done."""
 
 import re
+import shlex
+import sys
 from pathlib import Path
 
 import pytest
@@ -21,7 +23,7 @@ def test_all_scenes_go_as_they_should(tmp_path: Path, capsys: pytest.CaptureFixt
     shown = capsys.readouterr().out
     assert "synthetic" in shown
     assert "simulated" in shown
-    assert "hearth setup" in shown
+    assert "setup" in pasted(shown, "Connect your own Home Assistant:")
     scenes = re.split(r"^\d/\d  ", shown, flags=re.MULTILINE)[1:]
     assert len(scenes) == len(SCENES)
     for scene in scenes[:-1]:
@@ -48,4 +50,51 @@ def test_it_fails_where_the_house_did_not_change(
 ) -> None:
     monkeypatch.setattr(demo, "SCENES", (scene,))
     assert main(["demo", "--out", str(tmp_path / "demo")]) == 1
-    assert f"Went wrong: {scene.name}" in capsys.readouterr().out
+    assert f"Failed: {scene.name}." in capsys.readouterr().out
+
+
+def pasted(shown: str, above: str) -> list[str]:
+    """The words of the command that stands below a line."""
+    lines = shown.splitlines()
+    return shlex.split(lines[lines.index(above) + 1])
+
+
+def test_the_command_at_its_end_can_be_pasted(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(demo, "SCENES", ())
+    monkeypatch.setattr(sys, "argv", ["somewhere/else/hearth"])
+    folder = tmp_path / "it's a demo"
+    assert main(["demo", "--out", str(folder)]) == 0
+    words = pasted(capsys.readouterr().out, "Type a command of your own:")
+    assert words[:4] == ["somewhere/else/hearth", "ask", "--config", str(folder / "hearth.toml")]
+    assert main(words[1:]) == 0
+    assert "Turned on the kitchen light." in capsys.readouterr().out
+
+
+def test_it_names_the_program_as_it_was_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "bin dir" / "hearth"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert demo.own_command(str(program)) == f"'{program}'"
+    monkeypatch.setenv("PATH", str(program.parent))
+    assert demo.own_command(str(program)) == "hearth"
+    assert demo.own_command("/x/assistant/__main__.py") == f"{sys.executable} -m assistant"
+
+
+def test_it_names_what_to_install_for_its_voices(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert main(["demo", "--out", str(tmp_path / "demo")]) == 1
+    assert capsys.readouterr().err == (
+        "hearth: The demo speaks with flite and espeak-ng. Install what is missing: "
+        "sudo apt install flite espeak-ng\n"
+    )
+    assert not (tmp_path / "demo").exists()

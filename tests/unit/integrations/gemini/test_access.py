@@ -211,3 +211,12 @@ def test_keys_as_google_makes_them(key: str) -> None:
 def test_another_form_is_doubted_and_not_refused() -> None:
     assert impossible("x" * 39) == ""
     assert "AIza" in doubtful("x" * 39)
+
+
+def test_a_missing_library_is_told_with_what_to_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "google.genai", None)
+    with pytest.raises(Misconfigured) as caught:
+        make_client(Access(KEY))
+    assert str(caught.value) == (
+        "Gemini's library is not installed: run `pip install google-genai` in Hearth's environment."
+    )
