@@ -1,7 +1,7 @@
 """The brain that lets Home Assistant's own conversation engine serve the sentence.
 
-The engine is first asked what it would do (design, section 3); only what the policy lets through
-is then said to it, as one call on the path of every call.
+The engine is first asked what it would do (design, section 3). Only if the policy allows it is the
+sentence passed on to the engine, as one call through the usual path.
 """
 
 import asyncio
@@ -41,19 +41,20 @@ if TYPE_CHECKING:
     from integrations.home_assistant.client import HomeAssistant
 
 _log = logging.getLogger(__name__)
-_BEFORE_DETECTION = 200 * SAMPLES_PER_MS  # the command may begin that long before it
+_BEFORE_DETECTION = 200 * SAMPLES_PER_MS  # the command may begin this long before the detection
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A sentence as it was heard."""
+    """A recognised sentence."""
 
     text: str  # "" for nothing
-    language: str  # that it was listened for
+    language: str  # language it was recognised in
 
 
 class Ear:
-    """Listens while the person speaks, where the home can."""
+    """Recognise the sentence with Home Assistant's speech-to-text if possible, else on this
+    device."""
 
     def __init__(
         self,
@@ -62,14 +63,16 @@ class Ear:
         languages: Sequence[str],
         device_id: Callable[[], str | None] = lambda: None,
     ) -> None:
-        """`own`: made when it is first needed, it may be large; `languages`: the person's."""
+        """`own` returns the device's recogniser, created when first needed because it may be large.
+        `languages` are those people speak."""
         self._home = home
         self._own = own
         self._languages = tuple(languages)
         self._device_id = device_id
 
     async def hear(self, audio: TurnAudio, language: str) -> Said | None:
-        """The sentence's text; None: nobody here hears that language. Raises AudioError."""
+        """Return the recognised sentence, None if nothing here understands the language. Raises
+        AudioError."""
         try:
             pipelines = await list_pipelines(self._home)
             for pipeline in fitting(pipelines, language, self._languages):
@@ -89,7 +92,7 @@ class Ear:
 
 
 async def _from_command(audio: TurnAudio) -> AsyncGenerator[bytes]:
-    """The sound as it comes, without what lies well before the detection of the wake word."""
+    """Yield the audio as it comes, without what lies well before the detection of the wake word."""
     skip = 2 * _start(audio)
     async with aclosing(audio.stream()) as pieces:
         async for piece in pieces:
@@ -99,7 +102,7 @@ async def _from_command(audio: TurnAudio) -> AsyncGenerator[bytes]:
 
 
 def _start(audio: TurnAudio) -> int:
-    """Samples before the command."""
+    """Return the number of samples before the command."""
     return max(0, audio.detection - _BEFORE_DETECTION)
 
 
@@ -110,17 +113,19 @@ def _base(code: str) -> str:
 #
 
 
-# The remains of the wake word in front of a transcript.
+# Leftovers of the wake word at the start of a transcript.
 
 
-_MOST_WORDS = 3  # of one wake phrase
-_ALIKE = 0.65  # recognisers write a made-up word in many ways
-_FRAGMENT = 3  # letters of a piece of it; "is" is one of "jarvis", and a word of its own
+_MOST_WORDS = 3  # words of one wake phrase
+# Similarity from which a word counts as one of the phrase: recognisers spell made-up words in many
+# ways.
+_ALIKE = 0.65
+_FRAGMENT = 3  # letters of a fragment; "is" is part of "jarvis", but also a word
 
 
 def without_wake(text: str, phrases: Sequence[str]) -> str:
-    """`text` without what its first words have of a wake phrase ("Nabu, turn on..."); "" for
-    nothing else."""
+    """Return `text` without leftovers of a wake phrase at its start ("Nabu, turn on..."), "" if
+    nothing is left."""
     wake = {word.casefold() for phrase in phrases for word in phrase.split()}
     words = text.split()
     kept = next(
@@ -142,19 +147,19 @@ def _is_wake(word: str, wake: set[str]) -> bool:
     )
 
 
-# A sentence for the home's engine as a call, and the words for what came of it.
+# The sentence as a call of the engine, and the words for its result.
 
 
 def call_id(turn_id: str) -> str:
-    """Return the id of the one call of a turn."""
+    """Return the id of the single call of a turn."""
     return f"{turn_id}-sentence"
 
 
 def call_for(match: SentenceMatch, turn_id: str) -> ToolCall:
-    """The call that serves it: the sentence is said to the engine.
+    """Return the call that passes the sentence to the engine.
 
-    Only several things for a list go to the home's tool, one by one: the engine hears no commas and
-    would write them down as one.
+    Only several items for a list go to Home Assistant's tool one by one: the engine receives no
+    commas and would add them as one item.
     """
     item = match.slots.get("item")
     if isinstance(item, str):
@@ -165,22 +170,22 @@ def call_for(match: SentenceMatch, turn_id: str) -> ToolCall:
 
 
 def answer(outcome: ToolOutcome, own: str) -> ReplyText:
-    """Home Assistant's own reply where the house shows what it says, else our sentence.
+    """Return Home Assistant's own reply if the house confirms it, else our sentence.
 
-    `own`: the language of our sentences.
+    `own` is the language of our sentences.
     """
     if outcome.name == PROCESS and outcome.status is Status.DONE and outcome.data:
         return ReplyText(outcome.data)
     return ReplyText(outcome.sentence, language=own)
 
 
-# The conversation engine's dry run: the first of the texts that it knows, in a language. Raises
-# CommandRefused and Unavailable.
+# The conversation engine's dry run: returns the first of the texts that it knows, in a language.
+# Raises CommandRefused and Unavailable.
 Recognize = Callable[[Sequence[str], str], Awaitable[Recognized | None]]
 
 
 class DryRun:
-    """Tries a sentence as it was heard, and without the wake word in front of it."""
+    """Ask the engine what a sentence would do, as heard and without the wake word before it."""
 
     def __init__(
         self,
@@ -188,13 +193,13 @@ class DryRun:
         languages: Sequence[str] = ("en",),
         wake_phrases: Sequence[str] = (),
     ) -> None:
-        """`languages`: those that a person may speak; `wake_phrases`: such as "okay nabu"."""
+        """`languages` are those people may speak. `wake_phrases` are such as "okay nabu"."""
         self._recognize = recognize
         self._languages = tuple(languages)
         self._wake_phrases = tuple(wake_phrases)
 
     async def match(self, text: str, language: str) -> SentenceMatch | None:
-        """Find what it would do, in `language` or else in another of the person's.
+        """Return what the sentence would do, in `language` or else in another configured one.
 
         Raises CommandRefused (`unknown`: this release has no dry run) and Unavailable.
         """
@@ -212,10 +217,11 @@ class DryRun:
 
 
 class HomeAssistantBrain:
-    """Serves what the engine knows, in any language that it knows; the rest is the next rung's."""
+    """Serve what the engine understands, in any of its languages; the rest is left to the next
+    brain."""
 
     def __init__(self, ear: Ear, dry_run: DryRun, catalogue: Catalogue, *, last: bool) -> None:
-        """`last`: no rung comes after it, so it says itself that it did not understand."""
+        """`last`: no brain follows, so it says itself that it did not understand."""
         self.ear = ear
         self.dry_run = dry_run
         self.catalogue = catalogue
@@ -229,11 +235,11 @@ class HomeAssistantBrain:
         return HomeAssistantTurn(self, request)
 
     def anticipate(self) -> None:
-        """The connection to the home always stands."""
+        """Do nothing, because the connection to Home Assistant is always open."""
 
 
 class HomeAssistantTurn:
-    """One sentence, heard or typed."""
+    """One sentence, spoken or typed."""
 
     def __init__(self, brain: HomeAssistantBrain, request: TurnRequest) -> None:
         self._brain = brain
@@ -241,15 +247,15 @@ class HomeAssistantTurn:
         self._outcomes: asyncio.Queue[ToolOutcome] = asyncio.Queue(maxsize=1)
 
     async def answer(self, outcome: ToolOutcome) -> None:
-        """Give the result of the one call back."""
+        """Take the result of the call."""
         await self._outcomes.put(outcome)
 
     async def events(self) -> AsyncGenerator[BrainEvent]:
-        """Heard, the one call, its answer, TurnDone; or a fault, for the next rung."""
+        """Yield Heard, the call, its answer and TurnDone, or a fault for the next brain."""
         spoken = self._request.audio is not None
         try:
             said = await self._hear()
-        except TookTooLong:  # the next rung would hear by the same recogniser
+        except TookTooLong:  # the next brain would use the same recogniser
             for event in self._say("offline.too_long"):
                 yield event
             return
@@ -278,8 +284,8 @@ class HomeAssistantTurn:
         return await self._brain.ear.hear(request.audio, request.language)
 
     async def _match(self, said: Said | None) -> SentenceMatch | BrainFault | str:
-        """Find what the sentence would do, the fault that keeps us from asking, or why it is not
-        understood: a key of the catalogue."""
+        """Return what the sentence would do, the fault that prevents asking, or a catalogue key
+        that says why it is not understood."""
         if said is None:
             return "offline.no_ear"
         try:
@@ -294,7 +300,7 @@ class HomeAssistantTurn:
         return "offline.cannot" if self._request.audio is None else "offline.not_caught"
 
     def _ending(self, reason: BrainFault | str) -> list[BrainEvent]:
-        """End a turn in which nothing was said to the engine."""
+        """Return the events that end a turn in which nothing was passed to the engine."""
         if isinstance(reason, BrainFault):
             return [reason]
         if not self._brain.last:
@@ -303,7 +309,7 @@ class HomeAssistantTurn:
         return self._say(reason)
 
     def _say(self, reason: str) -> list[BrainEvent]:
-        """Why nothing was understood: a key of the catalogue."""
+        """Return the events that say why nothing was understood, given a catalogue key."""
         line = self._brain.catalogue.line(reason, self._request.language)
         words = ReplyText(line.text, language=line.language)
         return [words, TurnDone(understood=False)]

@@ -1,7 +1,7 @@
-"""A brain around a model's: what the home knows by itself is done by the home, and once.
+"""A brain that lets Home Assistant serve what it understands, in front of a model's brain.
 
-The model is never kept waiting for more than HOLD_S: neither by a dry run that is slow, nor by a
-transcript that comes late. Whoever acts first is the only one.
+The model is never held back for more than HOLD_S, neither by a slow dry run nor by a late
+transcript. The side that acts first is the only one that acts.
 """
 
 import asyncio
@@ -43,64 +43,68 @@ _log = logging.getLogger(__name__)
 Mode = Literal["sentences", "always"]
 T = TypeVar("T")
 
-HOME = "home-assistant"  # who served a turn that the home took
-LISTEN_ON_S = 3.0  # to a model whose sentence was served by the home: it learns what became of it
-_WAITING = 1_024  # things that happened and that nobody has taken; beyond, the model waits
-# What only the side that acts may do.
+HOME = "home-assistant"  # brain name of turns served by Home Assistant
+# Seconds to follow a model whose sentence Home Assistant served, so that it learns the result.
+LISTEN_ON_S = 3.0
+_WAITING = 1_024  # items not taken yet; beyond this the model waits
+# Events that only the acting side may send.
 _ACTS = (ReplyText, ReplyAudio, ReplySettled, ToolCall, ToolCallsCancelled, Restarted, Interrupted)
 
 
-HOLD_S = 0.1  # from the transcript's newest piece, and from what the model does, to the decision
-# A transcript comes in pieces about 0.3 s late, and half a sentence may be a command of its own: it
-# counts as whole once nothing has followed for SETTLE_S, and for QUIET_S while the model is silent.
+# Seconds from the newest piece of the transcript and from the model's first act to the decision.
+HOLD_S = 0.1
+# A transcript comes in pieces about 0.3 s late, and half a sentence may be a command too: it counts
+# as complete once nothing has followed for SETTLE_S, or for QUIET_S while the model is silent.
 SETTLE_S = 0.05
 QUIET_S = 0.25
 
 
 class Side(Enum):
-    OPEN = "open"  # nobody yet
+    OPEN = "open"  # undecided
     HOME = "home"
-    MODEL = "model"  # for good: a later match is dropped
+    MODEL = "model"  # final: a later match is ignored
 
 
 class LocalChoice:
-    """The choice who acts on a spoken sentence, the home or the model. Pure: times come in."""
+    """Decide whether Home Assistant or the model serves a spoken sentence. Pure: times are passed
+    in."""
 
     def __init__(self) -> None:
-        self._over_at: float | None = None  # the person has ended
+        self._over_at: float | None = None  # time at which the person finished
         self._text = ""
         self._text_at = 0.0
-        self._matches: bool | None = None  # whether the home may serve `_text`; None: not known
-        self._held_at: float | None = None  # since when something of the model's is held
+        # True if Home Assistant may serve `_text`; None if not known yet.
+        self._matches: bool | None = None
+        self._held_at: float | None = None  # time since which the model's events are held back
         self._side = Side.OPEN
 
     def side(self, now: float) -> Side:
-        """Return who acts, as far as is known at `now`; never taken back."""
+        """Return the side that acts, as far as known at `now`. A decision is final."""
         if self._side is Side.OPEN:
             self._side = self._decide(now)
         return self._side
 
     def over(self, now: float) -> None:
-        """The sentence has ended."""
+        """Note the end of the sentence."""
         self._over_at = now
 
     def heard(self, text: str, now: float) -> None:
-        """The transcript so far. What was known of a shorter one is void."""
+        """Take the transcript so far. A verdict on a shorter one no longer counts."""
         if text != self._text:
             self._text, self._text_at, self._matches = text, now, None
 
     def tried(self, text: str, matches: bool, now: float) -> None:
-        """The dry run's verdict on `text`; one that comes too late counts as no match."""
+        """Take the dry run's verdict on `text`. A late one counts as no match."""
         if text == self._text:
             self._matches = matches and now <= self._text_at + HOLD_S
 
     def made(self, now: float) -> None:
-        """The model acts: what it says or asks for is held from now on."""
+        """Note that the model acts; its words and calls are held back from now on."""
         if self._held_at is None:
             self._held_at = now
 
     def due(self) -> float | None:
-        """When `side` may change without anything happening; None: never."""
+        """Return when `side` may change by time alone, None if it cannot."""
         if self._side is not Side.OPEN:
             return None
         times = []
@@ -114,7 +118,7 @@ class LocalChoice:
 
     @property
     def _ended(self) -> bool:
-        """The newest piece came after the person had ended."""
+        """True if the newest piece of the transcript came after the person had finished."""
         return self._over_at is not None and self._text_at >= self._over_at
 
     def _decide(self, now: float) -> Side:
@@ -135,14 +139,14 @@ class _Tried:
     """The dry run's verdict on one transcript."""
 
     text: str
-    match: SentenceMatch | None  # None: the home does not know it, or may not do it
+    match: SentenceMatch | None  # None: Home Assistant does not understand it or may not do it
 
 
 @dataclass(frozen=True, slots=True)
 class _Over:
-    """Nothing more comes of the model's brain."""
+    """End of the model's events."""
 
-    error: Exception | None = None  # what it raised
+    error: Exception | None = None  # the error it raised
 
 
 _Item = BrainEvent | _Tried | _Over | ToolOutcome
@@ -150,7 +154,7 @@ _ENDS = (TurnDone, NotMeant, BrainFault, _Over)
 
 
 class PreferLocalBrain:
-    """A Brain; `tasks` own what runs beside a turn."""
+    """A Brain around a model's brain. `tasks` own what runs beside a turn."""
 
     def __init__(
         self,
@@ -163,8 +167,11 @@ class PreferLocalBrain:
         tasks: OwnedTasks,
         language_of: Callable[[str, str | None], str | None] = lambda _, code: code,
     ) -> None:
-        """`brain`: the model's; `allows`: whether the policy lets a sentence through; `mode`:
-        "sentences" takes only those that people wrote, "always" all that the home knows."""
+        """`allows` returns True if the policy allows a sentence.
+
+        `mode` is "sentences" for only those that people wrote, or "always" for all that Home
+        Assistant understands.
+        """
         self.brain = brain
         self.catalogue = catalogue
         self.clock = clock
@@ -185,7 +192,7 @@ class PreferLocalBrain:
         self.brain.anticipate()
 
     async def within(self, seconds: float, work: Coroutine[Any, Any, T], name: str) -> T | None:
-        """Await `work`; None where it takes longer than that."""
+        """Return the result of `work`, None if it takes longer than `seconds`."""
         working = self.tasks.start(work, name)
         timer = self.tasks.start(self.clock.sleep(seconds), "prefer-local time limit")
         try:
@@ -198,14 +205,15 @@ class PreferLocalBrain:
     async def try_sentence(
         self, text: str, code: str | None, language: str
     ) -> SentenceMatch | None:
-        """Find what the home would and may do with it. Whatever goes wrong, the model is there."""
+        """Return what Home Assistant would and may do. Any failure leaves the sentence to the
+        model."""
         try:
             match = await self._dry_run.match(text, self._language_of(text, code) or language)
         except IntegrationError as error:
             _log.info("the home was not asked about a sentence: %s", error)
             return None
         except Exception:
-            # The edge of the home's side: what breaks there must not take the model along.
+            # Last resort: a failure on Home Assistant's side must not affect the model.
             _log.exception("a sentence could not be tried")
             return None
         if match is None or (self._mode == "sentences" and match.source == "builtin"):
@@ -214,7 +222,7 @@ class PreferLocalBrain:
 
 
 class PreferLocalTurn:
-    """One turn: the home and the model get the sentence, one of them acts."""
+    """One turn: Home Assistant and the model both get the sentence, and one of them acts."""
 
     def __init__(self, brain: PreferLocalBrain, request: TurnRequest) -> None:
         self._brain = brain
@@ -222,33 +230,33 @@ class PreferLocalTurn:
         self._inner = brain.brain.begin(request)
         self._inbox: asyncio.Queue[_Item] = asyncio.Queue(_WAITING)
         self._choice = LocalChoice()
-        self._match: SentenceMatch | None = None  # of the newest transcript
+        self._match: SentenceMatch | None = None  # match of the newest transcript
         self._trying: asyncio.Task[None] | None = None
-        # What the model has done until it is known who acts, and its calls while the home does.
+        # The model's events until the side is decided, and its calls while Home Assistant acts.
         self._held: deque[BrainEvent | _Over] = deque()
-        self._outcome: ToolOutcome | None = None  # of the sentence
+        self._outcome: ToolOutcome | None = None  # outcome of the sentence
 
     async def answer(self, outcome: ToolOutcome) -> None:
-        """The sentence's own result, or one for the model."""
+        """Take the result of the sentence's own call, or pass it to the model."""
         if outcome.id == call_id(self._request.turn_id):
             await self._inbox.put(outcome)
         else:
             await self._inner.answer(outcome)
 
     def events(self) -> AsyncGenerator[BrainEvent]:
-        """Events of whoever acts."""
+        """Yield the events of the side that acts."""
         text = self._request.text
         return self._spoken() if text is None else self._typed(text)
 
     async def _typed(self, text: str) -> AsyncGenerator[BrainEvent]:
-        """A typed sentence is whole, so the home is asked before the model."""
+        """Serve a typed sentence, which is complete: Home Assistant is asked before the model."""
         trying = self._brain.try_sentence(text, None, self._request.language)
         match = await self._brain.within(HOLD_S, trying, "prefer-local dry run")
         if match is not None:
             yield Heard(text, match.language)
             yield call_for(match, self._request.turn_id)
             outcome = await self._inbox.get()
-            assert isinstance(outcome, ToolOutcome)  # nothing else runs
+            assert isinstance(outcome, ToolOutcome)  # no other call is running
             if outcome.status is not Status.NOT_RUN:
                 for event in _told(answer(outcome, self._brain.catalogue.own(match.language))):
                     yield event
@@ -259,7 +267,8 @@ class PreferLocalTurn:
                 yield event
 
     async def _spoken(self) -> AsyncGenerator[BrainEvent]:
-        """The model hears a spoken sentence meanwhile, and its transcript is the home's."""
+        """Serve a spoken sentence: the model hears it, and its transcript goes to Home
+        Assistant."""
         pump = self._brain.tasks.start(self._pump(), "prefer-local model")
         try:
             while (side := self._choice.side(self._brain.clock.monotonic())) is Side.OPEN:
@@ -278,10 +287,10 @@ class PreferLocalTurn:
             for task in (pump, self._trying):
                 if task is not None:
                     task.cancel()
-            await asyncio.wait([pump])  # the model's turn is closed before ours is
+            await asyncio.wait([pump])  # the model's turn is closed before this one
 
     def _listen(self, item: _Item | None) -> list[BrainEvent]:
-        """One thing that happened while nobody acts yet; what may pass at once."""
+        """Take one item while no side acts yet, and return the events that may pass."""
         now = self._brain.clock.monotonic()
         match item:
             case None | ToolOutcome():
@@ -304,7 +313,7 @@ class PreferLocalTurn:
         return [item]
 
     async def _model(self) -> AsyncGenerator[BrainEvent]:
-        """The model acts: what was held is let go, the rest as it comes."""
+        """Let the model act: yield what was held back, then the rest as it comes."""
         while True:
             item = self._held.popleft() if self._held else await self._inbox.get()
             if isinstance(item, _Tried | ToolOutcome):
@@ -318,9 +327,9 @@ class PreferLocalTurn:
                 return
 
     async def _home(self, match: SentenceMatch) -> AsyncGenerator[BrainEvent]:
-        """The home acts: its answer is given, the model's calls are answered from it.
+        """Let Home Assistant act: yield its answer, and answer the model's calls from it.
 
-        Whatever the model does now, or fails of, is of no account: the sentence is served.
+        Words, calls and failures of the model are ignored now, because the sentence is served.
         """
         yield call_for(match, self._request.turn_id)
         ended = any(isinstance(item, _ENDS) for item in self._held)
@@ -338,7 +347,7 @@ class PreferLocalTurn:
         for event in _told(words):
             yield event
         await self._answer_held(match.language)
-        # Whoever is asked something answers at once: the microphone must not open late.
+        # A person answers a question at once, so the microphone must not open late.
         ended |= asks(words.delta)
         until = self._brain.clock.monotonic() + LISTEN_ON_S
         while not ended and (item := await self._next(until)) is not None:
@@ -349,14 +358,15 @@ class PreferLocalTurn:
         yield TurnDone()
 
     def _keep(self, item: _Item | None) -> list[BrainEvent]:
-        """Pass on the model's costs and moments while the home acts, but no deeds or words."""
+        """Return the model's events that pass while Home Assistant acts: costs and moments, no
+        calls or words."""
         if isinstance(item, (*_ACTS, *_ENDS)):
             self._held.append(item)
             return []
         return [item] if isinstance(item, Heard | Spent | Reached | Serving) else []
 
     async def _answer_held(self, language: str) -> None:
-        """Give the model the sentence's result for each call that it made."""
+        """Give the model the sentence's result for each of its calls."""
         outcome = self._outcome
         assert outcome is not None
         sentence = self._brain.catalogue.say("tools.by_home", language, what=outcome.sentence)
@@ -382,12 +392,12 @@ class PreferLocalTurn:
                     await self._inbox.put(event)
             over = _Over()
         except Exception as error:
-            # The edge towards a brain: whoever takes the turn's events gets what it raised.
+            # Last resort: whatever a brain raises is passed to the consumer of the events.
             over = _Over(error)
         await self._inbox.put(over)
 
     async def _next(self, until: float | None) -> _Item | None:
-        """Wait for what happens next; None: nothing did before `until` (monotonic clock, s)."""
+        """Return the next item, None if nothing comes before `until` (monotonic seconds)."""
         if not self._inbox.empty() or until is None:
             return await self._inbox.get()
         left_s = max(0.0, until - self._brain.clock.monotonic())

@@ -1,4 +1,4 @@
-"""Slots of the fallback chain: circuit breakers, the day's budget, what the person is told."""
+"""Slots of the fallback chain: circuit breakers, the daily budget and notices to the person."""
 
 import asyncio
 import logging
@@ -20,50 +20,55 @@ from assistant.domain.tool_call import ToolOutcome
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.execution.requests import Mutation
 
-# Remembers what is down: a slot that failed is not asked again until a while has passed.
+# Circuit breakers: a slot that failed is not asked again for a while.
 
 
-FAILURES_TO_OPEN = 2  # in a row, of a kind that may pass by itself or be one sentence's
+# Consecutive failures of a kind that may pass by itself or concern one sentence.
+FAILURES_TO_OPEN = 2
 FIRST_PAUSE_S = 30.0
 LONGEST_PAUSE_S = 600.0
 QUOTA_PAUSE_S = 600.0
-REFUSED_PAUSE_S = 600.0  # one request may be refused for what is in it; two in a row are a pattern
-SETTING_PAUSE_S = 3_600.0  # a person must change something first
+REFUSED_PAUSE_S = 600.0  # one request may be refused for its content; two in a row are a pattern
+SETTING_PAUSE_S = 3_600.0  # a person must change a setting first
 
 PASSING: frozenset[FaultKind] = frozenset({"unreachable", "timeout", "broken", "empty"})
 _SETTING: frozenset[FaultKind] = frozenset({"no_consent", "sign_in", "retired"})
 
 
 class Breaker:
-    """One slot's. Closed, the slot is asked; open, it is skipped and costs no time.
+    """Circuit breaker of one slot: closed, the slot is asked; open, it is skipped and costs no
+    time.
 
-    When the pause is over the slot is asked once more: a success closes the breaker, a further
-    failure opens it at once, for twice as long.
+    After the pause the slot is asked once more: a success closes the breaker, and another failure
+    opens it at once, for twice as long.
     """
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._failures = 0  # in a row
-        self._pause_s = FIRST_PAUSE_S  # of the next opening
-        self._until_s = 0.0  # on the monotonic clock
-        self._fault: BrainFault | None = None  # what opened it
+        self._failures = 0  # consecutive failures
+        self._pause_s = FIRST_PAUSE_S  # pause of the next opening
+        self._until_s = 0.0  # monotonic time
+        self._fault: BrainFault | None = None  # the fault that opened it
 
     @property
     def fault(self) -> BrainFault | None:
-        """Fault that keeps the slot from being asked now; None: ask it."""
+        """Fault that bars the slot now, None if it may be asked."""
         if self._fault is not None and self._clock.monotonic() < self._until_s:
             return self._fault
         return None
 
     def succeeded(self) -> None:
-        """The slot has served a turn."""
+        """Note that the slot has served a turn."""
         self._failures = 0
         self._pause_s = FIRST_PAUSE_S
         self._fault = None
 
     def failed(self, fault: BrainFault) -> None:
-        """The slot has failed once. Faults of one sentence or of the house change nothing; nor does
-        the budget, which has its own end (`assistant.brains.slots`)."""
+        """Note a failure of the slot.
+
+        Faults of one sentence or of the house have no effect; nor has the budget, which has its own
+        end (`assistant.brains.slots`).
+        """
         if fault.kind in PASSING or fault.kind == "refused":
             self._failures += 1
             if self._failures < FAILURES_TO_OPEN:
@@ -83,23 +88,23 @@ class Breaker:
         self._until_s = self._clock.monotonic() + pause_s
 
 
-# What the cloud may cost a day (`limits.daily_cost_usd`), and what it has cost today.
+# The daily limit of cloud costs (`limits.daily_cost_usd`), and today's costs.
 
 
 _log = logging.getLogger(__name__)
-ASK_S = 0.5  # real seconds for the journal's answer; a turn does not wait for a busy disk
-_OWN_TURNS = 1_000  # of today, counted here; what is older is left to the journal
+ASK_S = 0.5  # real seconds to wait for the journal; a turn does not wait for a busy disk
+_OWN_TURNS = 1_000  # today's turns counted here; older ones are left to the journal
 
 
-# A moment and ids of turns -> what the turns begun since then cost, in USD, but for those.
+# Given a time and turn ids: the cost in USD of the turns begun since then, without those turns.
 SpentSince = Callable[[datetime, Collection[str]], Awaitable[float]]
 
 
 class Budget:
-    """Counts the day's spending from local midnight on.
+    """Count the day's spending from local midnight on.
 
-    Turns of this process are counted here, as they spend; those of other processes, and of this
-    one before it was restarted, are asked of the journal.
+    Turns of this process are counted here as they spend. Those of other processes, and of this one
+    before a restart, come from the journal.
     """
 
     def __init__(self, limit_usd: float, spent_since: SpentSince, clock: Clock) -> None:
@@ -107,27 +112,27 @@ class Budget:
         self._spent_since = spent_since
         self._clock = clock
         self._day = start_of_day(clock.now())
-        self._own: dict[str, float] = {}  # USD of today by turn id, oldest first
-        self._others_usd = 0.0  # as the journal last said
+        self._own: dict[str, float] = {}  # today's USD by turn id, oldest first
+        self._others_usd = 0.0  # USD of other turns, as last read from the journal
 
     @property
     def limit_usd(self) -> float:
-        """Limit of a day's spending."""
+        """Daily limit in USD."""
         return self._limit_usd
 
     @property
     def known_usd(self) -> float:
-        """Today's spending as far as it is known without asking the journal."""
+        """Today's spending in USD, as far as known without asking the journal."""
         self._turn_the_page()
         return self._others_usd + sum(self._own.values())
 
     @property
     def known_reached(self) -> bool:
-        """True if the limit is reached, as far as it is known without asking the journal."""
+        """True if the limit is reached, as far as known without asking the journal."""
         return self.known_usd >= self._limit_usd
 
     async def reached(self) -> bool:
-        """Return whether nothing more may be spent today. Once true it stays so until midnight."""
+        """Return True if nothing more may be spent today. Once True it stays so until midnight."""
         if self.known_reached:
             return True
         try:
@@ -140,7 +145,7 @@ class Budget:
         return self.known_reached
 
     def spend(self, turn_id: str, cost_usd: float) -> None:
-        """A turn, or a job that it began, has cost this much more."""
+        """Add the cost of a turn, or of a job that it began."""
         self._turn_the_page()
         self._own[turn_id] = self._own.get(turn_id, 0.0) + cost_usd
         if len(self._own) > _OWN_TURNS:
@@ -149,20 +154,20 @@ class Budget:
 
     def _turn_the_page(self) -> None:
         today = start_of_day(self._clock.now())
-        if today.date() != self._day.date():  # not the instants: the clocks may have changed
+        if today.date() != self._day.date():  # dates, not instants: the clocks may have changed
             self._day, self._own, self._others_usd = today, {}, 0.0
 
 
 def start_of_day(now: datetime) -> datetime:
-    """The midnight before `now`, in its own time zone."""
+    """Return the midnight before `now`, in its own time zone."""
     return now.replace(hour=0, minute=0, second=0, microsecond=0)
 
 
-# Those that speak for Gemini. From one of them to the other little changes for the person.
+# Gemini's brains. A change between them makes little difference to the person.
 CLOUD = frozenset({"gemini-live", "gemini-once"})
 
-# The first is told of several: what a person can mend, then what is true of this sentence alone,
-# then what passes by itself.
+# Order in which faults are told: first what a person can fix, then what concerns this sentence
+# alone, then what passes by itself.
 _TELLING: tuple[FaultKind, ...] = (
     "retired",
     "no_consent",
@@ -179,24 +184,24 @@ _TELLING: tuple[FaultKind, ...] = (
     "endless",
     "not_understood",
 )
-_ONE_SENTENCE: frozenset[FaultKind] = frozenset(  # the next one may work
+_ONE_SENTENCE: frozenset[FaultKind] = frozenset(  # the next sentence may work
     {"blocked", "house_away", "not_understood"}
 )
-# Told also where another of Gemini's brains answers: what a person can mend, or may wonder about.
+# Told even if another Gemini brain answers: what a person can fix or may wonder about.
 _INSTEAD: frozenset[FaultKind] = frozenset({"retired", "quota", "blocked"})
-LOST: frozenset[FaultKind] = frozenset({"unreachable", "timeout"})  # of the connection
+LOST: frozenset[FaultKind] = frozenset({"unreachable", "timeout"})  # faults of the connection
 
 
 @dataclass(frozen=True, slots=True)
 class BrainSlot:
-    """One brain and whether it may be asked.
+    """One brain and its breakers.
 
-    What fails for a program, such as a session beyond the service's limit, may work for people: its
-    failures have a breaker of their own, and keep nobody but programs from the brain.
+    A failure for a program, such as a session beyond the service's limit, may not affect people:
+    such failures have a separate breaker that bars only programs.
     """
 
     brain: Brain
-    breaker: Breaker  # of people's turns
+    breaker: Breaker  # for people's turns
     programs: Breaker
 
     @property
@@ -205,33 +210,35 @@ class BrainSlot:
 
     @property
     def cloud(self) -> bool:
-        """It costs money and speaks for Gemini."""
+        """True for Gemini's brains, which cost money."""
         return self.name in CLOUD
 
     def fault(self, owner: ConversationOwner) -> BrainFault | None:
-        """Return the fault that keeps it from being asked now, in a turn of that owner's."""
+        """Return the fault that bars the brain now in a turn of this owner, None if it may be
+        asked."""
         of_program = None if owner.is_people else self.programs.fault
         return self.breaker.fault or of_program
 
     def failed(self, owner: ConversationOwner, fault: BrainFault) -> None:
-        """It has failed once, in a turn of that owner's."""
+        """Note a failure in a turn of this owner."""
         (self.breaker if owner.is_people else self.programs).failed(fault)
 
     def succeeded(self) -> None:
-        """It has served a turn, so that it may be asked by anybody."""
+        """Note a served turn, so that everyone may ask the brain."""
         self.breaker.succeeded()
         self.programs.succeeded()
 
 
 def most_telling(faults: Sequence[BrainFault]) -> BrainFault | None:
-    """The one of which the person is told; of several of a kind the first."""
+    """Return the fault to tell the person about; of equal ones the first."""
     return min(faults, key=lambda fault: _TELLING.index(fault.kind), default=None)
 
 
 def account(
     fault: BrainFault, deeds: Sequence[Mutation], catalogue: Catalogue, language: str
 ) -> BrainFault:
-    """The fault of a turn in which something was done: it tells what, and that it then broke off.
+    """Return the fault of a turn in which something was done, saying what, and that it then broke
+    off.
 
     "Done. Office light: on. Then I lost the connection."
     """
@@ -241,7 +248,7 @@ def account(
 
 
 def outcomes(deeds: Sequence[Mutation], catalogue: Catalogue, language: str) -> str:
-    """Tell what came of a turn's deeds, each once: two calls may have ended in the same words."""
+    """Return sentences on the results of a turn's actions, each once."""
     unknown = catalogue.say("ladder.under_way", language)
     return " ".join(
         dict.fromkeys(deed.outcome.sentence if deed.outcome else unknown for deed in deeds)
@@ -250,17 +257,18 @@ def outcomes(deeds: Sequence[Mutation], catalogue: Catalogue, language: str) -> 
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """The state that the person has been told of."""
+    """The state that the person has been told about."""
 
     alone: bool = False  # Gemini is away
-    instead: FaultKind | None = None  # why one model of Gemini's answers for another
+    instead: FaultKind | None = None  # reason why one Gemini model replaces another
 
 
 class AbsentBrain:
-    """Stands for a brain that may not be asked, such as Gemini without `privacy.accept_cloud`."""
+    """Placeholder for a brain that may not be used, such as Gemini without
+    `privacy.accept_cloud`."""
 
     def __init__(self, name: str, kind: FaultKind, message: str) -> None:
-        """`message`: one sentence for the log and `--json`."""
+        """`message` is one sentence for the log and `--json`."""
         self._name = name
         self._fault = BrainFault(kind, message, retryable=False)
 
@@ -269,42 +277,43 @@ class AbsentBrain:
         return self._name
 
     def anticipate(self) -> None:
-        """There is nothing to prepare."""
+        """Do nothing."""
 
     def begin(self, request: TurnRequest) -> "AbsentTurn":
-        """A turn that fails at once."""
+        """Return a turn that fails at once."""
         return AbsentTurn(self._fault)
 
 
 class AbsentTurn:
-    """Nothing but the fault."""
+    """A turn that consists of the fault."""
 
     def __init__(self, fault: BrainFault) -> None:
         self._fault = fault
 
     async def events(self) -> AsyncGenerator[BrainEvent]:
-        """The fault."""
+        """Yield the fault."""
         yield self._fault
 
     async def answer(self, outcome: ToolOutcome) -> None:
-        """Nothing was asked for."""
+        """Do nothing, because there are no calls."""
 
 
 class FallbackNotices:
-    """The person's belief about who answers, and the line that puts it right, once."""
+    """Track what the person knows about who answers, and correct it with one sentence."""
 
     def __init__(self, catalogue: Catalogue) -> None:
         self._catalogue = catalogue
         self.known = Known()
 
     def restore(self, known: Known) -> None:
-        """Take back what was said since `known`: nobody heard it to its end."""
+        """Return to an earlier state, because what was said since was not heard to its end."""
         self.known = known
 
     def line(self, brain: str, faults: Sequence[BrainFault], language: str) -> str:
-        """Return what is to be said in front of this brain's answer; "": nothing has changed.
+        """Return the sentence to say before this brain's answer, "" if nothing has changed.
 
-        `faults`: why those of Gemini's above it do not serve this turn. To say it makes it known.
+        `faults` are those of the Gemini brains before it in this turn. Calling this marks the
+        sentence as known.
         """
         fault = most_telling(faults)
         if brain in CLOUD:
@@ -316,7 +325,8 @@ class FallbackNotices:
         return fault.spoken or self._catalogue.say(f"ladder.away_{fault.kind}", language)
 
     def _with_gemini(self, instead: FaultKind | None, language: str) -> str:
-        """Another of Gemini's brains is no news by itself, only some reasons for it are."""
+        """Return the sentence for a Gemini brain. A change between Gemini's brains is only
+        mentioned for some faults."""
         known = self.known
         self.known = Known(instead=None if instead in _ONE_SENTENCE else instead)
         lines = [self._catalogue.say("ladder.back", language)] if known.alone else []

@@ -1,9 +1,9 @@
-"""Holds the engine's answers to questions about states against the live picture.
+"""Check the engine's answers to questions about states against the live snapshot.
 
-Home Assistant's engine (2026.11) takes what is out of reach for a "no", knows no contact sensor
-when doors or windows in general are asked about, and answers "yes" where nothing at all is meant:
-"are all windows closed" over no window. Where it looked at other things than the question is about,
-or where one of them is not known, Hearth's own answer counts.
+Home Assistant's engine (2026.11) takes unreachable things for a "no", ignores contact sensors when
+doors or windows in general are asked about, and answers "yes" if nothing matches: "are all windows
+closed" without any window. If it looked at other things than the question is about, or if the state
+of one is not known, Hearth's own answer is used.
 """
 
 import asyncio
@@ -18,14 +18,14 @@ from assistant.tools.house.questions import facts
 from assistant.tools.house.targets import find_area
 from integrations.home_assistant.house import House
 
-if TYPE_CHECKING:  # templates and their library take long to load, and a command needs none
+if TYPE_CHECKING:  # slow to import, and a command does not need them
     from assistant.brains.offline.parse import ParsedCommand, Parser
 
 _STATE, _TEMPERATURE = "HassGetState", "HassClimateGetTemperature"
 
 
 class StateCheck:
-    """Gives Hearth's own answer where the engine's is not to be trusted."""
+    """Provide Hearth's own answer where the engine's cannot be trusted."""
 
     def __init__(
         self,
@@ -34,22 +34,22 @@ class StateCheck:
         catalogue: Catalogue,
         area: str = "",
     ) -> None:
-        """`house`, `age_s`: the newest picture and the seconds since it was live; `area`: the room
-        of this box."""
+        """`house` returns the newest snapshot and `age_s` its age in seconds; `area` is this
+        device's area."""
         self._house = house
         self._age_s = age_s
         self._answers = HouseAnswers(catalogue)
         self._catalogue = catalogue
         self._area = area
         self._parser: Parser | None = None
-        self._known: object = None  # the names that the parser is made of
+        self._known: object = None  # the names from which the parser was built
 
     async def __call__(self, match: SentenceMatch) -> str:
-        """Return the answer that is to be given instead of the engine's, "" where that counts."""
+        """Return the answer to give instead of the engine's, "" to keep the engine's."""
         if match.intent not in (_STATE, _TEMPERATURE):
             return ""
         house = self._house()
-        if match.source != "builtin":  # its owner wrote the sentence and what is answered to it
+        if match.source != "builtin":  # its owner wrote the sentence and its answer
             return self._of_targets(match, house) if match.targets else ""
         here = find_area(house, self._area) if self._area else None
         command = await asyncio.to_thread(
@@ -60,8 +60,8 @@ class StateCheck:
         return self._of_command(command, match, house)
 
     def _read(self, match: SentenceMatch, house: House, here: str) -> "ParsedCommand | None":
-        """The question as Hearth understands it; None where it does not, or where it is not sure
-        what is meant."""
+        """Return the question as Hearth understands it, None if it does not or its meaning is
+        unclear."""
         from assistant.brains.offline.calls import Problem, settle_target
         from assistant.brains.offline.names import house_names, naming
         from assistant.brains.offline.parse import Parser
@@ -82,7 +82,7 @@ class StateCheck:
         if room is None:
             found = facts(question_of(command), house)
             same = {one.entity_id for one in found.asked} == set(match.targets)
-            # Of a contact it says "off".
+            # The engine says "off" of a contact sensor.
             plain = not any(one.domain == "binary_sensor" for one in found.asked)
             if same and plain and found.asked and found.sure and not found.ajar:
                 return ""
@@ -91,7 +91,7 @@ class StateCheck:
         return answer_state(self._answers, command, house, match.language, self._age_s())
 
     def _of_targets(self, match: SentenceMatch, house: House) -> str:
-        """Of a question that only the engine understands nothing is known but what it looks at."""
+        """Answer a question that only the engine understands, from the things it looked at."""
         if match.intent != _STATE:
             return ""
         things = [house.entities[one] for one in match.targets if one in house.entities]

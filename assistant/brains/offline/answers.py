@@ -1,4 +1,4 @@
-"""Sentences after a call: what was done, refused or not seen, from the catalogue."""
+"""Sentences after a call: what was done, refused or not observed, from the catalogue."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -45,7 +45,7 @@ _DONE = {
     ("HassListAddItem", ""): "added",
     ("HassShoppingListAddItem", ""): "added",
 }
-# What became of these stands in the outcome's own sentence.
+# The outcome's own sentence reports the result of these.
 _TELLING = frozenset((*TIMER_TOOLS, *ALARM_TOOLS, *MEMORY_TOOLS, *OWN_TOOLS, PROFILE_INTENT))
 _PERCENT_SLOTS = ("position", "percentage", "volume_level", "brightness")
 
@@ -53,12 +53,12 @@ _PERCENT_SLOTS = ("position", "percentage", "volume_level", "brightness")
 def answer_outcome(
     command: ParsedCommand, outcome: ToolOutcome, house: House, say: Catalogue, language: str
 ) -> str:
-    """One sentence about what became of a command's call."""
+    """Return one sentence about the result of a command's call."""
     if outcome.decision in (Decision.DENIED, Decision.NEEDS_CONFIRMATION):
         return outcome.sentence or say.say("offline.refused", language)
     asked = outcome.tier is Tier.READ or command.intent in _TELLING
     if asked and outcome.sentence:
-        return outcome.sentence  # what was asked for
+        return outcome.sentence  # the requested information
     what = target_words(command, house, say, language)
     if outcome.status is Status.DONE:
         done = _done(command, outcome, what, say, language)
@@ -75,12 +75,12 @@ def answer_outcome(
 
 
 def answer_problem(problem: Problem, say: Catalogue, language: str) -> str:
-    """Why nothing was called."""
+    """Return the sentence that says why nothing was called."""
     return say.say(problem.key, language, **problem.values)
 
 
 def target_words(command: ParsedCommand, house: House, say: Catalogue, language: str) -> str:
-    """Name what was acted on, in the person's own words where they named it."""
+    """Return the words for what was acted on, in the person's own words if they named it."""
     if command.called:
         return command.called
     domain = command.slots.get("domain")
@@ -130,18 +130,18 @@ def _percent(command: ParsedCommand) -> str:
 
 
 def _sentence(text: str) -> str:
-    """With a capital letter, whatever the target's name begins with."""
+    """Capitalise the first letter, whatever the target's name begins with."""
     return text[:1].upper() + text[1:]
 
 
-# Questions that the house's picture or the clock answers, without any call.
+# Questions that the snapshot of the house or the clock answers, without a call.
 
 
 ABOUT_STATES = frozenset({"HassGetState", "HassClimateGetTemperature"})
 
 
 class StateAnswers:
-    """Answers one question; None means that the intent is no question."""
+    """Answer questions that the snapshot of the house or the clock can answer, without a call."""
 
     def __init__(self, say: Catalogue, clock: Clock) -> None:
         self._say = say
@@ -157,9 +157,9 @@ class StateAnswers:
     def answer(
         self, command: ParsedCommand, house: House, language: str, age_s: float | None = 0.0
     ) -> str | None:
-        """One sentence, or None where the command is to be done and not answered.
+        """Return one sentence, or None if the command is not a question.
 
-        `age_s`: seconds since `house` was live, 0.0 where it is, None where nothing was ever seen.
+        `age_s` is the age of `house` in seconds: 0.0 if it is live, None if there never was one.
         """
         if command.intent in ABOUT_STATES:
             return answer_state(self._states, command, house, language, age_s)
@@ -189,11 +189,11 @@ class StateAnswers:
 
 @dataclass(frozen=True, slots=True)
 class RoomQuestion:
-    """A question about the air of a room, or about what one thermostat measures."""
+    """A question about the air of a room, or about the reading of one thermostat."""
 
     measured: str  # "temperature" or "humidity"
-    sensors: tuple[Entity, ...]  # that may tell it, the best first
-    place: str  # as it is said
+    sensors: tuple[Entity, ...]  # sensors that may give the value, the best first
+    place: str  # as it is spoken
 
 
 def answer_state(
@@ -201,18 +201,18 @@ def answer_state(
 ) -> str:
     """Answer a question about states or a room's air.
 
-    `age_s`: seconds since the picture was live, 0.0 for one that is, None where that is not known.
+    `age_s` is the age of the snapshot in seconds: 0.0 if it is live, None if not known.
     """
     room = room_of(command, house)
     if room is not None:
         return answers.of_room(room.sensors, room.measured, room.place, language, age_s)
-    # German writes its nouns with a capital letter, which what was said has lost.
+    # German nouns are capitalised, which the recognised words are not.
     what = "" if language.startswith("de") else command.called
     return answers.answer(question_of(command), house, language, age_s, what)
 
 
 def room_of(command: ParsedCommand, house: House) -> RoomQuestion | None:
-    """The room and its sensors, or None where the question is about something else."""
+    """Return the room and its sensors, or None if the question is about something else."""
     if command.intent == "HassClimateGetTemperature":
         measured = "temperature"
     elif command.response == ROOM:
@@ -234,7 +234,7 @@ def room_of(command: ParsedCommand, house: House) -> RoomQuestion | None:
 
 
 def question_of(command: ParsedCommand) -> Question:
-    """The question about states that a `HassGetState` is."""
+    """Return the question about states that a `HassGetState` command asks."""
     slots = command.slots
     state = str(slots.get("state") or "")
     domain = slots.get("domain")
@@ -260,7 +260,8 @@ def question_of(command: ParsedCommand) -> Question:
 
 
 def _is_of_windows(command: ParsedCommand) -> bool:
-    """Of locks it is not told whether doors or windows were asked about."""
+    """Return True if windows, not doors, were asked about: the intent for locks does not say
+    which."""
     return mentions("asked_windows", command.text) and not mentions("asked_doors", command.text)
 
 

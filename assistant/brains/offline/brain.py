@@ -1,4 +1,4 @@
-"""The brain that needs no network: it knows commands and questions about the house."""
+"""The brain that needs no network: it understands commands and questions about the house."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
@@ -31,8 +31,8 @@ from integrations.home_assistant.house import House
 
 _NO_TOOL = "offline.no_tool"
 _NO_HOME_TOOLS = "offline.no_home_tools"
-# The sentence, and whether it was heard -> the arguments of `remember` that answer a question of
-# that tool's, and the language of the question; None: there is none open, or this is no answer.
+# Given a sentence, and True if it was spoken: the arguments of `remember` that answer its open
+# question, and the language of that question. None if none is open or this is no answer.
 Expected = Callable[[str, bool], Awaitable[tuple[Mapping[str, Any], str] | None]]
 
 
@@ -45,7 +45,7 @@ async def _live() -> float | None:
 
 
 class OfflineBrain:
-    """Understands complete commands and questions about the house, nothing else."""
+    """Understand complete commands and questions about the house, and nothing else."""
 
     def __init__(
         self,
@@ -61,11 +61,14 @@ class OfflineBrain:
         connected: Callable[[], bool] = lambda: False,
         look: Callable[[], Awaitable[float | None]] = _live,
     ) -> None:
-        """`house`: the newest picture; `menu`: lists the tools anew; `area`: the room of this box;
-        `languages`: those that a typed sentence may be in; `expected`: see `Expected`;
-        `connected`: whether the house is there: it keeps the picture up to date, and answers where
-        it is asked for tools; `look`: finds out how many seconds the picture is no longer
-        live, 0.0 while it is, None where there is none."""
+        """`house` returns the newest snapshot, `menu` the current tools; `area` is this device's
+        area.
+
+        `languages` are those a typed sentence may be in. `expected`: see `Expected`. `connected`
+        returns True while the house is reachable: the snapshot is kept up to date, and tools can be
+        listed. `look` returns the age of the snapshot in seconds, 0.0 while it is live, None if
+        there is none.
+        """
         self.house = house
         self.menu = menu
         self.languages = tuple(languages)
@@ -86,19 +89,20 @@ class OfflineBrain:
         return OfflineTurn(self, request)
 
     def anticipate(self) -> None:
-        """Nothing is far away; grammar and models are built while the person speaks."""
+        """Do nothing: there is no connection, and grammar and models are built while the person
+        speaks."""
 
     async def prepare(self) -> None:
-        """Build grammar and models for the house as it is, so that the first turn is quick."""
+        """Build grammar and models for the current house, so that the first turn is quick."""
         house = self.house()
         await self.listener.prepare(house, self.area_id(house))
 
     def close(self) -> None:
-        """Let the recogniser's thread go."""
+        """Stop the recogniser's thread."""
         self.listener.close()
 
     def area_id(self, house: House) -> str:
-        """The area in which the assistant stands, "" where none is set or it is unknown."""
+        """Return the id of this device's area, "" if none is set or it is unknown."""
         if not self._area:
             return ""
         for area in house.areas.values():
@@ -109,7 +113,7 @@ class OfflineBrain:
 
 
 class OfflineTurn:
-    """One sentence, heard or typed, from its sound to the answer."""
+    """One sentence, spoken or typed, from its audio to the answer."""
 
     def __init__(self, brain: OfflineBrain, request: TurnRequest) -> None:
         self._brain = brain
@@ -117,12 +121,12 @@ class OfflineTurn:
         self._outcomes: asyncio.Queue[ToolOutcome] = asyncio.Queue(maxsize=1)
 
     async def answer(self, outcome: ToolOutcome) -> None:
-        """Give the result of the one open call back."""
+        """Take the result of the open call."""
         await self._outcomes.put(outcome)
 
     async def events(self) -> AsyncGenerator[BrainEvent]:
-        """Heard, then for each command its call or answer, then TurnDone."""
-        # While the person is still speaking: the tools as they are now, and whatever must be built.
+        """Yield Heard, then the call or answer of each command, then TurnDone."""
+        # While the person is still speaking, list the current tools and build what is needed.
         menu = await self._brain.menu()
         try:
             sound = await self._sound()
@@ -157,12 +161,12 @@ class OfflineTurn:
             return
         language = understood.language
         age_s = await self._age(understood)
-        house = self._brain.house()  # looking may have brought another one
+        house = self._brain.house()  # it may have been updated meanwhile
         steps = self._plan(understood.commands, house, menu, language, age_s)
         if isinstance(steps, Problem):
             if steps.key == _NO_TOOL and not menu.has_home:
-                if not self._brain.connected():  # only its last picture is left
-                    # Its tools were asked for just now: they would not be there at once.
+                if not self._brain.connected():  # only its last snapshot is left
+                    # Its tools were just requested, so a retry would not find them at once either.
                     fault = "Home Assistant cannot be reached"
                     yield BrainFault("house_away", fault, retryable=False)
                     return
@@ -182,19 +186,22 @@ class OfflineTurn:
         yield TurnDone()
 
     async def _age(self, understood: Understood) -> float | None:
-        """Age of the picture where a state is asked for; None where there is no picture."""
+        """Return the age of the snapshot if a state is asked for, None if there is no snapshot."""
         if any(command.intent in ABOUT_STATES for command in understood.commands):
             return await self._brain.look()
         return 0.0
 
     async def _answer(self, understood: Understood) -> tuple[Mapping[str, Any], str] | None:
-        """As of `Expected`, where this sentence is no command. A person was asked, no program."""
+        """Return the answer to an open question (see `Expected`), if the sentence is no command.
+
+        Only people are asked such questions, not programs.
+        """
         if understood.commands or not understood.text or not self._request.owner.is_people:
             return None
         return await self._brain.expected(understood.text, self._request.text is None)
 
     async def _sound(self) -> bytes:
-        """All of a spoken turn's sound, once it is complete. Raises AudioError."""
+        """Return the complete audio of a spoken turn. Raises AudioError."""
         if self._request.audio is None:
             return b""
         await self._brain.prepare()
@@ -221,9 +228,9 @@ class OfflineTurn:
         language: str,
         age_s: float | None,
     ) -> list[tuple[ParsedCommand, Call | str]] | Problem:
-        """A call or an answer for every command, or the first thing that stands in the way.
+        """Return a call or an answer for each command, or the first problem.
 
-        All is settled before the first call: half a sentence is never carried out.
+        Everything is decided before the first call: half a sentence is never carried out.
         """
         steps: list[tuple[ParsedCommand, Call | str]] = []
         for said in commands:
@@ -241,7 +248,7 @@ class OfflineTurn:
         return steps
 
     def _words(self, text: str, language: str) -> ReplyText:
-        """A sentence of the catalogue's, made for a turn in `language`."""
+        """Return one of the catalogue's sentences as reply text."""
         return ReplyText(text, language=self._brain.catalogue.own(language))
 
     def _not_understood(self) -> str:

@@ -1,4 +1,4 @@
-"""A command becomes a call of the menu's tool: which tool, which arguments."""
+"""Turn a command into a call: choose the tool and its arguments."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -34,7 +34,7 @@ from integrations.home_assistant.house import Entity, House
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Why a command makes no call: a key of the catalogue and its values."""
+    """Reason why a command makes no call: a catalogue key and its values."""
 
     key: str
     values: Mapping[str, object]
@@ -42,7 +42,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call that the toolbox is to run."""
+    """A call for the toolbox to run."""
 
     tool: str
     arguments: dict[str, Any]
@@ -50,7 +50,7 @@ class Call:
 
 _INTEGERS = ("brightness", "position", "percentage", "volume_level", "temperature", "volume_step")
 _CLIMATE = "HassClimateSetTemperature"
-# Home Assistant names its tools after the intents; these sentences lead to another tool.
+# Home Assistant names its tools after the intents; these intents use another tool.
 _SAME_TOOL = {
     "HassGetWeather": WEATHER_FORECAST,
     "HassShoppingListAddItem": "HassListAddItem",
@@ -59,15 +59,16 @@ _SAME_TOOL = {
 
 
 def settle_target(command: ParsedCommand, house: House, here: str) -> ParsedCommand | Problem:
-    """The command with one meaning of its name, or the question that the person must answer.
+    """Return the command with a single meaning of its name, or the question that the person must
+    answer.
 
-    `here` is the area in which the assistant stands, "" where none is set.
+    `here` is this device's area, "" if none is set.
     """
     if command.later is not None:
         later = settle_target(command.later, house, here)
         return later if isinstance(later, Problem) else replace(command, later=later)
     if (place := command.area_id if command.area_said else here) and _says_a_kind(command):
-        # One lamp is called "Lights", but people who say "the lights" mean all of the room.
+        # A light may be named "Lights", but people who say "the lights" mean all in the room.
         return replace(command, entity_ids=(), name="", called="", area_id=place)
     if len(command.entity_ids) < 2 and not (command.entity_ids and command.area_said):
         return command
@@ -83,7 +84,7 @@ def settle_target(command: ParsedCommand, house: House, here: str) -> ParsedComm
 
 
 def _says_a_kind(command: ParsedCommand) -> bool:
-    """True if the name that was said is the plain word for lamps, not one lamp's own name."""
+    """Return True if the spoken name is the plain word for lights, not the name of one light."""
     if command.slots.get("domain") != "light" or command.intent not in _OF_LIGHTS:
         return False
     return fold(command.name) in _lamp_words()
@@ -91,7 +92,8 @@ def _says_a_kind(command: ParsedCommand) -> bool:
 
 @cache
 def _lamp_words() -> frozenset[str]:
-    """Words for several lamps: of two with one stem the longer one ("lights", "luces")."""
+    """Return the words for several lights: of two words with one stem the longer ("lights",
+    "luces")."""
     return frozenset(
         fold(word)
         for words in (entries("lights", code) for code in LANGUAGES)
@@ -104,7 +106,7 @@ _OF_LIGHTS = ("HassLightSet", "HassTurnOff", "HassTurnOn")
 
 
 def make_call(command: ParsedCommand, house: House, menu: Menu, now: datetime) -> Call | Problem:
-    """The call for a command whose target is settled. `now`: on the clock of the house."""
+    """Return the call for a command whose target is settled. `now` is the house's local time."""
     if _wants_command(command):
         return _later_call(command, house, menu, now)
     if command.intent in TIMER_TOOLS:
@@ -153,13 +155,13 @@ def _profile_call(said: str, menu: Menu) -> Call | Problem:
 
 
 def call_remember(arguments: Mapping[str, Any], menu: Menu) -> Call | None:
-    """The call that tells a name which was asked for; None where there is no such tool."""
+    """Return the call that stores a name that was asked for, None if there is no such tool."""
     call = _own_call(REMEMBER, dict(arguments), menu)
     return call if isinstance(call, Call) else None
 
 
 def _later_call(command: ParsedCommand, house: House, menu: Menu, now: datetime) -> Call | Problem:
-    """The call of what is to be done, given to whoever keeps it until then."""
+    """Return the call that schedules another call."""
     wanted = command.later
     if wanted is None or _wants_command(wanted):
         return Problem("later.not_such", {})
@@ -174,19 +176,20 @@ _TIMER_LENGTHS = ("hours", "minutes", "seconds", "start_hours", "start_minutes",
 
 
 def _wants_command(command: ParsedCommand) -> bool:
-    """Is it to do something when it ends, as in "turn off the light in five minutes"?"""
+    """Return True if something is to be done at the end, as in "turn off the light in five
+    minutes"."""
     return LATER in command.slots
 
 
 def _length_arguments(command: ParsedCommand) -> dict[str, int]:
-    """After how long."""
+    """Return the delay as arguments."""
     return {key: int(command.slots[key]) for key in _TIMER_LENGTHS if key in command.slots}
 
 
 def _timer_arguments(command: ParsedCommand) -> dict[str, Any]:
-    """The arguments of the tool that the command leads to.
+    """Return the arguments of the command's timer tool.
 
-    A room that was said is a timer's name here: all timers of this box are in one room.
+    A spoken room is taken as a timer's name, because all timers of this device are in one room.
     """
     arguments = dict(TIMER_TOOLS[command.intent][1])
     arguments |= _length_arguments(command)
@@ -200,7 +203,7 @@ _LENGTHS = ("hours", "minutes", "seconds")
 
 
 def _alarm_arguments(command: ParsedCommand, now: datetime) -> dict[str, Any]:
-    """The arguments of the tool that the command leads to; `now` on the clock of the house."""
+    """Return the arguments of the command's alarm tool. `now` is the house's local time."""
     slots = command.slots
     given: dict[str, Any] = {key: slots[key] for key in ("kind", "all") if key in slots}
     given |= {key: int(slots[key]) for key in _LENGTHS if key in slots}
@@ -224,7 +227,8 @@ def _alarm_arguments(command: ParsedCommand, now: datetime) -> dict[str, Any]:
 
 
 def _time(command: ParsedCommand, now: datetime | None) -> str:
-    """In 24 hours. With `now`, what names no half of the day is the nearer of the two."""
+    """Return the time on a 24-hour clock. With `now`, a time without a.m. or p.m. is the nearer of
+    the two."""
     hour, minute = (int(part) for part in str(command.slots["time"]).split(":"))
     half = command.slots.get("half")
     if half is not None and hour <= 12:
@@ -237,7 +241,7 @@ def _time(command: ParsedCommand, now: datetime | None) -> str:
 
 
 def _target(command: ParsedCommand, house: House) -> dict[str, Any]:
-    """Name and domain, with the area where the name alone is not enough; else area or floor."""
+    """Return name and domain, with the area if the name is not unique; else the area or floor."""
     target: dict[str, Any] = {}
     if command.entity_ids:
         entity = house.entities[command.entity_ids[0]]
@@ -253,7 +257,7 @@ def _target(command: ParsedCommand, house: House) -> dict[str, Any]:
 
 
 def _is_shared(entity: Entity, house: House) -> bool:
-    """Does another visible entity of the domain answer to the same name?"""
+    """Return True if another exposed entity of the domain has the same name."""
     name = entity.name.casefold()
     return any(
         other.entity_id != entity.entity_id
@@ -276,13 +280,15 @@ def _values(command: ParsedCommand) -> dict[str, Any]:
 
 
 def _is_whole(command: ParsedCommand, key: str, value: float) -> bool:
-    """Half degrees stay as they are; everything else is a whole number of percent or kelvin."""
+    """Return True if the number is sent as an integer: only half degrees of thermostats are not."""
     return value.is_integer() or not (key == "temperature" and command.intent == _CLIMATE)
 
 
 def _shopping_list(house: House, said: str) -> str | None:
-    """The list that "the shopping list" means: the one whose name was said, in any language, or
-    that is named so, else the only one."""
+    """Return the list meant by "the shopping list".
+
+    It is the list whose name was spoken, in any language, or that is named so, else the only list.
+    """
     lists = [entity for entity in house.exposed() if entity.domain == "todo"]
     for entity in lists:
         if entity.name.casefold() in said.casefold():

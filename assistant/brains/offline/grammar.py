@@ -11,25 +11,25 @@ from assistant.brains.offline.phones import pronounce, wake_tails
 from audio.recognize.protocol import Grammar
 from integrations.home_assistant.house import House
 
-# Words before the command that belong to the wake word: the sound may begin with its tail.
+# Words before the command that belong to the wake word: the audio may begin with its end.
 WAKE = "wakeword"
 
-# Words of ours that CMUdict lacks.
+# Words in our sentences that CMUdict lacks.
 READINGS: Mapping[str, tuple[str, ...]] = {"unmute": ("AH N M Y UW T",)}
 
-# What turns a command into its opposite or a question about it. Only words long enough not to be
-# mistaken for the wake word's tail.
+# Words that turn a command into its opposite or a question about it. Only words long enough not to
+# be mistaken for the end of the wake word.
 NOT_ASKED = ("do not", "don't", "never", "did you", "why did you")
 
 _SWITCHABLE = ("light", "switch", "fan", "media_player", "input_boolean", "climate")
 _TOLD = ("light", "switch", "fan")
 _OPENABLE = ("cover", "binary_sensor")
-# Each stands in sentences of its own.
+# Domains with their own sentences.
 _ALONE = (
     *("light", "climate", "cover", "lock", "media_player", "fan", "vacuum", "script", "scene"),
     "sensor",
 )
-SAID = frozenset((*_SWITCHABLE, *_TOLD, *_OPENABLE, *_ALONE))  # domains that sentences are about
+SAID = frozenset((*_SWITCHABLE, *_TOLD, *_OPENABLE, *_ALONE))  # domains that occur in sentences
 
 
 @cache
@@ -39,9 +39,9 @@ def _written() -> dict[str, Any]:
 
 
 def jsgf(names: Names) -> str:
-    """One grammar of everything that can be said about this house, in JSpeech Grammar Format.
+    """Return a grammar of everything that can be said about this house, in JSpeech Grammar Format.
 
-    The parser turns every sentence of it into an intent, except those that are not asked for.
+    The parser understands each of its sentences, except those that negate or question a command.
     """
     lists = _name_lists(names)
     sentences = [
@@ -60,19 +60,20 @@ def jsgf(names: Names) -> str:
 
 
 def is_talk(text: str) -> bool:
-    """Does the sentence begin with words that turn a command into talk about it?"""
+    """Return True if the sentence begins with words that turn a command into talk about it."""
     return text.startswith(tuple(f"{words} " for words in NOT_ASKED))
 
 
 def vocabulary(names: Names) -> list[str]:
-    """Every word that a name brings, each once."""
+    """Return every word in the names, each once."""
     called = (*names.entities, *names.areas, *names.floors, *names.doors)
     texts = (name.text for name in called)
     return list(dict.fromkeys(word for text in texts for word in text.split()))
 
 
 def _number(least: int) -> str:
-    """Up to 100, built of tens and ones: a tenth of the size of the list of all."""
+    """Return a rule for numbers up to 100, built of tens and ones: a tenth of the size of a full
+    list."""
     small = " | ".join(number_words(number) for number in range(least, 20))
     tens = " | ".join(number_words(number) for number in range(20, 100, 10))
     ones = " | ".join(number_words(number) for number in range(1, 10))
@@ -90,32 +91,32 @@ def _name_lists(names: Names) -> dict[str, list[str]]:
     return lists
 
 
-# The names that a recogniser listens for: in a large house those of this room and floor first.
+# The names that a recogniser listens for: in a large house those of this room and floor come first.
 #
-# A grammar costs memory and time with each name, and each name is one more that another may be
-# taken for. All names of 5,000 things take 74 MB and 0.16 s of a core for a second of sound; as
-# many as are kept here take 17 MB and 0.06 s (docs/reports/scale.md). What is left out can still
-# be typed, said by its room ("the lights in the attic"), and said to a brain that has no grammar.
+# Each name costs memory and time, and may be mistaken for another. All names of 5,000 things take
+# 74 MB and 0.16 s of a core per second of audio; the number kept here takes 17 MB and 0.06 s
+# (docs/reports/scale.md). Things left out can still be typed, named by their room ("the lights in
+# the attic"), or said to a brain without a grammar.
 
-MOST_NAMES = 250  # of things
-MOST_PLACES = 60  # rooms and floors with all their names; each stands in many sentences
+MOST_NAMES = 250  # names of things
+MOST_PLACES = 60  # names of rooms and floors; each occurs in many sentences
 _MOST_FLOORS = 10
-_ASKED = frozenset({"sensor", "binary_sensor"})  # nobody tells them to do something
+_ASKED = frozenset({"sensor", "binary_sensor"})  # can only be asked about
 
 
 def nearby(names: Names, house: House, area_id: str) -> Names:
-    """At most MOST_NAMES of things and MOST_PLACES of rooms and floors.
+    """Return at most MOST_NAMES names of things and MOST_PLACES of rooms and floors.
 
-    `area_id`: the room of this box, "" where nobody knows. Kept are what is in it, then what has no
-    room (scripts, scenes), then what is on its floor, then the rest; what can only be asked about
-    comes behind all of that, but for what is in the room. Order and ties are the house's.
+    `area_id` is this device's area, "" if not known. Things in that area are kept first, then
+    things without an area (scripts, scenes), then those on its floor, then the rest. Things that
+    can only be asked about come last, unless they are in the area. Order and ties are the house's.
     """
     can_be_said = tuple(name for name in names.entities if name.domain in SAID)
     here = house.areas.get(area_id)
     floor_id = here.floor_id if here is not None else None
 
     def far(place_id: str | None) -> int:
-        """Of an area: 0 this one, 1 on this floor, 2 elsewhere."""
+        """Return 0 for this device's area, 1 for its floor, 2 for elsewhere."""
         area = house.areas.get(place_id or "")
         if area is None or here is None:
             return 2
@@ -139,7 +140,7 @@ def nearby(names: Names, house: House, area_id: str) -> Names:
 def _first(
     names: tuple[Name, ...], most: int, rank: Callable[[Name], tuple[bool, int]]
 ) -> tuple[Name, ...]:
-    """The lowest in rank, in the order in which all of them stand."""
+    """Return the names with the lowest rank, in their original order."""
     if len(names) <= most:
         return names
     kept = sorted(range(len(names)), key=lambda at: rank(names[at]))[:most]
@@ -149,10 +150,11 @@ def _first(
 def sayable(
     names: Names, house: House, area_id: str, unknown: Callable[[Sequence[str]], list[str]]
 ) -> Grammar:
-    """All commands with the names near that room; those that nobody can pronounce are left out.
+    """Return a grammar of all commands with the names near that area.
 
-    `names`: the house's; `area_id`: "" where the room is not known; `unknown`: of words, those that
-    the recogniser's dictionary lacks. Asks espeak-ng about them, which takes a moment.
+    Names that cannot be pronounced are left out. `names` are the house's; `area_id` is "" if not
+    known; `unknown` returns those words that the recogniser's dictionary lacks. Runs espeak-ng for
+    these words, which takes a moment.
     """
     near = nearby(names, house, area_id)
     strange = unknown(vocabulary(near))

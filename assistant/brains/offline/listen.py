@@ -1,4 +1,4 @@
-"""Sound to a complete command, in one worker thread."""
+"""From audio to a complete command, in one worker thread."""
 
 import asyncio
 import math
@@ -33,42 +33,43 @@ if TYPE_CHECKING:
 
 _Result = TypeVar("_Result")
 
-# Of real time, for one sound. A command of 3 s takes 0.7 s of a core of a server; noise and speech
-# of another language, of which a busy machine made half a minute, end here.
+# Seconds of real time for one utterance. A command of 3 s takes 0.7 s of a server's core; noise and
+# foreign speech, which took a busy machine half a minute, end here.
 HEARING_S = 20.0
-_BEFORE_DETECTION = 200 * SAMPLES_PER_MS  # engines detect up to this long after the word's end
-_TALK_FIT = -4.5  # "don't" that fits worse is the wake word's tail
-_WAKE_TAIL = 200 * SAMPLES_PER_MS  # the word may go on this long after the detection
+_BEFORE_DETECTION = 200 * SAMPLES_PER_MS  # engines detect up to this long after the end of the word
+_TALK_FIT = -4.5  # a "don't" that fits worse is the end of the wake word
+_WAKE_TAIL = 200 * SAMPLES_PER_MS  # the wake word may last this long beyond the detection
 
 
 @dataclass(frozen=True, slots=True)
 class Understood:
     """A sentence and the commands found in it."""
 
-    text: str  # what was said, as well as it is known; "" for nothing
-    language: str  # of the text
+    text: str  # what was said, as far as known; "" for nothing
+    language: str  # language of the text
     commands: tuple[ParsedCommand, ...] = ()  # empty: no command
 
 
 class Listener:
-    """Owns the recogniser and its thread, and what is built from the house's names."""
+    """Own the recogniser, its thread, and what is built from the house's names."""
 
     def __init__(self, recognizer: Recognizer) -> None:
         self._recognizer = recognizer
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="recogniser")
         self._names = Names((), (), ())
-        self._known: object = None  # what the house is called, of which the parser is made
-        self._heard: tuple[object, str] = (None, "")  # the same of the grammar, and this box's room
+        self._known: object = None  # names from which the parser was built
+        # Names and area from which the grammar was built.
+        self._heard: tuple[object, str] = (None, "")
         self._warm = False  # templates and language model are loaded
         self._parser = Parser(Names((), (), ()))
 
     @property
     def languages(self) -> tuple[str, ...]:
-        """Codes of the languages that can be heard."""
+        """Codes of the languages that can be recognised."""
         return self._recognizer.languages
 
     async def prepare(self, house: House, area_id: str = "") -> None:
-        """Build everything for this house ahead of the first turn, the language model included."""
+        """Build everything for this house before the first turn, including the language model."""
         await self._run(self._prepare, house, area_id)
 
     async def read(self, text: str, language: str, house: House, area_id: str) -> Understood:
@@ -78,16 +79,19 @@ class Listener:
     async def hear(
         self, pcm: bytes, detection: int, language: str, house: House, area_id: str
     ) -> Understood:
-        """Understand a turn's sound. `detection`: samples from its start. Raises AudioError,
-        TookTooLong after HEARING_S."""
+        """Understand a turn's audio. `detection` is in samples from its start.
+
+        Raises AudioError, and TookTooLong after HEARING_S.
+        """
         return await self._in_time(self._hear, pcm, detection, language, house, area_id)
 
     async def transcribe(self, pcm: bytes) -> str:
-        """Free text of 16 kHz mono int16, no command sought. Raises as `hear`."""
+        """Return the free text of 16 kHz mono int16 audio, without looking for a command. Raises as
+        `hear`."""
         return await self._in_time(self._recognizer.transcribe, pcm)
 
     async def spell(self, pcm: bytes) -> str:
-        """Number words of 16 kHz mono int16, "" for none. Raises as `hear`."""
+        """Return the number words in 16 kHz mono int16 audio, "" for none. Raises as `hear`."""
         recognizer = self._recognizer
         digits = recognizer.spell if isinstance(recognizer, DigitRecognizer) else None
         return await self._in_time(digits or recognizer.transcribe, pcm)
@@ -97,11 +101,11 @@ class Listener:
         self._thread.shutdown(wait=False, cancel_futures=True)
 
     async def _in_time(self, work: Callable[..., _Result], *arguments: object) -> _Result:
-        """Run what hears a sound, while somebody waits for it."""
+        """Run recognition that somebody waits for, within HEARING_S."""
         try:
             async with asyncio.timeout(HEARING_S):
                 return await self._run(self._punctual, work, *arguments)
-        except TimeoutError:  # of one that cannot be stopped; its thread ends in its own time
+        except TimeoutError:  # a recogniser that cannot be stopped; its thread finishes later
             raise TookTooLong("The recogniser needs too long for what was said.") from None
 
     def _punctual(self, work: Callable[..., _Result], *arguments: object) -> _Result:
@@ -112,7 +116,7 @@ class Listener:
         try:
             return work(*arguments)
         finally:
-            recognizer.finish_within(math.inf)  # nobody waits for what is made ahead
+            recognizer.finish_within(math.inf)  # no time limit for work done in advance
 
     async def _run(self, work: Callable[..., _Result], *arguments: object) -> _Result:
         return await asyncio.get_running_loop().run_in_executor(self._thread, work, *arguments)
@@ -122,13 +126,13 @@ class Listener:
         if self._warm:
             return
         for language in self._recognizer.languages:
-            self._parser.parse("hello", language)  # loads that language's templates
+            self._parser.parse("hello", language)  # loads the templates of that language
         if isinstance(self._recognizer, GrammarRecognizer):
             self._recognizer.decode_freely(bytes(2 * _WAKE_TAIL))
         self._warm = True
 
     def _use(self, house: House) -> None:
-        """Make the parser anew if the house's names have changed."""
+        """Rebuild the parser if the house's names have changed."""
         known = naming(house)
         if known == self._known:
             return
@@ -137,7 +141,8 @@ class Listener:
         self._known = known
 
     def _listen_for(self, house: House, area_id: str) -> None:
-        """The same, and the grammar: it takes far longer, and what is typed needs none."""
+        """Do the same, and rebuild the grammar, which takes far longer and is not needed for typed
+        text."""
         self._use(house)
         known, room = self._heard
         if (known is self._known and room == area_id) or not isinstance(
@@ -175,10 +180,10 @@ class Listener:
         language: str,
         area_id: str,
     ) -> Understood:
-        """The first start that gives an accepted command wins.
+        """Return the command of the first start position that gives an accepted one.
 
-        Engines differ in when they detect; a start inside the wake word can send the search astray,
-        so the detection itself and the start of the sound are tried too.
+        Engines differ in when they detect, and a start within the wake word can lead the search
+        astray, so the detection itself and the start of the audio are tried too.
         """
         free = Decoding(())
         for start in dict.fromkeys((max(0, detection - _BEFORE_DETECTION), detection, 0)):
@@ -195,14 +200,14 @@ class Listener:
             evidence = weigh(said, free, wake_until, recognizer.phones)
             if evidence.accepted:
                 return Understood(text, language, (command,))
-            if evidence.opposed:  # another start might believe it
+            if evidence.opposed:  # another start position might accept it
                 break
         if not free.words:
             free = recognizer.decode_freely(pcm[2 * detection :])
         return Understood(free.text, language)
 
 
-# The recogniser that `offline.recognizer` names: built in, on the network, or a model folder.
+# The recogniser named by `offline.recognizer`: built in, on the network, or a model folder.
 
 
 class RemoteRecognizer:
@@ -214,13 +219,14 @@ class RemoteRecognizer:
 
     @property
     def languages(self) -> tuple[str, ...]:
-        """Language codes that the server is asked for."""
+        """Language codes requested from the server."""
         return self._languages
 
     def transcribe(self, pcm: bytes) -> str:
-        """Free text of 16 kHz mono int16. Raises DeviceLost (try again) and InputUnusable."""
+        """Return the free text of 16 kHz mono int16 audio. Raises DeviceLost (try again) and
+        InputUnusable."""
         try:
-            # Called from a worker thread, which has no event loop: this one lives for the request.
+            # Called on a worker thread without an event loop; this loop lasts for one request.
             return plain_words(asyncio.run(self._server.transcribe(pcm)))
         except Unavailable as error:
             raise DeviceLost(str(error)) from error
@@ -229,10 +235,11 @@ class RemoteRecognizer:
 
 
 def make_recognizer(value: str, languages: Sequence[str]) -> Recognizer:
-    """The recogniser for a value of `offline.recognizer`; `languages` are those configured.
+    """Return the recogniser for a value of `offline.recognizer`; `languages` are the configured
+    ones.
 
-    "" is the built-in one, "tcp://host:port" or "wyoming://host:port" a server, all else a folder.
-    Loads models, so call it from a worker thread. Raises InputUnusable.
+    "" is the built-in one, "tcp://host:port" or "wyoming://host:port" a server, anything else a
+    folder. Loads models, so call it from a worker thread. Raises InputUnusable.
     """
     if not value:
         return SphinxRecognizer()
@@ -245,6 +252,6 @@ def make_recognizer(value: str, languages: Sequence[str]) -> Recognizer:
         host, port = parse_address(value)
     except IntegrationError as error:
         raise InputUnusable(f"offline.recognizer: {error}") from None
-    # Asked in one language the server need not guess; of several it must.
+    # With a single language the server need not guess.
     server = WyomingRecognizer(host, port, bases[0] if len(bases) == 1 else None)
     return RemoteRecognizer(server, bases)

@@ -1,4 +1,4 @@
-"""The house's names as people say them; doubled names are told apart by room."""
+"""The house's names as people say them; duplicate names are told apart by room."""
 
 import re
 import unicodedata
@@ -10,7 +10,7 @@ from typing import Any
 from assistant.tools.house.questions import door_of, is_of_a_door, without_part
 from integrations.home_assistant.house import Entity, House
 
-# Numbers between 0 and 100 in English words, both ways.
+# Numbers from 0 to 100 in English words, in both directions.
 
 
 _SMALL = (
@@ -22,7 +22,7 @@ _HUNDRED = "one hundred"
 
 
 def number_words(number: int) -> str:
-    """In words up to 100, digit by digit beyond."""
+    """Return the number in words up to 100, digit by digit beyond."""
     if number < 20:
         return _SMALL[number]
     if number < 100:
@@ -40,29 +40,29 @@ _SPOKEN = re.compile(
 
 
 def digits_for_quantities(text: str) -> str:
-    """ "fifty percent" -> "50 percent": numbers in front of a unit become digits."""
+    """Turn numbers before a unit into digits: "fifty percent" becomes "50 percent"."""
     return _SPOKEN.sub(lambda found: _BY_WORDS[found[1]], text)
 
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """One way to call something."""
+    """One name of something in the house."""
 
-    text: str  # as it is said, lower case: "lamp two"
-    written: str  # as Home Assistant has it: "Lamp 2"
-    ids: tuple[str, ...]  # what it may mean: one, or several of one domain with the same name
+    text: str  # spoken form in lower case: "lamp two"
+    written: str  # Home Assistant's form: "Lamp 2"
+    ids: tuple[str, ...]  # ids it may mean: one, or several of one domain with the same name
     domain: str  # "light", "area", "floor"
-    derived: bool = False  # made by us from name and room: "bedroom lamp"
+    derived: bool = False  # built from name and room: "bedroom lamp"
 
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """Everything in the house that can be called."""
+    """All names in the house."""
 
     entities: tuple[Name, ...]
     areas: tuple[Name, ...]
     floors: tuple[Name, ...]
-    doors: tuple[Name, ...] = ()  # each by the names of its parts, without words such as "lock"
+    doors: tuple[Name, ...] = ()  # doors by the names of their parts, without words such as "lock"
 
     def of(self, *domains: str) -> list[str]:
         """Return names of entities of these domains, each once."""
@@ -70,7 +70,7 @@ class Names:
 
 
 def spoken(written: str) -> str:
-    """A name as the words of an English speaker: plain lower-case letters, numbers as words."""
+    """Return a name in an English speaker's words: plain lower-case letters, numbers as words."""
     folded = unicodedata.normalize("NFKD", written).encode("ascii", "ignore").decode()
     folded = re.sub(r"\b([A-Z]{2,4})\b", lambda found: " ".join(found[1]), folded)  # TV -> T V
     words: list[str] = []
@@ -80,9 +80,10 @@ def spoken(written: str) -> str:
 
 
 def naming(house: House) -> tuple[object, ...]:
-    """All that `house_names` depends on, and where things are; equal where none of it has changed.
+    """Return everything that `house_names` depends on, and the areas of things, for comparison.
 
-    A tenth of the work: pictures of the house come with every change of a state.
+    This takes a tenth of the time of `house_names`, and snapshots come with every change of a
+    state.
     """
     things = tuple(
         (one.entity_id, one.names, one.area_id, one.device_class) for one in house.exposed()
@@ -91,7 +92,7 @@ def naming(house: House) -> tuple[object, ...]:
 
 
 def house_names(house: House) -> Names:
-    """All names and aliases; entities that are not exposed have none."""
+    """Return all names and aliases of exposed entities."""
     by_text: dict[tuple[str, str], list[tuple[Entity, str]]] = defaultdict(list)
     for entity in house.exposed():
         for written in entity.names:
@@ -115,7 +116,7 @@ def house_names(house: House) -> Names:
 
 
 def without_words(names: Names, words: Collection[str]) -> Names:
-    """Only the names in which none of these words occurs."""
+    """Return only the names that contain none of these words."""
 
     def kept(some: tuple[Name, ...]) -> tuple[Name, ...]:
         return tuple(name for name in some if not set(name.text.split()) & set(words))
@@ -133,15 +134,17 @@ def _told_apart(
 
 
 def _rooms(entity: Entity, house: House) -> list[str]:
-    """Return names of the room in which it stands."""
+    """Return the names of the entity's area."""
     area = house.areas.get(entity.area_id or "")
     names = (area.name, *area.aliases) if area is not None else ()
     return [room for name in names if (room := spoken(name))]
 
 
 def _doors(house: House) -> Iterable[Name]:
-    """Doors, windows and gates by every name of their parts. Of one door one part stands for all;
-    several that are called the same are told apart by who asks."""
+    """Yield doors, windows and gates by every name of their parts.
+
+    One part stands for each door; the caller tells several doors of the same name apart.
+    """
     parts = [one for one in house.exposed() if is_of_a_door(one)]
     by_text: dict[str, tuple[str, list[Entity]]] = {}
     for part in parts:
@@ -167,7 +170,8 @@ def _places(places: Iterable[tuple[str, tuple[str, ...]]], kind: str) -> Iterabl
 
 
 def name_values(names: Names) -> Iterable[tuple[str, str, dict[str, Any], dict[str, Any]]]:
-    """Yield what entities are called, what is written, and what it means, as hassil takes them."""
+    """Yield the spoken form, written form, context and metadata of entity names, as hassil takes
+    them."""
     for name in names.entities:
         context = {"domain": name.domain}
         metadata = {"ids": name.ids, "domain": name.domain}
@@ -176,7 +180,7 @@ def name_values(names: Names) -> Iterable[tuple[str, str, dict[str, Any], dict[s
 
 
 def door_values(names: Names) -> Iterable[tuple[str, str, dict[str, Any], dict[str, Any]]]:
-    """Yield the same of doors, each by the names of its parts."""
+    """Yield the same for doors, by the names of their parts."""
     for name in names.doors:
         metadata = {"ids": name.ids, "domain": name.domain}
         for text in dict.fromkeys((name.text, *_plain(name))):
@@ -184,12 +188,12 @@ def door_values(names: Names) -> Iterable[tuple[str, str, dict[str, Any], dict[s
 
 
 def place_values(places: Iterable[Name]) -> Iterable[tuple[str, str]]:
-    """Yield what areas or floors are called, and their ids."""
+    """Yield the names of areas or floors and their ids."""
     for place in places:
         for text in dict.fromkeys((place.text, *_plain(place))):
             yield text, place.ids[0]
 
 
 def _plain(name: Name) -> tuple[str, ...]:
-    """The written form too, where the spoken one is that and not one made from it."""
+    """Return the written form too, unless the name is derived."""
     return () if name.derived else (name.written.lower(),)

@@ -1,6 +1,6 @@
 """Text to intents, with hassil and Home Assistant's own sentence templates.
 
-The templates are home-assistant-intents (OHF-Voice, CC BY 4.0), hassil is Apache-2.0.
+The templates are home-assistant-intents (OHF-Voice, CC BY 4.0); hassil is Apache-2.0.
 """
 
 import re
@@ -25,35 +25,37 @@ from assistant.brains.offline.names import (
 from assistant.brains.offline.sentences import MEMORY_TOOLS, our_sentences
 from assistant.tools.house.intents import LATER, as_said
 
-_TIME = re.compile(r"\b(\d{1,2}):(\d{2})\b")  # as it is typed
+_TIME = re.compile(r"\b(\d{1,2}):(\d{2})\b")  # as typed
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedCommand:
-    """One complete thing that was asked for."""
+    """One complete command or question."""
 
     intent: str  # "HassTurnOn"
-    text: str  # the words that asked for it
-    slots: Mapping[str, Any] = field(default_factory=dict)  # values, and domain or device_class
-    entity_ids: tuple[str, ...] = ()  # what its name may mean; several: the name is not unique
-    name: str = ""  # the name as Home Assistant writes it, "" where none was said
+    text: str  # the words of the command
+    # Slot values, and domain or device_class.
+    slots: Mapping[str, Any] = field(default_factory=dict)
+    # Entities its name may mean; several if the name is not unique.
+    entity_ids: tuple[str, ...] = ()
+    name: str = ""  # the name as Home Assistant writes it, "" if none was said
     called: str = ""  # the name as the person said it, with their article: "the kitchen light"
     area_id: str = ""
     place: str = ""  # the area or floor as the person said it
     floor_id: str = ""
-    area_said: bool = False  # False: the area is where the assistant stands
-    response: str = ""  # which kind of answer the template expects: "one_yesno", "how_many"
+    area_said: bool = False  # False if the area is this device's
+    response: str = ""  # kind of answer that the template expects: "one_yesno", "how_many"
     colour: str = ""  # as the person said it; the slot has Home Assistant's English word
-    later: "ParsedCommand | None" = None  # what is to be done when the time is over
+    later: "ParsedCommand | None" = None  # the command to run at the end of the time
 
 
 def languages() -> frozenset[str]:
-    """Codes that there are templates for."""
+    """Return the codes of the languages with templates."""
     return frozenset(home_assistant_intents.get_languages())
 
 
 class Parser:
-    """Parses sentences about one picture of the house's names."""
+    """Parse sentences about one set of the house's names."""
 
     def __init__(self, names: Names) -> None:
         self._areas = names.areas
@@ -65,7 +67,8 @@ class Parser:
         }
 
     def parse(self, text: str, language: str, area_id: str = "") -> ParsedCommand | None:
-        """The one command that the whole text is, or None. `area_id`: where the assistant is."""
+        """Return the single command that the whole text is, or None. `area_id` is this device's
+        area."""
         if (found := self._parse(text, language, area_id)) is not None:
             return found
         others = (self._parse(o, language, area_id) for o in reworded(text.lower(), self._areas))
@@ -88,7 +91,7 @@ class Parser:
             others = recognize_all(said, intents, **given)
             result = max(
                 (one for one in others if not _cuts_a_word(one, said)),
-                key=lambda one: one.text_chunks_matched,  # as it prefers too
+                key=lambda one: one.text_chunks_matched,  # the same preference as hassil's
                 default=None,
             )
         if result is None or _asks_about_the_world(result):
@@ -103,8 +106,11 @@ class Parser:
 
 
 def _cuts_a_word(result: RecognizeResult, said: str) -> bool:
-    """Does an open list end within a word? hassil (3.12) finds "a {name}" in "leche a la lista" at
-    the end of "la" too, and would put "leche a l" on the list."""
+    """Return True if an open list ends within a word.
+
+    hassil (3.12) finds "a {name}" in "leche a la lista" also at the end of "la", and would put
+    "leche a l" on the list.
+    """
     texts = [entity.text.strip() for entity in result.entities_list if entity.is_wildcard]
     return any(
         text in said and not re.search(rf"(?<!\w){re.escape(text)}(?!\w)", said) for text in texts
@@ -112,7 +118,8 @@ def _cuts_a_word(result: RecognizeResult, said: str) -> bool:
 
 
 def _asks_about_the_world(result: RecognizeResult) -> bool:
-    """Does it fit only an open list? "Who is the prime minister" fits "who is {zone}"."""
+    """Return True if the text only fits an open list: "who is the prime minister" fits "who is
+    {zone}"."""
     state = result.entities.get("state")
     return state is not None and state.is_wildcard
 
@@ -154,7 +161,7 @@ def _place_said(result: RecognizeResult) -> str:
 
 
 def _with_article(name: str, said: str) -> str:
-    """The name with the article that stands in front of it in the text."""
+    """Return the name with the article that precedes it in the text."""
     before = said.partition(name.lower())[0].split()
     articles = ("the", "el", "la", "los", "las")
     return f"{before[-1]} {name.lower()}" if before and before[-1] in articles else name.lower()
@@ -162,7 +169,7 @@ def _with_article(name: str, said: str) -> str:
 
 @cache
 def _intents(language: str) -> Intents | None:
-    """Compiled templates of "es-MX", else of "es"; None where there are none."""
+    """Return the compiled templates of "es-MX", else of "es"; None if there are none."""
     for code in dict.fromkeys((language, language.partition("-")[0])):
         found = home_assistant_intents.get_intents(code) if code else None
         if found is not None:
@@ -177,20 +184,25 @@ def _intents(language: str) -> Intents | None:
 
 _NUMBER = re.compile(r"(?<=\w )(?:number|número|no\.|nº) (?=\S)")
 _IN = re.compile(r"(?P<what>.+) (?:in|of) (?:the )?(?P<room>\S.*)")
-_MOST = 8  # sentences
+_MOST = 8  # wordings at most
 
 
 def reworded(text: str, areas: Iterable[Name]) -> list[str]:
-    """Return other wordings of a sentence, in lower case: "plug number two" is "plug 2", and the
-    main light in the study may be called "Office main light"."""
+    """Return other wordings of a sentence, in lower case.
+
+    "plug number two" is "plug 2", and the main light in the study may be called "Office main
+    light".
+    """
     said = _NUMBER.sub("", text)
     others = [said] if said != text else []
     return [*others, *_by_room(said, areas)][:_MOST]
 
 
 def _by_room(text: str, areas: Iterable[Name]) -> Iterator[str]:
-    """ "turn on the main light in the study" -> "turn on the office main light": each name of that
-    room in front of what follows the last article."""
+    """Yield sentences that put each name of the room before the thing's name.
+
+    "turn on the main light in the study" becomes "turn on the office main light".
+    """
     found = _IN.fullmatch(text)
     if found is None:
         return
@@ -205,7 +217,7 @@ def _by_room(text: str, areas: Iterable[Name]) -> Iterator[str]:
 
 
 def _as_written(slots: Mapping[str, Any], text: str) -> dict[str, Any]:
-    """The slots with the large letters of the sentence, which is parsed without any."""
+    """Return the slots with the capitals of the sentence, which is parsed in lower case."""
     return {
         key: _as_in(text, value) if isinstance(value, str) else value
         for key, value in slots.items()
@@ -219,19 +231,19 @@ def _as_in(text: str, value: str) -> str:
     return found[:1].upper() + found[1:]
 
 
-# Several commands in one sentence: split at "and", the verb carried over to parts that lack it.
+# Several commands in one sentence: split at "and"; the verb is carried over to parts without one.
 
 
 _AND = re.compile(r"(?:\s*,\s*|\s+)(?:and then|and|then|y luego|y)\s+|\s*,\s+")
 _FINAL_WORDS = ("on", "off")
-_BARE_INTENTS = ("HassTurnOn",)  # a name alone reads as "turn it on"
+_BARE_INTENTS = ("HassTurnOn",)  # a name alone is parsed as "turn it on"
 MAX_PARTS = 8
 
 Parse = Callable[[str], ParsedCommand | None]
 
 
 def parse_all(text: str, parse: Parse) -> list[ParsedCommand]:
-    """Every command of the sentence in order; empty unless all parts are complete."""
+    """Return every command of the sentence in order, or nothing unless all parts are complete."""
     whole = parse(text)
     if whole is not None:
         return [whole]
@@ -248,7 +260,7 @@ def parse_all(text: str, parse: Parse) -> list[ParsedCommand]:
 
 
 def _part(part: str, last: str, before: ParsedCommand | None, parse: Parse) -> ParsedCommand | None:
-    """One part by itself, or completed with what its neighbours say."""
+    """Parse one part by itself, or completed with words of its neighbours."""
     if before is not None:
         carried = _carried(part, before)
         alone = parse(part)
@@ -267,10 +279,10 @@ def _part(part: str, last: str, before: ParsedCommand | None, parse: Parse) -> P
 
 
 def _carried(part: str, before: ParsedCommand) -> list[str]:
-    """The part behind the words that the command before it began with, longest first.
+    """Return the part with the first words of the command before it, longest first.
 
-    "turn on the kitchen light" + "the hall light" -> "turn on the hall light"; one that ends with
-    its switch word gives that too: "turn the kitchen light off" + "the hall light".
+    "turn on the kitchen light" + "the hall light" gives "turn on the hall light". A command that
+    ends with its switch word gives that too: "turn the kitchen light off" + "the hall light".
     """
     words = before.text.split()
     shared = [" ".join(words[:count]) for count in range(min(3, len(words) - 1), 0, -1)]
@@ -281,5 +293,5 @@ def _carried(part: str, before: ParsedCommand) -> list[str]:
 
 
 def _is_bare(part: str, command: ParsedCommand) -> bool:
-    """Is the part only a name, so that its verb stands in front of another part?"""
+    """Return True if the part is only a name, whose verb is in another part."""
     return command.intent in _BARE_INTENTS and command.called.strip() == part.strip().lower()

@@ -1,17 +1,16 @@
-"""The phones of words: how names sound, and whether it was really a command that was heard.
+"""The phones of words: how names sound, and whether a command was really heard.
 
-The grammar always finds something; `weigh` judges whether it was said.
+The grammar always finds something; `weigh` judges whether it was said. It uses three pieces of
+evidence, all measured on synthetic speech (60 commands and 200 other sentences in three flite
+voices) and checked on recordings of people:
 
-Three pieces of evidence, all measured on made speech (60 commands and 200 other sentences in three
-flite voices) and checked on recordings of people:
+- the distance of the phones of free decoding from those of the command (made-up names come out
+  of free decoding as other words that sound alike, so phones are compared, not spellings);
+- how badly the worst word fits the audio, compared with a loop of all phones;
+- the phones that free decoding heard outside the command.
 
-- how far the phones of free decoding are from those of the command (made-up names come out of free
-  decoding as other words that sound alike, so phones are compared, not spellings);
-- how badly the worst word fits the sound, against a loop of all phones;
-- what free decoding heard outside the command.
-
-A command never counts when a sentence of another meaning that differs in one word is nearer to what
-free decoding heard: "unlock" behind "lock", "eighty" behind "eight".
+A command is never accepted if a sentence of another meaning that differs in one word is nearer to
+what free decoding heard: "unlock" instead of "lock", "eighty" instead of "eight".
 """
 
 import logging
@@ -25,21 +24,24 @@ from audio.recognize.protocol import Decoding, HeardWord
 
 Phones = Callable[[str], Sequence[str]]
 
-_LIMIT = 0.95  # of the sum below: commands mostly lie below 0.9, other sentences above 1.0
-_FARTHEST = 0.65  # of the phones; whatever the rest says, free decoding must have heard the like
-_USUAL_FIT = -2.0  # natural log per 10 ms; clear speech fits as well as this
+_LIMIT = 0.95  # limit of the sum below: most commands are below 0.9, other sentences above 1.0
+# Limit of the phone distance: whatever the rest says, free decoding must have heard something
+# similar.
+_FARTHEST = 0.65
+_USUAL_FIT = -2.0  # natural log per 10 ms; the fit of clear speech
 _WORST_WORD = 200.0  # deficit of one word that counts as 1
 _MEAN_FIT = 4.0  # mean deficit that counts as 1
-_OUTSIDE_FREE = 3  # phones outside the command that count nothing: breath, a clipped tail
+_OUTSIDE_FREE = 3  # phones outside the command that are ignored: breath, a clipped ending
 _OUTSIDE_BASE, _OUTSIDE_PHONES = 0.3, 20.0
 _FRAME = 10 * SAMPLES_PER_MS
-_EDGE = 50 * SAMPLES_PER_MS  # word boundaries of two decodings differ by this much
+_EDGE = 50 * SAMPLES_PER_MS  # word boundaries of two decodings may differ by this much
 
 _RIVAL_PAIRS = (
     *(("on", "off"), ("up", "down"), ("open", "close"), ("open", "shut"), ("open", "closed")),
     *(("lock", "unlock"), ("locked", "unlocked"), ("locked", "closed"), ("raise", "lower")),
     ("mute", "unmute"),
-    *(("can", "did"), ("could", "did"), ("would", "did")),  # a request, a question about the past
+    # A request against a question about the past.
+    *(("can", "did"), ("could", "did"), ("would", "did")),
     *(("thirteen", "thirty"), ("fourteen", "forty"), ("fifteen", "fifty"), ("sixteen", "sixty")),
     *(("seventeen", "seventy"), ("eighteen", "eighty"), ("nineteen", "ninety")),
     *(("six", "sixty"), ("seven", "seventy"), ("eight", "eighty"), ("nine", "ninety")),
@@ -56,17 +58,17 @@ _KIND = {phone: number for number, kind in enumerate(_KINDS) for phone in kind.s
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Agreement of a command with the sound. Lower is better."""
+    """Agreement of a command with the audio. Lower is better."""
 
-    distance: float  # 0 to 1: phones of the command against those of free decoding
-    misfit: float  # natural log: what the worst word lacks to a usual fit
-    mean_misfit: float  # natural log per 10 ms over all words
-    outside: int  # phones that free decoding heard beside the command
+    distance: float  # 0 to 1: distance of the command's phones from those of free decoding
+    misfit: float  # natural log: deficit of the worst word against the usual fit
+    mean_misfit: float  # natural log per 10 ms, mean over all words
+    outside: int  # phones that free decoding heard outside the command
     opposed: bool = False  # free decoding is nearer to the command with a rival word
 
     @property
     def doubt(self) -> float:
-        """One figure of all."""
+        """All figures combined into one."""
         doubt = self.distance + self.misfit / _WORST_WORD + self.mean_misfit / _MEAN_FIT
         if self.outside > _OUTSIDE_FREE:
             doubt += _OUTSIDE_BASE + self.outside / _OUTSIDE_PHONES
@@ -74,25 +76,25 @@ class Evidence:
 
     @property
     def accepted(self) -> bool:
-        """Is it a command?"""
+        """True if the command is accepted."""
         return not self.opposed and self.doubt <= _LIMIT and self.distance <= _FARTHEST
 
 
 def hopeless(command: Sequence[HeardWord]) -> bool:
-    """Does the sound alone refute it, so that free decoding can be spared?"""
+    """Return True if the audio alone refutes the command, so that free decoding is not needed."""
     return _misfit(command) / _WORST_WORD + _mean_misfit(command) / _MEAN_FIT > _LIMIT
 
 
 def weigh(
     command: Sequence[HeardWord], free: Decoding, wake_until: int, phones: Phones
 ) -> Evidence:
-    """Compare the grammar's words (without the wake word) with free decoding of the same sound.
+    """Compare the grammar's words (without the wake word) with free decoding of the same audio.
 
-    `wake_until`: samples up to which free words may be the wake word's tail.
+    `wake_until` is the sample up to which free words may be the end of the wake word.
     """
     start, end = command[0].start - _EDGE, command[-1].end + _EDGE
     heard = [word for word in free.words if _middle(word) > start or word.end > wake_until]
-    # A word that stands for the command's last one may stretch over the silence behind it.
+    # A word matching the command's last word may stretch over the silence after it.
     last = _middle(command[-1])
     outside = [
         word
@@ -110,7 +112,7 @@ def weigh(
 
 
 def _opposed(command: Sequence[str], heard: Sequence[str], phones: Phones) -> bool:
-    """Is the sentence with a rival in the place of one word nearer to what was heard?"""
+    """Return True if the sentence with a rival in place of one word is nearer to what was heard."""
     edits = _edits(_spell(command, phones), heard)
     rivals = (
         [*command[:at], other, *command[at + 1 :]]
@@ -143,12 +145,12 @@ def _spell(words: Sequence[str], phones: Phones) -> list[str]:
 
 
 def _distance(said: Sequence[str], heard: Sequence[str]) -> float:
-    """Edit distance of two phone sequences over the longer one's length."""
+    """Return the edit distance of two phone sequences divided by the length of the longer one."""
     return _edits(said, heard) / max(len(said), len(heard)) if said and heard else 1.0
 
 
 def _edits(said: Sequence[str], heard: Sequence[str]) -> float:
-    """Edit distance of two phone sequences; kin sounds cost half."""
+    """Return the edit distance of two phone sequences; similar sounds cost half."""
     row: list[float] = [float(column) for column in range(len(heard) + 1)]
     for count, phone in enumerate(said, start=1):
         above, row = row, [float(count)]
@@ -168,7 +170,7 @@ def _swap(phone: str, other: str) -> float:
     return 0.5 if same_kind else 1.0
 
 
-# Phones of the wake words that engines ship with.
+# Phones of the wake words that come with the engines.
 _PHONES = {
     "okay_nabu": "OW K EY N AA B UW",
     "hey_jarvis": "HH EY JH AA R V IH S",
@@ -179,7 +181,7 @@ _PHONES = {
 
 
 def wake_tails(words: Iterable[str] = tuple(_PHONES)) -> tuple[str, ...]:
-    """Every ending of the wake words, the whole word included; unknown words have none."""
+    """Return every ending of the wake words, including the whole words. Unknown words have none."""
     tails: dict[str, None] = {}
     for word in words:
         phones = _PHONES.get(word, "").split()
@@ -188,15 +190,15 @@ def wake_tails(words: Iterable[str] = tuple(_PHONES)) -> tuple[str, ...]:
     return tuple(tails)
 
 
-# Pronunciations for words outside the dictionary: espeak-ng's phonemes as ARPAbet.
+# Pronunciations of words that the dictionary lacks: espeak-ng's phonemes as ARPAbet.
 
 _log = logging.getLogger(__name__)
 
-_ACCENTS = ("en-us", "en-gb")  # two readings are better than one where nobody knows how it is said
+_ACCENTS = ("en-us", "en-gb")  # two readings, because the speaker's pronunciation is not known
 _TIMEOUT_S = 20.0  # for all words together
 
-# International Phonetic Alphabet as espeak-ng 1.51 writes English -> the 39 phones of CMUdict.
-# Longest key wins; what is not here (stress, length, ties) is silent.
+# International Phonetic Alphabet as espeak-ng 1.51 writes English -> the 39 phones of CMUdict. The
+# longest key wins; symbols not listed (stress, length, ties) are silent.
 _ARPABET = {
     "aɪ": "AY", "aʊ": "AW", "eɪ": "EY", "oʊ": "OW", "əʊ": "OW", "ɔɪ": "OY",
     "aɪɚ": "AY ER", "aɪə": "AY AH", "iə": "IY AH", "eə": "EH R", "ʊə": "UH R", "ɪə": "IH R",
@@ -210,7 +212,7 @@ _ARPABET = {
     "ʃ": "SH", "t": "T", "θ": "TH", "v": "V", "w": "W", "x": "K", "z": "Z", "ʒ": "ZH", "ʔ": "T",
     "ɬ": "L", "ɲ": "N Y", "β": "V", "ɣ": "G", "ç": "HH",
 }  # fmt: skip
-# People read a made-up name with another vowel than espeak-ng, mostly in its first syllable.
+# People often read a made-up name with another vowel than espeak-ng, mostly in its first syllable.
 _OTHER_VOWELS = {
     "IY": ("EH",), "EH": ("IY",), "AA": ("AE", "OW"), "AE": ("AA", "EY"), "AY": ("IH",),
     "IH": ("AY",), "OW": ("AA",), "AO": ("AA",), "UW": ("AH",), "AH": ("UW",), "EY": ("AE",),
@@ -220,7 +222,7 @@ _LONGEST = max(len(symbol) for symbol in _ARPABET)
 
 
 def arpabet(ipa: str) -> str:
-    """One word's phones, separated by spaces, "" when nothing of it can be said."""
+    """Return the phones of one word, separated by spaces, "" if none can be pronounced."""
     phones: list[str] = []
     at = 0
     while at < len(ipa):
@@ -234,9 +236,9 @@ def arpabet(ipa: str) -> str:
 
 
 def pronounce(words: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """ARPAbet readings of each word, by one espeak-ng process per accent.
+    """Return ARPAbet readings of each word, using one espeak-ng process per accent.
 
-    A word that espeak-ng cannot say is absent. Without espeak-ng the result is empty.
+    Words that espeak-ng cannot pronounce are missing. Without espeak-ng the result is empty.
     """
     program = shutil.which("espeak-ng")
     if program is None or not words:
@@ -251,7 +253,7 @@ def pronounce(words: Sequence[str]) -> dict[str, tuple[str, ...]]:
 
 
 def _other_readings(phones: str) -> list[str]:
-    """The same with other vowels: in the first syllable, and for a long i in a later one."""
+    """Return the same with other vowels: in the first syllable, and for a long i in a later one."""
     said = phones.split()
     first = next((at for at, phone in enumerate(said) if phone in _VOWELS), len(said))
     found = [said]
@@ -262,7 +264,8 @@ def _other_readings(phones: str) -> list[str]:
 
 
 def _phonemes(program: str, accent: str, words: Sequence[str]) -> list[str]:
-    """One line of phonemes a word; empty when the program does not answer line by line."""
+    """Return one line of phonemes per word, or nothing if the program does not answer line by
+    line."""
     run = subprocess.run(
         [program, "-q", "--ipa", "-v", accent],
         input="".join(f"{word}.\n\n" for word in words),

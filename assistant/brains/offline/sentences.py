@@ -1,16 +1,17 @@
-"""Sentences that Home Assistant's templates lack, and the tools that intents of our own lead to.
+"""Sentences that Home Assistant's templates lack, and the tools that our own intents use.
 
 Each `sentences/LANGUAGE.toml` beside this file has, in hassil's template form,
 
-- `intents`: further templates of an intent, as blocks with slots and what they require;
-- `states`: questions about doors, locks and sensors, by what is asked (`_STATES`). Theirs know a
-  door by the exact name of one thing of one domain. Here a door is meant by its own name, whatever
-  its contact and its lock are called (`{door:name}`, with either kind of `{STATE}`), a kind may be
-  asked about without a name ("is the garage door open"), and so may the whole house;
-- `parts`: what words such as `{SPAN}` in a template stand for;
+- `intents`: additional templates of an intent, as blocks with slots and what they require;
+- `states`: questions about doors, locks and sensors, by what is asked (`_STATES`). Home
+  Assistant's templates know a door by the exact name of one entity of one domain. Here a door is
+  known by its own name, whatever its contact and lock are called (`{door:name}`, with either kind
+  of `{STATE}`), and a kind can be asked about without a name ("is the garage door open"), as can
+  the whole house;
+- `parts`: replacements for words such as `{SPAN}` in a template;
 - `lists`: values by what is said.
 
-`recogniser-en.toml` is what `grammar.py` makes a recogniser listen for.
+`grammar.py` builds the recogniser's grammar from `recogniser-en.toml`.
 """
 
 import tomllib
@@ -38,8 +39,8 @@ from assistant.tools.builtin.protocol import CORRECT, FORGET, RECALL, REMEMBER
 from assistant.tools.house.questions import EVERYTHING
 from assistant.tools.undo.tools import CORRECT_LAST, UNDO
 
-# Intent -> the tool, and what it must be told besides the slots. Those of Home Assistant's are
-# called "Hass...": all timers of a box are Hearth's own.
+# Intent -> the tool, and its arguments besides the slots. Home Assistant's intents are called
+# "Hass...": all timers of this device are Hearth's own.
 TIMER_TOOLS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "HassStartTimer": (START_TIMER, {}),
     "HassCancelTimer": (CANCEL_TIMER, {}),
@@ -58,7 +59,7 @@ ALARM_TOOLS: Mapping[str, str] = {
     CANCEL_ALARM: CANCEL_TIMER,
     SNOOZE_ALARM: CHANGE_TIMER,
 }
-MEMORY_TOOLS: Mapping[str, str] = {  # their slots are the tool's arguments
+MEMORY_TOOLS: Mapping[str, str] = {  # the slots are the tool's arguments
     "HearthRemember": REMEMBER,
     "HearthRecall": RECALL,
     "HearthCorrectMemory": CORRECT,
@@ -76,21 +77,22 @@ OWN_TOOLS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
 PROFILE_INTENT = "HearthSwitchProfile"
 
 TOMORROW = "tomorrow"
-ALARM_DAYS: Mapping[str, list[str]] = {  # as the files name several days
+ALARM_DAYS: Mapping[str, list[str]] = {  # names of several days in the files
     "workdays": list(WEEKDAYS[:5]),
     "daily": list(WEEKDAYS),
     "weekend": list(WEEKDAYS[5:]),
 }
 
-DEFINITE = "definite"  # the response of a question about "the door", "the windows"
-ROOM = "room_humidity"  # the response of a question about the air of a room
+DEFINITE = "definite"  # response of questions about "the door", "the windows"
+ROOM = "room_humidity"  # response of questions about the air of a room
 _HOUSE = {"device_class": EVERYTHING}
 _SENSOR = {"domain": "binary_sensor", "state": "on"}
 _BATTERY = {"domain": "binary_sensor", "device_class": "battery"}
-# Questions of `states` -> the kind of answer, and what is asked about.
+# Questions of `states` -> the kind of answer, and the slots.
 _STATES: tuple[tuple[str, str, Mapping[str, Any]], ...] = (
     ("kind", DEFINITE, {"domain": "cover"}),  # {cover_classes:device_class} {cover_states:state}
-    ("garage", DEFINITE, {"domain": "cover", "device_class": "garage"}),  # without its door
+    # The garage without the word "door".
+    ("garage", DEFINITE, {"domain": "cover", "device_class": "garage"}),
     ("locks", DEFINITE, {"domain": "lock"}),
     ("all_closed", "all", {"state": "closed", **_HOUSE}),
     ("all_locked", "all", {"state": "locked", **_HOUSE}),
@@ -108,16 +110,17 @@ _STATES: tuple[tuple[str, str, Mapping[str, Any]], ...] = (
     ("humidity", ROOM, {}),
     ("humidity_here", ROOM, {}),
 )
-# Of a language that the library divides further, the sentences go to these codes.
+# The sentence file for each language code; some languages have several codes in the library.
 _FILES = {"de": "de", "en": "en", "es": "es", "fr": "fr", "pt": "pt", "pt-BR": "pt", "vi": "vi"}
-_FREE = ("memory_fact", "memory_about", "profile_name")  # lists that any words are in
+_FREE = ("memory_fact", "memory_about", "profile_name")  # lists that accept any words
 _HORA = Unit("hora", "horas", feminine=True)  # "la una"
 
 Blocks = list[dict[str, Any]]
 
 
 def our_sentences(code: str) -> tuple[dict[str, Blocks], dict[str, Any]]:
-    """Further templates of each intent, and lists, for one of Home Assistant's languages."""
+    """Return additional templates of each intent, and lists, for one of Home Assistant's
+    languages."""
     free = {name: {"wildcard": True} for name in _FREE}
     if code not in _FILES:
         return {}, free
@@ -149,7 +152,7 @@ def _questions(states: Mapping[str, list[str]]) -> Iterator[dict[str, Any]]:
 
 
 def english_times() -> Iterator[tuple[str, str]]:
-    """Yield how a time is said, and it on a clock of 12 hours: "half past seven", "7:30"."""
+    """Yield spoken times and their form on a 12-hour clock: "half past seven", "7:30"."""
     for hour in range(1, 13):
         named, before = number_words(hour), (hour - 2) % 12 + 1
         yield f"{named} [o'clock]", f"{hour}:00"
@@ -166,7 +169,7 @@ def english_times() -> Iterator[tuple[str, str]]:
 
 
 def spanish_times() -> Iterator[tuple[str, str]]:
-    """Yield the same of Spanish: "siete y media", "7:30"."""
+    """Yield the same in Spanish: "siete y media", "7:30"."""
     for hour in range(1, 13):
         named, before = integer(hour, _HORA), (hour - 2) % 12 + 1
         yield f"{named} [en punto]", f"{hour}:00"
@@ -181,7 +184,7 @@ def spanish_times() -> Iterator[tuple[str, str]]:
 
 
 def _figures() -> Iterator[tuple[str, str]]:
-    """Yield times as they are typed. The parser makes "7:30" two words."""
+    """Yield typed times. The parser splits "7:30" into two words."""
     for hour in range(24):
         yield f"{hour}", f"{hour}:00"
         for minute in range(60):
