@@ -1,4 +1,5 @@
-"""What people choose while Hearth runs: the mode, the profile of a turn, and ratings of things."""
+"""Choices that people make while Hearth runs: the mode, the profile of a turn, ratings of
+things."""
 
 import asyncio
 import logging
@@ -35,52 +36,53 @@ if TYPE_CHECKING:
     from assistant.speech.output import SpeechOutput
 
 
-POLICY_MODE = "policy_mode"  # under which it is kept
+POLICY_MODE = "policy_mode"  # key in the store
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class _Switched:
-    """A mode other than the configured one, or until a time."""
+    """A mode other than the configured one, or one until a time."""
 
     mode: Mode
     until: datetime | None  # aware; None: until it is switched again
 
 
 class ModeKeeper:
-    """Knows the mode of this moment. Nobody has to wait for the time at which it falls back."""
+    """Keeps the present mode. A temporary mode ends by itself, without a task."""
 
     def __init__(self, kept: SmallValues, clock: Clock, configured: Mode) -> None:
-        """`configured`: `policy.mode`, to which it falls back."""
+        """`configured` is `policy.mode`, to which the mode falls back."""
         self._kept = kept
         self._clock = clock
         self._configured = configured
         self._switched: _Switched | None = None
-        self._unkept = False  # the disk does not know what holds
+        self._unkept = False  # the disk has another mode
         self._busy = asyncio.Lock()
 
     async def load(self) -> None:
-        """Take up what an earlier process has left, or another one has done. Raises StoreError."""
+        """Load the mode that an earlier or another process has set. Raises StoreError."""
         async with self._busy:
             if not self._unkept:
                 self._switched = _read(await self._kept.kept(POLICY_MODE))
 
     @property
     def current(self) -> Mode:
-        """Return what holds now."""
+        """Mode at this moment."""
         return self._at(self._switched, self._clock.now())
 
     @property
     def until(self) -> datetime | None:
-        """When the current mode falls back to the configured one; None: it does not."""
+        """Time at which the mode falls back to the configured one; None if it does not."""
         if self._switched is None or self._is_over(self._switched, self._clock.now()):
             return None
         return self._switched.until
 
     async def set(self, mode: Mode, until: datetime | None = None) -> None:
-        """Switch. `until`: aware; None: for good, which for the configured mode is as it was.
+        """Switch the mode. `until` is aware; None means for good, or back to the configured mode.
 
-        It holds even where the disk is full, but then not over a restart. Raises StoreError.
+        The mode applies even if it cannot be stored, but then not after a restart. Raises
+        StoreError.
         """
         for_good = mode is self._configured and until is None
         async with self._busy:
@@ -94,9 +96,9 @@ class ModeKeeper:
             self._unkept = False
 
     def loosens(self, mode: Mode, until: datetime | None = None) -> bool:
-        """Return whether at any time from now on `set` would make for more trust than there is.
+        """Return True if `set` would at any later time allow more than the present mode.
 
-        A stricter mode that ends sooner than the one that holds does, when it ends.
+        That includes a stricter mode that ends sooner than the present one.
         """
         now, asked = self._clock.now(), _Switched(mode, until)
         times = [now, *(one for one in (self.until, until) if one is not None and one > now)]
@@ -114,7 +116,7 @@ class ModeKeeper:
 
 
 def _read(value: Any) -> _Switched | None:
-    """From the disk. What cannot be read counts as nothing, and is told."""
+    """Parse the stored mode. An invalid value is logged and ignored."""
     if value is None:
         return None
     try:
@@ -128,21 +130,20 @@ def _read(value: Any) -> _Switched | None:
         return None
 
 
-#
-# What a profile of the settings changes about a turn: its voice, its language, its tools.
-#
-# Its persona, thinking and model's voice are the briefing's, its brains the ladder's.
+# Effects of a profile on a turn: its voice, language and tools. Its persona, thinking level and
+# model voice belong to the briefing, its brains to the fallback chain.
 MakeVoices = Callable[[Settings], Voices]
 Narrow = Callable[[str, Sequence[str]], None]  # as `Toolbox.narrow`
 
 
 class Profiles:
-    """Begins each turn as its profile has it. On the loop's thread; nothing is loaded here."""
+    """Starts each turn with its profile. Used on the loop's thread; nothing is loaded here."""
 
     def __init__(
         self, settings: Settings, mouth: "SpeechOutput", narrow: Narrow, make_voices: MakeVoices
     ) -> None:
-        """`make_voices`: the voices by settings (see `assistant.sound.devices.voices_of`)."""
+        """`make_voices` returns the voices for settings (see
+        `assistant.sound.devices.voices_of`)."""
         self._profiles = settings.profiles
         self._mouth = mouth
         self._narrow = narrow
@@ -153,8 +154,11 @@ class Profiles:
         }
 
     def begin(self, turn_id: str, profile: str) -> str:
-        """Begin a turn with this profile, "" for none: its voice speaks, and its tools are all that
-        the turn may use. Return the language to assume, "" for the first configured one."""
+        """Start a turn with this profile ("" for none): use its voice and limit the turn to its
+        tools.
+
+        Returns the language to assume, "" for the first configured one.
+        """
         chosen = self._profiles.get(profile) or Profile()
         self._mouth.use(self._voices.get(profile))
         self._narrow(turn_id, chosen.tools)
@@ -162,8 +166,8 @@ class Profiles:
 
 
 def widens(settings: Settings, present: str, wanted: str) -> bool:
-    """Return whether turns may use tools with `wanted`, or go to brains, that they may not with
-    `present`, "" for none."""
+    """Return True if `wanted` allows tools or brains that `present` does not ("" for no
+    profile)."""
     now = settings.profiles.get(present) or Profile()
     then = settings.profiles.get(wanted) or Profile()
     more_tools = bool(now.tools) and not (then.tools and set(then.tools) <= set(now.tools))
@@ -171,7 +175,7 @@ def widens(settings: Settings, present: str, wanted: str) -> bool:
 
 
 def _elsewhere(settings: Settings, profile: Profile) -> frozenset[str]:
-    """The brains that what is said goes to, but for the device's own, which everything may."""
+    """Return the brains that receive what is said, except the device's own."""
     return frozenset(profile.brain or settings.brain.order) - {"offline"}
 
 
@@ -182,30 +186,26 @@ def _with_voice(settings: Settings, profile: Profile) -> Settings:
     return settings.model_copy(update={"voice": voice})
 
 
-#
-# Which tools the turns of a profile may use: fewer than there are, never more.
-#
-# The policy decides about each call of what is left as it does without a profile.
-_KEPT = 1_000  # turns; what they left in the background goes on for 10 min at most
-SWITCH_PROFILE = "switch_profile"  # the way out, which is always there
+# Per-profile tool allowlists. The policy judges calls of the allowed tools as usual.
+_KEPT = 1_000  # turns to keep; their background work goes on for 10 min at most
+SWITCH_PROFILE = "switch_profile"  # always allowed, as the way back
 
 
 def may_use(names: Collection[str], allowed: Sequence[str]) -> bool:
-    """Return whether a tool is among those that are allowed, by any of its names. Nothing allowed
-    means all of them."""
+    """Return True if one of the tool's names is allowed. An empty list allows all tools."""
     if not allowed or SWITCH_PROFILE in names:
         return True
     return any(fnmatchcase(name, pattern) for pattern in allowed for name in names)
 
 
 class Narrowing:
-    """Which turns may use which tools."""
+    """Tool allowlists by turn."""
 
     def __init__(self) -> None:
-        self._of: dict[str, Sequence[str]] = {}  # turn -> patterns, the oldest first
+        self._of: dict[str, Sequence[str]] = {}  # turn -> patterns, oldest first
 
     def narrow(self, turn_id: str, allowed: Sequence[str]) -> None:
-        """All that is called in this turn, and by work begun in it, is among these."""
+        """Limit the calls of this turn, and of work started by it, to these tools."""
         if not allowed:
             return
         self._of[turn_id] = allowed
@@ -213,22 +213,22 @@ class Narrowing:
             del self._of[next(iter(self._of))]
 
     def allows(self, turn_id: str, names: Collection[str]) -> bool:
-        """Return whether that turn, or the turn whose work this is, may use a tool of these
-        names."""
+        """Return True if that turn, or the turn whose work this is, may use a tool with
+        these names."""
         name = turn_id
         while name:
             if name in self._of:
                 return may_use(names, self._of[name])
-            name = name.rpartition("-")[0]  # as `ledger.Entry.work_id` puts it together
+            name = name.rpartition("-")[0]  # the format of `requests.Entry.work_id`
         return True
 
 
-RATINGS = "ratings"  # under which they are kept
+RATINGS = "ratings"  # key in the store
 TIERS = (Tier.COMFORT, Tier.COSTLY, Tier.SECURE)
 
 
 class Ratings:
-    """The ratings by entity id, as of the last look at the disk."""
+    """Ratings by entity id, as last read from the disk."""
 
     def __init__(self, kept: SmallValues) -> None:
         self._kept = kept
@@ -236,21 +236,21 @@ class Ratings:
 
     @property
     def tiers(self) -> Mapping[str, Tier]:
-        """By entity id."""
+        """Ratings by entity id."""
         return self._tiers
 
     async def load(self) -> None:
-        """Read them from the disk. Raises StoreError."""
+        """Read the ratings from the disk. Raises StoreError."""
         self._tiers = read_tiers(await self._kept.kept(RATINGS))
 
     async def rate(self, tiers: Mapping[str, Tier]) -> None:
-        """Rate these, and leave the others as they are. Raises StoreError."""
-        # Read first: another process may have rated something meanwhile.
+        """Rate these things, and keep all other ratings. Raises StoreError."""
+        # Read first, because another process may have changed ratings.
         await self.load()
         await self._write({**self._tiers, **tiers})
 
     async def withdraw(self, entity_ids: Iterable[str]) -> None:
-        """Drop what these were rated, but for `secure`. Raises StoreError."""
+        """Drop the ratings of these things, except `secure`. Raises StoreError."""
         await self.load()
         gone = {name for name in entity_ids if self._tiers.get(name) is not Tier.SECURE}
         if gone & self._tiers.keys():
@@ -263,8 +263,8 @@ class Ratings:
 
 
 def unknown_effects(house: House) -> list[Entity]:
-    """List the exposed scripts, scenes, buttons and automations of which not all is known that they
-    do."""
+    """Return the exposed scripts, scenes, buttons and automations whose effect is not fully
+    known."""
     rules = {*UNKNOWN_EFFECTS.values(), UNREAD}
     return [
         entity
@@ -276,13 +276,16 @@ def unknown_effects(house: House) -> list[Entity]:
 
 
 def may_open(house: House) -> list[Entity]:
-    """The exposed things that may let somebody in or silence an alarm, as far as a rating of their
-    owner's settles it: covers without a class, relays by their name, what was seen to open."""
+    """Return the exposed things that may be openers or silence an alarm until the owner rates them.
+
+    These are covers without a class, relays by their name, and things that were seen to open
+    something.
+    """
     return [entity for entity in house.exposed() if _is_unsettled(entity, house)]
 
 
 def unrated(entity: Entity, house: House) -> Tier:
-    """Return what it counts as without a rating, switched the way that asks most."""
+    """Return the tier of a thing without its rating, switched in its riskiest direction."""
     ways = (Action.ON, Action.OFF, Action.TOGGLE)
     tiers = (weigh(entity.entity_id, way, {}, house, {}).tier for way in ways)
     return max(tiers, key=height)
@@ -291,7 +294,7 @@ def unrated(entity: Entity, house: House) -> Tier:
 def rated_rows(
     things: Iterable[Entity], house: House, tiers: Mapping[str, Tier]
 ) -> list[dict[str, Any]]:
-    """Return what programs are told of things that can be rated: JSON objects."""
+    """Return things that can be rated as JSON objects for programs."""
     return [
         {
             "entity_id": one.entity_id,
@@ -310,7 +313,8 @@ def _is_unsettled(entity: Entity, house: House) -> bool:
 
 
 def read_tiers(value: Any) -> dict[str, Tier]:
-    """Read what the store keeps; what cannot be read is left out, so that it is asked about."""
+    """Parse the stored ratings. Invalid ones are left out, so that these things need a
+    confirmation."""
     found: dict[str, Tier] = {}
     for name, tier in (value if isinstance(value, Mapping) else {}).items():
         try:
@@ -320,19 +324,16 @@ def read_tiers(value: Any) -> dict[str, Tier]:
     return {name: tier for name, tier in found.items() if tier in TIERS}
 
 
-#
-# What switches were seen to open: told to the picture of the house, and kept over a restart.
-#
-# Home Assistant's own picture learns it (`integrations.home_assistant.runs.Switches`). Here it is
-# written down, so that a switch which unlocked the door last month is asked about today. A rating
-# that its owner gave before is void then, since it was given in the belief that nothing opens; one
-# that is given afterwards counts.
-RETRY_S = 30.0  # after which a write that failed is tried again
-Openings = Mapping[str, frozenset[str]]  # what each was seen to open, by entity id
+# Things that switches were seen to open: passed to the house, and kept across a restart. The client
+# detects them (`integrations.home_assistant.runs.Switches`). They are stored here, so that a switch
+# which unlocked the door last month needs a confirmation today. An earlier rating by the owner
+# becomes void, because it assumed that nothing opens; a later one counts.
+RETRY_S = 30.0  # pause before a failed write is repeated
+Openings = Mapping[str, frozenset[str]]  # the things that each was seen to open, by entity id
 
 
 class SeenOpening:
-    """Context in which what is learned is written down."""
+    """Stores what is learned about openings, while its context is open."""
 
     def __init__(self, home: HomeAssistant, store: Store, ratings: Ratings, clock: Clock) -> None:
         self._home = home
@@ -344,7 +345,7 @@ class SeenOpening:
         self._owner = OwnedTasks()
 
     async def __aenter__(self) -> Self:
-        """Recall what earlier processes have seen. Raises StoreError."""
+        """Load the openings seen by earlier processes. Raises StoreError."""
         self._home.learn_openings(await self._store.openings(), self._take)
         await self._owner.__aenter__()
         self._owner.start_on(self._came, self._write_on, "what switches open")
@@ -356,7 +357,7 @@ class SeenOpening:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Write down what is left."""
+        """Write what is left."""
         await self._owner.__aexit__(kind, error, trace)
         await self._write()
 
@@ -376,7 +377,7 @@ class SeenOpening:
             self._came.set()
 
     async def _write(self) -> bool:
-        """Add what is new to the disk. False: that failed, and it is kept for another try."""
+        """Write new openings. Returns False on failure; they are kept for another attempt."""
         fresh, self._unwritten = self._unwritten, {}
         if not fresh:
             return True

@@ -1,9 +1,10 @@
-"""Arguments put right: names that Home Assistant would miss, and choices that it has no word for.
+"""Correcting arguments: names that Home Assistant would not find, and selections it has no word
+for.
 
-A name is mended in three steps, each taken only where exactly one reading is left: the same letters
-but for accents, apostrophes and Unicode form; then also but for inner spaces, an article or a
-plural, or a name that is really a place; then a near miss. Beyond the first step nothing gated is
-ever guessed. A choice of things is said by domain, by room, or thing by thing.
+A name is corrected in three steps, each used only if it leaves exactly one reading: ignoring
+accents, apostrophes and Unicode form; then also inner spaces, articles, plurals, and places given
+as names; then near misses. After the first step nothing gated is ever guessed. Things are selected
+by domain, by room, or one by one.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -32,17 +33,17 @@ _KIND = ("domain", "device_class")
 
 @dataclass(frozen=True, slots=True)
 class MendedArgument:
-    """One argument that was mended."""
+    """One corrected argument."""
 
     key: str  # as given: "name", "area", "floor"
     given: str
-    meant: str  # the house's own name, or an entity id where names are shared
-    as_key: str  # where it stands now
+    meant: str  # the house's own name, or an entity id if the name is shared
+    as_key: str  # its present key
 
 
 @dataclass(frozen=True, slots=True)
 class Mended:
-    """Arguments as to be sent. `options`: what may have been meant where nothing was mended."""
+    """Corrected arguments. `options` are possible meanings if nothing was corrected."""
 
     arguments: Mapping[str, Any]
     changes: tuple[MendedArgument, ...] = ()
@@ -51,9 +52,9 @@ class Mended:
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """One thing that a text may mean."""
+    """One possible meaning of a text."""
 
-    key: str  # of the argument that it would be
+    key: str  # key of the argument that it would become
     text: str
     entity_id: str = ""
 
@@ -61,9 +62,9 @@ class _Reading:
 def mend(
     intent: Intent, arguments: Mapping[str, Any], house: House, device_area: str | None = None
 ) -> Mended:
-    """Mend domain, floor, area and name, in that order. Pure; the house must be up to date.
+    """Correct domain, floor, area and name, in that order. Pure; the house must be up to date.
 
-    `device_area`: id of this box's area; it settles which of two things of one name is meant.
+    `device_area` is the id of this device's area; it decides between two things of the same name.
     """
     mended = Mended(_lowered(intent, arguments))
     for key in ("floor", "area"):
@@ -84,7 +85,7 @@ def mend(
 
 
 def _lowered(intent: Intent, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Domains and device classes are written small."""
+    """Write domains and device classes in lower case."""
     result = dict(arguments)
     for key in ("domain", "device_class") if intent.selective else ():
         value = result.get(key)
@@ -96,11 +97,11 @@ def _lowered(intent: Intent, arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _mend_place(intent: Intent, mended: Mended, key: str, text: str, house: House) -> Mended:
-    """An area or floor that the house does not have by that name."""
+    """Correct the name of an area or floor that the house does not have."""
     if find_areas(house, text) if key == "area" else find_floors(house, text):
         return mended
     other = "floor" if key == "area" else "area"
-    # A room to be cleaned is never a floor; a place that is given twice is left as it is.
+    # A room to clean is never a floor, and a second place is left as it is.
     both = intent.places and not mended.arguments.get(other)
     kinds = (key, other) if both else (key,)
     steps: list[tuple[Callable[[str, str], bool], Sequence[str]]] = [
@@ -125,7 +126,7 @@ def _mend_place(intent: Intent, mended: Mended, key: str, text: str, house: Hous
 def _mend_name(
     intent: Intent, mended: Mended, name: str, house: House, device_area: str | None
 ) -> Mended:
-    """A name that no entity has."""
+    """Correct a name that no entity has."""
     pool = _pool(intent, mended.arguments, house)
     exact = _things(pool, name, lambda one, two: folded(one) == folded(two))
     if exact:
@@ -148,7 +149,7 @@ def _mend_name(
 
 
 def _apart(mended: Mended, name: str, house: House) -> Mended:
-    """All names of one thing in a row, as the prompt lists them: "Plug 2, Salt lamp"."""
+    """Split several names of one thing, as the prompt lists them: "Plug 2, Salt lamp"."""
     names = [part.strip() for part in name.split(",")]
     if len(names) < 2 or not all(names):
         return mended
@@ -159,9 +160,9 @@ def _apart(mended: Mended, name: str, house: House) -> Mended:
 
 
 def _of_its_kind(intent: Intent, mended: Mended, house: House) -> Mended:
-    """The domain of the one thing of that name, where none of that name is of the given domain.
+    """Correct the domain if only one thing has the name, in another domain.
 
-    A model takes the helper "Desk light" for a light. What lets somebody in is never taken so.
+    A model takes the helper "Desk light" for a light. Openers are never corrected this way.
     """
     arguments, name = mended.arguments, mended.arguments.get("name")
     given = arguments.get("domain")
@@ -180,7 +181,7 @@ def _of_its_kind(intent: Intent, mended: Mended, house: House) -> Mended:
 
 
 def _pool(intent: Intent, arguments: Mapping[str, Any], house: House) -> list[Entity]:
-    """The exposed things of the kind and the place that the call gives."""
+    """Return the exposed things of the domain and place in the call."""
     chosen = selection(intent, {key: arguments[key] for key in arguments if key != "name"})
     areas = {area.area_id for area in find_areas(house, chosen.area or "")}
     floors = {floor.floor_id for floor in find_floors(house, chosen.floor or "")}
@@ -196,7 +197,7 @@ def _pool(intent: Intent, arguments: Mapping[str, Any], house: House) -> list[En
 
 
 def _things(pool: Iterable[Entity], name: str, alike: Callable[[str, str], bool]) -> list[_Reading]:
-    """The things whose name is alike, each once, with the name that is."""
+    """Return the things with a similar name, each once with that name."""
     return [
         _Reading("name", written, one.entity_id)
         for one in pool
@@ -205,7 +206,7 @@ def _things(pool: Iterable[Entity], name: str, alike: Callable[[str, str], bool]
 
 
 def _places(house: House, key: str, text: str, alike: Callable[[str, str], bool]) -> list[_Reading]:
-    """The areas or floors whose name is alike, each once, by its own name."""
+    """Return the areas or floors with a similar name, each once with its main name."""
     known: Iterable[Area | Floor] = (house.areas if key == "area" else house.floors).values()
     return [
         _Reading(key, place.name)
@@ -217,7 +218,7 @@ def _places(house: House, key: str, text: str, alike: Callable[[str, str], bool]
 def _as_place(
     intent: Intent, arguments: Mapping[str, Any], name: str, house: House
 ) -> list[_Reading]:
-    """The places that are called so, for "turn off the kitchen" with the room as the name."""
+    """Return the places with this name, for "turn off the kitchen" with the room as the name."""
     if not intent.places:
         return []
     readings = [
@@ -226,13 +227,13 @@ def _as_place(
         for one in _places(house, key, name, lambda one, two: stemmed(one) == stemmed(two))
     ]
     given = [key for key in ("area", "floor") if arguments.get(key)]
-    if given:  # said twice: as the name too
+    if given:  # given twice, also as the name
         readings = [one for one in readings if same(str(arguments.get(one.key)), (one.text,))]
     return readings
 
 
 def _chosen(readings: Sequence[_Reading], house: House, device_area: str | None) -> _Reading | None:
-    """The only reading; of several things of one name the one that stands in this room."""
+    """Return the only reading; of several things of the same name, the one in this room."""
     if len(readings) == 1:
         return readings[0]
     here = [
@@ -245,7 +246,7 @@ def _chosen(readings: Sequence[_Reading], house: House, device_area: str | None)
 
 
 def _changed(mended: Mended, key: str, given: str, reading: _Reading) -> Mended:
-    """With one argument as it was meant."""
+    """Replace one argument by its meaning."""
     arguments = {one: value for one, value in mended.arguments.items() if one != key}
     arguments[reading.key] = reading.text
     change = MendedArgument(key, given, reading.text, reading.key)
@@ -253,7 +254,8 @@ def _changed(mended: Mended, key: str, given: str, reading: _Reading) -> Mended:
 
 
 def _asked(mended: Mended, readings: Iterable[_Reading], house: House) -> Mended:
-    """Not mended: what it may have been, by name, or by id where the names are the same."""
+    """Offer the possible meanings by name, or by id if names are equal, without correcting
+    anything."""
     readings = list(readings)
     texts = {one.text for one in readings}
     shared = len(texts) < len(readings)
@@ -262,22 +264,22 @@ def _asked(mended: Mended, readings: Iterable[_Reading], house: House) -> Mended
 
 
 def _is_safe(intent: Intent, arguments: Mapping[str, Any], house: House) -> bool:
-    """Return whether nothing that the call would reach is gated either way."""
+    """Return True if nothing that the call would reach is gated in either direction."""
     found = reach(intent, arguments, house)
     return all(is_safe_to_guess(name, house) for name in (*found.touched, *found.candidates))
 
 
 def _settle(intent: Intent, mended: Mended, house: House, device_area: str | None) -> Mended:
-    """Of several things that share the name, the one of this room or floor, as Home Assistant does.
+    """Choose among things of the same name the one in this room or on this floor, as Home Assistant
+    does.
 
-    It is then named so that nothing else can be meant, whatever room Home Assistant thinks we are
-    in.
+    It is then named unambiguously, whatever room Home Assistant assumes.
     """
     arguments = mended.arguments
     seen = reach(intent, arguments, house)
     if seen.reason is not Miss.SEVERAL:
         return mended
-    # Of a group and a scene of one name only the group can be switched off.
+    # If a group and a scene share a name, only the group can be switched off.
     able = [name for name in seen.candidates if can(house.entities[name], intent.action)]
     if len(able) == 1 and len(seen.candidates) > 1 and intent.action is Action.OFF:
         return replace(mended, arguments={**arguments, "name": able[0]})
@@ -298,13 +300,13 @@ def _names_of(places: Iterable[Area | Floor]) -> list[str]:
     return [name for place in places for name in (place.name, *place.aliases)]
 
 
-MOST_CALLS = 100  # calls for one; a choice that needs more cannot be said
+MOST_CALLS = 100  # calls in place of one; a selection that needs more is given up
 _CHOOSING = ("name", "area", "floor", "domain", "device_class")
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Arguments of one call; or of several that together are sent in its place."""
+    """Arguments of one call, or of several calls to send in its place."""
 
     arguments: Mapping[str, Any]
     parts: tuple[Mapping[str, Any], ...] = ()
@@ -318,7 +320,7 @@ def arguments_for(
     house: House,
     schema: Mapping[str, Any],
 ) -> Choice | None:
-    """The arguments that reach what is wanted and nothing of `unwanted`; None: there are none."""
+    """Return arguments that reach everything wanted and nothing of `unwanted`, or None."""
     ids = {one.entity_id for one in wanted}
     chosen = by_kind(intent, wanted, unwanted, schema) if takes(schema, "domain") else None
     if chosen is not None:
@@ -350,7 +352,7 @@ def by_kind(
     unwanted: Sequence[Entity],
     schema: Mapping[str, Any],
 ) -> dict[str, list[str]] | None:
-    """Domain and device class that choose of `wanted` as much as they can, and no `unwanted`."""
+    """Return the domains and device classes that select as much as possible, without `unwanted`."""
     shut_out = {one.domain for one in unwanted}
     free = {one.domain for one in wanted} - shut_out
     if free:
@@ -366,13 +368,13 @@ def by_kind(
 
 
 def takes(schema: Mapping[str, Any], key: str) -> bool:
-    """Return whether the tool's schema has this argument."""
+    """Return True if the tool's schema has this argument."""
     properties = schema.get("properties")
     return isinstance(properties, Mapping) and key in properties
 
 
 def _by_area(things: Iterable[Entity], house: House) -> Iterable[tuple[Area | None, list[Entity]]]:
-    """The things room by room, in the house's order."""
+    """Return the things by room, in the house's order."""
     rooms: dict[str, list[Entity]] = {}
     for one in things:
         rooms.setdefault(one.area_id or "", []).append(one)

@@ -1,4 +1,4 @@
-"""From what a call touches to its decision: the strictest ruling of all, and what is asked."""
+"""From the things that a call touches to a decision: the strictest ruling, and the question."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,13 +22,13 @@ from assistant.tools.policy.rules import (
 )
 from integrations.home_assistant.house import House
 
-_BOTH_WAYS = frozenset({"unlock", "open", "disarm"})  # what a plan does it may do or take back
-WITH_MORE = "_more"  # ends the key of a question that also tells what else would happen
+_BOTH_WAYS = frozenset({"unlock", "open", "disarm"})  # the effects of a plan may go either way
+WITH_MORE = "_more"  # suffix of question keys that mention further effects
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """All that a call is judged by, beside its arguments."""
+    """Everything that a call is judged by, besides its arguments."""
 
     intent: Intent
     house: House
@@ -36,13 +36,14 @@ class Case:
     area: str
     live: bool
     caller: Caller
-    schema: Mapping[str, Any]  # of the tool's arguments; empty where none can be added
+    schema: Mapping[str, Any]  # schema of the tool's arguments; empty if none can be added
 
 
 def decide(
     case: Case, arguments: Mapping[str, Any], touched: Sequence[str], judged: Sequence[str]
 ) -> PolicyDecision:
-    """The verdict by the strictest of `judged` and its effects; `touched` of it is told as such."""
+    """Return the verdict of the strictest ruling on `judged` and its effects; `touched` is
+    reported."""
     house, action = case.house, case.intent.action
     ruled: dict[str, Ruled] = {}
     direct = frozenset(judged)
@@ -84,8 +85,10 @@ def decide_call(
     what: Iterable[str] = (),
     touched: Iterable[str] = (),
 ) -> PolicyDecision:
-    """The verdict on a call whose things are not known. `names`: of the tool, for a question;
-    `what`: its arguments in short."""
+    """Return the verdict on a call whose targets are unknown.
+
+    `names` is the tool's name for a question, `what` a summary of its arguments.
+    """
     ruled = rule_call(stake, caller)
     others = spoken_names(what)
     values = {"names": spoken_name(names)} | ({"others": others} if others else {})
@@ -98,10 +101,10 @@ def decide_call(
 def decide_moves(
     caller: Caller, moves: Sequence[Move], arguments: Mapping[str, Any], house: House
 ) -> PolicyDecision:
-    """The verdict on several things that each go their own way, as when a change is undone.
+    """Return the verdict on several moves in different directions, as when a change is undone.
 
-    Each is ruled as a call of the same kind; whatever would open, unlock, disarm or sound by it is
-    not done at all, since nobody has asked for just that.
+    Each is ruled like a call of the same kind. Moves that would open, unlock, disarm or sound
+    something deny the whole call, because nobody asked for exactly that.
     """
     ruled: dict[str, Ruled] = {}
     touched: list[str] = []
@@ -136,10 +139,10 @@ def decide_moves(
 
 
 def _ruled_move(move: Move, house: House, caller: Caller) -> Iterator[tuple[str, Ruled]]:
-    """Return what is asked for before this, by what it switches and what follows from that."""
+    """Yield the rulings on a move: for the thing that it switches, and for the consequences."""
     if move.server:
         stake = Risk(*((Tier.COMFORT, "allow") if move.rated else (Tier.COSTLY, "unknown_tool")))
-        if caller.moment.mode is Mode.GUEST:  # no server's tools are for guests
+        if caller.moment.mode is Mode.GUEST:  # servers' tools are closed to guests
             ruled = Ruled(stake, Ruling.DENY, "guest")
         else:
             ruled = rule_call(stake, replace(caller, tools=(move.tool,), server=move.server))
@@ -160,7 +163,7 @@ def denied(
     values: Mapping[str, str],
     touched: Iterable[str] = (),
 ) -> PolicyDecision:
-    """It will not be, or not so: `policy.RULE` of the catalogue says why."""
+    """Return a denial; `policy.RULE` in the catalogue gives the reason."""
     return PolicyDecision(
         Decision.DENIED,
         tier,
@@ -174,7 +177,7 @@ def denied(
 
 
 def asked(verdict: PolicyDecision, rule: str, ask: str) -> PolicyDecision:
-    """An allowed call that is asked about first, whatever its tier."""
+    """Return the verdict for an allowed call that needs a confirmation whatever its tier."""
     return PolicyDecision(
         Decision.NEEDS_CONFIRMATION,
         verdict.tier,
@@ -190,15 +193,17 @@ def asked(verdict: PolicyDecision, rule: str, ask: str) -> PolicyDecision:
 
 
 def told(arguments: Mapping[str, Any]) -> str:
-    """Return what the call named, for a sentence."""
+    """Return the target named in a call, for a sentence."""
     return str(
         next((arguments[key] for key in ("name", "area", "floor") if arguments.get(key)), "it")
     )
 
 
 def is_grave(case: Case, arguments: Mapping[str, Any], entity_id: str) -> bool:
-    """Return whether this, or what follows from it, is not free, and more than a lamp is just now:
-    where a mode asks about lamps too, a lock is still more."""
+    """Return True if this thing or its consequences need more than a lamp does at this moment.
+
+    A mode may require a confirmation for lamps too, but a lock still requires more.
+    """
     moment, rulings = case.caller.moment, case.caller.rulings
     comfort = Risk(Tier.COMFORT, "comfort")
     lamp = Ruled(comfort, rulings.of(comfort.tier, moment.mode), comfort.rule)
@@ -210,8 +215,11 @@ def is_grave(case: Case, arguments: Mapping[str, Any], entity_id: str) -> bool:
 
 
 def _asked_about(ruled: Mapping[str, Ruled], worst: Ruled) -> list[str]:
-    """The things that the question or the refusal is about: of those that are not free, the ones
-    of the highest tier; where something is denied only what is."""
+    """Return the things that the question or refusal is about.
+
+    If something is denied these are the denied things; otherwise, of those that are not free, the
+    ones of the highest tier.
+    """
     if worst.ruling is Ruling.DENY:
         return [name for name, one in ruled.items() if one.ruling is Ruling.DENY]
     gated = {name: one for name, one in ruled.items() if one.ruling is not Ruling.ALLOW}
@@ -226,10 +234,10 @@ def _truly(
     touched: Sequence[str],
     case: Case,
 ) -> PolicyDecision:
-    """The verdict with words for what would really happen.
+    """Return the verdict with words for what would really happen.
 
-    Of a scene, script or button nobody knows which way it moves a door, and a thing that only
-    shares its name with another one is not touched at all.
+    The direction in which a scene, script or button moves a door is unknown, and a thing that
+    merely shares its name with another one is not touched at all.
     """
     house, action = case.house, case.intent.action
     near = without_plans(touched, house)
@@ -245,7 +253,7 @@ def _truly(
     doors = [name for name in named if name not in plans]
     rule = _base({ruled[name].stake.rule for name in doors or named})
     if not doors and rule not in SECURE_RULES and (action is not Action.OFF or rule != "script"):
-        return verdict  # "Run the script Film?" tells all that is known
+        return verdict  # "Run the script Film?" says all that is known
     if action is Action.OFF:
         ask = "plan_stops" if doors else "plan_stop"
     elif doors:
@@ -264,8 +272,11 @@ def _truly(
 def _plan_for_doors(
     rule: str, doors: Sequence[str], plans: Sequence[str], touched: Sequence[str], case: Case
 ) -> str:
-    """The question's key about what scenes and scripts do to doors. A scene whose states were read
-    does just that; a script may have conditions, and of others it is not known which way."""
+    """Return the key of the question about the effects of scenes and scripts on doors.
+
+    A scene whose states are known does exactly these. A script may have conditions, and the
+    direction of others is unknown.
+    """
     if rule not in _BOTH_WAYS:
         return "plan_several"
     ways = (
@@ -278,7 +289,7 @@ def _plan_for_doors(
 def _worded(
     verdict: PolicyDecision, ask: str, base: str, values: Mapping[str, str]
 ) -> PolicyDecision:
-    """The same verdict, asked or refused in other words."""
+    """Return the same verdict with another question or refusal."""
     if verdict.decision is Decision.DENIED:
         told = verdict.key in (*(f"policy.{rule}" for rule in SECURE_RULES), "policy.several")
         return replace(verdict, key=f"policy.{base}", values=values) if told else verdict
@@ -287,18 +298,18 @@ def _worded(
 
 
 def _said(entity_id: str, house: House) -> str:
-    """Return what it is called; its id, where nothing of the name can be spoken."""
+    """Return the name of an entity, or a part of its id if the name can't be spoken."""
     name = entity_or_guess(entity_id, house).name
     return name if spoken_name(name) else entity_id.partition(".")[2]
 
 
 def _base(rules: set[str]) -> str:
-    """The rule whose words tell what is at stake."""
+    """Return the rule whose words describe the risk."""
     return next(iter(rules)) if len(rules) == 1 else "several"
 
 
 def _holds(entity_id: str, named: Sequence[str], action: Action, house: House) -> bool:
-    """Return whether one of the named things is it, or follows from it."""
+    """Return True if one of the named things is the entity or a consequence of it."""
     return any(name in named for name, _ in consequences([entity_id], action, house))
 
 
@@ -312,7 +323,8 @@ def _verdict(
     touched: tuple[str, ...],
     effects: tuple[str, ...],
 ) -> PolicyDecision:
-    """`base`: the rule that the sentences are about; `more`: something else would happen too."""
+    """Return a verdict. `base` is the rule for the sentences; `more` says there are other
+    effects."""
     ruling = ruled.ruling
     if ruling is Ruling.ALLOW:
         return PolicyDecision(Decision.ALLOWED, tier, ruled.rule, arguments, touched, effects)

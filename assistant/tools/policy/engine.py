@@ -1,7 +1,7 @@
-"""The policy: whether a call may run, judged by what it would touch and which way.
+"""The policy: decides if a call may run, by the things that it would touch and their direction.
 
-Pure: values in, decision out. What lets somebody in, costs much or has an unknown effect is asked
-about or refused, as the settings and the owner's rules say; the rest is allowed.
+Pure: values in, decision out. Openers, costly actions and unknown effects are confirmed or refused,
+as the settings and the owner's rules say; everything else is allowed.
 """
 
 from collections.abc import Mapping, Sequence
@@ -60,7 +60,7 @@ from integrations.home_assistant.effects import may_answer
 from integrations.home_assistant.house import Area, Entity, House
 from integrations.mcp.servers import HOME_ASSISTANT
 
-# In no schema, yet Home Assistant obeys them: they could move a call to another room.
+# These are in no schema, but Home Assistant obeys them: they could move a call to another room.
 _PREFERENCES = frozenset({"preferred_area_id", "preferred_floor_id"})
 
 
@@ -75,9 +75,10 @@ def judge(
     rulings: Rulings = STRICT,
     moment: PolicyContext = PLAIN,
 ) -> PolicyDecision:
-    """Decide about one call. `heard`: the person's own words; `area`: this box's room, or "".
+    """Decide about one call. `heard` are the person's own words; `area` is this device's room, or
+    "".
 
-    `live`: whether `house` is up to date; an old picture may lack a door that the call would open.
+    If `live` is False, `house` is not up to date and may lack a door that the call would open.
     """
     arguments = {key: value for key, value in arguments.items() if key not in _PREFERENCES}
     caller = Caller(entry.names, entry.server, rulings, moment)
@@ -115,9 +116,10 @@ def judge_sentence(
 ) -> PolicyDecision:
     """Decide about a sentence for Home Assistant's conversation engine, as about a tool call.
 
-    `arguments` of the verdict are the sentence's slots and `narrowed` is always False: the words
-    cannot be changed, so that one which names no room runs only where all of it is in this room,
-    or all was said. What Home Assistant told of its targets is judged besides what we resolve.
+    The verdict's `arguments` are the sentence's slots, and `narrowed` is always False: the words
+    cannot be changed, so a sentence without a room runs only if everything is in this room, or
+    "all" was said. The targets reported by Home Assistant are judged in addition to those found
+    here.
     """
     slots = {key: value for key, value in match.slots.items() if key not in _PREFERENCES}
     tool = TRIGGER if match.source == "trigger" else match.intent
@@ -136,7 +138,7 @@ def judge_sentence(
     seen = reach(intent, slots, house)
     own = find_area(house, area) if area else None
     near = reach(intent, slots, house, own.area_id) if own is not None else seen
-    # The dry run tells all that is in the room, also where the intent is for players alone.
+    # The dry run reports everything in the room, even if the intent is only for players.
     engine = tuple(
         name
         for name in match.targets
@@ -148,7 +150,8 @@ def judge_sentence(
     if boundless and live and locks_up(intent, judged):
         boundless = False
     words = read(house, heard if heard is not None else match.text)
-    # What the engine tells of its targets is what it would do; else all that may be meant.
+    # The engine's targets are what it would touch; without them, everything that may be meant
+    # counts.
     meant_things = [entity_or_guess(name, house) for name in engine or judged]
     reached = [entity_or_guess(name, house) for name in judged]
     rule = _leaves_some(words, slots, reached, house) if intent.action is not Action.NOTE else None
@@ -166,14 +169,16 @@ def judge_sentence(
 def _leaves_some(
     heard: HeardWords, slots: Mapping[str, Any], things: Sequence[Entity], house: House
 ) -> str | None:
-    """The rule by which a sentence for a place is not said to an engine that would leave nothing
-    out, as its words do."""
+    """Return the rule against a sentence for a place that excludes something, or None.
+
+    The engine would not leave it out.
+    """
     some = heard.in_part or any(heard.leaves(one, house) for one in things)
     return "which_thing" if some and not is_named(slots) else None
 
 
 def _are_in(own: Area, things: Sequence[Entity], heard: HeardWords) -> bool:
-    """Return whether all of it is in this room, and no other room was said."""
+    """Return True if everything is in this room and no other room was mentioned."""
     words = heard.wanted
     said = words.places or (words.lacking and not any(is_of_room(o, words.lacking) for o in things))
     return not said and all(one.area_id == own.area_id for one in things)
@@ -182,8 +187,10 @@ def _are_in(own: Area, things: Sequence[Entity], heard: HeardWords) -> bool:
 def _is_elsewhere(
     heard: HeardWords, things: Sequence[Entity], house: House, *, many: bool
 ) -> str | None:
-    """The rule by which a sentence without a place does more than was said; `many`: it may reach
-    more than one thing."""
+    """Return the rule against a sentence without a place that does more than was said, or None.
+
+    `many` says that it may reach more than one thing.
+    """
     words = heard.wanted
     if words.lacking:
         return None if any(is_of_room(one, words.lacking) for one in things) else "which_room"
@@ -195,8 +202,10 @@ def _is_elsewhere(
 
 
 def wants_words(name: str, arguments: Mapping[str, Any]) -> bool:
-    """Return whether the person's own words may decide about a call: it moves things, and names
-    none, or it changes what is remembered."""
+    """Return True if the person's own words may decide about a call.
+
+    That is a call that moves things without naming any, or changes the memory.
+    """
     if suffix(name) in BY_WORDS:
         return True
     intent = INTENTS.get(suffix(name))
@@ -213,9 +222,9 @@ def _judge_script(
     live: bool,
     caller: Caller,
 ) -> PolicyDecision:
-    """A script is judged by what it touches, and by what its fields name, either way."""
+    """Judge a script by the things it touches and those in its fields, in either direction."""
     if not live or script not in house.entities:
-        # What it touches may have changed since; an `intent_script` never tells.
+        # Its effects may have changed, and an `intent_script` never reports any.
         names = entry.tool.title or entry.suffix
         touched = (script,) if script else ()
         stake = Risk(Tier.COSTLY, UNREAD if script else "script")
@@ -227,8 +236,11 @@ def _judge_script(
 def _judge_trigger(
     text: str, slots: Mapping[str, Any], house: House, live: bool, caller: Caller
 ) -> PolicyDecision:
-    """A sentence that automations wait for is judged by what they do, where all automations were
-    read: Home Assistant does not tell which it sets off."""
+    """Judge a sentence trigger by what the matching automations do.
+
+    All automations must be known, because Home Assistant does not say which one a sentence
+    triggers.
+    """
     automations = {name for name in house.entities if domain_of(name) == "automation"}
     unread = tuple(sorted(automations & house.unread)) if live else ()
     known = live and not unread and automations <= house.sentences.keys()
@@ -244,14 +256,14 @@ def _judge_trigger(
     return decide(case, slots, (), set_off)
 
 
-# Tools of the home that show or change lists and appointments, or that look through a camera.
+# Tools of the home that show or change lists and appointments, or that use a camera.
 _PRIVATE_TOOLS = frozenset(
     {
         *("HassShoppingListAddItem", "HassShoppingListCompleteItem", "HassShoppingListLastItems"),
         *("calendar_get_events", "get_events", "get_items", "todo_get_items"),
     }
 )
-_LONGEST_DETAIL = 3  # arguments that a question tells
+_LONGEST_DETAIL = 3  # arguments in a question
 _NOWHERE = House()
 
 
@@ -262,8 +274,10 @@ def judge_built_in(
     heard: str | None = None,
     house: House = _NOWHERE,
 ) -> PolicyDecision:
-    """One of Hearth's own tools, by what it would switch in `house`, else by the tier that it gives
-    itself. `heard`: the person's words."""
+    """Judge a built-in tool by its moves in `house`, else by the tier that it declares.
+
+    `heard` are the person's words.
+    """
     moves = tool.moves(arguments) if tool.moves is not None else ()
     if moves:
         return decide_moves(caller, moves, arguments, house)
@@ -284,7 +298,7 @@ def _by_tier(tool: BuiltIn, arguments: Mapping[str, Any], caller: Caller) -> Pol
     moment, rulings = caller.moment, caller.rulings
     plain = PolicyContext().asked_by(moment.program)
     if moment.mode is Mode.GUEST and stake.tier is Tier.SECURE:
-        # It is for guests all the same: what ends that mode needs more than a guest has.
+        # Guests may still use it, but ending guest mode needs more than a guest has.
         proof = Ruling.PIN if rulings.has_pin else Ruling.CONFIRM
         secure = stricter(Ruling(rulings.secure), proof)
         caller = Caller(caller.tools, caller.server, Rulings(secure=secure), plain)
@@ -294,8 +308,8 @@ def _by_tier(tool: BuiltIn, arguments: Mapping[str, Any], caller: Caller) -> Pol
 
 
 def judge_unknown(entry: MenuEntry, arguments: Mapping[str, Any], caller: Caller) -> PolicyDecision:
-    """A tool whose effect nobody has told."""
-    # One of the home's may do anything: `call_action` of `/api/mcp` opens whatever there is.
+    """Judge a tool with an unknown effect."""
+    # A tool of the home may do anything: `call_action` of `/api/mcp` opens any door.
     tier = Tier.SECURE if entry.of_home else Tier.COSTLY
     names = entry.tool.title or entry.tool.name
     return decide_call(
@@ -306,7 +320,7 @@ def judge_unknown(entry: MenuEntry, arguments: Mapping[str, Any], caller: Caller
 def without_target(
     intent: Intent, name: str, arguments: Mapping[str, Any], caller: Caller
 ) -> PolicyDecision:
-    """A timer, a list, a question. A timer that ends in a sentence could say anything."""
+    """Judge a timer, a list or a query. A timer with a sentence at its end could say anything."""
     if arguments.get(LATER):
         return decide_call(caller, Risk(Tier.SECURE, "later"), arguments, str(arguments[LATER]))
     if intent.action is Action.READ:
@@ -315,8 +329,11 @@ def without_target(
 
 
 def closed_to_guests(entry: MenuEntry, arguments: Mapping[str, Any], house: House) -> bool:
-    """Return whether guests may not have this tool at all: what the home shows of memory,
-    calendars, lists and cameras, and every other server's tools."""
+    """Return True if the tool is closed to guests.
+
+    That applies to memory, calendars, lists and cameras of the home, and to all other servers'
+    tools.
+    """
     if entry.built_in is not None:
         return not entry.built_in.guests
     if not entry.of_home or entry.suffix in _PRIVATE_TOOLS:
@@ -325,8 +342,11 @@ def closed_to_guests(entry: MenuEntry, arguments: Mapping[str, Any], house: Hous
 
 
 def closed_to_programs(entry: MenuEntry, rights: Rights) -> bool:
-    """Return whether a program's turn may not have this tool at all: what is about the talk in the
-    room, tells what others said, undoes their deeds or speaks aloud."""
+    """Return True if the tool is closed to a program's turn.
+
+    That applies to tools that concern the talk in the room, reveal others' words, undo their
+    actions or speak aloud.
+    """
     if entry.built_in is not None:
         unread = entry.built_in.words and not rights.recalls
         return unread or not entry.built_in.programs
@@ -334,15 +354,14 @@ def closed_to_programs(entry: MenuEntry, rights: Rights) -> bool:
 
 
 def private_sentence(match: SentenceMatch, house: House) -> bool:
-    """The same of a sentence for the home's engine."""
+    """Return True if a sentence for the home's engine is closed to guests."""
     told = any(domain_of(name) in PRIVATE for name in match.targets)
     private = match.intent in _PRIVATE_TOOLS or _is_private(match.intent, match.slots, house)
     return told or private
 
 
 def _is_private(suffix: str, arguments: Mapping[str, Any], house: House) -> bool:
-    """Return whether it is about something private: by its kind, the domain, or the thing's
-    name."""
+    """Return True if it concerns something private, by its intent, domain or thing."""
     intent = INTENTS.get(suffix)
     if intent is not None and intent.domains is not None and intent.domains <= PRIVATE:
         return True
@@ -355,6 +374,6 @@ def _is_private(suffix: str, arguments: Mapping[str, Any], house: House) -> bool
 
 
 def _detail(arguments: Mapping[str, Any]) -> list[str]:
-    """Return what the tool is given, in short."""
+    """Return a summary of the tool's arguments."""
     texts = [str(value) for value in arguments.values() if isinstance(value, str | int | float)]
     return texts[:_LONGEST_DETAIL]

@@ -1,7 +1,7 @@
-"""What is decided about a call before anything is sent: whether it fits, and whether it may run.
+"""Judging a call before it is sent: whether its arguments fit, and whether it may run.
 
-Home Assistant does not check the fields of scripts (2026.11): a tool's schema says of a field that
-names a room or a thing only that it is a text. The selectors that people chose for it tell more.
+Home Assistant (2026.11) does not check the fields of scripts: in a tool's schema, a field for a
+room or a thing is merely a text. The selectors that people chose for the fields tell more.
 """
 
 import asyncio
@@ -33,29 +33,29 @@ _TARGETS = {"entity_id": "entity", "area_id": "area", "floor_id": "floor", "devi
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """A script's arguments as to be sent, or what is wrong with them."""
+    """A script's arguments to send, or the problem with them."""
 
     arguments: Mapping[str, Any]
-    problem: str = ""  # one phrase for the model; empty where all that is named exists
-    options: tuple[str, ...] = ()  # what would be right instead, the nearest first
+    problem: str = ""  # one phrase for the model; empty if everything named exists
+    options: tuple[str, ...] = ()  # valid values instead, nearest first
     changes: tuple[MendedArgument, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """What a script takes."""
+    """Fields of a script."""
 
     selectors: Selectors = field(default_factory=dict)
-    required: tuple[str, ...] = ()  # fields without which it is not what its owner meant
+    required: tuple[str, ...] = ()  # fields that the owner declared as required
 
 
 async def ask_scripts(command: Callable[[str], Awaitable[Any]]) -> dict[str, Taken]:
-    """Ask what every script with fields takes, by its own name ("movie_night"); any user may."""
+    """Fetch the fields of all scripts, by script name ("movie_night"). Any user may."""
     return read_scripts(await command("get_services"))
 
 
 def read_scripts(services: Any) -> dict[str, Taken]:
-    """From the answer to `get_services`; whatever is not of that form is left out."""
+    """Parse the answer to `get_services`, skipping anything invalid."""
     scripts = services.get("script") if isinstance(services, Mapping) else None
     found: dict[str, Taken] = {}
     for name, service in (scripts or {}).items():
@@ -75,9 +75,10 @@ def read_scripts(services: Any) -> dict[str, Taken]:
 
 
 def check_fields(selectors: Selectors, arguments: Mapping[str, Any], house: House) -> Fields:
-    """Return whether the rooms, floors, things and devices that the fields name are there.
+    """Check that the rooms, floors, things and devices in the fields exist.
 
-    A near miss is mended as names are (`mend`); beyond that there is a problem and what is near.
+    A near miss is corrected as names are (`mend`); otherwise the problem and similar names are
+    returned.
     """
     checked = Fields(dict(arguments))
     for key, selector in selectors.items():
@@ -96,7 +97,7 @@ def check_fields(selectors: Selectors, arguments: Mapping[str, Any], house: Hous
 
 
 def _check_target(key: str, target: Mapping[str, Any], house: House, checked: Fields) -> Fields:
-    """The parts of a target, each a text or a list."""
+    """Check the parts of a target, each a text or a list."""
     inner = Fields(dict(target), changes=checked.changes)
     for part, kind in _TARGETS.items():
         if target.get(part) and not inner.problem:
@@ -109,7 +110,7 @@ def _check_target(key: str, target: Mapping[str, Any], house: House, checked: Fi
 def _check_value(
     key: str, kind: str, value: Any, settings: Mapping[str, Any], house: House, checked: Fields
 ) -> Fields:
-    """One name, or a list of them."""
+    """Check one name, or a list of names."""
     meant: list[str] = []
     for one in value if isinstance(value, list) else [value]:
         if not isinstance(one, str):
@@ -129,14 +130,14 @@ def _check_value(
 def _meant(
     kind: str, text: str, settings: Mapping[str, Any], house: House
 ) -> tuple[str | None, tuple[str, ...]]:
-    """Return what the text means, or None and what is near it."""
+    """Return the meaning of a text, or None and similar names."""
     if kind == "device":
         devices = {one.device_id for one in house.exposed()}
         return (text if text in devices else None), ()
     if kind == "entity":
         return _meant_entity(text, settings, house)
     if find_areas(house, text) if kind == "area" else find_floors(house, text):
-        return text, ()  # Home Assistant finds its id
+        return text, ()  # Home Assistant resolves it to an id
     places: Iterable[Area | Floor] = (house.areas if kind == "area" else house.floors).values()
     known = {name: one.name for one in places for name in (one.name, *one.aliases)}
 
@@ -153,7 +154,7 @@ def _meant(
 def _meant_entity(
     text: str, settings: Mapping[str, Any], house: House
 ) -> tuple[str | None, tuple[str, ...]]:
-    """An entity's id, also where its name is given."""
+    """Return an entity's id for an id or name, or None and similar ids."""
     pool = [one for one in house.exposed() if _is_wanted(one, settings)]
     if any(one.entity_id == text for one in pool):
         return text, ()
@@ -170,7 +171,7 @@ def _meant_entity(
 
 
 def _is_wanted(entity: Entity, settings: Mapping[str, Any]) -> bool:
-    """Return whether the selector's domains, plain or as filters, let the entity through."""
+    """Return True if the entity matches the selector's domains, plain or as filters."""
     filters = settings.get("filter") or [settings]
     for one in filters if isinstance(filters, list) else [filters]:
         domains = one.get("domain") if isinstance(one, Mapping) else None
@@ -183,7 +184,7 @@ def _is_wanted(entity: Entity, settings: Mapping[str, Any]) -> bool:
 def _guessed(
     text: str, known: Mapping[str, str], is_safe: Callable[[str], bool]
 ) -> tuple[str | None, tuple[str, ...]]:
-    """Of names and what they stand for, the one that the text means (`mend` says how)."""
+    """Return the value of the name that the text means, by the steps of `mend`."""
     steps: list[Callable[[str], bool]] = [
         lambda name: folded(name) == folded(text),
         lambda name: stemmed(name) == stemmed(text),
@@ -200,26 +201,26 @@ def _guessed(
 
 
 _log = logging.getLogger(__name__)
-READ_S = 4.0  # how long a call waits for Home Assistant to tell what the things at hand do
-_MOST_READS = 8  # scripts that call scripts, one after the other
+READ_S = 4.0  # longest wait for Home Assistant to report the effects of scripts and the like
+_MOST_READS = 8  # levels of scripts that call scripts
 _TEMPERATURE = "HassClimateSetTemperature"
 AskScripts = Callable[[], Awaitable[Mapping[str, Taken]]]  # raises IntegrationError
 
 
 @dataclass(frozen=True, slots=True)
 class Misfit:
-    """Arguments that the tool does not take."""
+    """Arguments that the tool does not accept."""
 
     arguments: dict[str, Any]
     problem: str  # one phrase for the model
-    options: tuple[str, ...] = ()  # what would be right instead, the nearest first
+    options: tuple[str, ...] = ()  # valid values instead, nearest first
 
 
 _Judged = TypeVar("_Judged", PolicyDecision, PolicyDecision | Misfit)
 
 
 class Judge:
-    """Knows the house, the room and the rulings; decides, and runs nothing."""
+    """Judges calls with the present house, room and rulings; runs nothing."""
 
     def __init__(
         self,
@@ -229,19 +230,21 @@ class Judge:
         ask_scripts: AskScripts | None = None,
         moment: Callable[[], PolicyContext] = PolicyContext,
     ) -> None:
-        """`area`: the room that this box stands in; `rulings`: those of the settings;
-        `ask_scripts`: what the home's scripts take (`scripts.ask_scripts`); `moment`: what holds
-        as a call comes: mode, time of day, ratings."""
+        """`area` is this device's room, and `rulings` are those of the settings.
+
+        `ask_scripts` fetches the fields of the home's scripts, and `moment` returns the mode, time
+        of day and ratings for a call.
+        """
         self._home = home
         self._area = area
         self._rulings = rulings
         self._ask_scripts = ask_scripts
         self._moment = moment
         self._scripts: Mapping[str, Taken] = {}
-        self._known_for: Menu | None = None  # the menu for which the scripts were asked about
+        self._known_for: Menu | None = None  # the menu whose scripts are known
 
     async def learn(self, menu: Menu) -> None:
-        """Ask what the scripts of a new menu take; where nobody answers the schemas must do."""
+        """Fetch the fields of a new menu's scripts. On failure only the schemas are used."""
         if menu is self._known_for or self._ask_scripts is None:
             return
         if any(self._is_script(entry) for entry in menu.offered()):
@@ -253,9 +256,12 @@ class Judge:
         self._known_for = menu
 
     async def read_up(self, judged: Callable[[], _Judged]) -> _Judged:
-        """The verdict of `judged`, once Home Assistant has told what the scripts, automations and
-        scenes at hand do: just after the start or a change it may not have. Nothing is waited for
-        where the call touches none of them; after READ_S the verdict is that of what is unknown."""
+        """Return the verdict of `judged`, after waiting for unknown effects.
+
+        Just after the start or a change, Home Assistant may not have reported yet what scripts,
+        automations and scenes do. There is no wait for calls without these; after READ_S effects
+        count as unknown.
+        """
         verdict = judged()
         try:
             async with asyncio.timeout(READ_S):
@@ -281,8 +287,11 @@ class Judge:
         program: Program | None = None,
         tainted: bool = False,
     ) -> PolicyDecision | Misfit:
-        """Decide about one call. `heard`: the person's own words; `program`: that asks instead;
-        `tainted`: text from outside may stand behind it."""
+        """Decide about one call. `heard` are the person's own words.
+
+        `program` is the program that asks instead of a person; `tainted` says that text from
+        outside may have prompted the call.
+        """
         fitted = fit(entry.tool.input_schema, arguments, entry.declaration.renamed)
         if fitted.problem:
             return Misfit(fitted.arguments, fitted.problem, fitted.options)
@@ -317,7 +326,7 @@ class Judge:
         program: Program | None = None,
         tainted: bool = False,
     ) -> PolicyDecision:
-        """Decide about a sentence for the home's own engine."""
+        """Decide about a sentence for the home's engine."""
         home = self._home
         verdict = judge_sentence(
             match,
@@ -333,7 +342,8 @@ class Judge:
     def _within(
         self, suffix: str, arguments: Mapping[str, Any], verdict: PolicyDecision
     ) -> PolicyDecision:
-        """Degrees beyond what a thermostat takes: Home Assistant's answer would not say so."""
+        """Deny a temperature outside the thermostat's range, which Home Assistant would not
+        report."""
         wanted = arguments.get("temperature")
         if suffix != _TEMPERATURE or not isinstance(wanted, int | float):
             return verdict
@@ -351,8 +361,8 @@ class Judge:
         return verdict
 
     def _whole(self, verdict: PolicyDecision) -> PolicyDecision:
-        """No script is started by its name alone that must be told more: it would fail, and Home
-        Assistant would say yes."""
+        """Deny starting a script without its required fields: it would fail, but be
+        reported as done."""
         house = self._home.house
         for entity_id in verdict.entities:
             taken = self._scripts.get(entity_id.removeprefix("script."))
@@ -371,7 +381,7 @@ class Judge:
 
 
 def _correction(verdict: PolicyDecision, rule: str, values: Mapping[str, str]) -> PolicyDecision:
-    """It cannot be so, whatever anybody says to it."""
+    """Return a denial that no confirmation can lift."""
     return replace(
         verdict,
         decision=Decision.DENIED,
@@ -385,7 +395,7 @@ def _correction(verdict: PolicyDecision, rule: str, values: Mapping[str, str]) -
 
 
 def refused(misfit: Misfit, entry: MenuEntry) -> PolicyDecision:
-    """A misfit as a verdict, for those who only look."""
+    """Return a misfit as a verdict, for display."""
     return PolicyDecision(
         Decision.DENIED,
         entry.tier,

@@ -1,12 +1,12 @@
-"""What may let somebody in, silence an alarm, or do harm when it is switched off.
+"""Things that may be openers, silence an alarm, or do harm when switched off.
 
-Home Assistant tells of few things what they open: a gate is a cover without a device class, the
-relay behind a door is a plain switch, and a helper drives it. So a cover counts as an opener unless
-it is known to be none, and a relay counts as one where its name, alias, label, device or room says
-so, in any language that Hearth ships (`vocabulary`), where it is part of a lock or door, where it
-was seen to open something (`House.seen_opening`), or where it runs whatever somebody wrote for it,
-as a template does. Cold stores, servers, medical devices and heating in frost have no class either
-and are known by the same words. Pure.
+Home Assistant says of few things what they open: a gate is a cover without a device class, the
+relay of a door is a plain switch, and a helper drives it. So a cover counts as an opener unless it
+is known not to be one. A relay counts as one by its name, alias, label, device or room, in any
+supported language (`vocabulary`); if it is part of a lock or door; if it was seen to open something
+(`House.seen_opening`); or if it runs anything its owner wrote, as a template does. Freezers,
+servers, medical devices and heating in frost have no class either and are known by such words.
+Pure.
 """
 
 import re
@@ -21,10 +21,10 @@ from assistant.tools.vocabulary import mentions, mentions_one_of, without
 from integrations.home_assistant.house import Entity, House
 from integrations.home_assistant.runs import SWITCHED
 
-# Device classes of covers (2026.11). A class that is in neither set lets somebody in.
+# Device classes of covers (2026.11). A class in neither set is an opener.
 OPENERS = frozenset({"door", "garage", "gate"})
 INSIDE = frozenset({"awning", "blind", "curtain", "damper", "shade", "shutter"})
-# A relay behind a door, or a helper that drives one, is one of these; only its name tells.
+# Domains of relays behind doors, and of helpers that drive them; only the name tells.
 RELAYS = frozenset(
     {
         *("input_boolean", "input_number", "input_select", "number", "remote", "select", "switch"),
@@ -32,44 +32,43 @@ RELAYS = frozenset(
 )
 _PRESSED = frozenset({"button", "input_button"})
 _RUNS = frozenset({"automation", "scene", "script"})
-# Some relays appear as one of these. A lamp at the door is one too, so less is believed of names.
+# Some relays appear in these domains, but so do lamps at a door, so names count for less.
 _LAMPS = frozenset({"fan", "light"})
-# Integrations whose entities run actions, commands or requests that their owner wrote, of which
-# Home Assistant tells nobody (2026.11); "": an entity without an entry in the registry, which YAML
-# of one of these makes. One of MQTT is mostly a device that says what it is.
+# Integrations whose entities run actions, commands or requests that their owner wrote, which Home
+# Assistant does not report (2026.11). "" is an entity without a registry entry, as made by YAML of
+# one of these. MQTT is left out, because most of its entities are devices that describe themselves.
 _RUNS_ANYTHING = frozenset(
     {
         *("", "command_line", "netdaemon", "nodered", "rest", "snmp", "telnet", "template"),
-        "wake_on_lan",  # to switch off is an action of its owner's
+        "wake_on_lan",  # switching off runs an action of its owner's
     }
 )
-# Domains that they make and that say nothing of what is switched. Whoever makes a lamp, a lock or
-# a blind of one has said by that what it is; helpers are made by integrations of their own.
+# Domains of theirs that say nothing about what is switched. An owner who makes a lamp, lock or
+# blind has thereby said what it is; helpers have integrations of their own.
 _SAY_NOTHING = frozenset({"button", "fan", "number", "remote", "select", "switch"})
 _ONLY_RESTARTS = frozenset({"identify", "restart", "update"})  # device classes of buttons
-# Device classes of a binary sensor of which a relay on the same device is likely to move the door.
+# Device classes of binary sensors whose device probably moves a door by its relay.
 _DOOR_CONTACTS = frozenset({"door", "garage_door", "lock"})
-# Without a word of these a name says nothing of a door or an alarm.
+# A name without a word of these topics does not mention a door or an alarm.
 _TELLING = (*("opens", "gates", "windows", "entrances", "garages", "releases", "unlocks", "alarm"),)
 _SEAMS = re.compile(r"(?<=[a-zß-öø-ÿ])(?=[A-ZÀ-ÖØ-Þ])|(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[^\W\d_])")
 
 
 class Opening(StrEnum):
-    """What is known of a thing that may let somebody in."""
+    """Reason that a thing may be an opener."""
 
     NONE = ""
     KNOWN = "known"  # by its class
-    UNKNOWN = "unknown"  # its class tells too little: it does, until its owner says otherwise
+    UNKNOWN = "unknown"  # its class says too little, so it counts as one until the owner rates it
     OPENS = "opens"  # by its name, place or device
-    SILENCES = "silences"  # an alarm, by the same
-    SEEN = "seen"  # it was seen to
+    SILENCES = "silences"  # silences an alarm, by the same
+    SEEN = "seen"  # it was seen to open something
 
 
 def opening_of(entity: Entity, house: House) -> Opening:
-    """Return what this thing by itself may open or silence, without the members of a group or
-    script.
+    """Return what this thing itself may open or silence, without members of a group or script.
 
-    A lock, a siren and an alarm panel are what they are: `gates.gate` needs no more of them.
+    Locks, sirens and alarm panels are handled by `risk.gate`.
     """
     domain = entity.domain
     if domain == "cover":
@@ -88,19 +87,19 @@ def opening_of(entity: Entity, house: House) -> Opening:
 
 
 def is_opener(entity: Entity) -> bool:
-    """Return whether this cover lets somebody in, or may do so: a blind or an awning does not."""
+    """Return True if this cover is or may be an opener; a blind or awning is not."""
     return _cover(entity) is not Opening.NONE
 
 
 def was_seen_to_open(entity_id: str, house: House) -> bool:
-    """Return whether a switch was seen to open what lets somebody in; a blind does not."""
+    """Return True if a switch was seen to open an opener; a blind does not count."""
     seen = house.seen_opening.get(entity_id, ())
     things = (house.entities.get(name) or Entity(name, name, "unknown") for name in seen)
     return any(one.domain != "cover" or is_opener(one) for one in things)
 
 
 def is_called_to_open(entity: Entity) -> bool:
-    """Return whether a name says that this unlocks or opens a door ("Abrir portón")."""
+    """Return True if a name says that it unlocks or opens a door ("Abrir portón")."""
     runs = entity.domain in _RUNS
     acts = runs or entity.platform in _RUNS_ANYTHING
     return any(
@@ -117,7 +116,8 @@ def _cover(entity: Entity) -> Opening:
         return Opening.KNOWN
     gates = mentions("gates", *names) or mentions("garages", *names)
     blinds = mentions("blinds", *names)
-    if entity.device_class == "shutter":  # some relays call all that they move so (Shelly, 2026.11)
+    # Some relays use this class for everything that they move (Shelly, 2026.11).
+    if entity.device_class == "shutter":
         return Opening.UNKNOWN if gates else Opening.NONE
     if entity.device_class in INSIDE:
         return Opening.UNKNOWN if gates and not blinds else Opening.NONE
@@ -127,7 +127,7 @@ def _cover(entity: Entity) -> Opening:
 
 
 def _is_group(entity: Entity) -> bool:
-    """A group of covers is judged by its members."""
+    """Return True for a group of covers, which is judged by its members."""
     held = entity.attributes.get("entity_id")
     return (
         isinstance(held, list | tuple)
@@ -148,15 +148,17 @@ def _relay(entity: Entity, house: House) -> Opening:
 
 
 def _by_maker(entity: Entity) -> Opening:
-    """By what made it: one that runs whatever was written for it may do anything, unless its name
-    says lamp, heater, socket or the like."""
+    """Judge by the integration: one that runs arbitrary actions may do anything.
+
+    A name with lamp, heater, socket or the like is an exception.
+    """
     if entity.platform not in _RUNS_ANYTHING or entity.domain not in _SAY_NOTHING:
         return Opening.NONE
     return Opening.NONE if _is_beside(entity.name) else Opening.UNKNOWN
 
 
 def _by_place(entity: Entity, house: House) -> Opening:
-    """By the room: "Relay 2" in "Front gate", or in "Garage"."""
+    """Judge by the room: "Relay 2" in "Front gate", or in "Garage"."""
     area = house.areas.get(entity.area_id or "")
     for place in (area.name, *area.aliases) if area else ():
         plain = without("no_doors", _spread(place))
@@ -168,14 +170,14 @@ def _by_place(entity: Entity, house: House) -> Opening:
 
 
 def _by_device(entity: Entity, house: House) -> Opening:
-    """By what else its device has: a lock, a gate, the contact of a door, an alarm."""
+    """Judge by the other entities of its device: a lock, a gate, a door contact, an alarm."""
     others = house.beside(entity)
     if any(one.domain == "alarm_control_panel" for one in others):
         return Opening.SILENCES
     if any(one.domain == "lock" or (one.domain == "cover" and is_opener(one)) for one in others):
         return Opening.OPENS
     contacts = (one for one in others if one.domain == "binary_sensor")
-    # A fridge and a washing machine have the contact of a door too.
+    # A fridge or washing machine has a door contact too.
     opens = any(one.device_class in _DOOR_CONTACTS for one in contacts) and not mentions(
         "appliances", entity.name, entity.device_name
     )
@@ -183,12 +185,12 @@ def _by_device(entity: Entity, house: House) -> Opening:
 
 
 def _named(entity: Entity) -> Opening:
-    """By its own names, those of its device and its labels."""
+    """Judge by its own names, its device's name and its labels."""
     if not any(mentions_one_of(_TELLING, text) for text in _own_texts(entity)):
         return Opening.NONE
     if is_called_to_open(entity):
         return Opening.OPENS
-    # "Porch light" may be a part of what is called "Front door": then its own names alone count.
+    # "Porch light" may belong to a device "Front door"; then only its own names count.
     lamp, aside = _is_lamp(entity.name), _is_beside(entity.name)
     said = {_spread(name) for name in entity.names}
     for text in _own_texts(entity):
@@ -216,7 +218,7 @@ def _says_door(text: str) -> bool:
 
 
 def _is_only_garage(text: str) -> bool:
-    """ "Garage" alone, or with words that tell nothing: "Left garage relay 2"."""
+    """Return True for "Garage" alone, or with words without meaning: "Left garage relay 2"."""
     if not mentions("garages", text):
         return False
     left = without("relays", without("garages", text))
@@ -224,23 +226,25 @@ def _is_only_garage(text: str) -> bool:
 
 
 def _has_door(text: str) -> bool:
-    """A door, gate, lock or garage is in it: beside a verb of opening that will do."""
+    """Return True if the text mentions a door, gate, lock or garage, for use with a verb of
+    opening."""
     plain = without("no_doors", text)
     return any(mentions(topic, plain) for topic in ("opens", "gates", "garages"))
 
 
 def _is_lamp(text: str) -> bool:
-    """A lamp, sensor or heater is in it, which may hang beside a door or an alarm."""
+    """Return True if the text mentions a lamp, sensor or heater, which may be next to a
+    door or alarm."""
     return mentions("beside_doors", _spread(text))
 
 
 def _is_beside(text: str) -> bool:
-    """The same, or a bell, a socket or a warning, which may be a door's and no alarm's."""
+    """Return True for these, or a bell, socket or warning, which may be next to a door only."""
     return _is_lamp(text) or mentions("only_beside_doors", _spread(text))
 
 
 def _own_texts(entity: Entity) -> tuple[str, ...]:
-    """Its names, its id, and what its device and labels are called."""
+    """Return its names, its id, and the names of its device and labels."""
     slug = entity.entity_id.partition(".")[2]
     texts = (entity.name, *entity.aliases, slug, entity.device_name, *entity.labels)
     return tuple(dict.fromkeys(_spread(text) for text in texts if text))
@@ -248,21 +252,19 @@ def _own_texts(entity: Entity) -> tuple[str, ...]:
 
 @lru_cache(4_096)
 def _spread(text: str) -> str:
-    """With the words apart that are only told apart by a capital or a digit: "GarageDoor1"."""
+    """Separate words that are joined by capitals or digits: "GarageDoor1"."""
     return _SEAMS.sub(" ", text)
 
 
-#
-# What does harm when it is switched off: cold stores, servers, medical devices, heating in frost.
-#
-# Home Assistant has no class for them, so names, aliases, labels and rooms tell, in every shipped
-# language. What only belongs to such a thing, such as the lamp of a fridge, is none.
+# Things that do harm when switched off: freezers, servers, medical devices, heating in frost. Home
+# Assistant has no class for them, so names, aliases, labels and rooms decide, in all supported
+# languages. Accessories, such as the lamp of a fridge, do not count.
 RULE = "keeps-running"
 FROST_RULE = "frost"
 RULES = frozenset({RULE, FROST_RULE})
 FROST_C = 5.0  # outside, by day: the night may bring frost
-LOWEST_C = 7.0  # a thermostat that is set lower keeps no pipe from freezing
-# Domains of which the name may say that it must run.
+LOWEST_C = 7.0  # a thermostat set lower does not keep pipes from freezing
+# Domains whose names may say that the thing must run.
 _NAMED = frozenset({"climate", "fan", "humidifier", "input_boolean", "switch"})
 _RELAYS = frozenset({"input_boolean", "switch"})
 _HEATS = frozenset({"auto", "heat", "heat_cool"})  # modes of a thermostat
@@ -274,7 +276,7 @@ _OFF = frozenset({Action.OFF, Action.TOGGLE})
 def keeps_running(
     entity: Entity, action: Action, arguments: Mapping[str, Any], house: House
 ) -> str | None:
-    """Return the rule by which this thing should go on, if the call would stop it."""
+    """Return the rule against stopping this thing, if the call would stop it, else None."""
     if action in _OFF and must_run(entity, house):
         return RULE
     if _stops_heating(entity, action, arguments) and may_freeze(house):
@@ -283,7 +285,7 @@ def keeps_running(
 
 
 def must_run(entity: Entity, house: House) -> bool:
-    """Return whether it does harm to switch this off, whatever the weather."""
+    """Return True if switching this off does harm in any weather."""
     if entity.domain == "camera":
         return True
     if entity.domain not in _NAMED:
@@ -295,13 +297,14 @@ def must_run(entity: Entity, house: House) -> bool:
 
 
 def may_freeze(house: House) -> bool:
-    """Return whether it may freeze outside: also where nothing tells how warm it is there."""
+    """Return True if it may freeze outside, or if the temperature is unknown."""
     outside = outside_c(house)
     return outside is None or outside < FROST_C
 
 
 def outside_c(house: House) -> float | None:
-    """The temperature outside in °C: the lowest of the house's own sensors, else of its weather."""
+    """Return the outside temperature in °C: the lowest of the house's sensors, else of its
+    weather."""
     sensors = [
         _degrees(one.state, one.attributes.get("unit_of_measurement"))
         for one in house.entities.values()
@@ -329,7 +332,7 @@ def _is_named(names: tuple[str, ...], places: tuple[str, ...], labels: tuple[str
 
 
 def _stops_heating(entity: Entity, action: Action, arguments: Mapping[str, Any]) -> bool:
-    """Return whether the call leaves a part of the house without heating."""
+    """Return True if the call would leave a part of the house without heating."""
     if entity.domain == "climate":
         modes = entity.attributes.get("hvac_modes")
         if isinstance(modes, list | tuple) and not _HEATS & set(modes):
@@ -358,7 +361,7 @@ def _is_outside(entity: Entity, house: House) -> bool:
 
 
 def _degrees(value: Any, unit: Any) -> float | None:
-    """In °C; None where the thing does not tell."""
+    """Convert a temperature to °C; None if it is invalid."""
     try:
         degrees = float(value)
     except (TypeError, ValueError):

@@ -1,7 +1,7 @@
-"""Risk of switching one thing one way: its tier, and the rule that gave it.
+"""Risk of switching one thing in one direction: its tier, and the rule behind it.
 
-Closing is free, opening is not. Home Assistant has no device class for most of what uses much or
-runs on unattended (ovens, strong heating, water, vacuums): names decide, by the vocabulary.
+Closing is free, opening is not. Home Assistant has no device class for most things that use much or
+run unattended (ovens, strong heating, water, vacuums), so names decide, by the vocabulary.
 """
 
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ from integrations.home_assistant.house import Entity, House
 from integrations.home_assistant.runs import SWITCHED
 
 HEATING_LIMIT_C = 25.0
-# Domains of which the name may say that they are something costly.
+# Domains whose names may say that the thing is costly.
 _NAMED = frozenset(
     {
         *("climate", "input_boolean", "input_number", "input_select", "number", "select"),
@@ -33,13 +33,13 @@ _NAMED = frozenset(
     }
 )
 _STARTING = frozenset({Action.ON, Action.TOGGLE, Action.START})
-# Names that say nothing of a thermostat: its degrees count.
+# Topics that do not apply to a thermostat, whose temperature counts instead.
 _OTHERS = (("portable_heaters", "oven"), ("water_users", "water"), ("unattended", "runs-on"))
 _COOLING = frozenset({"cool", "dry", "fan_only"})  # states of a thermostat that does not heat
 
 
 def cost(entity: Entity, action: Action, arguments: Mapping[str, Any]) -> str | None:
-    """The rule by which switching this thing so is costly, or None."""
+    """Return the rule that makes this action costly, or None."""
     if action is Action.START:
         return "runs-on"
     if entity.domain in ("vacuum", "lawn_mower"):
@@ -58,7 +58,7 @@ def cost(entity: Entity, action: Action, arguments: Mapping[str, Any]) -> str | 
 
 
 def _by_name(entity: Entity) -> str | None:
-    """Return what its device class or one of its names says that it is."""
+    """Return the rule by its device class or one of its names, or None."""
     for name in (entity.device_class or "", entity.entity_id.partition(".")[2], *entity.names):
         if rule := _rule_of(name, entity.domain == "climate"):
             return rule
@@ -78,15 +78,15 @@ def _rule_of(name: str, thermostat: bool) -> str:
 _OPENING = frozenset({Action.ON, Action.TOGGLE})
 _MOVES_NOTHING = frozenset({Action.NOTE, Action.READ, Action.STOP})
 _GATED = frozenset({"lock", "valve", "cover", "alarm_control_panel", "siren", "scene"})
-# Why a thing is asked about of which the name, the place or what was seen of it says what it does,
-# or of which nothing says that it opens nothing.
+# Rules for things whose name, place or history says that they open something, or that nothing
+# excludes as openers.
 _MAY = {
     Opening.UNKNOWN: "may_open",
     Opening.OPENS: "may_open",
     Opening.SEEN: "may_open",
     Opening.SILENCES: "may_silence",
 }
-# Domains that only tell something: whoever reads one of them has not said what it acts on.
+# Domains that only report: a group of these has not said what it acts on.
 _ONLY_TELL = frozenset(
     {
         *("air_quality", "binary_sensor", "calendar", "conversation", "device_tracker", "event"),
@@ -94,7 +94,7 @@ _ONLY_TELL = frozenset(
         *("wake_word", "weather", "zone"),
     }
 )
-# Their effect is unknown unless the house tells what they touch.
+# Domains whose effect is unknown unless the house knows what they touch.
 UNKNOWN_EFFECTS = {
     "script": "script",
     "button": "button",
@@ -102,9 +102,9 @@ UNKNOWN_EFFECTS = {
     "automation": "automation",
     "scene": "scene",
 }
-# The rule of a thing whose effect Home Assistant has not told, or not told yet.
+# Rule of a thing whose effect Home Assistant has not reported, or not yet.
 UNREAD = "unread"
-# Domains that a switching call may reach without more than comfort at stake, or that ignore it.
+# Domains that are at most comfort when switched, or that ignore it.
 _HARMLESS = frozenset(
     {
         *("air_quality", "assist_satellite", "binary_sensor", "calendar", "camera", "climate"),
@@ -119,10 +119,11 @@ _HARMLESS = frozenset(
 
 
 def gate(entity: Entity, action: Action, arguments: Mapping[str, Any], house: House) -> str | None:
-    """Return why this may not simply happen: unlock, open, disarm, siren, what it may open or
-    silence by its name, or an unknown effect.
+    """Return the rule that gates this action, or None.
 
-    What a group, scene or script reaches is not looked at here (`resolve.consequences` lists it).
+    Rules cover unlocking, opening, disarming, sirens, possible openers and alarm silencers by name,
+    and unknown effects. The members of groups, scenes and scripts are not considered (see
+    `targets.consequences`).
     """
     domain = entity.domain
     if domain == "lock":
@@ -140,13 +141,13 @@ def gate(entity: Entity, action: Action, arguments: Mapping[str, Any], house: Ho
     if domain in UNKNOWN_EFFECTS:
         return _unknown_effect(entity, house)
     if domain in SWITCHED:
-        # A relay may release a door by a pulse of either kind.
+        # A relay may release a door by a pulse in either direction.
         return None if action in _MOVES_NOTHING else _MAY.get(opening_of(entity, house))
     return None if domain in _HARMLESS else "unknown_thing"
 
 
 def _unknown_effect(entity: Entity, house: House) -> str | None:
-    """Of a script, scene, button or automation."""
+    """Return the rule of a script, scene, button or automation, or None."""
     if is_called_to_open(entity):
         return "open"
     opening = _MAY.get(opening_of(entity, house))
@@ -158,11 +159,11 @@ def _unknown_effect(entity: Entity, house: House) -> str | None:
 
 
 def is_settled(entity: Entity, rule: str, house: House) -> bool:
-    """Return whether a rating of the owner's cannot lower what this rule of `gate` asks about.
+    """Return True if the owner's rating cannot lower this rule of `gate`.
 
-    What is known by its class or by a name that says "unlock" is settled: a lock, an alarm, a
-    garage door, a siren that is to sound. A cover of which nobody knows what it is, a water valve,
-    a relay that is only called like a door, and what a switch was seen to do are the owner's.
+    That applies to things known by their class or by a name such as "unlock": locks, alarms, garage
+    doors, sounding sirens. The owner decides about unclear covers, water valves, relays that are
+    merely named like a door, and things that a switch was seen to open.
     """
     if rule in (*UNKNOWN_EFFECTS.values(), UNREAD, "may_open", "may_silence"):
         return False
@@ -170,14 +171,18 @@ def is_settled(entity: Entity, rule: str, house: House) -> bool:
 
 
 def _is_known(entity_id: str, house: House) -> bool:
-    """Return whether all that it does is known: its configuration was read, or it acts on nothing
-    but what it holds. Known in part is unknown."""
+    """Return True if all effects are known: its configuration was read, or it only acts on its
+    members.
+
+    Partial knowledge does not count.
+    """
     holds = all_members(entity_id, house)
     return entity_id in house.ways or any(domain_of(name) not in _ONLY_TELL for name in holds)
 
 
 def is_safe_to_guess(entity_id: str, house: House) -> bool:
-    """Nothing gated is in it, however it is switched: a name may be mended towards it."""
+    """Return True if nothing gated is involved in any direction, so that a name may be
+    corrected to it."""
     return all(
         gate(entity_or_guess(name, house), Action.TOGGLE, {}, house) is None
         for name, _ in consequences([entity_id], Action.TOGGLE, house)
@@ -185,18 +190,21 @@ def is_safe_to_guess(entity_id: str, house: House) -> bool:
 
 
 def entity_or_guess(entity_id: str, house: House) -> Entity:
-    """The entity, or for an id that the house lacks (it may come back) one of that id."""
+    """Return the entity, or a placeholder for an id that the house lacks at the moment."""
     return house.entities.get(entity_id) or Entity(entity_id, entity_id, "unknown")
 
 
 def is_harmless(domain: str) -> bool:
-    """Nothing of this domain is ever gated, whatever its class or state; of relays only the name
-    or what was seen of them tells otherwise."""
+    """Return True if nothing of this domain is gated by class or state.
+
+    Relays may still be gated by their name or by what was seen.
+    """
     return domain in _HARMLESS - _GATED - {"group"}
 
 
 def _opens(entity: Entity, action: Action, arguments: Mapping[str, Any]) -> bool:
-    """Return whether the way goes towards open. Stopping opens nothing and may save someone."""
+    """Return True if the action moves towards open. Stopping opens nothing and may save
+    somebody."""
     if action is not Action.POSITION:
         return action in _OPENING
     wanted, now = arguments.get("position"), entity.attributes.get("current_position")
@@ -208,18 +216,18 @@ def _opens(entity: Entity, action: Action, arguments: Mapping[str, Any]) -> bool
 def directions(
     entity: Entity, action: Action, arguments: Mapping[str, Any], house: House
 ) -> frozenset[Literal["open", "close"]]:
-    """Return which way a lock, cover, valve or alarm may go by this; empty for whatever has no
-    way."""
+    """Return the directions in which this may move a lock, cover, valve or alarm; empty for
+    others."""
     domain = entity.domain
     if domain not in ("lock", "cover", "valve", "alarm_control_panel"):
-        # Which way a relay or a script goes is not told by how it is switched.
+        # Switching a relay or script does not tell its direction.
         may = gate(entity, action, arguments, house) in ("open", "may_open", "may_silence")
         return frozenset({"open", "close"}) if may else frozenset()
     if action is Action.TOGGLE:
         return frozenset({"open", "close"})
     if action is Action.POSITION:
         return frozenset({"open" if _opens(entity, action, arguments) else "close"})
-    # Locks and alarms are opened by switching them off, all the others by switching them on.
+    # Locks and alarms open by switching off, everything else by switching on.
     opening = Action.OFF if domain in ("lock", "alarm_control_panel") else Action.ON
     ways: dict[Action, Literal["open", "close"]] = {
         opening: "open",
@@ -229,21 +237,21 @@ def directions(
 
 
 SECURE_RULES = frozenset({"unlock", "open", "disarm", "siren", "may_open", "may_silence"})
-SENTENCE = "sentence"  # the rule of a sentence of which nobody knows what it sets off
+SENTENCE = "sentence"  # rule of a sentence with an unknown effect
 _TIERS = tuple(Tier)
 
 
 @dataclass(frozen=True, slots=True)
 class Risk:
-    """How much is at stake."""
+    """Risk of an action."""
 
     tier: Tier
-    rule: str  # what gave the tier: "unlock", "runs-on", "comfort"
+    rule: str  # reason for the tier: "unlock", "runs-on", "comfort"
     rated: bool = field(default=False, compare=False)  # the tier is the owner's rating
 
 
 def height(tier: Tier) -> int:
-    """0 is to read."""
+    """Return the rank of a tier; 0 is READ."""
     return _TIERS.index(tier)
 
 
@@ -256,13 +264,13 @@ def weigh(
     *,
     follows: bool = False,
 ) -> Risk:
-    """The stake of one thing alone, without what follows from it.
+    """Return the risk of one thing itself, without consequences.
 
-    `follows`: from a call of something else, such as a group or a scene.
+    `follows` says that it is a consequence, for example of a group or scene.
 
-    The owner's rating settles what is not known (`gates.is_settled`) and what only its name says
-    must run; what is known it only raises. While the answer of Home Assistant is on its way, it may
-    yet be known to open something.
+    The owner's rating decides about unclear things (`is_settled`) and about things that must run
+    only by their name; otherwise it can only raise the risk. It does not lower the risk while Home
+    Assistant has yet to report the effects, which may include an opener.
     """
     entity = entity_or_guess(entity_id, house)
     rule = gate(entity, action, arguments, house)
@@ -277,7 +285,7 @@ def weigh(
         if rule is None:
             rule = _must_run(entity, action, arguments, house, ratings)
         if rule == FROST_RULE and follows and action is Action.TOGGLE:
-            rule = None  # a scene for the evening turns the heating down, and hardly ever off
+            rule = None  # an evening scene turns the heating down, but rarely off
         stake = Risk(Tier.COSTLY, rule) if rule else Risk(Tier.COMFORT, "comfort")
     raised = rating is not None and height(rating) > height(stake.tier)
     if rating is not None and raised and action is not Action.STOP:
@@ -286,7 +294,7 @@ def weigh(
 
 
 def _is_the_owners(entity: Entity, rule: str, house: House) -> bool:
-    """Return whether the owner's rating settles what this rule asks about."""
+    """Return True if the owner's rating decides about this rule."""
     return entity.entity_id not in house.unread and not is_settled(entity, rule, house)
 
 
@@ -297,7 +305,7 @@ def _must_run(
     house: House,
     ratings: Mapping[str, Tier],
 ) -> str | None:
-    """The rule by which it should go on; its owner may have rated it as comfort."""
+    """Return the rule against stopping it, unless the owner rated it as comfort."""
     if ratings.get(entity.entity_id) is Tier.COMFORT:
         return None
     return keeps_running(entity, action, arguments, house)

@@ -1,4 +1,4 @@
-"""Rulings on one thing or call: by the owner's first rule that matches, else by its risk. Pure."""
+"""Rulings on one thing or call: by the owner's first matching rule, else by its risk. Pure."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from integrations.mcp.servers import ServerState
 
 
-# What was decided about a call, and what the settings say of each tier.
+# Verdicts on calls, and the settings for each tier.
 class Ruling(StrEnum):
-    """What the settings ask for before a call may run."""
+    """Requirement of the settings before a call may run."""
 
     ALLOW = "allow"
     CONFIRM = "confirm"  # a spoken or typed yes
@@ -42,27 +42,26 @@ _STRICTNESS = (Ruling.ALLOW, Ruling.CONFIRM, Ruling.PHONE, Ruling.PIN, Ruling.DE
 
 
 def strictness(ruling: Ruling) -> int:
-    """0 lets everything through."""
+    """Return the rank of a ruling; 0 allows everything."""
     return _STRICTNESS.index(ruling)
 
 
 def stricter(one: Ruling, other: Ruling) -> Ruling:
-    """The one that lets less through."""
+    """Return the stricter of two rulings."""
     return max(one, other, key=strictness)
 
 
 @dataclass(frozen=True, slots=True)
 class Rulings:
-    """What the settings say: of the gated tiers, and the owner's own rules."""
+    """Settings for the gated tiers, and the owner's rules."""
 
     costly: str = "confirm"  # `policy.costly`, a Ruling
     secure: str = "confirm"  # `policy.secure`, a Ruling
-    rules: "tuple[OwnerRule, ...]" = ()  # the first that matches wins
+    rules: "tuple[OwnerRule, ...]" = ()  # the first match wins
     has_pin: bool = False
 
     def of(self, tier: Tier, mode: Mode = Mode.NORMAL) -> Ruling:
-        """Return what is asked for before a call of this tier, where no rule of the owner's
-        matches."""
+        """Return the requirement for a call of this tier if no rule of the owner's matches."""
         if tier is Tier.READ:
             return Ruling.ALLOW
         if mode is Mode.GUEST:
@@ -80,29 +79,31 @@ STRICT = Rulings()
 
 @dataclass(frozen=True, slots=True)
 class PolicyDecision:
-    """What is decided about one call, and why."""
+    """Verdict on one call."""
 
     decision: Decision
     tier: Tier
     rule: str
-    arguments: Mapping[str, Any]  # as to be sent, possibly mended and narrowed
-    entities: tuple[str, ...] = ()  # what the call itself would touch
-    effects: tuple[str, ...] = ()  # what follows from that: members of groups and scenes
+    arguments: Mapping[str, Any]  # to send, possibly corrected and narrowed
+    entities: tuple[str, ...] = ()  # things that the call itself would touch
+    effects: tuple[str, ...] = ()  # consequences: members of groups and scenes
     narrowed: bool = False
-    key: str = ""  # of the sentence in the catalogue; empty where allowed
-    values: Mapping[str, str] = field(default_factory=dict)  # its fields
-    mended: tuple[MendedArgument, ...] = ()  # arguments that were not as the house has them
-    options: tuple[str, ...] = ()  # what may have been meant, where that is not known
-    # CONFIRM, PIN or PHONE where the decision is NEEDS_CONFIRMATION; then also `ask` and `left`.
+    key: str = ""  # key of the sentence in the catalogue; empty if allowed
+    values: Mapping[str, str] = field(default_factory=dict)  # values for the sentence
+    mended: tuple[MendedArgument, ...] = ()  # corrected arguments
+    options: tuple[str, ...] = ()  # possible meanings, if unclear
+    # CONFIRM, PIN or PHONE if the decision is NEEDS_CONFIRMATION, with `ask` and `left`.
     ruling: Ruling = Ruling.ALLOW
-    ask: str = ""  # key of the question in the catalogue; its fields are in `values`
-    left: str = ""  # key of what is said where it is not done: "I left {names} locked."
-    unread: tuple[str, ...] = ()  # ids of what Home Assistant is about to tell the effect of
-    unknown: bool = False  # something of it has an effect that nobody knows
-    moves: tuple[Move, ...] = ()  # what one of Hearth's own tools would switch by itself
-    # Sent one after another in place of `arguments`, where no single call reaches just this.
+    ask: str = ""  # catalogue key of the question, with `values`
+    left: str = ""  # catalogue key of the sentence if it is not done: "I left {names} locked."
+    unread: tuple[str, ...] = ()  # ids of things whose effects Home Assistant has yet to report
+    unknown: bool = False  # something has an unknown effect
+    moves: tuple[Move, ...] = ()  # changes that a built-in tool would make itself
+    # Calls to send one after another in place of `arguments`, if no single call reaches exactly
+    # this.
     parts: tuple[Mapping[str, Any], ...] = ()
-    left_on: tuple[str, ...] = ()  # names of what a wide call leaves on because it must run
+    # Names of things that a wide call leaves on because they must run.
+    left_on: tuple[str, ...] = ()
 
 
 Direction = Literal["open", "close"]
@@ -110,29 +111,29 @@ Direction = Literal["open", "close"]
 
 @dataclass(frozen=True, slots=True)
 class OwnerRule:
-    """One `[[policy.rules]]` table. What is given must all match, with `*` and `?` as wildcards;
-    upper and lower case are the same."""
+    """One `[[policy.rules]]` table. All given fields must match, with `*` and `?`, ignoring
+    case."""
 
     decide: Ruling
     entity: str = ""
-    area: str = ""  # its id, name or alias
-    label: str = ""  # its id or name
+    area: str = ""  # id, name or alias
+    label: str = ""  # id or name
     domain: str = ""
-    tool: str = ""  # its whole name, or what follows the last `__`
+    tool: str = ""  # whole name, or the part after the last `__`
     server: str = ""
     direction: Direction | None = None
-    begins: time | None = None  # of day; the span may wrap around midnight
-    ends: time | None = None  # not within the span; the same as `begins` is the whole day
+    begins: time | None = None  # time of day; the span may wrap around midnight
+    ends: time | None = None  # exclusive; the same as `begins` means the whole day
     satellite: str = ""
 
     @property
     def names_tools(self) -> bool:
-        """It is about tools, whatever they touch."""
+        """True if the rule is about tools, whatever they touch."""
         return bool(self.tool or self.server)
 
     @property
     def names_things(self) -> bool:
-        """It is about things of the house alone."""
+        """True if the rule is about things of the house."""
         return bool(
             self.entity or self.area or self.label or self.domain or self.direction is not None
         )
@@ -140,20 +141,20 @@ class OwnerRule:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What a rule is held against: one thing that a call touches, or the call by itself."""
+    """Subject of a rule: one thing that a call touches, or the call itself."""
 
-    tools: tuple[str, ...]  # the names under which the tool goes
+    tools: tuple[str, ...]  # names of the tool
     server: str
-    reads: bool = False  # it changes nothing: only a rule that names tools is meant for it
+    reads: bool = False  # changes nothing, so only rules that name tools apply
     entity: Entity | None = None
-    area: Area | None = None  # that the entity stands in
-    directions: frozenset[Direction] = frozenset()  # both, where it may go either way
+    area: Area | None = None  # area of the entity
+    directions: frozenset[Direction] = frozenset()  # both if it may go either way
 
 
 def first_match(
     rules: Sequence[OwnerRule], subject: Subject, moment: PolicyContext
 ) -> tuple[int, OwnerRule] | None:
-    """The first rule that matches, and its number from 0."""
+    """Return the first matching rule and its number from 0, or None."""
     for number, rule in enumerate(rules):
         if _matches(rule, subject, moment):
             return number, rule
@@ -161,17 +162,18 @@ def first_match(
 
 
 def names_program(rule: OwnerRule, program: Program) -> bool:
-    """Return whether the rule is about this program, by `satellite`."""
+    """Return True if the rule names this program, by `satellite`."""
     return bool(rule.satellite) and _any_like(rule.satellite, (program.name,))
 
 
 def names_one(rule: OwnerRule) -> bool:
-    """Return whether the rule is about one thing or one tool, and not about all of a kind."""
+    """Return True if the rule is about one thing or one tool, not a whole kind."""
     return any(name and not set("*?") & set(name) for name in (rule.entity, rule.tool))
 
 
 def naming(rules: Sequence[OwnerRule], tools: Sequence[str], server: str) -> int | None:
-    """The number of the first rule that names one of these tools or their server."""
+    """Return the number of the first rule that names one of these tools or their server, or
+    None."""
     for number, rule in enumerate(rules):
         if rule.names_tools and _is_about(rule, tools, server):
             return number
@@ -179,7 +181,7 @@ def naming(rules: Sequence[OwnerRule], tools: Sequence[str], server: str) -> int
 
 
 def called(number: int) -> str:
-    """Return what the rule of that number is called in a verdict: `policy.rules[0]`."""
+    """Return a rule's name in a verdict: `policy.rules[0]`."""
     return f"policy.rules[{number}]"
 
 
@@ -216,7 +218,7 @@ def _is_thing(rule: OwnerRule, subject: Subject) -> bool:
         return False
     if rule.direction is None:
         return True
-    # What may go either way is not freed by a rule that only lets it be closed.
+    # A rule that allows only closing does not free a thing that may go either way.
     frees = rule.decide is Ruling.ALLOW and rule.direction == "close"
     return rule.direction in subject.directions and not (frees and "open" in subject.directions)
 
@@ -231,22 +233,22 @@ def _within(rule: OwnerRule, now: time) -> bool:
 
 
 def _any_like(pattern: str, names: Iterable[str]) -> bool:
-    wanted = pattern.strip().casefold().replace("[", "[[]")  # no wildcard here
+    wanted = pattern.strip().casefold().replace("[", "[[]")  # "[" is not a wildcard here
     return any(fnmatchcase(name.strip().casefold(), wanted) for name in names)
 
 
-CALLER = "caller"  # the rule of what a program may not do
-IN_TALK = "in_talk"  # the rule of what is not done in answer to a program's words
+CALLER = "caller"  # rule against a call that exceeds a program's rights
+IN_TALK = "in_talk"  # rule against a call in answer to a program's words
 UNKNOWN = frozenset({*UNKNOWN_EFFECTS.values(), SENTENCE, UNREAD})  # rules of unknown effects
-# Those of which nobody has told anything, not even a part.
+# Rules of effects about which nothing is known, not even in part.
 _UNANSWERED = frozenset({SENTENCE, UNREAD})
-_ALL = frozenset({"conversation.process", "conversation.trigger"})  # tools of many sentences
-PRIVATE = frozenset({"calendar", "camera", "todo"})  # domains that are nothing for guests
+_ALL = frozenset({"conversation.process", "conversation.trigger"})  # tools for many sentences
+PRIVATE = frozenset({"calendar", "camera", "todo"})  # domains that are closed to guests
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who asks for what: the names of the tool, its server, the settings and the moment."""
+    """Caller of a tool: the tool's names, its server, the settings and the present state."""
 
     tools: tuple[str, ...]
     server: str
@@ -256,15 +258,15 @@ class Caller:
 
 @dataclass(frozen=True, slots=True)
 class Ruled:
-    """A stake, and what is asked for before it may be."""
+    """A risk, and the requirement before it may be taken."""
 
     stake: Risk
     ruling: Ruling
-    rule: str  # what gave the ruling: the stake's rule, or the owner's ("policy.rules[0]")
+    rule: str  # reason for the ruling: the risk's rule, or the owner's ("policy.rules[0]")
 
     @property
     def weight(self) -> tuple[int, int, bool]:
-        """Return what is stricter, then what is higher, then what the owner ruled comes first."""
+        """Sort key: strictness, then tier, then rules of the owner."""
         owners = self.rule.startswith("policy.rules")
         return strictness(self.ruling), height(self.stake.tier), owners
 
@@ -278,7 +280,7 @@ def rule_thing(
     *,
     follows: bool = False,
 ) -> Ruled:
-    """Return what is asked for before this thing is switched so. `follows`: as of `weigh`."""
+    """Return the ruling on switching this thing. `follows` is as in `weigh`."""
     entity = entity_or_guess(entity_id, house)
     ratings = caller.moment.ratings
     stake = weigh(entity_id, action, arguments, house, ratings, follows=follows)
@@ -295,13 +297,13 @@ def rule_thing(
 
 
 def rule_call(stake: Risk, caller: Caller) -> Ruled:
-    """Return what is asked for before a call that touches nothing of the house that we know."""
+    """Return the ruling on a call that touches no known thing of the house."""
     subject = Subject(caller.tools, caller.server, reads=stake.tier is Tier.READ)
     return _rule(stake, subject, caller)
 
 
 def _rule(stake: Risk, subject: Subject, caller: Caller) -> Ruled:
-    """By the owner's first rule that matches, else by the tier. No rule loosens "guest"."""
+    """Rule by the owner's first matching rule, else by the tier. No rule loosens guest mode."""
     moment, rulings = caller.moment, caller.rulings
     by_tier = Ruled(stake, rulings.of(stake.tier, moment.mode), stake.rule)
     found = first_match(rulings.rules, subject, moment)
@@ -314,11 +316,11 @@ def _rule(stake: Risk, subject: Subject, caller: Caller) -> Ruled:
 
 
 def _cautious(ruled: Ruled, rule: OwnerRule | None, caller: Caller) -> Ruled:
-    """Ask about an effect that is not known, or known in part: it may be to unlock a door, so that
-    neither `policy.costly` nor a mode frees it where unlocking is not free.
+    """Require a confirmation for an effect that is unknown, even in part.
 
-    The owner frees it by a rating or a rule; in a turn with text from outside, and where nothing
-    at all is told of it, only by a rule that names the very thing.
+    It may unlock a door, so neither `policy.costly` nor a mode frees it unless unlocking is free.
+    The owner can free it by a rating or a rule. In a tainted turn, or if nothing at all is known
+    about the effect, only a rule that names the very thing frees it.
     """
     stake, moment = ruled.stake, caller.moment
     if stake.rule not in UNKNOWN:
@@ -334,20 +336,23 @@ def _cautious(ruled: Ruled, rule: OwnerRule | None, caller: Caller) -> Ruled:
 
 
 def _names(rule: OwnerRule | None, *, every_sentence: bool = False) -> bool:
-    """Return whether the rule names the very thing or tool; `every_sentence`: or all that
-    automations wait for, which its owner may free for people alone."""
+    """Return True if the rule names the very thing or tool.
+
+    With `every_sentence` a rule for all sentence triggers counts too, which the owner may free for
+    people only.
+    """
     if rule is None or not names_one(rule):
         return False
     return every_sentence or rule.tool.strip().casefold() not in _ALL
 
 
 def barred(program: Program) -> str:
-    """The rule by which a tool is not there for it."""
+    """Return the rule by which a tool is closed to a program."""
     return IN_TALK if program.rights.asks else CALLER
 
 
 def _for_program(ruled: Ruled, rule: OwnerRule | None, program: Program | None) -> Ruled:
-    """Nothing beyond a program's rights; what a person has freed for people is not free for it."""
+    """Limit a ruling to a program's rights; permissions for people do not apply to it."""
     if program is None:
         return ruled
     tier, rights = height(ruled.stake.tier), program.rights
@@ -361,11 +366,11 @@ def _for_program(ruled: Ruled, rule: OwnerRule | None, program: Program | None) 
     return ruled
 
 
-# The menu as JSON, as `hearth tools --json` and the HTTP interface give it.
+# The menu as JSON, for `hearth tools --json` and the HTTP API.
 def menu_json(
     servers: "Iterable[ServerState]", entries: Iterable[MenuEntry], rules: Sequence[OwnerRule] = ()
 ) -> dict[str, Any]:
-    """All servers and tools. `rules`: the owner's."""
+    """Return all servers and tools. `rules` are the owner's."""
     return {
         "servers": [{"name": s.name, "ok": s.ok, "reason": s.reason or None} for s in servers],
         "tools": [tool_json(entry, rules) for entry in entries],
@@ -373,7 +378,7 @@ def menu_json(
 
 
 def tool_json(entry: MenuEntry, rules: Sequence[OwnerRule] = ()) -> dict[str, Any]:
-    """One tool, with what its declaration has lost."""
+    """Return one tool, with the losses of its declaration."""
     return {
         "name": entry.declaration.name,
         "server": entry.server,
@@ -391,6 +396,7 @@ def tool_json(entry: MenuEntry, rules: Sequence[OwnerRule] = ()) -> dict[str, An
 
 
 def rule_of(entry: MenuEntry, rules: Sequence[OwnerRule]) -> str:
-    """Return what gave the tier; a rule of the owner's that names the tool comes first."""
+    """Return the reason for the tier; a rule of the owner's that names the tool takes
+    precedence."""
     number = naming(rules, entry.names, entry.server)
     return entry.rule if number is None else called(number)

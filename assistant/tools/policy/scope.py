@@ -1,10 +1,10 @@
-"""How much of what a call reaches was meant, by the person's own words.
+"""Scope: the part of a call's targets that the person's own words mean.
 
-A call that names no place is cut down to where the words mean. A call by place reaches whatever is
-there: where the words name a kind of thing ("the lights") or a thing, only that is left; where they
-name none ("turn off the kitchen"), what a person means by a room: its lamps, players, fans and the
-like. What must run is left on unless it was named itself. A call that names the thing, or one of
-which no words are known, is never cut.
+A call without a place is limited to the place that the words mean. A call by place reaches
+everything there: if the words name a kind of thing ("the lights") or a thing, only that is kept; if
+they name none ("turn off the kitchen"), the things that people mean by a room: lamps, players, fans
+and the like. Things that must run stay on unless they were named. A call that names its thing, or
+without known words, is never limited.
 """
 
 from collections.abc import Mapping, Sequence
@@ -37,32 +37,32 @@ from assistant.tools.policy.words import (
 from assistant.tools.vocabulary import mentions
 from integrations.home_assistant.house import Area, Entity, House
 
-# Kinds of which a house has few, so that one in another room may well be meant. A lamp elsewhere
-# is not: "turn on the light" in a hall without one is no wish for the attic's.
+# Kinds of which a house has few, so that one in another room may be meant. Lamps are not among
+# them: "turn on the light" in a hall without one does not mean the attic's.
 _FEW = frozenset(
     {"climate", "fan", "humidifier", "lawn_mower", "lock", "vacuum", "valve", "water_heater"}
 )
 MOST_OFFERED = 5
-_TOGETHER = timedelta(seconds=5)  # players that were paused by one sentence
+_TOGETHER = timedelta(seconds=5)  # players paused by one sentence
 
 
 @dataclass(frozen=True, slots=True)
 class Scoped:
-    """The call as far as the words mean it."""
+    """A call, limited to what the words mean."""
 
     arguments: Mapping[str, Any]
     seen: Reach
     narrowed: bool = False
-    several: bool = False  # in more places than the arguments can say
-    denial: str = ""  # the rule by which it cannot be
-    place: str = ""  # where nothing of it is
-    offered: tuple[str, ...] = ()  # names of what there is elsewhere
+    several: bool = False  # in more places than the arguments can express
+    denial: str = ""  # rule against it
+    place: str = ""  # place without any matching thing
+    offered: tuple[str, ...] = ()  # names of things elsewhere
 
 
 def bounded(
     case: Case, arguments: Mapping[str, Any], seen: Reach, heard: HeardWords, own: Area | None
 ) -> Scoped:
-    """The call, bounded by what was said."""
+    """Limit a call without a place to what was said."""
     words, house = heard.wanted, case.house
     judged = (*seen.touched, *seen.candidates)
     if words.lacking and case.live:
@@ -79,15 +79,17 @@ def bounded(
     scoped = _within(case, arguments, seen, where)
     if not scoped.denial or not words.everywhere:
         return scoped
-    # "Turn off all the fans, and the lights in here": the room is said of the lights alone.
+    # In "turn off all the fans, and the lights in here" the room applies only to the lights.
     if _is_everywhere(case, judged):
         return Scoped(arguments, seen)
     return scoped
 
 
 def widened(case: Case, arguments: Mapping[str, Any], heard: HeardWords) -> Mapping[str, Any]:
-    """The call without its room or floor, where the words say all of its kind and no place: "turn
-    off all the lights" is no wish for one room's, which a model would tell as all."""
+    """Remove the room or floor of a call if the words say "all" and no place.
+
+    A model would otherwise report one room's lights as all of them.
+    """
     rest = {key: value for key, value in arguments.items() if key not in ("area", "floor")}
     kind = arguments.get("domain") or arguments.get("device_class")
     if len(rest) == len(arguments) or not kind or heard.left is not None or heard.in_part:
@@ -102,9 +104,9 @@ def widened(case: Case, arguments: Mapping[str, Any], heard: HeardWords) -> Mapp
 def resumed(
     house: House, arguments: Mapping[str, Any], heard: HeardWords | None, own: Area | None
 ) -> list[str]:
-    """The players that were paused last, of this room if there are some here.
+    """Return the players that were paused last, preferring this room.
 
-    Empty: the call or the words say where, or nothing is paused.
+    Empty if the call or the words name a place, or if nothing is paused.
     """
     words = heard.wanted if heard is not None else Words("")
     if arguments.get("name") or arguments.get("floor") or words.places or words.everywhere:
@@ -123,7 +125,7 @@ def resumed(
 
 
 def _within(case: Case, arguments: Mapping[str, Any], seen: Reach, where: Scope) -> Scoped:
-    """Return what of it is in these places."""
+    """Limit a call to these places."""
     house, places = case.house, where.places
     if not places:
         return Scoped(arguments, seen)
@@ -145,7 +147,7 @@ def _within(case: Case, arguments: Mapping[str, Any], seen: Reach, where: Scope)
 
 
 def _is_everywhere(case: Case, judged: Sequence[str]) -> bool:
-    """Return whether the part of the words that names this kind says "all", and no place."""
+    """Return True if the clause that names this kind says "all" and no place."""
     things = [case.house.entities[name] for name in judged]
     for part in clauses(case.house, case.heard or ""):
         kinds = kinds_in(part.text)
@@ -155,7 +157,7 @@ def _is_everywhere(case: Case, judged: Sequence[str]) -> bool:
 
 
 def _offered(seen: Reach, house: House) -> tuple[str, ...]:
-    """Return what is elsewhere, where so few are that one of them may be meant."""
+    """Return the things elsewhere, if there are so few that one of them may be meant."""
     things = [house.entities[name] for name in (*seen.touched, *seen.candidates)]
     if not all(one.domain in _FEW or (one.domain == "cover" and is_opener(one)) for one in things):
         return ()
@@ -163,7 +165,7 @@ def _offered(seen: Reach, house: House) -> tuple[str, ...]:
 
 
 def is_of_room(entity: Entity, topics: Sequence[str]) -> bool:
-    """Return whether the thing is called by such a room, as a lamp without an area may be."""
+    """Return True if the thing is named after such a room, as a lamp without an area may be."""
     return any(mentions(topic, entity.device_class or "", *entity.names) for topic in topics)
 
 
@@ -181,34 +183,35 @@ def _kept(seen: Reach, names: Sequence[str]) -> Reach:
 
 
 def _when(entity: Entity) -> datetime:
-    """When its state changed last; long ago where Home Assistant does not tell."""
+    """Return the time of the last change of state, or a time long ago if it is unknown."""
     try:
         return datetime.fromisoformat(entity.last_changed)
     except ValueError:
         return datetime.fromisoformat("1970-01-01T00:00:00+00:00")
 
 
-# What goes off with a room. Covers do not close by it, and nothing that runs on by itself stops.
+# Domains that go off with a room. Covers do not close, and things that run by themselves do not
+# stop.
 _GO_OFF = frozenset({"climate", "fan", "humidifier", "light", "media_player", "remote", "switch"})
-_GO_ON = frozenset({"fan", "media_player", "switch"})  # of a room without lamps
+_GO_ON = frozenset({"fan", "media_player", "switch"})  # in a room without lamps
 _SWITCHING = frozenset({Action.ON, Action.OFF, Action.TOGGLE})
 _TOLD_OFF = frozenset({"off", "unavailable", "unknown"})
 
 
 @dataclass(frozen=True, slots=True)
 class Meant:
-    """What was meant of all that a call reaches."""
+    """The part of a call's targets that was meant."""
 
     things: tuple[Entity, ...]
-    left_on: tuple[Entity, ...] = ()  # left out only because it must run
-    lacking: bool = False  # a kind was named, and nothing of that kind is there
-    unclear: bool = False  # something is to be left out, and nobody knows what
-    options: tuple[str, ...] = ()  # names of what is there of the kind, beside what is reached
+    left_on: tuple[Entity, ...] = ()  # left out only because they must run
+    lacking: bool = False  # a kind was named, but nothing of it is there
+    unclear: bool = False  # something is to be left out, but it is unclear what
+    options: tuple[str, ...] = ()  # names of things of the kind, besides those reached
 
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """A call that reaches just what was meant."""
+    """A call that reaches exactly what was meant."""
 
     saying: Choice
     touched: tuple[str, ...]
@@ -218,7 +221,7 @@ class Cut:
 def meant(
     case: Case, arguments: Mapping[str, Any], judged: Sequence[str], heard: HeardWords
 ) -> Meant:
-    """Return what the words mean of what is reached."""
+    """Return the part of the targets that the words mean."""
     things = [entity_or_guess(name, case.house) for name in judged]
     text = heard.wanted.text
     kinds = kinds_in(text)
@@ -260,9 +263,11 @@ def cut_to(
     *,
     forced: bool = False,
 ) -> Cut | None:
-    """The call that reaches these of all that it touches; None: no arguments say so.
+    """Return a call that reaches exactly these of its targets, or None if no arguments express
+    that.
 
-    `forced`: as it stands it would do what was not meant, also where its tool takes no domain.
+    `forced` says that the unchanged call would do something unintended, so that it must be limited
+    even if its tool takes no domain.
     """
     if not forced and not (case.intent.selective and takes(case.schema, "domain")):
         return None
@@ -285,8 +290,10 @@ def cut_to(
 def _plain(
     case: Case, arguments: Mapping[str, Any], things: list[Entity], text: str
 ) -> list[Entity]:
-    """Return what is meant where no kind was named: nothing that nobody need be asked about, and of
-    a call that tells no kind itself only what people mean by a room."""
+    """Return the meaning of words without a kind: only things that need no confirmation.
+
+    If the call has no kind either, only the things that people mean by a room are kept.
+    """
     if wants_open(text):
         return things
     grave = [
@@ -309,8 +316,7 @@ def _plain(
 
 
 def _is_thing(entity: Entity) -> bool:
-    """Return whether a helper stands for a thing ("Desk light"), and not for a mode of the
-    house."""
+    """Return True if a helper stands for a thing ("Desk light") and not for a mode of the house."""
     return entity.domain == "input_boolean" and any(kind.holds(entity) for kind in _SWITCHED)
 
 
@@ -318,7 +324,7 @@ _SWITCHED = tuple(kind for kind in KINDS if kind.topic in ("fans", "lights", "pl
 
 
 def _must_run(case: Case, arguments: Mapping[str, Any], entity: Entity) -> bool:
-    """Return whether it must run, or something in it, if it is a group."""
+    """Return True if it, or a member of it, must run."""
     ratings = case.caller.moment.ratings
     return any(
         weigh(name, way, arguments, case.house, ratings, follows=name != entity.entity_id).rule
@@ -328,7 +334,7 @@ def _must_run(case: Case, arguments: Mapping[str, Any], entity: Entity) -> bool:
 
 
 def _is_left(case: Case, heard: HeardWords, entity: Entity) -> bool:
-    """Return whether the words leave it as it is, or something in it, if it is a group."""
+    """Return True if the words exclude it, or a member of it."""
     if heard.left is None:
         return False
     return any(
@@ -338,8 +344,7 @@ def _is_left(case: Case, heard: HeardWords, entity: Entity) -> bool:
 
 
 def _is_meant(text: str, entity: Entity) -> bool:
-    """Return whether the words are about things like this one that must run: "the fridge",
-    "heating"."""
+    """Return True if the words mean such things that must run: "the fridge", "heating"."""
     if any(kind.holds(entity) for kind in kinds_in(text) if kind in (HEATING, BOILERS)):
         return True
     return mentions("keeps_running", text)
@@ -350,7 +355,7 @@ def _has_kind(arguments: Mapping[str, Any]) -> bool:
 
 
 def _tells(heard: HeardWords) -> bool:
-    """Return whether the words tell what they leave out, if they leave something out."""
+    """Return True unless the words exclude something without saying what."""
     left = heard.left
     if left is None or left.places or left.lacking:
         return True
@@ -358,8 +363,10 @@ def _tells(heard: HeardWords) -> bool:
 
 
 def _beside(case: Case, arguments: Mapping[str, Any], kinds: Sequence[Kind]) -> tuple[str, ...]:
-    """The things of these kinds that are there, where the call's own kind is another one. A call
-    that names no place is for all of the house."""
+    """Return things of the named kinds, if the call itself has another kind.
+
+    Without a place the whole house is searched.
+    """
     place = {key: value for key, value in arguments.items() if key not in _OWN_KIND}
     if any(place.get(key) for key in ("area", "floor")):
         found = reach(case.intent, place, case.house).touched

@@ -33,14 +33,14 @@ from integrations.home_assistant.effects import SEARCHED
 from integrations.home_assistant.house import Entity, House
 
 
-# Tools of Home Assistant that are someone's script, and what their fields name.
+# Scripts behind tools of Home Assistant, and the things named in their fields.
 def script_behind(entry: MenuEntry, house: House) -> str | None:
-    """Id of the script that this tool is; "" where it has none, None where it is no script.
+    """Return the id of the tool's script, "" if it has none, or None if it is not a script.
 
-    Up to Home Assistant 2026.7 the tool bears the script's bare name.
+    Up to Home Assistant 2026.7 the tool has the script's bare name.
     """
     if not entry.of_home:
-        return None  # another server's tool may bear any name
+        return None  # another server's tool may have any name
     name = f"script.{entry.suffix}"
     if entry.tool.name.startswith("intent_script__"):
         return ""
@@ -49,9 +49,11 @@ def script_behind(entry: MenuEntry, house: House) -> str | None:
 
 
 def named_in(arguments: Mapping[str, Any], house: House) -> list[str]:
-    """The things that a script's fields name: by id, also several in one text, as Home Assistant
-    takes them (`config_validation.comp_entity_ids`), by device, area, floor or label, or "all" of
-    them. The script may act on them."""
+    """Return the things named in a script's fields, on which it may act.
+
+    They may be given by id, also several in one text, as Home Assistant accepts them
+    (`config_validation.comp_entity_ids`), by device, area, floor or label, or as "all".
+    """
     found: list[str] = []
     level = list(arguments.values())
     while level:
@@ -77,7 +79,7 @@ _WHOLE_HOUSE = frozenset({"light", "cover", "media_player", "climate", "fan", "s
 
 
 def judge_targets(case: Case, arguments: Mapping[str, Any]) -> PolicyDecision:
-    """A call that selects things of the house."""
+    """Judge a call that selects things of the house."""
     intent, house, live = case.intent, case.house, case.live
     own = find_area(house, case.area) if case.area else None
     heard = read(house, case.heard) if case.heard is not None else None
@@ -131,7 +133,7 @@ def judge_targets(case: Case, arguments: Mapping[str, Any]) -> PolicyDecision:
 
 
 def _as_meant(case: Case, scoped: Scoped, heard: HeardWords) -> PolicyDecision:
-    """The verdict on what the words mean of a call by place, and on nothing else."""
+    """Return the verdict on the part of a call by place that the words mean."""
     arguments, seen = scoped.arguments, scoped.seen
     judged = (*seen.touched, *seen.candidates)
     whole = decide(case, arguments, seen.touched, judged)
@@ -145,7 +147,8 @@ def _as_meant(case: Case, scoped: Scoped, heard: HeardWords) -> PolicyDecision:
         return whole
     forced = scoped.several or heard.left is not None
     touched = seen.touched
-    if seen.reason is Miss.EVERYTHING:  # Home Assistant refuses that; in parts it does not
+    # Home Assistant rejects the call as a whole, but not in parts.
+    if seen.reason is Miss.EVERYTHING:
         able = (one for one in seen.candidates if can(case.house.entities[one], case.intent.action))
         touched = tuple(able)
     cut = cut_to(case, arguments, touched, judged, choice.things, forced=forced)
@@ -153,7 +156,7 @@ def _as_meant(case: Case, scoped: Scoped, heard: HeardWords) -> PolicyDecision:
         return denied(Tier.COMFORT, "which_thing", arguments, {}, seen.touched)
     if cut is None:
         return whole
-    # All of it was judged before, so this is no stricter.
+    # Everything was judged before, so this verdict is no stricter.
     verdict = decide(case, cut.saying.arguments, cut.touched, cut.judged)
     return replace(
         verdict, narrowed=True, parts=cut.saying.parts, left_on=left_on, unread=whole.unread
@@ -161,7 +164,7 @@ def _as_meant(case: Case, scoped: Scoped, heard: HeardWords) -> PolicyDecision:
 
 
 def _not_meant(choice: Meant, arguments: Mapping[str, Any], house: House) -> PolicyDecision:
-    """Nothing of what the call reaches was meant."""
+    """Return the verdict if nothing that the call reaches was meant."""
     if choice.left_on:
         names = spoken_names(one.name for one in choice.left_on)
         return denied(Tier.COMFORT, "left_on", arguments, {"names": names})
@@ -172,7 +175,7 @@ def _not_meant(choice: Meant, arguments: Mapping[str, Any], house: House) -> Pol
 
 
 def _denied_there(scoped: Scoped) -> PolicyDecision:
-    """It is not known where, or nothing of it is there; then what there is elsewhere."""
+    """Return a denial because the place is unclear or has no such thing, with things elsewhere."""
     values = {"names": scoped.place} if scoped.place else {}
     touched = () if scoped.place else scoped.seen.touched
     verdict = denied(Tier.COMFORT, scoped.denial, scoped.arguments, values, touched)
@@ -189,7 +192,7 @@ def _reaches_many(seen: Reach, live: bool) -> bool:
 def nothing_there(
     selector: Mapping[str, Any], arguments: Mapping[str, Any], house: House, live: bool
 ) -> PolicyDecision:
-    """The thing is not seen, or its room; or nothing of the kind is in a room that is."""
+    """Return a denial: the thing or room is unknown, or nothing of the kind is in the room."""
     area, floor = (str(selector.get(key) or "") for key in ("area", "floor"))
     places = find_areas(house, area) if area else find_floors(house, floor)
     if live and places and not is_named(selector):
@@ -198,7 +201,7 @@ def nothing_there(
 
 
 def _about_whole_house(verdict: PolicyDecision) -> str:
-    """The question about one kind of thing, or about all kinds."""
+    """Return the question about one kind of thing, or about all kinds."""
     domains = {domain_of(name) for name in verdict.entities}
     kind = domains.pop() if len(domains) == 1 else ""
     return f"ask_whole_house_{kind}" if kind in _WHOLE_HOUSE else "ask_whole_house"
@@ -207,7 +210,8 @@ def _about_whole_house(verdict: PolicyDecision) -> str:
 def _which_one(
     verdict: PolicyDecision, intent: Intent, selector: Mapping[str, Any], seen: Reach, house: House
 ) -> PolicyDecision:
-    """Several things are meant where one is wanted: Home Assistant would refuse, so we ask."""
+    """Return a denial that asks which one is meant; Home Assistant would reject the
+    ambiguous call."""
     places = [
         area.name
         for name in seen.candidates
@@ -221,7 +225,8 @@ def _which_one(
 
 
 def without_what_changes(house: House) -> House:
-    """An old picture without how far covers are open and what scripts and scenes do."""
+    """Return an old house without what may have changed: positions, and effects of scripts
+    and scenes."""
     entities = {
         name: replace(entity, attributes=_lasting(entity))
         for name, entity in house.entities.items()
@@ -236,22 +241,24 @@ def _lasting(entity: Entity) -> dict[str, Any]:
 
 
 def could_open(intent: Intent, selector: Mapping[str, Any], judged: Collection[str]) -> bool:
-    """Return whether the call, should it reach something that we do not see, could open it. Where
-    nothing at all is seen, a switch may be the relay of a door too."""
+    """Return True if the call could open something that is not visible to us.
+
+    If nothing at all is visible, even a switch may be the relay of a door.
+    """
     domains = listed(selector.get("domain")) or list(intent.domains or ())
     relays = frozenset() if judged else RELAYS
     return not domains or not all(is_harmless(one) and one not in relays for one in domains)
 
 
 def choosing(intent: Intent, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The arguments that choose things; a room to be cleaned is the work, not the choice."""
+    """Return the arguments that select things; a room to clean is not one of them."""
     if intent.places:
         return arguments
     return {key: value for key, value in arguments.items() if key not in ("area", "floor")}
 
 
 def is_boundless(arguments: Mapping[str, Any]) -> bool:
-    """Names neither thing nor place, so that it means the whole house."""
+    """Return True if neither a thing nor a place is named, so that the whole house is meant."""
     return not (is_named(arguments) or arguments.get("area") or arguments.get("floor"))
 
 
@@ -261,9 +268,11 @@ def is_named(arguments: Mapping[str, Any]) -> bool:
 
 
 def locks_up(intent: Intent, judged: Collection[str]) -> bool:
-    """Return whether it locks doors and does nothing else: that is meant for all of them, "lock up"
-    in the kitchen too, and needs no leave. One room's doors alone would leave the house open
-    unnoticed."""
+    """Return True if the call only locks doors.
+
+    That means all doors, even for "lock up" in the kitchen, and needs no permission. Locking one
+    room's doors alone would leave the house open unnoticed.
+    """
     locks = all(domain_of(name) == "lock" for name in judged)
     return intent.action is Action.ON and bool(judged) and locks
 

@@ -1,4 +1,4 @@
-"""What the person's own words name: kinds of things, rooms, all of it, what to leave. Pure."""
+"""Meaning of the person's own words: kinds of things, rooms, "all", and exceptions. Pure."""
 
 import re
 from collections.abc import Iterable
@@ -10,23 +10,23 @@ from assistant.tools.policy.openers import is_opener
 from assistant.tools.vocabulary import entries, find, fold, mentions, mentions_one_of
 from integrations.home_assistant.house import Area, Entity, Floor, House
 
-# Topics of what has a lamp of its own, which is not meant by "the lights".
+# Topics of appliances with a lamp of their own, which "the lights" does not mean.
 _APPLIANCES = ("cooking", "keeps_running")
-_PLAIN = frozenset({"input_boolean", "switch"})  # of which the name tells what they switch
+_PLAIN = frozenset({"input_boolean", "switch"})  # the name tells what they switch
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """Things that people call by the same words: those of a topic of the vocabulary."""
+    """Things that people call by the same words, those of a topic of the vocabulary."""
 
     topic: str
     domains: frozenset[str]
-    # Domains of which only what is called so by its name, alias or device class is one of them.
+    # Domains in which only things with a matching name, alias or device class belong to it.
     named: frozenset[str] = frozenset()
-    opener: bool | None = None  # of covers: only those that let someone in, or only the others
+    opener: bool | None = None  # for covers: only openers, or only the others
 
     def holds(self, entity: Entity) -> bool:
-        """Return whether the entity is one of them."""
+        """Return True if the entity belongs to it."""
         if entity.domain in self.named and self._is_called(entity):
             return True
         if entity.domain not in self.domains:
@@ -49,7 +49,7 @@ def _kind(
 
 
 LIGHTS = _kind("lights", "light", named=_PLAIN)
-# Heating and hot water are meant by their own words, also where they must run.
+# Heating and hot water are meant by their own words, even if they must run.
 HEATING = _kind("heating", "climate", named=_PLAIN)
 BOILERS = _kind("boilers", "water_heater", named=(*_PLAIN, "climate"))
 KINDS = (
@@ -83,25 +83,25 @@ KINDS = (
 
 @lru_cache(64)
 def kinds_in(heard: str) -> tuple[Kind, ...]:
-    """The kinds that the words name."""
+    """Return the kinds that the words name."""
     return tuple(kind for kind in KINDS if mentions(kind.topic, heard))
 
 
 def wants_open(heard: str) -> bool:
-    """Return whether the words ask for something to be opened, unlocked or disarmed."""
+    """Return True if the words ask to open, unlock or disarm something."""
     return mentions_one_of(("opening", "unlocks", "asks_to_open"), heard)
 
 
-# Topics of the vocabulary for rooms; a house may call its own whatever it likes.
+# Topics of the vocabulary for rooms; a house may use any name.
 _ROOMS = (
     *("room_attic", "room_bath", "room_bed", "room_cellar", "room_child", "room_dining"),
     *("room_garage", "room_garden", "room_hall", "room_kitchen", "room_laundry", "room_living"),
     *("room_outbuilding", "room_stairs", "room_terrace", "room_toilet", "room_work"),
 )
 _FLOORS = ("floor_down", "floor_up")
-_TAKEN = "qq"  # stands for words that were understood; no word of any table
+_TAKEN = "qq"  # replaces words that are already used; in no table
 _VIETNAMESE = re.compile("[đăơư\u1ea0-\u1ef9]")
-_SHORTEST = 3  # letters of a room's name that may begin a longer word: "Badlicht"
+_SHORTEST = 3  # letters of a room's name that may begin a compound: "Badlicht"
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ class NamedPlace:
     found: Area | Floor
 
     def holds(self, entity: Entity, house: House) -> bool:
-        """Return whether the thing is there."""
+        """Return True if the thing is there."""
         if isinstance(self.found, Area):
             return entity.area_id == self.found.area_id
         area = house.areas.get(entity.area_id or "")
@@ -121,34 +121,34 @@ class NamedPlace:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """What was said, or the part of it that tells what to leave."""
+    """What was said, or the part of it that names exceptions."""
 
-    text: str  # small, without the names of places
+    text: str  # lower case, without names of places
     places: tuple[NamedPlace, ...] = ()
-    lacking: tuple[str, ...] = ()  # topics of rooms that were named and that the house lacks
+    lacking: tuple[str, ...] = ()  # topics of named rooms that the house does not have
 
     @property
     def everywhere(self) -> bool:
-        """All of the house is meant."""
+        """True if the whole house is meant."""
         return mentions("everything", self.text) or mentions("whole_house", self.text)
 
     @property
     def here(self) -> bool:
-        """The room in which it was said is meant."""
+        """True if the present room is meant."""
         return mentions("here", self.text)
 
 
 @dataclass(frozen=True, slots=True)
 class HeardWords:
-    """The words for what is wanted, and those for what is to be left as it is."""
+    """The words for what is wanted, and those for exceptions."""
 
     wanted: Words
-    left: Words | None = None  # None: nothing was said about that
-    left_things: frozenset[str] = frozenset()  # ids of what is to be left by its name
-    in_part: bool = False  # "not all the lights": who knows which
+    left: Words | None = None  # None: no exceptions
+    left_things: frozenset[str] = frozenset()  # ids of things excluded by name
+    in_part: bool = False  # "not all the lights": unclear which
 
     def leaves(self, entity: Entity, house: House) -> bool:
-        """Return whether the thing is to be left as it is."""
+        """Return True if the thing is excluded."""
         if self.left is None:
             return False
         if entity.entity_id in self.left_things:
@@ -161,7 +161,7 @@ class HeardWords:
 
 
 def read(house: House, heard: str) -> HeardWords:
-    """Take the words apart."""
+    """Split words into what is wanted and what is excluded."""
     words = fold(heard, marks=True).split()
     text = " ".join(words)
     in_part = mentions("not_all", text)
@@ -173,7 +173,7 @@ def read(house: House, heard: str) -> HeardWords:
 
 
 def clauses(house: House, heard: str) -> list[Words]:
-    """The parts of what was said that stand between "and"s."""
+    """Return the clauses that are joined by "and"."""
     words = fold(heard, marks=True).split()
     joins = {fold(word, marks=True) for code in _JOINED for word in entries("and", code)}
     parts: list[list[str]] = [[]]
@@ -189,13 +189,13 @@ _JOINED = ("de", "en", "es", "fr", "pt", "vi")
 
 
 def is_called(text: str, entity: Entity) -> bool:
-    """Return whether one of the thing's names stands in the text."""
+    """Return True if the text contains one of the thing's names."""
     padded = f" {fold(text)} "
     return any((name := fold(one)) and f" {name} " in padded for one in entity.names)
 
 
 def _words(house: House, words: list[str]) -> Words:
-    """The places of some words, and what is left of the words without them."""
+    """Return the places in some words, and the remaining text."""
     rest, places = _without_places(house, words)
     text = " ".join(rest)
     lacking = []
@@ -217,7 +217,7 @@ def _words(house: House, words: list[str]) -> Words:
 
 
 def _without_places(house: House, words: list[str]) -> tuple[list[str], list[NamedPlace]]:
-    """Rooms and floors by the names that the house gives them, the longest name first."""
+    """Find rooms and floors by their names in the house, the longest name first."""
     plain = [fold(word) for word in words]
     rest, found = list(words), []
     for name, place in _names(house):
@@ -233,8 +233,10 @@ def _without_places(house: House, words: list[str]) -> tuple[list[str], list[Nam
 
 
 def _without_things(house: House, words: list[str]) -> tuple[list[str], frozenset[str]]:
-    """The things that are called by their names, the longest first, and the words without them. A
-    name that is a room's or a kind's ("Lights") means that."""
+    """Find things by their names, the longest first, and return the remaining words and the ids.
+
+    A name that is also a room's or a kind's ("Lights") means that.
+    """
     places = {name for name, _ in _names(house)}
     text = f" {fold(' '.join(words))} "
     named = sorted(
@@ -259,8 +261,11 @@ def _without_things(house: House, words: list[str]) -> tuple[list[str], frozense
 
 
 def _is_other(words: list[str], place: NamedPlace) -> bool:
-    """Return whether the words are taken already, or are Vietnamese ones that only look like the
-    name without their marks: "đèn" is a light, and no den."""
+    """Return True if the words are already used, or are Vietnamese and match only without their
+    marks.
+
+    "đèn" is a light, not a den.
+    """
     if _TAKEN in words:
         return True
     if not any(_VIETNAMESE.search(word) for word in words):
@@ -283,7 +288,7 @@ def _names(house: House) -> list[tuple[tuple[str, ...], NamedPlace]]:
 
 
 def _begins(word: str, name: str) -> bool:
-    """Return whether a word is put together of a room's name and a kind of thing: "Küchenlicht"."""
+    """Return True if a word is a compound of a room's name and a kind of thing: "Küchenlicht"."""
     return word != name and word.startswith(name) and bool(kinds_in(word))
 
 
@@ -293,12 +298,12 @@ def _is_room(topic: str, names: tuple[str, ...]) -> bool:
 
 
 def _called(places: Iterable[Area | Floor], topic: str) -> list[Area | Floor]:
-    """The places of which a name is in the topic, in whatever language."""
+    """Return the places with a name in the topic, in any language."""
     return [place for place in places if _is_room(topic, (place.name, *place.aliases))]
 
 
 def _innermost(places: Iterable[NamedPlace]) -> tuple[NamedPlace, ...]:
-    """Each once, and no floor of which a room was named."""
+    """Return each place once, without a floor if one of its rooms was named."""
     once = list(dict.fromkeys(places))
     within = {one.found.floor_id for one in once if isinstance(one.found, Area)}
     return tuple(
@@ -308,13 +313,13 @@ def _innermost(places: Iterable[NamedPlace]) -> tuple[NamedPlace, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """How far a call without a place reaches by the words: these places, or all of the house."""
+    """Places that a call without a place means by the words, or the whole house."""
 
-    places: tuple[NamedPlace, ...] = ()  # none: everywhere
+    places: tuple[NamedPlace, ...] = ()  # empty: everywhere
 
 
 def scope(words: Words, own: Area | None) -> Scope | None:
-    """Return where the words mean; `own`: the room in which they were said. None: nobody knows."""
+    """Return the places that the words mean, or None if unclear. `own` is the present room."""
     if words.lacking:
         return None
     if words.places:
