@@ -1,4 +1,4 @@
-"""Controls of Hearth that a person has by asking, for its voice and the talk; and their tools."""
+"""Controls of the voice and the conversation that a person can ask for, and their tools."""
 
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -19,28 +19,28 @@ if TYPE_CHECKING:
     from assistant.speech.output import SpeechOutput
 
 
-KEPT = "voice"  # the name under which the store keeps volume and speed
-SLOWEST, FASTEST = 0.5, 2.0  # of the voice's own pace, by asking
-REPEAT_WITHIN = timedelta(minutes=10)  # an older answer is not what somebody did not catch
-_LOOKED_AT = 100  # of the newest turns
+KEPT = "voice"  # key in the store
+SLOWEST, FASTEST = 0.5, 2.0  # limits of the speed that can be asked for
+REPEAT_WITHIN = timedelta(minutes=10)  # older answers are not repeated
+_LOOKED_AT = 100  # number of the newest turns that are searched
 
 START_OVER, END = "start_over", "end_conversation"
 FORGET_WHAT_I_SAID = "forget_what_i_said"
-MAX_TURNS = 20  # that one sentence may erase
+MAX_TURNS = 20  # most turns that one sentence may erase
 VOICE_VOLUME, VOICE_SPEED, REPEAT = "voice_volume", "voice_speed", "repeat"
 VOLUME_STEP = 0.1
-LEAST_BY_STEPS = 0.1  # nobody who says "quieter" wants to hear nothing any more
+LEAST_BY_STEPS = 0.1  # "quieter" must not make the voice silent
 SPEED_STEP = 0.15
-MAX_ANSWER = 4_000  # characters that are said again
+MAX_ANSWER = 4_000  # longest answer that is repeated, in characters
 
 _log = logging.getLogger(__name__)
 
 
 class Controls:
-    """Controls of the voice and the talk. They act on nothing until `serve` says on what."""
+    """Controls of the voice and the conversation. They have no effect until `serve` is called."""
 
     def __init__(self, choice: VoiceChoice, store: "Store", clock: Clock) -> None:
-        """`choice`: the settings, which hold until a person asks for something else."""
+        """`choice` holds the settings, which apply until a person asks for something else."""
         self._choice = choice
         self._store = store
         self._clock = clock
@@ -51,10 +51,10 @@ class Controls:
         self._forgetting: Sequence[Callable[[], None]] = ()
         self._end: Callable[[], None] = lambda: None
         self._listeners: Listeners[[]] = Listeners("the voice")
-        self._to_forget: set[str] = set()  # turns under way whose words are not to be kept
+        self._to_forget: set[str] = set()  # current turns whose words are not to be stored
 
     async def restore(self) -> None:
-        """Take up what was asked for last. It counts until the settings themselves are changed."""
+        """Restore what was asked for last, unless the settings have been changed since."""
         try:
             kept = await self._store.kept(KEPT)
         except StoreError as error:
@@ -75,8 +75,10 @@ class Controls:
         forgetting: Sequence[Callable[[], None]],
         end: Callable[[], None],
     ) -> None:
-        """Act on these from now on. `forgetting`: brains forget their talk when called; `end`: the
-        conversation under way ends with the answer that is being given.
+        """Act on these parts from now on.
+
+        Each function in `forgetting` lets a brain forget its conversation; `end` ends the current
+        conversation after its answer.
         """
         self._output, self._log = output, log
         self._forgetting, self._end = forgetting, end
@@ -86,53 +88,54 @@ class Controls:
 
     @property
     def volume(self) -> float:
-        """1.0 is the voice's own loudness."""
+        """Current volume; 1.0 is the voice's own loudness."""
         return self._volume
 
     @property
     def loudest(self) -> float:
-        """The loudest it can be made: its own loudness, or more where the settings say so."""
+        """Highest volume: the voice's own loudness, or more if the settings say so."""
         return max(1.0, self._choice.volume)
 
     @property
     def speed(self) -> float:
-        """1.0 is the voice's own pace."""
+        """Current speed; 1.0 is the voice's own pace."""
         return self._speed
 
     @property
     def usual_speed(self) -> float:
-        """As the settings have it."""
+        """Speed in the settings."""
         return self._choice.speed
 
     def pace(self) -> float:
-        """The same, for the voices: asked before each clause."""
+        """Return the current speed. The voices call this before each clause."""
         return self._speed
 
     async def set_volume(self, volume: float) -> None:
-        """From the next sound on, and after a restart. Raises StoreError."""
+        """Set the volume, from the next sound on and after a restart. Raises StoreError."""
         self._volume = min(self.loudest, max(0.0, volume))
         self._set_output_volume()
         self._listeners.tell()
         await self._keep()
 
     async def set_speed(self, speed: float) -> None:
-        """From the next clause on, and after a restart. Raises StoreError."""
+        """Set the speed, from the next clause on and after a restart. Raises StoreError."""
         self._speed = min(FASTEST, max(SLOWEST, speed))
         self._listeners.tell()
         await self._keep()
 
     def follow(self, tell: Callable[[], None]) -> Callable[[], None]:
-        """Register a callback for each change of volume or speed; return what ends that."""
+        """Register a callback for changes of volume or speed. Returns a function that unregisters
+        it."""
         return self._listeners.add(tell)
 
     def _set_output_volume(self) -> None:
         if self._output is not None:
             self._output.volume = self._volume
 
-    # --- the talk
+    # --- the conversation
 
     async def last_answer(self) -> str:
-        """Return the last answer to a person, "" for nothing lately. Raises StoreError."""
+        """Return the last answer to a person, "" if there was none recently. Raises StoreError."""
         kept = reversed(self._log.turns) if self._log else ()
         newest = [turn.record for turn in kept if is_peoples(turn.record)]
         since = self._clock.now() - REPEAT_WITHIN
@@ -142,14 +145,14 @@ class Controls:
         return ""
 
     def start_over(self) -> None:
-        """Have every brain forget, from the next turn on, what was said so far."""
+        """Let every brain forget the conversation, from the next turn on."""
         for forget in self._forgetting:
             forget()
 
     async def forget_words(self, turns: int, turn_id: str) -> int:
         """Erase what was said in the last turns and in this one, and let the brains forget it.
 
-        Returns how many turns there were beside this one. Raises StoreError.
+        Returns the number of erased turns besides this one. Raises StoreError.
         """
         self._to_forget.add(turn_id)
         self.start_over()
@@ -159,11 +162,11 @@ class Controls:
         return len(ids)
 
     def end(self) -> None:
-        """After this answer nobody is listened to without the wake word."""
+        """End the conversation after this answer, so that the microphone stays closed."""
         self._end()
 
     async def written(self, record: TurnRecord) -> None:
-        """To be called once a turn was written down, with its calls. Never raises."""
+        """Erase a turn that has just been stored, if that was asked for. Never raises."""
         if record.turn_id not in self._to_forget:
             return
         self._to_forget.discard(record.turn_id)
@@ -188,7 +191,8 @@ class Controls:
         await self._store.keep(KEPT, value)
 
     def _settings(self) -> list[float]:
-        """Volume and speed of the settings: changed there, they count more than what was asked."""
+        """Return volume and speed of the settings: if they change, they override what was asked
+        for."""
         return [self._choice.volume, self._choice.speed]
 
 
@@ -197,7 +201,7 @@ def _is_number(value: Any) -> TypeGuard[float]:
 
 
 class TalkTools:
-    """Tools for the conversation itself: begin anew, forget, end."""
+    """Tools for the conversation itself: start over, forget, end."""
 
     def __init__(self, talk: Controls, catalogue: Catalogue) -> None:
         self._talk = talk
@@ -268,10 +272,10 @@ class TalkTools:
 
 
 class VoiceTools:
-    """Tools for the voice that answers: its volume, its speed, its last answer again."""
+    """Tools for the assistant's voice: its volume, its speed, its last answer again."""
 
     def __init__(self, voice: Controls, catalogue: Catalogue, *, own_voice: bool = True) -> None:
-        """`own_voice`: False where the model's own voice speaks, whose pace nobody can change."""
+        """`own_voice` is False if the model's own voice speaks, whose pace cannot be changed."""
         self._voice = voice
         self._catalogue = catalogue
         self._own_voice = own_voice
@@ -323,7 +327,7 @@ class VoiceTools:
             tier=Tier.READ,
             run=self._repeat,
             programs=False,
-            guests=False,  # it may have been told to somebody of the house
+            guests=False,  # it may have been an answer to a member of the household
         )
         return volume, speed, repeat
 
@@ -370,7 +374,7 @@ class VoiceTools:
         return BuiltInResult(answer[:MAX_ANSWER])
 
     async def _change(self, change: Callable[[float], Awaitable[None]], value: float) -> None:
-        """It holds from now on; if it cannot be written down, until a restart only."""
+        """Apply the change. If it cannot be stored, it only lasts until a restart."""
         try:
             await change(round(value, 2))
         except StoreError as error:

@@ -1,1 +1,1 @@
-"""The box for the HTTP interface and the console; begin with `box`."""
+"""The device as the HTTP interface and the console see it; begin with `box`."""

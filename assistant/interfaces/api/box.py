@@ -1,4 +1,4 @@
-"""The box as programs see it: its state, its changes, and what they may ask of it."""
+"""The device as programs see it: its state, its changes and its actions."""
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -46,15 +46,16 @@ _ANSWER_WAITED_FOR = "A confirmation is open, so the volume can't change now. Tr
 
 
 class Box:
-    """Implements `integrations.web.box.Box` on the parts of a process that stays. Enter it."""
+    """Implement `integrations.web.box.Box` on the parts of the daemon. Enter it to follow
+    changes."""
 
     def __init__(self, parts: Parts, bus: EventBus, clock: Clock) -> None:
         self.events = EventLog()
         self._parts = parts
         self._bus = bus
         self._clock = clock
-        self._version = own_version()  # which reads a file
-        self._listening_since: datetime | None = None  # None: it does not
+        self._version = own_version()  # read once, because it is in a file
+        self._listening_since: datetime | None = None  # None while not listening
         self._leave: list[Callable[[], None]] = []
         self._examining = asyncio.Lock()
 
@@ -78,7 +79,7 @@ class Box:
             leave()
         self._on_loudspeaker(lambda change: None)
 
-    # --- how it stands
+    # --- state
 
     def state(self) -> Mapping[str, Any]:
         since = self._listening_since
@@ -143,7 +144,8 @@ class Box:
         return asdict(self._parts.conversation.hearing.level.read())
 
     async def doctor(self) -> Sequence[Mapping[str, Any]]:
-        async with self._examining:  # one at a time: it loads voices and opens the house anew
+        # One at a time, because it loads voices and opens the house again.
+        async with self._examining:
             return await self._parts.doctor()
 
     # --- buttons
@@ -152,7 +154,8 @@ class Box:
         if not on:
             _require(caller, "mute")
         self._ordered("mute", caller, on=on)
-        aloud = not caller.may("admin")  # who may act in a person's place need not be heard
+        # An administrator acts in a person's place, so no tone is needed.
+        aloud = not caller.may("admin")
         with _told("Applied, but not saved"):
             await self._parts.mute.set(on, aloud=aloud)
 
@@ -207,8 +210,10 @@ class Box:
         return as_json(turn.record, turn.outcomes)
 
     def _may_recall(self, caller: Caller) -> bool:
-        """Tell whether its turns may hear what people said: as by `GET /v1/memory`, and by /mcp
-        only where that may tell of people's turns too."""
+        """Return True if the caller's turns may use what people said.
+
+        The rule is that of `GET /v1/memory`; over /mcp the settings must also allow people's turns.
+        """
         over_mcp = caller.name.startswith("mcp:")
         return caller.may("read") and (self._parts.mcp_turns or not over_mcp)
 
@@ -253,13 +258,14 @@ class Box:
         with _told("Not everything was forgotten"):
             return await self._parts.records.forget()
 
-    # --- what is told
+    # --- events
 
     def _ordered(self, what: str, caller: Caller, **more: Any) -> None:
         self._bus.publish("command", caller=caller.name, what=what, **more)
 
     def _pressed(self, name: str, caller: Caller) -> None:
-        """Whatever comes of it: whoever pressed has shown that they are there."""
+        """Publish a pressed button, whatever its effect, because it shows that somebody is
+        there."""
         self._ordered(name, caller)
         self._bus.publish("button", name=name, caller=caller.name)
 
@@ -277,8 +283,11 @@ class Box:
         return {"settings": dict(self._parts.live.as_json())}
 
     def _as_json(self, standing: Standing) -> dict[str, Any]:
-        """The words are those of the enums, in small letters. What is told of every change: what
-        changes all the time is only in `state`."""
+        """Return the state that is published with every change.
+
+        Words are those of the enums, in lower case. Values that change all the time are only in
+        `state`.
+        """
         state = {
             "state": standing.state.name.lower(),
             "muted": standing.muted,
@@ -306,7 +315,7 @@ class Box:
 
 
 def _require(caller: Caller, what: Loosening) -> None:
-    """Raises NotPossible for one that may only make things stricter, by whatever way it came."""
+    """Raise NotPossible if the caller may only make things stricter."""
     if not caller.may_loosen(what):
         raise NotPossible(_WHO_LOOSENS[what])
 

@@ -1,4 +1,4 @@
-"""Parts of the box that programs reach: what is stored, rated, recorded or waits for a person."""
+"""Parts of the device that programs reach: stored, rated and recorded data, and confirmations."""
 
 import asyncio
 import time
@@ -33,23 +33,23 @@ if TYPE_CHECKING:
     from assistant.sound.devices import SoundState
 
 _GONE = "Nothing waits under that id (any more); see GET /v1/confirmations."
-_MOST = 1000  # rows of one turn
+_MOST = 1000  # audit rows read for one turn
 _NO_TURN = "There is no such turn (any more); see GET /v1/turns."
 _NO_SOUND = "No sound of that turn is kept (any more)."
 _NO_FACT = "There is no such fact (any more); see GET /v1/memory."
-# A folder that changed this lately may hold a recording that is still being written.
+# A folder changed this recently may contain a recording that is still being written.
 _SETTLES_S = 2.0
 
 
 class Openers:
-    """Things that may open the house, for people who rate them in the console or by a program."""
+    """Things that may open the house, to be rated in the console or by a program."""
 
     def __init__(self, house: Callable[[], House], ratings: Ratings) -> None:
         self._house = house
         self._ratings = ratings
 
     def rows(self) -> Sequence[Mapping[str, Any]]:
-        """Each with what it counts as, by its rating or without; JSON objects."""
+        """Return the things as JSON objects, with their tier, rated or not."""
         house = self._house()
         return rated_rows(may_open(house), house, self._ratings.tiers)
 
@@ -61,13 +61,13 @@ class Openers:
 
 
 class Confirmations:
-    """Confirmations that wait for a person, and an administrator's answer in their place.
+    """Confirmations that wait for a person, which an administrator may answer instead.
 
-    One may be pending in a box. Whoever answers first settles it, the person or this.
+    One may be pending at a time. The first answer settles it.
     """
 
     def __init__(self, pending: Callable[[], ConfirmationDialog | None], bus: EventBus) -> None:
-        """`pending`: the question under way, if there is one."""
+        """`pending` returns the open question, None if there is none."""
         self._pending = pending
         self._bus = bus
 
@@ -93,16 +93,17 @@ class Confirmations:
         ]
 
     async def settle(self, name: str, wanted: ConfirmRequest, caller: Caller) -> dict[str, Any]:
-        """Answer the one of that id. The call then runs, or never does, and the room is told.
+        """Answer the confirmation with that id. The call then runs or never does, and the room is
+        told.
 
-        Where a PIN is asked for, a yes needs it here too; a wrong one counts as an attempt and is
-        a no. Raises Unknown.
+        If a PIN is required, a yes needs it here too; a wrong one counts as an attempt and as a no.
+        Raises Unknown.
         """
         dialog = self._waiting()
         if dialog is None or dialog.question.id != name:
             raise Unknown(_GONE)
         settlement = await _settlement(dialog, wanted, caller)
-        if dialog.settled:  # while the PIN was looked at
+        if dialog.settled:  # settled while the PIN was being checked
             raise Unknown(_GONE)
         self._bus.publish("command", caller=caller.name, what="confirm")
         dialog.settle(settlement)
@@ -124,15 +125,15 @@ async def _settlement(
 
 
 class TurnSounds:
-    """Looks into the folder of recordings, and again only where it has changed. Blocking."""
+    """Find recordings of turns, rereading the folder only after a change. Blocking."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._seen = -1  # when the folder had last changed, ns
+        self._seen = -1  # modification time of the folder in ns
         self._paths: Mapping[str, Path] = {}
 
     def paths(self) -> Mapping[str, Path]:
-        """The WAV file of each turn that has one, by the turn's id."""
+        """Return the WAV file of each recorded turn, by turn id."""
         try:
             changed = (self._folder / FOLDER).stat().st_mtime_ns
         except OSError:
@@ -149,7 +150,7 @@ class TurnSounds:
 
 
 class History:
-    """Reads the journal and the recordings. What guests say is in neither."""
+    """Read the journal and the recordings. Neither contains what guests said."""
 
     def __init__(
         self,
@@ -159,8 +160,8 @@ class History:
         cap_usd: float,
         clock: Clock,
     ) -> None:
-        """`private`: guests are there, and hear no recordings of the house; `cap_usd`: what a day
-        may cost."""
+        """`private` returns True in guest mode, in which no recordings are offered. `cap_usd` is
+        the daily limit."""
         self._store = store
         self._sounds = sounds
         self._private = private
@@ -168,8 +169,8 @@ class History:
         self._clock = clock
 
     async def turns(self, limit: int, before: str | None) -> Sequence[dict[str, Any]]:
-        """The last turns, newest first, without their calls. Raises Unknown where there is no turn
-        `before`."""
+        """Return the last turns without their calls, newest first. Raises Unknown if there is no
+        turn `before`."""
         if before is not None:
             await self._known(before)
         found = await self._store.turns(limit, before)
@@ -192,12 +193,12 @@ class History:
         return path
 
     async def mark(self, turn_id: str, mark: Mark) -> None:
-        """Say of a turn that it was wrong or misheard; "" takes it back. Raises Unknown."""
+        """Mark a turn as wrong or misheard; "" removes the mark. Raises Unknown."""
         if not await self._store.reports.mark(turn_id, mark):
             raise Unknown(_NO_TURN)
 
     async def costs(self, days: int) -> dict[str, Any]:
-        """By day, brain and model; today is the first of so many days."""
+        """Return the costs of the last `days` days including today, by day, brain and model."""
         rows = await self._store.reports.costs(self._since(days))
         today = self._clock.now().date()
         return {
@@ -231,24 +232,24 @@ class History:
         return {} if self._private() else await asyncio.to_thread(self._sounds.paths)
 
     def _since(self, days: int) -> datetime:
-        """Return the midnight with which so many days begin, today among them."""
+        """Return the midnight at which the last `days` days began, today included."""
         return first_midnight(days, self._clock.now())
 
 
 class Records:
-    """Reads the store. Of guests nothing is told while they are there."""
+    """Read and change what was remembered. In guest mode nothing is shown."""
 
     def __init__(self, store: "Store", private: Callable[[], bool], clock: Clock) -> None:
-        """`private`: nothing that was remembered may be told now."""
+        """`private` returns True while nothing that was remembered may be shown."""
         self._store = store
         self._memory = MemoryService(store.memory, clock, private)
 
     async def memories(self) -> Sequence[dict[str, Any]]:
-        """List what people asked to remember, oldest first."""
+        """Return what people asked to remember, oldest first."""
         return await self._memory.rows()
 
     async def forget(self) -> int:
-        """Forget all of it; return how many there were."""
+        """Forget everything, and return the number of facts."""
         return await self._memory.forget_all()
 
     async def forget_one(self, memory_id: str) -> None:
@@ -257,7 +258,7 @@ class Records:
             raise Unknown(_NO_FACT)
 
     async def correct(self, memory_id: str, text: str) -> None:
-        """Give a fact another text. Raises Unknown, and NotPossible where that is no fact."""
+        """Replace the text of a fact. Raises Unknown, and NotPossible if the text is no fact."""
         try:
             found = await self._memory.correct(memory_id, text)
         except NoFact as error:
@@ -268,7 +269,7 @@ class Records:
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """Parts of a process that stays, as far as programs reach them."""
+    """Parts of the daemon that programs reach."""
 
     conversation: ConversationLoop
     mute: Mute
@@ -284,7 +285,7 @@ class Parts:
     history: History
     tools: Callable[[], Awaitable[Mapping[str, Any]]]
     doctor: Callable[[], Awaitable[Sequence[Mapping[str, Any]]]]
-    troubles: Callable[[], Mapping[str, str]]  # what does not work now, and a sentence on it
-    sound: "SoundState | None" = None  # None where no device is meant to be told of
-    stuck: Callable[[], str] = str  # why only a restart helps, "" where all goes on
-    mcp_turns: bool = False  # programs at /mcp may be told what people have said
+    troubles: Callable[[], Mapping[str, str]]  # current problems, with a sentence on each
+    sound: "SoundState | None" = None  # None if no sound devices are to be reported
+    stuck: Callable[[], str] = str  # returns why only a restart helps, "" if nothing is stuck
+    mcp_turns: bool = False  # programs at /mcp may read what people have said

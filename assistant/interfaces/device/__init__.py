@@ -1,5 +1,5 @@
-"""Hearth as a device of Home Assistant, by the integration for mobile apps.
+"""Hearth as a device in Home Assistant, by the integration for mobile apps.
 
-Begin with `interface` (its lifetime) and `registration`. `inbox` and `messages` take what
-automations send, `sensors` reports.
+Begin with `interface` (its lifetime) and `registration`. `inbox` and `messages` handle what
+automations send; `sensors` reports.
 """

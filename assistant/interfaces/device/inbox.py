@@ -1,4 +1,5 @@
-"""Messages to our device: each is spoken, acts, is asked, or is left out."""
+"""Messages to our device: each is announced, carried out as a command, asked as a question, or
+ignored."""
 
 import asyncio
 import logging
@@ -35,16 +36,16 @@ from integrations.web.requests import (
     QuestionAnswer,
 )
 
-if TYPE_CHECKING:  # doctor reads the old orders, and none of these
+if TYPE_CHECKING:  # the doctor imports only the old orders
     from assistant.announcements.queue import Announcements
     from assistant.announcements.service import AnnouncementService
     from assistant.interfaces.api.box import Box
     from assistant.interfaces.device.sensors import DeviceEvents
 
 CALLER = Caller("home-assistant", frozenset({"speak"}))
-MARK = "hearth_command"  # the key of the message's data by which it is an order
+MARK = "hearth_command"  # key in a message's data that makes it a command
 _ORDERS = ("mute", "unmute", "listen", "stop", "volume", "profile", "mode")
-_OLD = "command_"  # how a text began that was an order until it could be anybody's
+_OLD = "command_"  # prefix of texts that were commands in earlier versions
 _OLD_FORM = (
     "The text of a message is no order: send data with it, such as "
     f'"data: {{{MARK}: mode, mode: guest}}".'
@@ -55,14 +56,14 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class MessageCommand:
-    """One, with what was given to it."""
+    """A command with its data."""
 
-    what: str  # "mute", "volume", …; what is none is refused
+    what: str  # "mute", "volume", …; unknown commands are refused
     data: Mapping[str, Any] = field(default_factory=dict)
 
 
 def command_of(push: Push) -> MessageCommand | None:
-    """The order that a message carries in its data, None where it carries none."""
+    """Return the command in a message's data, None if it has none."""
     mark = push.data.get(MARK)
     if mark is None:
         return None
@@ -70,14 +71,14 @@ def command_of(push: Push) -> MessageCommand | None:
 
 
 def old_command_of(push: Push) -> str:
-    """The order as which this text would once have been taken, "" for none."""
+    """Return the command that this text would have been in earlier versions, "" for none."""
     first, _, _ = plain(push.message).partition(" ")
     what = first.removeprefix(_OLD)
     return first if first != what and what in _ORDERS else ""
 
 
 class Commander:
-    """Carries commands out. What cannot be done is logged and told as a `fault`."""
+    """Carry out commands. Failures are logged and published as a `fault`."""
 
     def __init__(self, box: "Box", bus: EventBus, store: SmallValues, clock: Clock) -> None:
         self._box = box
@@ -86,14 +87,14 @@ class Commander:
         self._clock = clock
 
     async def obey(self, command: MessageCommand) -> None:
-        """Return once it holds. Never raises for what cannot be."""
+        """Carry out the command. Never raises if it is not possible."""
         try:
             await self._act(command)
         except (NotKept, NotPossible) as error:
             self.complain(command.what or MARK, str(error))
 
     async def ignore(self, what: str) -> None:
-        """Complain of a text that would once have been an order, and keep it for the doctor."""
+        """Report a text that was a command in earlier versions, and keep it for the doctor."""
         self.complain(what, _OLD_FORM)
         try:
             await note(self._store, what, self._clock.now())
@@ -124,7 +125,7 @@ class Commander:
 
 
 def _setting(command: MessageCommand) -> LiveRequest:
-    """Of the volume or the profile. Raises NotPossible."""
+    """Return the wanted volume or profile. Raises NotPossible."""
     name, forms = command.what, {"volume": "0 to 1", "profile": "the profile's name"}
     value = command.data.get(name)
     given = number(value) if name == "volume" else value
@@ -135,7 +136,7 @@ def _setting(command: MessageCommand) -> LiveRequest:
 
 
 def _mode(command: MessageCommand) -> ModeRequest:
-    """Raises NotPossible."""
+    """Return the wanted mode. Raises NotPossible."""
     mode, length = command.data.get("mode"), number(command.data.get("minutes"))
     whole = int(length) if isinstance(length, float) and length == length // 1 else length
     given = {"mode": mode.strip().lower() if isinstance(mode, str) else mode, "minutes": whole}
@@ -149,17 +150,17 @@ def _either() -> str:
     return f"{', '.join(_ORDERS[:-1])} and {_ORDERS[-1]}"
 
 
-KEEP = timedelta(minutes=10)  # a timer that nobody could hear for so long is news no more
-FETCH_S = 7.0  # for a sound; Home Assistant waits 10 s for the confirmation
-QUESTION = "hearth_question"  # the event that tells what came of a question
+KEEP = timedelta(minutes=10)  # a timer that could not be heard for this long is no longer news
+FETCH_S = 7.0  # seconds to fetch a sound; Home Assistant waits 10 s for the confirmation
+QUESTION = "hearth_question"  # event that reports the result of a question
 
 
 class Inbox(Opened):
-    """Takes each message in. Enter it: questions go on in the background.
+    """Handle each message. Enter it, because questions continue in the background.
 
-    An announcement is on the disk when `take` returns, and a command holds. A question is only held
-    by this process, unlike an announcement: after a restart nobody waits for its answer any more,
-    so it is not asked then, and no question is asked twice.
+    When `take` returns, an announcement is on the disk and a command has been carried out. A
+    question is only kept in memory: after a restart nobody waits for its answer, so it is dropped,
+    and no question is asked twice.
     """
 
     def __init__(
@@ -173,7 +174,7 @@ class Inbox(Opened):
         clock: Clock,
         languages: Sequence[str],
     ) -> None:
-        """`languages`: those that people speak here, the usual one first."""
+        """`languages` are those people speak here, the usual one first."""
         self._desk = desk
         self._kept = kept
         self._box = box
@@ -188,7 +189,7 @@ class Inbox(Opened):
         await stack.enter_async_context(self._owner)
 
     async def take(self, push: Push) -> None:
-        """Return when it is safe with us. Raises NotKept and StoreError: then it is not."""
+        """Handle a message. Raises NotKept and StoreError if it could not be kept."""
         command = command_of(push)
         if command is not None:
             await self._commander.obey(command)
@@ -199,7 +200,7 @@ class Inbox(Opened):
         words = words_of(push, self._catalogue, self._languages[0])
         if words is None:
             return
-        if words.sound:  # a timer of Home Assistant's has ended
+        if words.sound:  # one of Home Assistant's timers has ended
             await self._ring(push, words)
             return
         asked = question_of(push.data, words, self._languages)
@@ -223,14 +224,14 @@ class Inbox(Opened):
         problem = await self._said(push, wanted)
         if problem and wanted.media:
             self._complain(problem)
-            # What is written is said in the place of a sound that is not to be had.
+            # If the sound is not available, the text is spoken instead.
             wanted = announcement_of({**push.data, "media": None}, words)
             problem = "" if wanted is None else await self._said(push, wanted)
         if problem:
             self._complain(problem)
 
     async def _said(self, push: Push, wanted: AnnounceRequest) -> str:
-        """Why it will not be said, "" where it will. Raises NotKept."""
+        """Return why it will not be said, "" if it will be. Raises NotKept."""
         try:
             async with asyncio.timeout(FETCH_S if wanted.media else None):
                 await self._desk.announce(wanted, CALLER, announcement_id=push.confirm_id)
@@ -246,7 +247,7 @@ class Inbox(Opened):
     # --- questions
 
     async def _until_answered(self, asked: Asked) -> None:
-        """Ask, and tell what came of it; at once where too many wait already."""
+        """Ask, and report the result; at once if too many questions are waiting."""
         try:
             answer = await self._box.question(asked.request, CALLER)
         except NotPossible as error:
@@ -260,10 +261,10 @@ class Inbox(Opened):
             self._tell(asked, answer.result, turn_id=answer.turn_id)
             return
         expected = answer.id if asked.request.answers else None
-        action = expected or asked.reply  # any words are an answer
+        action = expected or asked.reply  # without expected answers, any words are an answer
         told = {"action": action, "turn_id": answer.turn_id, **asked.told}
         if action != asked.reply:
-            # The values that were asked for go to whoever asked.
+            # The values go to the automation that asked for them.
             told |= {"slots": answer.slots} if answer.slots else {}
         elif answer.sentence and self._events.shares_words():
             told["reply_text"] = answer.sentence
@@ -275,15 +276,15 @@ class Inbox(Opened):
         self._events.fire(QUESTION, told)
 
 
-# Messages whose text was an order in earlier versions, kept until the automation is mended.
+# Messages whose text was a command in earlier versions, kept until the automation is fixed.
 
 
-NAME = "old_orders"  # under which they are kept
-RECENT = timedelta(days=14)  # an automation that sent none for so long counts as mended
+NAME = "old_orders"  # key in the store
+RECENT = timedelta(days=14)  # an automation that sent none for this long counts as fixed
 
 
 class OldOrder(BaseModel):
-    """Messages with one of these texts."""
+    """Count and time of messages with one of these texts."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -295,7 +296,7 @@ _FORM = TypeAdapter(dict[str, OldOrder])
 
 
 async def note(store: SmallValues, what: str, now: datetime) -> None:
-    """Count a message by how its text began ("command_mode"). Raises StoreError."""
+    """Count a message by the beginning of its text ("command_mode"). Raises StoreError."""
     seen = recent(await store.kept(NAME), now)
     count = seen[what].count + 1 if what in seen else 1
     rows = {**seen, what: OldOrder(count=count, last=now)}
@@ -303,7 +304,8 @@ async def note(store: SmallValues, what: str, now: datetime) -> None:
 
 
 def recent(value: Any, now: datetime) -> Mapping[str, OldOrder]:
-    """The messages of the last RECENT, by how their text began; `value`: as the store keeps it."""
+    """Return the messages of the last RECENT, by the beginning of their text. `value` is the stored
+    row."""
     try:
         seen = _FORM.validate_python(value or {})
     except ValidationError:

@@ -1,4 +1,4 @@
-"""The device of Home Assistant, whole: registered, with its sensors, its events and its inbox."""
+"""The device in Home Assistant with its registration, sensors, events and inbox."""
 
 import asyncio
 import logging
@@ -35,12 +35,12 @@ from integrations.home_assistant.mobile_app import CHANNEL, Push, confirm, read_
 from integrations.owner import Opened, OwnedTasks
 from integrations.web.box import NotKept
 
-_MESSAGES_WAITING = 64  # beyond that the newest is left out
-_REMEMBERED = 256  # ids of messages that came, against acting on one twice
-_WATCH_S = 2.0  # between two looks whether the connection stands; a restart takes longer
-_RENEW_S = 600.0  # between two looks whether the registration stands
-_PAUSE_S = (1.0, 300.0)  # after a failure: the least and the longest
-_SOON_S = 5.0  # the longest while Home Assistant is away or starting
+_MESSAGES_WAITING = 64  # beyond this the newest is dropped
+_REMEMBERED = 256  # ids of received messages, so that none is acted on twice
+_WATCH_S = 2.0  # seconds between checks of the connection; a restart takes longer
+_RENEW_S = 600.0  # seconds between checks of the registration
+_PAUSE_S = (1.0, 300.0)  # seconds after a failure: shortest and longest
+_SOON_S = 5.0  # longest pause while Home Assistant is away or starting
 
 
 _log = logging.getLogger(__name__)
@@ -49,10 +49,10 @@ Take = Callable[[Push], Awaitable[None]]  # may raise StoreError and NotKept
 
 
 class DeviceKeeper(Opened):
-    """Registers the device and takes its messages, for as long as the context is open.
+    """Keep the device registered and take its messages, while the context is open.
 
-    Only one process of a data folder does this: Home Assistant keeps one channel a registration.
-    A message is taken in, which must not last, and then confirmed.
+    Only one process per data folder does this: Home Assistant keeps one push channel per
+    registration. A message is handled, which must be quick, and then confirmed.
     """
 
     def __init__(
@@ -65,8 +65,11 @@ class DeviceKeeper(Opened):
         register: Register = mobile_app.register,
         registered: Callable[[str], None] | None = None,
     ) -> None:
-        """`take`: see `assistant.interfaces.device.inbox.Inbox`; what raises is not confirmed;
-        `registered`: told the webhook's id at each new connection; it must not block."""
+        """`take` handles a message (see `assistant.interfaces.device.inbox.Inbox`).
+
+        A message for which `take` raises is not confirmed. `registered` is called with the
+        webhook's id at each new connection; it must not block.
+        """
         self._device = device
         self._settings = settings
         self._home = home
@@ -75,11 +78,11 @@ class DeviceKeeper(Opened):
         self._register = register
         self._registered = registered
         self._record: DeviceRecord | None = None
-        self._leave: Callable[[], None] = lambda: None  # ends the present channel
+        self._leave: Callable[[], None] = lambda: None  # closes the current channel
         self._pushes: asyncio.Queue[Push] = asyncio.Queue(_MESSAGES_WAITING)
         self._came: deque[str] = deque(maxlen=_REMEMBERED)
-        self._doubtful = True  # there is no channel, or it may have ended without a word
-        self._said = ""  # the last problem that was logged
+        self._doubtful = True  # there is no channel, or it may have ended silently
+        self._said = ""  # the last problem logged
         self._owner = OwnedTasks()
 
     async def _enter(self, stack: AsyncExitStack) -> None:
@@ -89,7 +92,7 @@ class DeviceKeeper(Opened):
         self._owner.start(self._take_in(), "device-messages")
 
     async def _stay(self) -> None:
-        """Be registered and listen, whatever happens to Home Assistant."""
+        """Stay registered and listen, whatever happens to Home Assistant."""
         pause_s = _PAUSE_S[0]
         while True:
             while not self._home.connected:
@@ -108,7 +111,7 @@ class DeviceKeeper(Opened):
             await self._until_in_doubt()
 
     async def _begin(self) -> None:
-        """Find or make the registration, and open its channel. Raises IntegrationError."""
+        """Find or create the registration, and open its channel. Raises IntegrationError."""
         before = self._record
         self._record = record = await ensure_registered(
             self._device.file,
@@ -129,12 +132,12 @@ class DeviceKeeper(Opened):
             self._registered(record.webhook_id)
 
     async def _until_in_doubt(self) -> None:
-        """Return at a lost connection, a channel that seems to have ended, or after a while."""
+        """Return when the connection is lost, the channel seems to have ended, or after a while."""
         until = self._clock.monotonic() + _RENEW_S
         while self._clock.monotonic() < until and not self._doubtful:
             await self._clock.sleep(_WATCH_S)
             if not self._home.connected:
-                # A starting Home Assistant would refuse the channel: it is opened when it is ready.
+                # Home Assistant refuses the channel while it starts: it is opened once it is ready.
                 self._close()
 
     def _close(self) -> None:
@@ -143,7 +146,7 @@ class DeviceKeeper(Opened):
         leave()
 
     def _say(self, problem: Exception) -> None:
-        """Log a problem once, not at every try."""
+        """Log a problem once, not at every attempt."""
         if str(problem) != self._said:
             level = logging.INFO if isinstance(problem, Unavailable) else logging.WARNING
             _log.log(level, "no device in Home Assistant for now: %s", problem)
@@ -153,7 +156,7 @@ class DeviceKeeper(Opened):
         try:
             self._pushes.put_nowait(read_push(event))
         except asyncio.QueueFull:
-            # Unconfirmed, so Home Assistant ends the channel: it is opened again.
+            # Home Assistant ends the channel of an unconfirmed message, so it is opened again.
             self._doubtful = True
             _log.warning("too many messages at once from Home Assistant; one is left out")
 
@@ -164,7 +167,7 @@ class DeviceKeeper(Opened):
                 try:
                     await self._take(push)
                 except (NotKept, StoreError) as error:
-                    self._doubtful = True  # it stays unconfirmed
+                    self._doubtful = True  # the message stays unconfirmed
                     _log.error("a message from Home Assistant could not be kept: %s", error)
                     continue
                 self._came.append(push.confirm_id)
@@ -176,7 +179,7 @@ class DeviceKeeper(Opened):
         try:
             await confirm(self._home, self._record.webhook_id, push.confirm_id)
         except IntegrationError as error:
-            self._doubtful = True  # it came too late, or the connection is gone
+            self._doubtful = True  # too late, or the connection is gone
             _log.info("a message could not be confirmed: %s", error)
 
 
@@ -193,8 +196,11 @@ class Reach:
 
 
 class DeviceInterface(Opened):
-    """For as long as the context is open. Where a broker is set (`mqtt.host`), the device, its room
-    and its inbox are all there is: sensors and events are shown by the other way then."""
+    """The whole device, while the context is open.
+
+    If a broker is set (`mqtt.host`), the device only has its area and its inbox; sensors and events
+    are then shown through MQTT.
+    """
 
     def __init__(
         self,
@@ -207,7 +213,7 @@ class DeviceInterface(Opened):
         reach: Reach,
         clock: Clock,
     ) -> None:
-        """`keeps_words`: whether what people say is kept; guests' words are not."""
+        """`keeps_words` returns False in guest mode, in which words are not kept."""
         self._sources = sources
         self._bus = bus
         self._broker = bool(settings.mqtt.host)

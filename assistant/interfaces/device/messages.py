@@ -1,4 +1,4 @@
-"""The words of a message that Home Assistant sends to our device. Pure: text in, text out."""
+"""The words and wishes in messages that Home Assistant sends to our device. Pure."""
 
 import logging
 import re
@@ -18,9 +18,9 @@ from integrations.home_assistant.house import rows, text, texts
 from integrations.home_assistant.mobile_app import Push
 from integrations.web.requests import LONGEST_TEXT, AnnounceRequest, Choice, QuestionRequest, Wish
 
-_TIMERS = "timers"  # `data.group` of a timer of Home Assistant's that has ended
-# Not for ears: what the companion apps take as an order to the phone (companion.home-assistant.io,
-# "Notification commands"). Those of Android begin with `command_`.
+_TIMERS = "timers"  # `data.group` of Home Assistant's finished timers
+# Not to be spoken: texts that the companion apps take as commands to the phone
+# (companion.home-assistant.io, "Notification commands"). Android's begin with `command_`.
 _ORDERS = frozenset(
     {
         "clear_badge",
@@ -42,16 +42,16 @@ class Words:
     """Words to be said."""
 
     text: str
-    language: str | None = None  # None: to be told from the text
-    sound: str = ""  # a tone that goes before
+    language: str | None = None  # None: determined from the text
+    sound: str = ""  # a tone played first
 
 
 def words_of(push: Push, catalogue: Catalogue, language: str) -> Words | None:
-    """Return the words, None where there are none. `language`: of people who have not spoken."""
+    """Return the words of a message, None if it has none. `language` is used for timers."""
     message = plain(push.message)
     if message.startswith("command_") or message in _ORDERS:
         return None
-    if message == "TTS":  # the companion app of Android speaks then
+    if message == "TTS":  # the Android companion app speaks this message
         message = plain(str(push.data.get("tts_text") or ""))
     if push.data.get("group") == _TIMERS:
         return _timer(message, catalogue, language)
@@ -75,21 +75,21 @@ def _timer(message: str, catalogue: Catalogue, language: str) -> Words | None:
 
 
 def plain(text: str) -> str:
-    """One line without control and format characters, which no voice can say."""
-    text = text[: 4 * LONGEST_TEXT]  # whatever is longer is cut anyhow
+    """Return one line without control and format characters, which no voice can say."""
+    text = text[: 4 * LONGEST_TEXT]  # longer text is cut later anyway
     spaced = (" " if unicodedata.category(one) == "Cc" else one for one in text)
     kept = (one for one in spaced if not unicodedata.category(one).startswith("C"))
     return " ".join("".join(kept).split())
 
 
 def short(text: str) -> str:
-    """At most LONGEST_TEXT characters, cut between two words."""
+    """Return at most LONGEST_TEXT characters, cut between two words."""
     if len(text) <= LONGEST_TEXT:
         return text
     return text[:LONGEST_TEXT].rpartition(" ")[0] or text[:LONGEST_TEXT]
 
 
-# What a message's data asks for, checked as every program's request is. Pure.
+# Wishes in a message's data, checked like every program's request. Pure.
 
 
 Form = TypeVar("Form", bound=Wish)
@@ -100,10 +100,10 @@ _log = logging.getLogger(__name__)
 
 
 def announcement_of(data: Mapping[str, Any], words: Words) -> AnnounceRequest | None:
-    """Return what is to be announced, None where there is nothing to say. It outlives a restart.
+    """Return the announcement, None if there is nothing to say. It survives a restart.
 
-    Of the message's data count those of `manner_of` and `media`, a sound that is played in place of
-    the words. What makes no sense there counts as not given.
+    Used from the message's data: the keys of `manner_of`, and `media`, a sound played instead of
+    the words. Invalid values count as missing.
     """
     media = data.get("media")
     said = {"media": media} if isinstance(media, str) and media.strip() else {"text": words.text}
@@ -112,8 +112,11 @@ def announcement_of(data: Mapping[str, Any], words: Words) -> AnnounceRequest | 
 
 
 def manner_of(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the manner: `volume` (0 to 1), `preannounce`, `priority`, `expire` (seconds) and
-    `language`, where they are given. Templates give all of it as text."""
+    """Return the given ones of `volume` (0 to 1), `preannounce`, `priority`, `expire` (seconds) and
+    `language`.
+
+    Templates give all of them as text.
+    """
     language = data.get("language")
     given = {
         "preannounce": str(data.get("preannounce")).strip().lower() not in _NO,
@@ -126,7 +129,7 @@ def manner_of(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def checked(form: type[Form], wanted: Mapping[str, Any], needed: Collection[str]) -> Form | None:
-    """The request, without what makes no sense in it. None where that is one of `needed`."""
+    """Return the request without its invalid fields, None if one of `needed` is invalid."""
     fields = dict(wanted)
     while True:
         try:
@@ -141,7 +144,7 @@ def checked(form: type[Form], wanted: Mapping[str, Any], needed: Collection[str]
 
 
 def number(given: Any) -> Any:
-    """A text that is a number as that; all else as it is, for whoever checks it."""
+    """Return a text that is a number as a float, and anything else unchanged."""
     if isinstance(given, bool) or not isinstance(given, int | float | str):
         return given
     try:
@@ -154,34 +157,36 @@ def _small(given: Any) -> Any:
     return given.strip().lower() if isinstance(given, str) else given
 
 
-# A notification with buttons as a spoken question, in the companion apps' own form. Pure.
+# A notification with buttons becomes a spoken question, in the companion apps' own form. Pure.
 
 
-_REPLY, _TYPED = "REPLY", "textInput"  # an action whose answer is text, by its name or behaviour
+# An action that is answered with text, by its name or behaviour.
+_REPLY, _TYPED = "REPLY", "textInput"
 _ANY = "{reply}"
-_LINK = "URI"  # an action that opens a page: nothing to be said
-_MOST, _LONGEST = 50, 300  # sentences of an answer, characters of one (`requests.Choice`)
-_SIGNS = dict.fromkeys(map(ord, "()[]{}<>|\\:;,.!?¡¿"), " ")  # hassil's own, and what is not heard
+_LINK = "URI"  # an action that opens a page cannot be spoken
+_MOST, _LONGEST = 50, 300  # sentences per answer, characters per sentence (`requests.Choice`)
+# Hassil's special characters, and those that are not spoken.
+_SIGNS = dict.fromkeys(map(ord, "()[]{}<>|\\:;,.!?¡¿"), " ")
 
 YesNo = Literal["yes", "no"]
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question of an automation's, and what its event will hold."""
+    """An automation's question, and the data of its event."""
 
     request: QuestionRequest
-    told: Mapping[str, Any]  # `tag` and `action_data`, as they were given
-    reply: str = ""  # the action that takes any words, "" where none does
+    told: Mapping[str, Any]  # `tag` and `action_data`, unchanged
+    reply: str = ""  # the action that takes any words, "" if none does
 
 
 def question_of(data: Mapping[str, Any], words: Words, codes: Sequence[str]) -> Asked | None:
-    """The question, None where the message has no buttons that can be answered by voice.
+    """Return the question, None if the message has no buttons that can be answered by voice.
 
-    `data.actions` is a list of `{action, title}`, as the companion apps take it; `sentences` may be
-    given with each, in hassil's form, else its title is the answer, and where that is a yes or no
-    whatever else means the same. `data.timeout`: seconds for the answer. `codes`: the languages
-    that people speak here.
+    `data.actions` is a list of `{action, title}`, as the companion apps take it. Each may have
+    `sentences` in hassil's form; otherwise its title is the answer, and if that is a yes or no, so
+    is everything that means the same. `data.timeout` is the time to answer in seconds. `codes` are
+    the languages that people speak here.
     """
     actions = [one for one in rows(data.get("actions")) if text(one.get("action"))]
     spoken = [one for one in actions if one["action"] != _LINK]
@@ -193,7 +198,7 @@ def question_of(data: Mapping[str, Any], words: Words, codes: Sequence[str]) -> 
     choices = _choices([one for one in spoken if one not in typed], words.text, spoken_here)
     if not choices and not typed:
         return None
-    if choices and typed:  # any other words; without choices they are all taken anyhow
+    if choices and typed:  # any other words; without choices all words are taken anyway
         choices.append(Choice(id=text(typed[0]["action"]), sentences=[_ANY]))
     wanted = {
         "language": words.language,
@@ -216,7 +221,7 @@ def question_of(data: Mapping[str, Any], words: Words, codes: Sequence[str]) -> 
 def _choices(
     actions: Sequence[Mapping[str, Any]], question: str, codes: Sequence[str]
 ) -> list[Choice]:
-    forms = Forms(languages())  # titles are written by other people than those who answer
+    forms = Forms(languages())  # titles may be in another language than the answers
     meant = [_meaning(forms, text(one.get("title")), question) for one in actions]
     choices: dict[str, Choice] = {}
     for action, means in zip(actions, meant, strict=True):
@@ -238,7 +243,7 @@ def _given(sentences: Any) -> list[str]:
 
 
 def _meaning(forms: Forms, title: str, question: str) -> YesNo | None:
-    """Tell whether a title is a yes or a no: "OK", "Yes, close it", "No, thanks"."""
+    """Return the meaning of a title that is a yes or no: "OK", "Yes, close it", "No, thanks"."""
     for said in (title, title.partition(",")[0]):
         match forms.read(said, asked=question):
             case AnswerKind.YES | AnswerKind.ALWAYS:
@@ -250,7 +255,7 @@ def _meaning(forms: Forms, title: str, question: str) -> YesNo | None:
 
 @cache
 def _alike(means: YesNo, codes: tuple[str, ...]) -> tuple[str, ...]:
-    """All that is a yes, or a no, in these languages, as few templates."""
+    """Return everything that means yes, or no, in these languages, as few templates."""
     bases = {code.lower().replace("_", "-").partition("-")[0] for code in codes}
     known = sorted(bases & set(languages())) or [FALLBACK]
     tables = [tomllib.loads((FOLDER / f"{one}.toml").read_text("utf-8")) for one in known]

@@ -1,4 +1,4 @@
-"""Registration of this box with Home Assistant: its file, making it, its room, removing it."""
+"""Registration of this device with Home Assistant: its file, creation, area and removal."""
 
 import asyncio
 import fcntl
@@ -27,11 +27,12 @@ from integrations.home_assistant.websocket import Commands
 NAME = "device.json"
 _LOCK = "device.lock"
 _LOOK_AGAIN_S = 0.1
-_LOCK_S = 30.0  # another process registers; that takes one request
+_LOCK_S = 30.0  # seconds to wait for another process, which needs one request to register
 DEVICE_PAGE = "Settings > Devices & services > Devices > {name}"
 ENTRY_PAGE = "Settings > Devices & services > Mobile App > {name} > Delete"
-AREAS_NAMED = 8  # of a house that has more rooms than fit into one sentence
-META_KEY = "io.home-assistant/device_id"  # of an MCP request, since Home Assistant 2026.10
+AREAS_NAMED = 8  # areas named of a house that has more
+# Metadata key of MCP requests, since Home Assistant 2026.10.
+META_KEY = "io.home-assistant/device_id"
 
 _log = logging.getLogger(__name__)
 
@@ -42,18 +43,18 @@ Register = Callable[[Address, str, Appearance], Awaitable[str]]
 class DeviceRecord:
     """One registration, bound to the Home Assistant that it was made with."""
 
-    identifier: str  # our own name for this box, made once: the same one never makes two devices
-    url: str = ""  # home_assistant.url at that time
+    identifier: str  # our own id of this device, made once, so that it never becomes two devices
+    url: str = ""  # home_assistant.url when registered
     webhook_id: str = field(default="", repr=False)  # a secret; "" while not registered
     device_id: str = ""  # in Home Assistant's device registry
-    instance_id: str = ""  # of that Home Assistant, "" where it does not tell
-    user_id: str = ""  # whose token registered: only this user may open the push channel
-    name: str = ""  # as last told
-    version: str = ""  # of Hearth, as last told
+    instance_id: str = ""  # id of that Home Assistant, "" if it gives none
+    user_id: str = ""  # user whose token registered: only this user may open the push channel
+    name: str = ""  # name last sent
+    version: str = ""  # Hearth's version last sent
 
 
 class DeviceFile:
-    """The record on the disk, shared by every process of a data folder."""
+    """The record on the disk, shared by all processes with the same data folder."""
 
     def __init__(self, folder: Path, clock: Clock) -> None:
         self._folder = folder
@@ -64,7 +65,7 @@ class DeviceFile:
         return self._folder / NAME
 
     def read(self) -> DeviceRecord | None:
-        """Return the record, None where there is none. Raises ConfigError."""
+        """Return the record, None if there is none. Raises ConfigError."""
         try:
             kept = json.loads(self.path.read_text(encoding="utf-8"))
             return DeviceRecord(**{key: str(value) for key, value in kept.items()})
@@ -78,7 +79,7 @@ class DeviceFile:
             ) from None
 
     def write(self, record: DeviceRecord) -> None:
-        """Keep it; whatever happens to the power, the old or the new one is there afterwards."""
+        """Write the record. After a power failure either the old or the new one is there."""
         aside = self.path.with_suffix(".new")
         try:
             self._make_folder()
@@ -100,7 +101,7 @@ class DeviceFile:
 
     @asynccontextmanager
     async def alone(self) -> AsyncIterator[None]:
-        """No other process reads, registers and writes meanwhile. Raises ConfigError."""
+        """Exclude other processes while reading, registering and writing. Raises ConfigError."""
         try:
             self._make_folder()
             handle = os.open(self._folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -148,23 +149,25 @@ class HouseDevice:
         self.device_id = ""  # in Home Assistant's device registry; "" while there is none
         try:
             record = self.file.read()
-        except ConfigError as error:  # all else works without
+        except ConfigError as error:  # everything else works without the file
             _log.warning("%s", error)
             return
         if record is not None and record.url == settings.home_assistant.url:
             self.device_id = record.device_id
 
     def registered_as(self, device_id: str) -> None:
-        """Take up the device's id of a registration that holds."""
+        """Use the device id of a valid registration."""
         self.device_id = device_id
 
     def meta(self) -> Mapping[str, Any] | None:
-        """Return what goes with every request to Home Assistant's own tool server."""
+        """Return the metadata for every request to Home Assistant's tool server, None if not
+        registered."""
         return {META_KEY: self.device_id} if self.device_id else None
 
 
 def appearance(settings: Settings) -> Appearance:
-    """Return how it shows in Home Assistant: two boxes of one house differ by their rooms."""
+    """Return the name and version shown in Home Assistant; devices in one house differ by their
+    areas."""
     told = f"{settings.assistant.name} {settings.assistant.area}".strip()
     return Appearance(name=" ".join(told.split()), version=own_version())
 
@@ -181,11 +184,11 @@ async def ensure_registered(
     looks: Appearance,
     register: Register = mobile_app.register,
 ) -> DeviceRecord:
-    """The registration, made now where there is none that lives. Then the device is there.
+    """Return the registration, creating it if there is no valid one.
 
-    It is made anew where the entry was deleted, where this is another Home Assistant, or where the
-    token is another user's. Our identifier stays, so that the first is replaced, if it still is
-    there. An entry that a person has disabled is left alone.
+    It is created again if the entry was deleted, if this is another Home Assistant, or if the token
+    is another user's. Our identifier stays the same, so an old registration is replaced if it still
+    exists. An entry that a person has disabled is left alone.
 
     Raises ConfigError for the file; Unavailable, Misconfigured, SignInAgain and Refused.
     """
@@ -195,14 +198,14 @@ async def ensure_registered(
         record = await asyncio.to_thread(file.read)
         if record is None:
             record = new_record()
-            # Before anything is registered under it: what happens in between makes no second one.
+            # Written before registering, so that an interruption makes no second registration.
             await asyncio.to_thread(file.write, record)
         found = await _living(home, record, user_id)
         if found is None:
             _log.info("registering as %s", looks.name)
             webhook_id = await register(address, record.identifier, looks)
             record = replace(record, webhook_id=webhook_id, user_id=user_id)
-            # At once: what happens to Home Assistant now makes no second registration.
+            # Written at once, so that an interruption makes no second registration.
             await asyncio.to_thread(file.write, record)
             found = await mobile_app.look(home, webhook_id)
             if found is None:
@@ -223,7 +226,7 @@ async def ensure_registered(
 
 
 async def _living(home: Commands, record: DeviceRecord, user_id: str) -> Registered | None:
-    """The registration that the record speaks of, None where a new one must be made."""
+    """Return the registration of this record, None if a new one must be made."""
     if not record.webhook_id:
         return None
     found = await mobile_app.look(home, record.webhook_id)
@@ -247,12 +250,12 @@ async def _user(home: Commands) -> str:
 
 @dataclass(frozen=True, slots=True)
 class DevicePlace:
-    """Place of the device: where it is, and where it should be."""
+    """Area of the device: the actual and the wanted one."""
 
-    wanted: Area | None  # `assistant.area`, None where the house has no such area
+    wanted: Area | None  # `assistant.area`, None if the house has no such area
     present: Area | None
     areas: tuple[Area, ...]
-    registered: bool  # whether the device is in the registry at all
+    registered: bool  # True if the device is in the registry
 
     @property
     def agrees(self) -> bool:
@@ -260,7 +263,7 @@ class DevicePlace:
 
 
 def find_area(areas: Iterable[Area], name: str) -> Area | None:
-    """The area of that name, alias or id; case does not count."""
+    """Return the area with that name, alias or id, ignoring case."""
     wanted = name.strip().casefold()
     for area in areas:
         if wanted in (
@@ -272,7 +275,8 @@ def find_area(areas: Iterable[Area], name: str) -> Area | None:
 
 
 async def look_up(home: Commands, record: DeviceRecord | None, name: str) -> DevicePlace:
-    """Ask Home Assistant. `name`: `assistant.area`. Raises IntegrationError."""
+    """Return the device's area in Home Assistant. `name` is `assistant.area`. Raises
+    IntegrationError."""
     try:
         areas = read_areas(await home.command("config/area_registry/list"))
     except TypeError:
@@ -285,7 +289,7 @@ async def look_up(home: Commands, record: DeviceRecord | None, name: str) -> Dev
 
 
 def no_such_area(name: str, place: DevicePlace) -> str:
-    """Return a sentence on an `assistant.area` that the house does not have."""
+    """Return a sentence about an `assistant.area` that the house does not have."""
     names = [one for area in place.areas for one in (area.name, *area.aliases)]
     near = nearest(name, names)
     if near:
@@ -299,30 +303,28 @@ def no_such_area(name: str, place: DevicePlace) -> str:
 
 
 def move_by_hand(record: DeviceRecord, area: str) -> str:
-    """Return a sentence on how a person puts the device into its room."""
+    """Return a sentence that says how a person moves the device to its area."""
     page = DEVICE_PAGE.format(name=record.name)
     return f"In Home Assistant, open {page}, choose the pencil, and set the area {area}."
 
 
 async def move(home: Commands, record: DeviceRecord, area: Area) -> None:
-    """Put the device into the area, and switch off its useless tracker. For administrators.
-
-    Raises Refused for others.
-    """
+    """Move the device to the area, and hide its useless tracker. Raises Refused unless the user is
+    an administrator."""
     await mobile_app.set_area(home, record.device_id, area.area_id)
     await mobile_app.hide_tracker(home, record.identifier)
 
 
 async def is_admin(home: Commands) -> bool:
-    """Tell whether the token is an administrator's. Raises IntegrationError."""
+    """Return True if the token is an administrator's. Raises IntegrationError."""
     user = await home.command("auth/current_user")
     return isinstance(user, dict) and user.get("is_admin") is True
 
 
 async def remove(home: Commands, record: DeviceRecord, address: Address) -> str:
-    """Remove the device from Home Assistant, if the address's token may.
+    """Remove the device from Home Assistant, if the token allows it.
 
-    Returns "" when it is gone, else one sentence that says what a person does instead.
+    Returns "" when it is gone, else one sentence that says what to do instead.
     """
     by_hand = f"remove it by hand: {ENTRY_PAGE.format(name=record.name)}"
     try:

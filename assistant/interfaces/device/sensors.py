@@ -1,4 +1,4 @@
-"""Sensors and events of our device in Home Assistant, told by its webhook."""
+"""Sensors and events of our device in Home Assistant, sent through its webhook."""
 
 import asyncio
 import logging
@@ -26,26 +26,29 @@ from integrations.home_assistant.mobile_app import (
 from integrations.home_assistant.websocket import LiveLink
 from integrations.owner import Opened, OwnedTasks
 
-BURST_S = 0.05  # changes that come together are one update
-SETTLE_S = 1.0  # for Home Assistant to make an entity
-FAREWELL_S = 1.0  # to say that nobody tells any more
-_PAUSE_S = (2.0, 60.0)  # after a failure: the least and the longest
+BURST_S = 0.05  # seconds: changes within this time are one update
+SETTLE_S = 1.0  # seconds for Home Assistant to create an entity
+FAREWELL_S = 1.0  # seconds to send the final update
+_PAUSE_S = (2.0, 60.0)  # seconds after a failure: shortest and longest
 
-PREFIX = "hearth_"  # of an event's type, before the happening's kind
-FRESH_S = 5.0  # an event that Home Assistant has not taken by then is dropped
-_WAITING = 64  # beyond that the oldest is dropped
+PREFIX = "hearth_"  # prefix of event types, before the kind
+FRESH_S = 5.0  # seconds after which an event not taken by Home Assistant is dropped
+_WAITING = 64  # beyond this the oldest is dropped
 _CUT = "…"
 
 _log = logging.getLogger(__name__)
 
 
 def name_keys() -> Mapping[str, str]:
-    """Return the catalogue's key of each sensor's name, by unique id."""
+    """Return the catalogue key of each sensor's name, by unique id."""
     return {name: f"device.{one.name or name}" for name, one in MOBILE_APP.items()}
 
 
 def sensors_of(facts: StatusSnapshot, names: Mapping[str, str], *, words: bool) -> list[Sensor]:
-    """Return each sensor as it is now. `names`: by unique id; `words`: they may be shown."""
+    """Return all sensors in their current state.
+
+    `names` are by unique id. `words`: sensors that contain words may be shown.
+    """
     return [
         _sensor(name, names[name], _state(one, facts), one.attributes(facts))
         for name, one in MOBILE_APP.items()
@@ -54,12 +57,12 @@ def sensors_of(facts: StatusSnapshot, names: Mapping[str, str], *, words: bool) 
 
 
 def gone(unique_ids: Iterable[str], names: Mapping[str, str]) -> list[Sensor]:
-    """Return these as unavailable: nothing of what they showed is left."""
+    """Return these sensors as unavailable, so that nothing they showed remains."""
     return [_sensor(name, names[name], UNAVAILABLE, {}) for name in unique_ids]
 
 
 def _state(reading: Reading, facts: StatusSnapshot) -> Shown:
-    """Return a state that Home Assistant takes; the whole of a text is beside it."""
+    """Return a state that Home Assistant accepts; an attribute holds the full text."""
     value = reading.value(facts)
     if isinstance(value, float) and reading.digits is not None:
         return round(value, reading.digits or None)
@@ -89,12 +92,12 @@ def _sensor(unique_id: str, name: str, state: Shown, more: Mapping[str, Any]) ->
 
 
 class DeviceSensors(Opened):
-    """Tells Home Assistant of every change, and all of it at every new connection. Enter it.
+    """Send every change to Home Assistant, and all sensors at every new connection. Enter it.
 
-    It needs two callbacks: `changed` of whoever changes anything of the facts, `registered` of who
-    keeps the registration. Neither waits. What is shown no more (words that are not shared; all of
-    it where a broker shows it) is told to be unavailable at every new connection: the webhook can
-    remove no sensor, and what it last showed must not stay.
+    Call `changed` when any of the facts changes and `registered` for each registration; neither
+    waits. Sensors that are no longer shown (words that are not shared; all of them if a broker
+    shows them) are sent as unavailable at every new connection: the webhook cannot remove a sensor,
+    and its last state must not remain.
     """
 
     def __init__(
@@ -108,8 +111,10 @@ class DeviceSensors(Opened):
         words: bool,
         shown: bool = True,
     ) -> None:
-        """`language`: of the entities' names; `facts`: how all stands now; `words`: whether what
-        was said may be shown; `shown`: whether there are any sensors at all."""
+        """`language` is that of the entities' names; `facts` returns the current state.
+
+        `words`: what was said may be shown. `shown`: there are sensors at all.
+        """
         self._home = home
         self._names = {name: catalogue.say(key, language) for name, key in name_keys().items()}
         self._clock = clock
@@ -117,12 +122,13 @@ class DeviceSensors(Opened):
         self._words = words
         self._shown = shown
         self._webhook_id = ""  # a secret; "" until the registration is known
-        self._told: list[Sensor] | None = None  # of this registration, at this connection
+        # Sensors sent to this registration over this connection.
+        self._told: list[Sensor] | None = None
         self._connections = 0
-        self._begun = False  # something was shown
+        self._begun = False  # a sensor has been sent
         self._changed = asyncio.Event()
-        self._pause_s = _PAUSE_S[0]  # after the next failure
-        self._said = ""  # the last problem that was logged
+        self._pause_s = _PAUSE_S[0]  # pause after the next failure
+        self._said = ""  # the last problem logged
         self._owner = OwnedTasks()
 
     async def _enter(self, stack: AsyncExitStack) -> None:
@@ -141,11 +147,11 @@ class DeviceSensors(Opened):
             _log.info("Home Assistant was not told of the end: %s", why)
 
     def changed(self) -> None:
-        """Something of the facts may stand otherwise now."""
+        """Send the sensors soon, because some of the facts may have changed."""
         self._changed.set()
 
     def registered(self, webhook_id: str) -> None:
-        """This registration lives, and the connection to it may be a new one."""
+        """Use this registration, whose connection may be new."""
         self._webhook_id = webhook_id
         self._told = None
         self._connections += 1
@@ -158,7 +164,7 @@ class DeviceSensors(Opened):
             return
         try:
             await self._send(self._webhook_id)
-        except Stale as error:  # until it is registered again
+        except Stale as error:  # until the device is registered again
             self._webhook_id = ""
             self._say(error)
         except IntegrationError as error:
@@ -170,7 +176,7 @@ class DeviceSensors(Opened):
             self._pause_s, self._said = _PAUSE_S[0], ""
 
     async def _send(self, webhook_id: str) -> None:
-        """Raises IntegrationError."""
+        """Send what has changed. Raises IntegrationError."""
         told, sensors, connection = self._told, self._sensors(), self._connections
         if sensors == told:
             return
@@ -184,17 +190,17 @@ class DeviceSensors(Opened):
             if sensor.unique_id in missing:
                 await register_sensor(self._home, webhook_id, sensor)
         if missing:
-            # Home Assistant makes an entity after it has answered, and takes no second one of that
-            # id meanwhile: what changed since is told to the one that it has made.
+            # Home Assistant creates an entity after it has answered, and rejects a second one of
+            # that id meanwhile: changes since then are sent to the created one.
             await self._clock.sleep(SETTLE_S)
             sensors = self._sensors()
             if await update_sensors(self._home, webhook_id, sensors):
                 raise Unavailable("Home Assistant has not made the entities yet.")
-        if self._connections == connection:  # not registered anew meanwhile
+        if self._connections == connection:  # not registered again meanwhile
             self._told = sensors
 
     async def _clear(self, webhook_id: str) -> None:
-        """Clear what was shown once and is not now; what never was there is passed over."""
+        """Clear sensors that were shown before and are not now; unknown ones are ignored."""
         unshown = [
             name
             for name, one in MOBILE_APP.items()
@@ -207,7 +213,7 @@ class DeviceSensors(Opened):
         return sensors_of(self._facts(), self._names, words=self._words) if self._shown else []
 
     def _say(self, problem: Exception) -> None:
-        """Log a problem once, not at every try."""
+        """Log a problem once, not at every attempt."""
         if str(problem) != self._said:
             _log.info("Home Assistant does not see how it stands for now: %s", problem)
         self._said = str(problem)
@@ -217,19 +223,20 @@ class DeviceSensors(Opened):
 class _Event:
     kind: str
     data: Mapping[str, Any]
-    at_s: float  # monotonic
+    at_s: float  # monotonic seconds
 
 
 class DeviceEvents(Opened):
-    """Events of Home Assistant: `hearth_wake`, `hearth_answer` and the others, in order. Enter it.
+    """Fire Home Assistant events: `hearth_wake`, `hearth_answer` and the others, in order. Enter
+    it.
 
-    Nothing is told late: while Home Assistant is away, and where it does not answer within FRESH_S,
-    events are dropped and counted. An automation must not act in the morning on the "good night" of
-    the evening.
+    No event is late: while Home Assistant is away, or if it does not answer within FRESH_S, events
+    are dropped and counted. An automation must not react in the morning to the "good night" of the
+    evening.
 
-    Each holds `device_id` (Home Assistant's), `device_name` and `turn_id` ("" where no turn had
-    part in it), and the happening's own data. Of what was said it holds `intent`, the first tool
-    that the turn called, where that is known; the words only where they may be shared.
+    Each event holds `device_id` (Home Assistant's), `device_name`, `turn_id` ("" if no turn was
+    involved) and its own data. Of what was said it holds `intent`, the first tool that the turn
+    called, if known; the words only if they may be shared.
     """
 
     def __init__(
@@ -240,7 +247,7 @@ class DeviceEvents(Opened):
         clock: Clock,
         shares_words: Callable[[], bool],
     ) -> None:
-        """`shares_words`: whether what is said now may go to Home Assistant."""
+        """`shares_words` returns True if what is said now may be sent to Home Assistant."""
         self._home = home
         self._device_id = device_id
         self._device_name = device_name
@@ -251,7 +258,7 @@ class DeviceEvents(Opened):
         self._more = asyncio.Event()
         self._intents = Intents()
         self.dropped = 0
-        self._away = False  # the last one was dropped
+        self._away = False  # the last event was dropped
         self._owner = OwnedTasks()
 
     async def _enter(self, stack: AsyncExitStack) -> None:
@@ -262,9 +269,9 @@ class DeviceEvents(Opened):
         self._webhook_id = webhook_id
 
     def happened(self, happening: BusEvent) -> None:
-        """Tell of it (`Happenings.follow`)."""
+        """Fire an event of the bus (`EventBus.follow`)."""
         if happening.kind == "question" and happening.data.get("caller") == CALLER.name:
-            return  # who asked tells of it, with the tag that it was asked with
+            return  # the inbox reports it, with the tag of the question
         told: dict[str, Any] = {"turn_id": happening.turn_id, **happening.data}
         intent = self._intents.of(happening)
         if intent is not None:
@@ -274,7 +281,7 @@ class DeviceEvents(Opened):
         self.fire(PREFIX + happening.kind, told)
 
     def fire(self, kind: str, data: Mapping[str, Any]) -> None:
-        """Have an event of this type happen soon, with the device's id and name in it."""
+        """Fire an event of this type soon, adding the device's id and name."""
         if not self._webhook_id or not self._home.connected:
             self._drop(kind)
             return
@@ -300,7 +307,7 @@ class DeviceEvents(Opened):
             self._away = False
 
     def _drop(self, kind: str, problem: str = "Home Assistant is away.") -> None:
-        """Count it, and log the first of a row."""
+        """Count a dropped event, and log the first of a series."""
         self.dropped += 1
         if not self._away:
             _log.info("the event %s and what follows are not told: %s", kind, problem)
