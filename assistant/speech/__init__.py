@@ -1,6 +1,6 @@
-"""Text to what is spoken, in six languages.
+"""Text to speech, in six languages.
 
-Begin with `clauses` (text to speakable clauses as it arrives), `speakable` (written to spoken
-words) and `catalogue` (Hearth's own sentences, in `locales`). `output` speaks, `identify` tells
-which language a sentence is in.
+Begin with `clauses` (splits text into speakable clauses as it arrives), `speakable` (turns written
+into spoken words) and `catalogue` (Hearth's own sentences, in `locales`). `output` speaks, and
+`identify` detects the language of a sentence.
 """

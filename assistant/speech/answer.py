@@ -1,4 +1,4 @@
-"""One answer being spoken: sound is made ahead by one task and played by another."""
+"""One answer being spoken: one task synthesises sound ahead, another plays it."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Sequence
@@ -10,18 +10,19 @@ from assistant.speech.speakable import speakable
 from assistant.speech.synthesis import Synthesis
 from audio.errors import AudioError
 
-LINES_WAITING = 1024  # clauses and pieces of the brain's sound; nothing is dropped: see `room`
-PIECES_WAITING = 64  # 12.8 s of sound made ahead of the player; synthesis waits beyond
+LINES_WAITING = 1024  # clauses and pieces of the brain's sound; nothing is dropped, see `room`
+PIECES_WAITING = 64  # 12.8 s of sound made ahead of the player; then synthesis waits
 PIECE_MS = 200
 
 
 @dataclass(frozen=True, slots=True)
 class SpokenAnswer:
-    """Record of what was said in one answer."""
+    """Record of one spoken answer."""
 
-    clauses: tuple[str, ...]  # as given to the voice; after a stop those that had begun to sound
+    # As given to the voice; after a stop, the clauses that had begun to sound.
+    clauses: tuple[str, ...]
     audio_ms: float  # of sound played
-    heard: str | None = None  # the words that were played to their end; None: all of them
+    heard: str | None = None  # the words played to their end; None means all
 
     def __add__(self, after: "SpokenAnswer") -> "SpokenAnswer":
         heard = None
@@ -40,7 +41,7 @@ class _Words:
     """A clause."""
 
     text: str
-    language: str | None  # None: the brain says it itself, this is only its transcript
+    language: str | None  # None: a transcript of the brain's own voice
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +54,10 @@ class _Sound:
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """Up to PIECE_MS of sound; none at all where a transcript's clause is complete."""
+    """Up to PIECE_MS of sound; empty when a clause of a transcript is complete."""
 
     draft: int
-    clause: int | None  # index; None: of the brain's own voice
+    clause: int | None  # index; None for the brain's own voice
     pcm: bytes  # mono int16
     rate: int  # Hz
 
@@ -64,8 +65,8 @@ class _Piece:
 class Answer:
     """One answer being spoken, made by `SpeechOutput.answer`.
 
-    It is said by the local voice (`say`), by the brain's own (`sound`, with its words by
-    `transcript`), or by both, in the order in which it is given.
+    It is spoken by the local voice (`say`), by the brain's own (`sound`, with its words as
+    `transcript`), or by both, in the order of the calls.
     """
 
     def __init__(
@@ -76,7 +77,7 @@ class Answer:
         make_way: Callable[[], Awaitable[None]] | None = None,
         manner: Manner = PLAIN,
     ) -> None:
-        """`make_way` is awaited before the first sound: whatever else sounds comes to its end."""
+        """`make_way` is awaited before the first sound, to let other sounds come to an end."""
         self._synthesis = synthesis
         self._sink = sink
         self._on_first_audio = on_first_audio
@@ -87,32 +88,34 @@ class Answer:
         self._taken = asyncio.Event()  # set and replaced when a line is taken
         self._pieces: asyncio.Queue[_Piece | None] = asyncio.Queue(PIECES_WAITING)
         self._tasks: list[asyncio.Task[None]] = []
-        self._draft = 0  # `withdraw` begins another
-        self._clauses: list[str] = []  # as given to the voice, or as the brain tells them
-        self._begins: list[float] = []  # of each clause that was handed on: the output's ms
-        self._began: float | None = None  # the answer's own first sound: the output's ms
-        self._untold_from: float | None = None  # where brain's sound without transcript begins
+        self._draft = 0  # `withdraw` starts the next one
+        self._clauses: list[str] = []  # as given to the voice, or as the brain transcribes them
+        # Start of each clause that was handed on, in the output's ms.
+        self._begins: list[float] = []
+        self._began: float | None = None  # the answer's first sound, in the output's ms
+        self._untold_from: float | None = None  # start of brain sound without a transcript
         self._progress: dict[int, PlaybackProgress] = {}  # of the local voice, by clause
-        self._played: list[tuple[float, PlaybackProgress]] = []  # what was handed on, and its begin
-        self._own: PlaybackProgress | None = None  # of the brain's own voice, the newest
+        # Everything handed on, with its start.
+        self._played: list[tuple[float, PlaybackProgress]] = []
+        self._own: PlaybackProgress | None = None  # newest one of the brain's own voice
         self._pace_ms = PACE_MS
-        self._made = False  # all that was given has become sound
-        self._finished = False  # no more is taken
+        self._made = False  # everything given has become sound
+        self._finished = False  # no more is accepted
         self._over = asyncio.Event()
         self.stopped = False  # it was cut off, or failed
         self._failure: AudioError | None = None
         self._spoken: SpokenAnswer | None = None
 
     def start(self, group: asyncio.TaskGroup) -> None:
-        """Begin to work in that group. For the mouth."""
+        """Start working in that group. Called by `SpeechOutput`."""
         self._tasks = [group.create_task(self._synthesise()), group.create_task(self._play())]
 
     async def room(self) -> None:
-        """Return once fewer than LINES_WAITING lines wait to become sound, or no more is taken."""
+        """Wait until fewer than LINES_WAITING lines wait for synthesis, or no more is accepted."""
         while self._lines.qsize() >= LINES_WAITING and not self._finished:
             await self._taken.wait()
         if self._finished:
-            await asyncio.sleep(0)  # a giver that is to be cancelled must come to an end
+            await asyncio.sleep(0)  # lets a cancelled caller end
 
     def say(self, clause: str, language: str) -> None:
         """Queue the next clause, as it was written. Ignored after `stop`, `finish` or a failure."""
@@ -121,27 +124,28 @@ class Answer:
     def sound(self, pcm: bytes, rate: int) -> None:
         """Queue the next piece of the brain's own voice: whole samples of mono int16 at `rate` Hz.
 
-        Ignored like a clause.
+        Ignored in the same cases as a clause.
         """
         self._queue(_Sound(pcm, rate))
 
     def transcript(self, clause: str) -> None:
-        """Tell which clause the brain's own voice says about here. It is listed, not spoken."""
+        """Record the clause that the brain's own voice says at about this point. It is not
+        spoken."""
         self._queue(_Words(clause.strip(), None))
 
     def withdraw(self) -> None:
-        """Drop what was given and has not begun; more can be given afterwards.
+        """Drop everything that has not started; more can be given afterwards.
 
-        A clause has begun when its first piece has gone to the player, and is then said to its
-        end. Of the brain's own voice nothing is said but what the player has.
+        A clause has started when its first piece has gone to the player, and is then spoken to its
+        end. Of the brain's own voice only the sound in the player is heard.
         """
         self._draft += 1
         del self._clauses[len(self._begins) :]
 
     async def finish(self) -> SpokenAnswer:
-        """No more clauses: return when all has been played, or at once after `stop`.
+        """Accept no more clauses and wait for the end of playback, or return at once after `stop`.
 
-        Raises AudioError when not all of it could be spoken.
+        Raises AudioError if a part could not be spoken.
         """
         if not self._finished:
             self._finished = True
@@ -152,7 +156,7 @@ class Answer:
         return self.spoken
 
     def stop(self) -> None:
-        """Silence at once. What was not made yet is not made; a piece in the making is dropped."""
+        """Silence at once. No more sound is made, and a piece in the making is dropped."""
         if self._over.is_set():
             return
         self.stopped = True
@@ -168,7 +172,7 @@ class Answer:
 
     @property
     def spoken(self) -> SpokenAnswer:
-        """Record of what was said; while it is still being said, up to now."""
+        """Record of the spoken answer; up to now while it is being spoken."""
         if self._spoken is not None:
             return self._spoken
         return SpokenAnswer(tuple(self._clauses), self._played_ms, self._words_heard)
@@ -181,7 +185,8 @@ class Answer:
 
     @property
     def _played_ms(self) -> float:
-        if self._began is None:  # what was played until now, the wake sound say, is not ours
+        # Sound before that, such as the wake tone, is not part of the answer.
+        if self._began is None:
             return 0.0
         return max(0.0, self._sink.played_ms - self._began)
 
@@ -258,14 +263,14 @@ class Answer:
         self._end(self._clauses, None if self._made else self._words_heard)
 
     def _is_void(self, draft: int, clause: int | None) -> bool:
-        """Of an earlier draft, and not of a clause that has begun."""
+        """Return True for sound of an earlier draft, unless its clause has already started."""
         return draft != self._draft and (clause is None or clause >= len(self._begins))
 
     def _note(self, piece: _Piece) -> None:
-        """Note where in the sound the answer and its clauses begin.
+        """Note where in the sound the answer and its clauses start.
 
-        A transcript's clause is complete about when its sound has come, so it began where the one
-        before it was complete.
+        A clause of a transcript is complete at about the time when its sound has arrived, so it
+        starts where the previous one was complete.
         """
         here = self._sink.accepted_ms
         if self._began is None:
@@ -287,7 +292,7 @@ class Answer:
             progress.whole = progress.sounds
 
     def _own_progress(self, here: float, *, sounds: bool) -> PlaybackProgress:
-        """To which the brain's next sound or words belong: sound, and the words told behind it."""
+        """Return the progress that the brain's next sound or words belong to."""
         if self._own is None or (sounds and self._own.whole):
             self._own = PlaybackProgress(
                 pace_ms=self._own.pace_ms if self._own is not None else PACE_MS
@@ -296,7 +301,7 @@ class Answer:
         return self._own
 
     def _refuse_more(self) -> None:
-        """Take no more, and free whoever waits to give something."""
+        """Accept no more, and release anyone who waits to give something."""
         self._finished = True
         while not self._lines.empty():
             self._lines.get_nowait()

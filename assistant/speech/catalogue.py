@@ -1,4 +1,4 @@
-"""Every sentence that Hearth itself says has a key; one TOML file for each language."""
+"""The catalogue: all sentences of Hearth by key, in one TOML file per language."""
 
 import math
 import string
@@ -11,9 +11,9 @@ from typing import Any
 LOCALES = Path(__file__).parent / "locales"
 FALLBACK = "en"
 
-# A language's file has every line but these: what a model or a terminal reads and nobody hears as
-# it stands. A new line is therefore due in every language, unless it is named here. The whole
-# languages have these too.
+# A language's file has all lines except these, which are read by a model or in a terminal and never
+# spoken as they are. A new line is therefore required in every language unless it is listed here.
+# The languages in WHOLE have these lines too.
 WHOLE = frozenset({"en", "es"})
 LONG_SECTIONS = frozenset({"audit", "camera", "fetch", "weather"})
 LONG_LINES = frozenset(
@@ -40,16 +40,16 @@ LONG_LINES = frozenset(
 
 
 def is_short(key: str) -> bool:
-    """Tell whether a person hears this line, so that every language's file must have it."""
+    """Return True if people hear this line, so that every language's file must have it."""
     return key not in LONG_LINES and key.partition(".")[0] not in LONG_SECTIONS
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A sentence, and the language that it is in: the voice must be of that one."""
+    """A sentence and its language, which the voice must match."""
 
     text: str
-    language: str  # as it was asked for where there is a file for it, else the fallback's
+    language: str  # as requested if there is a file for it, else the fallback's
 
 
 class Catalogue:
@@ -62,33 +62,33 @@ class Catalogue:
         }
 
     def languages(self) -> tuple[str, ...]:
-        """Codes of the languages that have a file, e.g. ("en", "es")."""
+        """Return the codes of the languages with a file, such as ("en", "es")."""
         return tuple(self._texts)
 
     def keys(self, language: str) -> frozenset[str]:
-        """All keys of one language's file."""
+        """Return all keys of one language's file."""
         return frozenset(self._texts[language])
 
     def text(self, key: str, language: str) -> str:
-        """The sentence with its fields unfilled, from "es-MX", else "es", else English.
+        """Return a sentence with its fields unfilled, from "es-MX", else "es", else English.
 
         Raises KeyError for an unknown key.
         """
         return self._find(key, language).text
 
     def say(self, key: str, language: str, **values: object) -> str:
-        """The sentence, filled in. Raises KeyError for an unknown key or a missing field."""
+        """Return a sentence, filled in. Raises KeyError for an unknown key or a missing field."""
         return self.text(key, language).format_map(values)
 
     def line(self, key: str, language: str, **values: object) -> Line:
-        """As `say`, with the language that the sentence is in: English where the file lacks it."""
+        """Return a sentence as `say` does, with its language: English if the file lacks it."""
         found = self._find(key, language)
         return Line(found.text.format_map(values), found.language)
 
     def own(self, language: str) -> str:
-        """The language of what Hearth says by itself to people who speak `language`.
+        """Return the language in which Hearth speaks to people who speak `language`.
 
-        That one where it has a file, which then has every line that is heard; else English.
+        It is the same one if it has a file, which then has every spoken line, else English.
         """
         known = language in self._texts or _base(language) in self._texts
         return language if known else FALLBACK
@@ -102,7 +102,7 @@ class Catalogue:
 
 
 def fields(text: str) -> frozenset[str]:
-    """Names of the {fields} of a sentence."""
+    """Return the names of the {fields} of a sentence."""
     return frozenset(name for _, name, _, _ in string.Formatter().parse(text) if name is not None)
 
 
@@ -123,7 +123,7 @@ def _flatten(table: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
 
 
 def length_of(seconds: float, catalogue: Catalogue, language: str) -> str:
-    """A span of time such as "one hour, 30 minutes", to the second that is begun."""
+    """Return a length of time such as "one hour, 30 minutes", rounded up to a second."""
     minutes, rest = divmod(math.ceil(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     parts = [

@@ -1,4 +1,4 @@
-"""Cuts a growing text into clauses that can be spoken as soon as they are whole."""
+"""Splitting a growing text into clauses that can be spoken as soon as they are complete."""
 
 import re
 
@@ -6,16 +6,16 @@ from assistant.speech.short_forms import OPENING_WORDS
 
 FIRST_LENGTH = 10  # characters from which the first clause may end at a comma
 LONG = 160  # characters from which any clause may end at a comma
-VERY_LONG = 200  # characters from which it may end before a word that joins sentences
+VERY_LONG = 200  # characters from which it may end before a conjunction
 TOO_LONG = 320  # characters from which it may end between two words
 SPAN_LENGTH = 100  # characters for which an open bracket or backtick holds a clause together
 BLOCK_LENGTH = 4000  # characters of a table or code block that are kept together
 
-# A point after these never ends a sentence: a name follows.
+# A period after these never ends a sentence, because a name follows.
 _TITLES = frozenset("dr dra mr mrs ms prof profa sr sra srta gral lic ing hr fr av avda".split())
-# A point after these ends none if a number follows ("No. 5", but "No. It is locked").
+# A period after these ends no sentence if a number follows ("No. 5", but "No. It is locked").
 _NUMBERED = frozenset("no nr núm num fig vol art pág pag tel approx aprox ca vs".split())
-# A point after these ends a sentence only if the next word begins like one.
+# A period after these ends a sentence only if the next word is capitalised.
 _ABBREVIATIONS = frozenset(
     """a.m p.m e.g i.e a p m etc ee.uu p.ej ej z.b d.h u.a bzw min max sec temp dept est st ud uds
     jan feb mar apr jun jul aug sep sept oct nov dec mon tue wed thu fri sat sun ene abr ago dic
@@ -25,7 +25,7 @@ _JOINING = frozenset(
     """and but because while which y e pero porque mientras und aber weil während et mais parce
     mas porém enquanto và nhưng vì""".split()
 )
-# "21. November": in German the point of a day ends nothing.
+# "21. November": in German the period of a day ends no sentence.
 _MONTHS_AFTER_A_POINT = frozenset(
     """januar februar märz april mai juni juli august september oktober november dezember""".split()
 )
@@ -35,38 +35,37 @@ _WORD_BEFORE = re.compile(r"[^\s(\[\"'“‘«*_`]*$")
 _QUESTION_MARKS = ("?", "？", "؟")
 _FENCE = "```"
 _OPEN_TAG = re.compile(r"</?[A-Za-z][^<>]*$")
-_MARK = re.compile(r"[.!?…。！？,;:–—\n]")  # what may end a clause
-_MARK_OR_SPACE = re.compile(r"[.!?…。！？,;:–—\s]")  # what may end a very long one
+_MARK = re.compile(r"[.!?…。！？,;:–—\n]")  # characters that may end a clause
+_MARK_OR_SPACE = re.compile(r"[.!?…。！？,;:–—\s]")  # characters that may end a very long one
 _ENDS = frozenset(".!?…。！？")
 
 
 def asks(text: str) -> bool:
-    """Tell whether it ends with a question, to which the person is going to answer."""
+    """Return True if the text ends with a question, which the person will answer."""
     return text.rstrip().endswith(_QUESTION_MARKS)
 
 
 class ClauseCutter:
-    """Takes an answer as it comes, gives clauses in order.
+    """Splits an answer into clauses as it arrives.
 
-    The first clause ends at the first safe boundary, a comma too, so that speaking starts early;
-    later ones end with their sentence or line, long ones at a comma, before a joining word, or
-    between two words. A boundary is decided only when the characters that
-    decide it are there, so any chunking of a text gives the same clauses. Tables and code blocks
-    stay whole.
+    The first clause ends at the first safe boundary, even a comma, so that speaking starts early.
+    Later ones end with their sentence or line, and long ones at a comma, before a conjunction, or
+    between two words. A boundary is decided only when the deciding characters have arrived, so that
+    any chunking of a text gives the same clauses. Tables and code blocks stay whole.
     """
 
     def __init__(self) -> None:
         self._text = ""  # from the start of the present clause
-        self._next = 0  # index of the first character not yet judged
+        self._next = 0  # index of the first unjudged character
         self._first = True
 
     def push(self, delta: str) -> list[str]:
-        """Take the next piece of text, give the clauses that are now whole."""
+        """Add the next piece of text and return the clauses that are now complete."""
         self._text += delta
         return self._cut(final=False)
 
     def flush(self) -> list[str]:
-        """The text has ended: give the rest. The cutter is as new afterwards."""
+        """Return the rest at the end of the text. Afterwards the cutter is like new."""
         clauses = self._cut(final=True)
         if rest := self._text.strip():
             clauses.append(rest)
@@ -74,10 +73,10 @@ class ClauseCutter:
         return clauses
 
     def settle(self) -> list[str]:
-        """Nothing follows for now: give what is held, if it reads as a whole sentence.
+        """Return the held text if it reads as a complete sentence, because nothing follows for now.
 
-        A guess where only the next character could tell ("at 21." may go on with "5"), so after a
-        digit, an abbreviation or an initial nothing is given.
+        This is a guess if only the next character could decide ("at 21." may continue with "5"), so
+        nothing is returned after a digit, an abbreviation or an initial.
         """
         text = self._text.strip()
         before = text.rstrip(_CLOSERS)
@@ -94,7 +93,7 @@ class ClauseCutter:
         while self._find_mark():
             end = self._boundary(self._next)
             if end is None and not final:
-                break  # what decides has not come yet
+                break  # the deciding characters have not arrived
             if not end:
                 self._next += 1
                 continue
@@ -106,7 +105,8 @@ class ClauseCutter:
         return clauses
 
     def _find_mark(self) -> bool:
-        """Go on to the next character that may end the clause; False: there is none yet."""
+        """Advance to the next character that may end the clause. Returns False if there is
+        none yet."""
         found = _MARK.search(self._text, self._next, VERY_LONG)
         if found is None and len(self._text) > VERY_LONG:
             found = _MARK_OR_SPACE.search(self._text, max(self._next, VERY_LONG))
@@ -114,7 +114,7 @@ class ClauseCutter:
         return found is not None
 
     def _boundary(self, at: int) -> int | None:
-        """Give the clause's end if the character at `at` ends it; 0: it does not; None: wait."""
+        """Return the clause's end if the character at `at` ends it, 0 if not, or None to wait."""
         char = self._text[at]
         if char == "\n":
             return self._line_end(at)
@@ -175,7 +175,7 @@ class ClauseCutter:
         begin = self._skip(after, " \t\u00a0")
         if begin is None:
             return None
-        # "November 21, 2026", "1, 2 and 3": what belongs together is said in one breath.
+        # "November 21, 2026", "1, 2 and 3" are spoken in one breath.
         return 0 if self._text[begin].isdigit() else after
 
     def _between_words(self, at: int, clause: str) -> int | None:
@@ -189,26 +189,26 @@ class ClauseCutter:
         return at if word.lower() in _JOINING else 0
 
     def _word(self, at: int) -> str | None:
-        """The word that begins there; None: it has not come to its end yet."""
+        """Return the word that starts there, or None if its end has not arrived."""
         end = at
         while end < len(self._text) and self._text[end].isalpha():
             end += 1
         return self._text[at:end] if end < len(self._text) else None
 
     def _skip(self, at: int, characters: str) -> int | None:
-        """The index of the first other character from `at` on; None: it has not come yet."""
+        """Return the index of the first other character, or None if it has not arrived."""
         while at < len(self._text) and self._text[at] in characters:
             at += 1
         return at if at < len(self._text) else None
 
 
 def _is_block(clause: str) -> bool:
-    """Tell whether the clause is a table or code block, which lines and points do not end."""
+    """Return True for a table or code block, which line ends and periods do not end."""
     return clause.startswith(("|", _FENCE)) and len(clause) < BLOCK_LENGTH
 
 
 def _is_inside_span(clause: str) -> bool:
-    """Tell whether a bracket or backtick is open, so that a link or code would be torn apart."""
+    """Return True if a bracket or backtick is open, so that a link or code would be split."""
     tail = clause[-SPAN_LENGTH:]
     return (
         tail.count("`") % 2 == 1
@@ -219,14 +219,15 @@ def _is_inside_span(clause: str) -> bool:
 
 
 def _is_initial(before: str) -> bool:
-    """Tell whether a point there may be that of an initial, or of a letter that ends a sentence."""
+    """Return True if a period there may belong to an initial, or to a letter at a
+    sentence's end."""
     found = _WORD_BEFORE.search(before)
     word = found.group() if found else ""
     return word.isupper() and (len(word) == 1 or "." in word)
 
 
 def _surely_ends(before: str) -> bool:
-    """Tell whether a point after `before` ends a sentence, whatever may follow."""
+    """Return True if a period after `before` ends a sentence, whatever follows."""
     found = _WORD_BEFORE.search(before)
     word = found.group() if found else ""
     if not word.isalpha() or word.isupper():  # an initial, or half of "EE. UU."
@@ -235,7 +236,8 @@ def _surely_ends(before: str) -> bool:
 
 
 def _ends_sentence(before: str, following: str) -> bool:
-    """Tell if a point between `before` and a word that begins with `following` ends a sentence."""
+    """Return True if a period between `before` and a word starting with `following` ends a
+    sentence."""
     found = _WORD_BEFORE.search(before)
     word = found.group() if found else ""
     if following.islower() or word.lower() in _TITLES:

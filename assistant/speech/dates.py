@@ -1,4 +1,4 @@
-"""Dates: by number, by name of the month, and as programs write them."""
+"""Reading dates and times: numeric, with the name of the month, and in ISO 8601."""
 
 import re
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ _ISO_DURATION = re.compile(
 
 
 class ClockReader:
-    """Says times and durations of one language."""
+    """Reads times and durations in one language."""
 
     def __init__(self, spoken: LanguageTable) -> None:
         self._calendar = spoken.calendar
@@ -33,7 +33,7 @@ class ClockReader:
         joints = spoken.calendar.half_joints
         last = rf"(?=\d{{1,2}}(?::[0-5]\d)?{_HALF_AHEAD})"
         between = rf"(?:{DASH}|\s(?:{joints})\s)" if joints else "(?!)"
-        # The first of "6 to 7:30 PM" is no full hour of its own.
+        # The first number of "6 to 7:30 PM" is not a full hour by itself.
         self._half_range = re.compile(
             rf"(?<![\w:.,/])(\d{{1,2}})(?::([0-5]\d))?({between}){last}", re.IGNORECASE
         )
@@ -49,7 +49,7 @@ class ClockReader:
         )
 
     def read(self, text: str) -> str:
-        """The text with its times and durations in words."""
+        """Return the text with times and durations in words."""
         text = _ISO_DURATION.sub(self._say_iso_duration, text)
         text = self._duration.sub(self._say_duration, text)
         if self._calendar.h_is_clock:
@@ -64,7 +64,7 @@ class ClockReader:
 
     def _say_duration(self, found: re.Match[str]) -> str:
         if sum(part is not None for part in found.groups()) < 2:
-            return found[0]  # "5m" are metres
+            return found[0]  # "5m" means metres
         kept = found[0][len(found[0].rstrip(" ,")) :]
         return self._durations(found) + kept
 
@@ -78,7 +78,8 @@ class ClockReader:
         return " ".join(said)
 
     def _lasting(self, *parts: int) -> str:
-        """ "0:05:00" is five minutes: a time of day with seconds is written "00:05:00"."""
+        """Return the length in "0:05:00", five minutes; a time of day with seconds is
+        "00:05:00"."""
         said = [
             self._counted(number, unit)
             for number, unit in zip(parts, self._units[1:], strict=True)
@@ -91,7 +92,7 @@ class ClockReader:
         return f"{self._numbers.integer(number, unit)} {name}"
 
     def _say_half_begin(self, found: re.Match[str]) -> str:
-        """ "6:00 to" is "six to"; which half of the day it is comes at the end."""
+        """Return "six to" for "6:00 to"; the half of the day follows at the end."""
         hour, minute, joint = found.groups(default="0")
         if not 1 <= int(hour) <= 12:
             return found[0]
@@ -127,7 +128,7 @@ _SLASHED = re.compile(r"(?<![\w/.-])(\d{1,2})([/.-])(\d{1,2})\2(\d{4})(?![\w/-]|
 
 
 class DateReader:
-    """Says dates of one language; what is no day of the calendar stays as it is."""
+    """Reads dates in one language; invalid dates are left unchanged."""
 
     def __init__(self, spoken: LanguageTable) -> None:
         self._calendar = spoken.calendar
@@ -143,7 +144,7 @@ class DateReader:
             rf"(?<!\b[Ii]n )\b({months})\.?\s{days}(?!\d|:\d|\s?%){year}", flags
         )
         self._day_month = re.compile(rf"(?<![\w:.,/]){days}{joint}({months})\b\.?{year}", flags)
-        # The month may follow the day or go before it: "Dec 22–Jan 2", "30 nov – 2 dic".
+        # The month may follow or precede the day: "Dec 22–Jan 2", "30 nov – 2 dic".
         self._between = re.compile(
             rf"(?:(?<=\d)|(?<=\d(?:st|nd|rd|th))){DASH}(?=(?:{months})\b)", flags
         )
@@ -151,11 +152,11 @@ class DateReader:
         self._month_year = re.compile(rf"\b({months})\b\.?(?={joint}\d{{4}}(?![\w:]))", flags)
 
     def stamps(self, text: str) -> str:
-        """Dates and times as programs write them, ISO 8601."""
+        """Return the text with dates and times in ISO 8601 in words."""
         return _STAMP.sub(self._say_stamp, text)
 
     def read(self, text: str) -> str:
-        """Dates as people write them."""
+        """Return the text with dates as people write them in words."""
         text = _SLASHED.sub(self._say_slashed, text)
         text = self._between.sub(f" {self._to} ", text)
         if self._calendar.month_first:
@@ -209,7 +210,7 @@ class DateReader:
 
     def _valid(self, found: re.Match[str], year: int | None, month: int, day: int) -> str | None:
         try:
-            date(year or 2024, month, day)  # a leap year: 29 February is a day
+            date(year or 2024, month, day)  # a leap year, so that 29 February is valid
         except ValueError:
             return None
         before = found.string[: found.start()].split()[-1:]
@@ -217,7 +218,7 @@ class DateReader:
 
 
 def _short(months: Mapping[str, int]) -> list[str]:
-    """List those that are written with a point: each month's abbreviations."""
+    """Return the abbreviations of the months, which are written with a period."""
     longest = {number: max(map(len, names)) for number, names in _by_number(months).items()}
     return [name for name, number in months.items() if len(name) < longest[number]]
 

@@ -1,8 +1,8 @@
-"""Identifying which of the configured languages a short sentence is in.
+"""Detecting the configured language of a short sentence.
 
-Made for what people say to a house: three words, of which two may be a name in another language.
-So it counts the words of grammar and command, which people say in their own language, and leaves
-names alone. The reasons and figures are in docs/decisions/0009.
+Made for commands to a house: three words, two of which may be a name in another language. So it
+counts grammatical words and command words, which people say in their own language, and ignores
+names. Reasons and figures are in docs/decisions/0009.
 """
 
 import re
@@ -10,11 +10,10 @@ import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-# The words by which a language gives itself away in a short sentence at home.
-#
-# Words of grammar, verbs of command, numbers and the usual answers: what people say in their own
-# language even when the thing they name is called otherwise ("enciende office light"). Names of
-# rooms and devices are left out on purpose. A word may stand in several languages.
+# Words that identify a language in short sentences at home: grammatical words, command verbs,
+# numbers and common answers, which people say in their own language even if the thing has a foreign
+# name ("enciende office light"). Names of rooms and devices are omitted on purpose. A word may be
+# in several languages.
 
 
 WORDS: dict[str, frozenset[str]] = {
@@ -143,7 +142,7 @@ WORDS: dict[str, frozenset[str]] = {
     ),
 }
 
-# Signs, and letters that of these languages (almost) only the named one writes.
+# Signs, and letters that among these languages are (almost) only used in this one.
 LETTERS: dict[str, str] = {
     "es": "ñ¿¡",
     "pt": "ãõ",
@@ -154,20 +153,20 @@ LETTERS: dict[str, str] = {
 
 
 _WORD = re.compile(r"[^\W\d_]+")
-_FIRST = 2.0  # votes of the first word: it is mostly the verb or the question, hardly ever a name
+_FIRST = 2.0  # votes of the first word, which is usually the verb or question word, rarely a name
 _SIGN = 2.0  # votes of a sign such as "¿"
-# Votes that are too few where a configured language has no table to object with, and against the
-# language that is expected: "Luz de la cocina" has as many.
+# Too few votes if a configured language has no table, or against the expected language: "Luz de la
+# cocina" has as many.
 _UNSURE = 2.0
 
 
 def identify(text: str, languages: Sequence[str], expected: str | None = None) -> str | None:
-    """Tell which of the configured languages (such as "es-MX") `text` is in; None: cannot tell.
+    """Return the configured language (such as "es-MX") of `text`, or None if it is unclear.
 
-    With only one language it is that one. A language without a table is never found.
-    `expected`: the one that speaks for itself, as an answer's does. Another is then found only in a
-    text that has more of it than a name would, and no word of the expected one: a lamp that is
-    called otherwise must not turn an English sentence into a Spanish one.
+    With only one language it is always that one. A language without a table is never detected.
+    `expected` is the default, for example in an answer. Another language is then detected only in a
+    text that has more of it than a name would, and no word of the expected one: a lamp with a
+    foreign name must not turn an English sentence into a Spanish one.
     """
     if len(languages) == 1:
         return languages[0]
@@ -188,8 +187,9 @@ def identify(text: str, languages: Sequence[str], expected: str | None = None) -
 
 
 def _votes(text: str, bases: Sequence[str]) -> dict[str, float]:
-    """Each word's vote, shared by the languages that have it; one that all have tells nothing."""
-    plain = unicodedata.normalize("NFC", text).lower()  # not casefold: it would lose the "ß"
+    """Count each word's vote, shared by the languages that have it; words of all languages do not
+    count."""
+    plain = unicodedata.normalize("NFC", text).lower()  # not casefold, which would lose the "ß"
     votes = dict.fromkeys(bases, 0.0)
     for place, word in enumerate(_WORD.findall(plain)):
         found = _languages_of(word, bases)
@@ -204,7 +204,8 @@ def _votes(text: str, bases: Sequence[str]) -> dict[str, float]:
 
 
 def _languages_of(word: str, bases: Sequence[str]) -> list[str]:
-    """The languages that have this word; else those with its letters; else without its accents."""
+    """Return the languages with this word, else with its letters, else with the word
+    without accents."""
     return (
         [base for base in bases if word in WORDS[base]]
         or [base for base in bases if any(letter in LETTERS.get(base, "") for letter in word)]
@@ -213,12 +214,12 @@ def _languages_of(word: str, bases: Sequence[str]) -> list[str]:
 
 
 def _bare(word: str) -> str:
-    """Without accents, as some recognisers and many people write."""
+    """Return the word without accents, as some recognisers and many people write it."""
     parts = unicodedata.normalize("NFD", word)
     return "".join(part for part in parts if not unicodedata.combining(part))
 
 
-# Vietnamese without its marks looks like half the world's short words.
+# Vietnamese without its marks looks like short words of many languages.
 _BARE = {
     base: frozenset(map(_bare, words)) if base != "vi" else frozenset[str]()
     for base, words in WORDS.items()
@@ -231,27 +232,26 @@ def _cannot_tell(text: str, expected: str | None) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Languages:
-    """The configured languages, and how to tell a text's.
+    """The configured languages, with a function to detect the language of a text.
 
-    `identify` gives one of `codes` for a text, or None where it cannot tell; its second argument is
-    the code that the text should have, None where nobody knows. It is called on the loop for every
-    clause, so it must be quick.
+    `identify` returns one of `codes` for a text, or None if unclear. Its second argument is the
+    expected code, or None. It is called on the loop for every clause, so it must be fast.
     """
 
-    codes: tuple[str, ...] = ("en",)  # the first is assumed until we know better
+    codes: tuple[str, ...] = ("en",)  # the first is the default
     identify: Callable[[str, str | None], str | None] = _cannot_tell
 
     @property
     def first(self) -> str:
-        """Language that is assumed of somebody who has not spoken yet."""
+        """Language assumed for somebody who has not spoken yet."""
         return self.codes[0]
 
     def led_by(self, code: str) -> "Languages":
-        """The same, with that one assumed; "" or one that is not configured changes nothing."""
+        """Return a copy with that language as the default; unchanged for "" or an unknown code."""
         return replace(self, codes=led_by(code, self.codes))
 
     def configured(self, code: str | None) -> str | None:
-        """The configured language that a code such as "es-MX" stands for, None where none is."""
+        """Return the configured language for a code such as "es-MX", or None."""
         if not code:
             return None
         if code in self.codes:
@@ -261,12 +261,12 @@ class Languages:
 
 
 def led_by(code: str, codes: Sequence[str]) -> tuple[str, ...]:
-    """The codes with that one in front; "" or one that is not among them changes nothing."""
+    """Return the codes with that one first; unchanged for "" or an unknown code."""
     return tuple(sorted(codes, key=lambda each: each != code))
 
 
 def languages_of(codes: Sequence[str]) -> Languages:
-    """The configured codes, told apart by the words of a sentence."""
+    """Return the configured languages, detected by the words of a sentence."""
     return Languages(tuple(codes), lambda text, expected: identify(text, codes, expected))
 
 
@@ -275,23 +275,23 @@ def _base(code: str) -> str:
 
 
 class TurnLanguage:
-    """One turn's language: assumed at first, then as the person's words show, else the answer's."""
+    """Language of one turn: a default, then that of the person's words, else of the answer."""
 
     def __init__(self, languages: Languages, given: str | None = None) -> None:
-        """`given`: where it is known beforehand."""
+        """`given` is the language if it is known in advance."""
         self.code = given or languages.first
         self._languages = languages
         self._known = given is not None
 
     def heard(self, text: str, code: str | None) -> None:
-        """Take what the person said, and its language where the brain can tell."""
+        """Take in the person's words, and their language if the brain knows it."""
         self._settle(self._languages.configured(code) or self._languages.identify(text, None))
 
     def of_clause(self, text: str) -> str | None:
-        """The language of one clause of the answer, None where it cannot be told.
+        """Return the language of one clause of the answer, or None if unclear.
 
-        Where the person's own words have not told the turn's, the first clause that can does.
-        Where they have, a clause must be wholly in another to be said in that.
+        If the person's words did not decide the turn's language, the first clear clause does. If
+        they did, a clause is spoken in another language only if it is entirely in that.
         """
         told = self._languages.identify(text, self.code if self._known else None)
         if not self._known:
@@ -299,7 +299,7 @@ class TurnLanguage:
         return told
 
     def now(self, clause: str) -> str:
-        """The language in which to say that clause: its own, else the turn's."""
+        """Return the language for speaking a clause: its own, else the turn's."""
         return self.of_clause(clause) or self.code
 
     def _settle(self, told: str | None) -> None:

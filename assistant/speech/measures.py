@@ -1,4 +1,4 @@
-"""Numbers with a unit, a currency, a sign or decimals; ranges and fractions."""
+"""Reading numbers with a unit, currency, sign or decimals, ranges, and fractions."""
 
 import re
 
@@ -21,50 +21,52 @@ class Amounts:
         self._ungrouped = re.compile(r"(\d+)(?:([.,])(\d+))?")
 
     def plain(self, number: str) -> str:
-        """Without a unit: whole ones stay digits."""
+        """Return a number without a unit; whole numbers stay digits."""
         digits, mark, _ = self.split(number)
         return self.say(number, None) if mark else digits
 
     def measured(self, number: str, unit: Unit) -> str:
-        """With its unit, in the singular for one."""
+        """Return a number with its unit, in the singular for one."""
         digits, mark, decimals = self.split(number.lstrip(MINUS + "+"))
         one = int(digits) == 1 and not (mark and int(decimals))
         return f"{self.say(number, unit)} {unit.one if one else unit.many}"
 
     def say(self, number: str, unit: Unit | None) -> str:
-        """With sign and decimals, as it stands before the unit."""
+        """Return a number with sign and decimals, in the form used before the unit."""
         sign = ""
         if number[0] in MINUS:
             sign = f"{self._numbers.minus} "
         elif number[0] == "+":
             sign = f"{self._numbers.plus} "
         digits, mark, decimals = self.split(number.lstrip(MINUS + "+"))
-        if not mark or (unit and not int(decimals)):  # "21.0 °C" is said as 21
+        if not mark or (unit and not int(decimals)):  # "21.0 °C" is read as 21
             return sign + self._numbers.integer(int(digits), unit)
         return sign + self._numbers.decimal(digits, mark, decimals)
 
     def split(self, number: str) -> tuple[str, str, str]:
-        """Digits, decimal mark or nothing, decimals; signs between thousands are gone."""
+        """Return the digits, the decimal mark or "", and the decimals, without thousands
+        separators."""
         found = self._grouped.fullmatch(number) or self._ungrouped.fullmatch(number)
         assert found, number
         digits, mark, decimals = found.groups(default="")
         return re.sub(r"\D", "", digits), mark, decimals
 
 
-# Units that are no words, so that they can stand without a number.
+# Units that are not words, so that they may appear without a number.
 _LONE_UNITS = frozenset("kWh MWh Wh kW °C °F km/h m/s hPa mbar µg/m³ μg/m³ ppm kHz MHz GHz".split())
-_LENGTHS = frozenset("mm cm m km ft ″ in".split())  # "10 x 20 cm" is an area, "2 x 500 g" a sum
-# Behind them "3 A" is no current.
+# "10 x 20 cm" is an area, "2 x 500 g" a quantity.
+_LENGTHS = frozenset("mm cm m km ft ″ in".split())
+# After these words "3 A" is not a current.
 _PLACES = frozenset(
     """room apt apartment unit gate zone platform block section line bus piso puerta planta sala
     zona habitación línea""".split()
 )
 _SHORT_DECADE = re.compile(r"(?:\b[Tt]he\s|['’])[1-9]0s$")
-_DECADE = re.compile(r"\d{4}s")  # "the 1980s" are no seconds
+_DECADE = re.compile(r"\d{4}s")  # "the 1980s" are not seconds
 
 
 class MeasureReader:
-    """Says amounts of one language."""
+    """Reads amounts in one language."""
 
     def __init__(self, spoken: LanguageTable, amounts: Amounts) -> None:
         self._spoken = spoken
@@ -102,7 +104,7 @@ class MeasureReader:
         )
 
     def read(self, text: str) -> str:
-        """The text with its amounts in words."""
+        """Return the text with amounts in words."""
         if self._amount.search(text):
             text = self._read_amounts(text)
         return self._lone.sub(lambda found: self._unit(found[0]).many, text)
@@ -166,7 +168,7 @@ class MeasureReader:
     def _say_range(self, found: re.Match[str]) -> str:
         begin, own, joint, last, sign = found.groups()
         if own and own != sign:
-            return found[0]  # "30 s or 5 min": two amounts, no range
+            return found[0]  # "30 s or 5 min" is two amounts, not a range
         unit, word = self._unit(sign), joint.strip()
         return (
             f"{self._amounts.say(begin, unit)} {word if word.isalpha() else self._spoken.to} "
@@ -192,7 +194,7 @@ class MeasureReader:
         return self._amounts.measured(found[1], self._unit(found[2])) + full_stop(found)
 
     def _unit(self, sign: str) -> Unit:
-        """A row of the table, or two rows with "per" between them."""
+        """Return a unit of the table, or two units joined by "per"."""
         units = self._spoken.units
         if sign in units:
             return units[sign]

@@ -1,4 +1,4 @@
-"""Speaks answers clause by clause, one answer at a time."""
+"""Speaking answers clause by clause, one answer at a time."""
 
 import asyncio
 import logging
@@ -19,22 +19,22 @@ from audio.speaker import Speaker
 from audio.tts import Chunk
 from audio.tts.espeak import EspeakVoice
 
-_OURS: tuple[StreamName, ...] = ("voice", "announcements", "sounds")  # what `stop` silences
+_OURS: tuple[StreamName, ...] = ("voice", "announcements", "sounds")  # streams that `stop` silences
 _ALARM = Manner(alarm=True)
 
 
 class SpeechOutput:
-    """The one place where Hearth speaks. Made once per process, it gives one answer at a time.
+    """The one place where Hearth speaks. Made once per process; speaks one answer at a time.
 
         mouth = SpeechOutput(voices, outputs, volume=0.8)
         async with mouth.answer(on_first_audio=mark) as answer:
             answer.say("The **kitchen** light is on.", "en")
             spoken = await answer.finish()  # returns at the measured end of playback
 
-    `voices` gives the voice for a language, called once for each, in the worker thread. A voice
-    that fails is replaced by `fallback`'s for the rest of the answer. The outputs are the caller's
-    to close; one player alone takes all streams, one after the other. All methods belong to the
-    event loop's thread.
+    `voices` returns the voice for a language; it is called once for each, in the worker thread. If
+    a voice fails, `fallback`'s speaks the rest of the answer. The caller closes the outputs; a
+    single player plays all streams, one after the other. All methods belong to the event loop's
+    thread.
     """
 
     def __init__(
@@ -45,7 +45,8 @@ class SpeechOutput:
         fallback: Voices = EspeakVoice,
         off: Collection[str] = (),
     ) -> None:
-        """`volume`: 0 to 1, of words and short sounds alike; `off`: sounds that are not played."""
+        """`volume` is 0 to 1, for words and short sounds; `off` names sounds that are not
+        played."""
         self._synthesis = Synthesis(voices, fallback)
         self._volume = volume
         self._loudest: Callable[[], float] = lambda: math.inf
@@ -57,7 +58,7 @@ class SpeechOutput:
 
     @property
     def volume(self) -> float:
-        """0 to 1; it can be changed at any time and acts on what is handed to the player next."""
+        """Volume from 0 to 1. A change takes effect with the next piece handed to the player."""
         return self._volume
 
     @volume.setter
@@ -65,13 +66,15 @@ class SpeechOutput:
         self._volume = volume
 
     def limit(self, loudest: Callable[[], float]) -> None:
-        """No volume passes what this gives, but of alarms; it is asked with each piece of sound
-        that is handed to the player."""
+        """Set a limit that no volume may exceed, except for alarms.
+
+        `loudest` is called for each piece of sound that is handed to the player.
+        """
         self._loudest = loudest
 
     @property
     def limited(self) -> bool:
-        """True if no volume may pass a limit now, as in quiet hours."""
+        """True while volumes are limited, as in quiet hours."""
         return self._loudest() < math.inf
 
     @asynccontextmanager
@@ -82,11 +85,11 @@ class SpeechOutput:
     ) -> AsyncIterator[Answer]:
         """Open the answer of a turn. Leaving the block waits for the end of playback.
 
-        `announced`: nobody asked for it; it goes to the stream of announcements, as loud as that
-        says. Its tone is not this method's.
-        Waits for an answer before it, which may just have been interrupted, to be cleared away.
-        An error or a cancellation inside the block stops the sound and goes on outwards as it is.
-        Raises AudioError, from `finish` or at the end of the block, when it could not be spoken.
+        `announced` is set for an announcement, which goes to its own stream with that loudness; its
+        tone is played elsewhere. Waits until a previous answer, which may just have been
+        interrupted, is cleared away. An error or cancellation inside the block stops the sound and
+        is passed on unchanged. Raises AudioError, from `finish` or at the end of the block, if the
+        answer could not be spoken.
         """
         failure: Exception | None = None
         async with self._free:
@@ -105,7 +108,7 @@ class SpeechOutput:
                     try:
                         yield answer
                         await answer.finish()
-                    except Exception as error:  # raised below: the group would wrap it
+                    except Exception as error:  # raised below, because the group would wrap it
                         failure = error
                     finally:
                         answer.stop()
@@ -115,9 +118,9 @@ class SpeechOutput:
             raise failure
 
     async def speak(self, text: str, language: str | Callable[[str], str]) -> SpokenAnswer:
-        """Say a whole text and return when it has been played. Raises AudioError.
+        """Speak a whole text and return when it has been played. Raises AudioError.
 
-        `language`: of all of it, or asked for each clause.
+        `language` is that of the whole text, or a function that is called for each clause.
         """
         cutter = ClauseCutter()
         async with self.answer() as answer:
@@ -127,61 +130,62 @@ class SpeechOutput:
             return await answer.finish()
 
     async def sound(self, name: str) -> None:
-        """Queue one of the sounds of `audio.earcons`; it is not waited for. Raises AudioError."""
+        """Queue one of the sounds of `audio.earcons` without waiting for it. Raises AudioError."""
         await self._sounds.play(name)
 
     async def tell_opening(self) -> bool:
-        """Play the tone before a microphone that a program opens, to its end; nothing silences it.
+        """Play the tone for a microphone that a program opens, which nothing silences, to its end.
 
-        False: nobody can have heard it, for there is no loudspeaker.
+        Returns False if nobody can have heard it, because there is no loudspeaker.
         """
         drops = self.drops
         return await self._sounds.opening() and self.drops == drops
 
     async def sounded(self) -> None:
-        """Return when such sounds, as far as any are queued, have been played."""
+        """Wait until the queued sounds have been played."""
         await self._sounds.ended()
 
     def has_sound(self, name: str) -> bool:
-        """Tell whether such a sound is wanted: one that is off is played nowhere."""
+        """Return True unless the sound is turned off."""
         return self._sounds.is_on(name)
 
     async def ring(self, name: str) -> None:
-        """Queue such a sound as what rings until somebody hears it, for `hush` to end."""
+        """Queue a sound as a ringing that lasts until `hush`."""
         if self._sounds.is_on(name):
             await self._streams["ringing"].play(*earcon(name), _ALARM)
 
     def hush(self) -> None:
-        """Silence what rings at once; an answer goes on."""
+        """Silence the ringing at once; an answer continues."""
         self._streams["ringing"].stop()
 
     def stop(self) -> None:
-        """Silence at once: the present answer is over, and so is any short sound."""
+        """Silence the present answer and all short sounds at once."""
         if self._answer is not None:
             self._answer.stop()
         for name in _OURS:
             self._streams[name].stop()
 
     def duck(self, on: bool) -> None:
-        """Make words much quieter for now, or as loud as before; what is said goes on."""
+        """Make words much quieter for now (`on`), or restore their volume."""
         self._outputs.duck(on)
 
     def use(self, voices: Voices | None) -> None:
-        """Speak with these voices from the next clause on; None: with those that it was made
-        with."""
+        """Use these voices from the next clause on; None restores the original ones."""
         self._synthesis.use(voices)
 
     def on_fallback(self, tell: Callable[[str], None]) -> None:
-        """Have `tell` called with each language, once, whose own voice another one replaces."""
+        """Call `tell` once for each language whose own voice was replaced by the fallback."""
         self._synthesis.on_fallback(tell)
 
     def synthesize(self, text: str, language: str) -> AsyncGenerator[tuple[Chunk, int]]:
-        """The sound of a clause for whoever plays it elsewhere, in pieces, each with its rate in
-        Hz. Raises AudioError."""
+        """Yield the sound of a clause in pieces, each with its rate in Hz, for playback elsewhere.
+
+        Raises AudioError.
+        """
         return self._synthesis.sound(text, language)
 
     def _sinks(self) -> dict[StreamName, AudioSink]:
-        """One for each stream; streams of one player have one together."""
+        """Return a sink for each stream; streams of the same player share one."""
         sinks: dict[int, AudioSink] = {}
         streams: dict[StreamName, AudioSink] = {}
         for name in get_args(StreamName):
@@ -190,64 +194,68 @@ class SpeechOutput:
         return streams
 
     def _loudness(self, manner: Manner) -> float:
-        """Loudness of something said in that manner is now, 0 to 1."""
+        """Return the present loudness for that manner, 0 to 1."""
         volume = self._volume if manner.volume is None else manner.volume
         allowed = volume if manner.alarm else min(volume, self._loudest())
         return max(allowed, manner.floor)
 
     @property
     def drops(self) -> int:
-        """Count of times that sound was dropped because there was no loudspeaker."""
+        """Number of times that sound was dropped because there was no loudspeaker."""
         return self._outputs.drops if isinstance(self._outputs, Speaker) else 0
 
     async def audible(self) -> None:
-        """Return once there is a loudspeaker, as far as is known."""
+        """Wait until there is a loudspeaker, as far as known."""
         if isinstance(self._outputs, Speaker):
             await self._outputs.presence.there()
 
     async def warm(self, languages: Sequence[str]) -> None:
-        """Make these voices now, so that the first answer does not wait. Raises AudioError."""
+        """Load these voices now, so that the first answer does not wait. Raises AudioError."""
         for language in languages:
-            speakable("1 °C", language)  # its patterns are compiled once, in some 20 ms
+            speakable("1 °C", language)  # compiles its patterns, which takes some 20 ms
             await self._synthesis.warm(language)
 
     def close(self) -> None:
-        """Stop, and give up the worker thread."""
+        """Stop, and release the worker thread."""
         self.stop()
         self.hush()
         self._synthesis.close()
 
 
 OPEN = "open"  # the microphone opens
-SOFT = "thinking"  # it tells that nothing is to be heard: whatever sounds ends it
-OPENING_S = 5.0  # of real time for the tone of an opening: a speaker may have to wake first
-LONGEST_S = 1.5  # of real time that words wait for a sound; a device that is gone ends none
+SOFT = "thinking"  # signals waiting; any other sound ends it
+OPENING_S = 5.0  # real seconds for the opening tone, because a speaker may have to wake up
+LONGEST_S = 1.5  # real seconds that words wait for a sound; on a missing device it never ends
 _log = logging.getLogger(__name__)
 
 
 class Sounds:
-    """Plays the sounds of `audio.earcons` in one stream. One that is off is played nowhere."""
+    """Plays the sounds of `audio.earcons` in one stream, except those that are turned off."""
 
     def __init__(self, sink: AudioSink, words: AudioSink, off: Collection[str] = ()) -> None:
-        """`words`: where answers go; where that is the same player, all wait for each other."""
+        """`words` is the sink for answers; if it uses the same player, all sounds are
+        queued there."""
         self._sink = sink
         self._apart = words is not sink
         self._off = frozenset(off)
         self._newest = ""
-        self._free = asyncio.Lock()  # one sound is handed over after the other
+        self._free = asyncio.Lock()  # sounds are handed over one at a time
 
     def is_on(self, name: str) -> bool:
-        """Tell whether it is wanted."""
+        """Return True unless the sound is turned off."""
         return name not in self._off
 
     async def play(self, name: str) -> None:
-        """Queue it; it is not waited for. Raises AudioError."""
+        """Queue a sound without waiting for it. Raises AudioError."""
         if self.is_on(name):
             await self._queue(name)
 
     async def opening(self) -> bool:
-        """Play the tone of a microphone that a program opens: nothing turns it off, and no volume
-        makes it silent. Whether it has sounded to its end."""
+        """Play the tone for a microphone that a program opens. Returns True if it played to its
+        end.
+
+        It cannot be turned off or made silent by a volume.
+        """
         try:
             async with asyncio.timeout(OPENING_S):
                 await self._queue(OPEN)
@@ -265,20 +273,20 @@ class Sounds:
             await self._sink.play(*earcon(name), OPENING if name == OPEN else PLAIN)
 
     async def make_way(self) -> None:
-        """Words are about to sound: the soft sound ends, any other is heard out."""
+        """End the soft sound and wait for any other, because words are about to sound."""
         self._end_soft()
         await self.ended()
 
     async def ended(self) -> None:
-        """Return when what was queued has been played, in LONGEST_S at the latest."""
+        """Wait until the queued sound has been played, for at most LONGEST_S."""
         if not self._apart:
-            return  # it is played before whatever is given next
+            return  # it is played before anything given next
         try:
             async with asyncio.timeout(LONGEST_S), self._free:
                 if self._sounds:
                     await self._sink.drain()
         except TimeoutError:
-            pass  # the device keeps it; the words need not wait for that
+            pass  # the device holds the sound; words need not wait for it
 
     @property
     def _sounds(self) -> bool:

@@ -1,4 +1,4 @@
-"""Abbreviations, acronyms and initials in full."""
+"""Reading abbreviations, acronyms, initials, signs and special numbers."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -7,9 +7,10 @@ from assistant.speech.language import LanguageTable
 
 MINUS = "-−–"
 DASH = r"\s?[-–—]\s?"
-_TAKEN_FOR = str.maketrans("İıſ\N{KELVIN SIGN}", "iisk")  # by `re.IGNORECASE`
+# Characters that `re.IGNORECASE` treats as equal.
+_TAKEN_FOR = str.maketrans("İıſ\N{KELVIN SIGN}", "iisk")
 
-# Words that begin a sentence and no name: "Plan B. The light", but "J. Smith".
+# Words that begin a sentence but not a name: "Plan B. The light", but "J. Smith".
 OPENING_WORDS = frozenset(
     """I It The You They We He She This That These There Here Then Now And But So If Is Are Do Did
     Was What Who Where When Why How Yes No Not Please Your My Our All Both Everything Nothing El La
@@ -19,24 +20,24 @@ OPENING_WORDS = frozenset(
 
 
 def any_of(texts: Iterable[str]) -> str:
-    """A pattern for any of the texts, the longest first; one that never matches for none."""
+    """Return a pattern for any of the texts, longest first; for none, one that never matches."""
     ordered = sorted(texts, key=len, reverse=True)
     return "|".join(re.escape(text) for text in ordered) or r"(?!)"
 
 
 def folded(word: str) -> str:
-    """Without regard to case, as `re.IGNORECASE` finds it: the key to look a found word up by."""
+    """Return a key that ignores case as `re.IGNORECASE` does, to look up a matched word."""
     return word.translate(_TAKEN_FOR).casefold()
 
 
 def full_stop(found: re.Match[str]) -> str:
-    """The point of "p.m." or "etc." that also ends its sentence."""
+    """Return "." if the period of "p.m." or "etc." also ends its sentence, else ""."""
     rest = found.string[found.end() :].lstrip()
     return "." if found[0].endswith(".") and (not rest or rest[0].isupper()) else ""
 
 
 def as_written(words: str, found: re.Match[str]) -> str:
-    """With a capital where a sentence begins with what was found."""
+    """Return the words, capitalised if the match begins a sentence."""
     before = found.string[: found.start()].rstrip()
     begins = not before or before[-1] in ".!?…"
     return words[0].upper() + words[1:] if begins and found[0][0].isupper() else words
@@ -45,7 +46,7 @@ def as_written(words: str, found: re.Match[str]) -> str:
 _ARROW = re.compile(r"[-=]+>")
 _ABOUT = re.compile(r"~\s?(?=\d)")
 _TIMES = re.compile(r"(?<=\d)\s*\*\s*(?=\d)")
-_COMPARED = re.compile(r"[<>](?!=?\s?\d)")  # what is left of brackets, no comparison
+_COMPARED = re.compile(r"[<>](?!=?\s?\d)")  # leftover brackets that do not compare numbers
 _AT_MOST = re.compile(r"<=(?=\s?\d)")
 _AT_LEAST = re.compile(r">=(?=\s?\d)")
 _SLASH = re.compile(r"(?<=\d)\s?/\s?(?=\d)")
@@ -57,26 +58,26 @@ _MINUS = re.compile(r"(?<=\d)\s-\s(?=\d+\s?=)|(?<=[\w)])\s−\s(?=[\w(])")
 
 
 class SignReader:
-    """Says signs in one language."""
+    """Reads signs in one language."""
 
     def __init__(self, spoken: LanguageTable) -> None:
         self._spoken = spoken
         self._symbol = re.compile(any_of(spoken.symbols))
 
     def plain_forms(self, text: str) -> str:
-        """Signs made of several characters as the one that means the same."""
+        """Replace multi-character signs by the single character of the same meaning."""
         text = _APART.sub(", ", text)
         text = _AT_LEAST.sub("≥", _AT_MOST.sub("≤", text))
         return _COMPARED.sub(" ", _ABOUT.sub("≈", _ARROW.sub("→", text)))
 
     def before_numbers(self, text: str) -> str:
-        """Signs whose meaning shows only beside digits."""
+        """Read signs that have a meaning only next to digits."""
         text = _NUMBER_SIGN.sub(f"{self._spoken.number} ", text)
         text = _MINUS.sub(f" {self._spoken.numbers.minus} ", text)
         return _POWER.sub(f" {self._spoken.power} ", text)
 
     def read(self, text: str) -> str:
-        """All that are left."""
+        """Read all remaining signs."""
         text = _BY.sub(f" {self._spoken.by} ", text)
         text = _SLASH.sub(f" {self._spoken.slash} ", _TIMES.sub("×", text))
         return self._symbol.sub(lambda found: f" {self._spoken.symbols[found[0]]} ", text)
@@ -87,7 +88,7 @@ _INITIALS = re.compile(r"(?<![\w.])(?![AP]\.M\.)(?:[A-Z]\.){2,}(?!\w)")
 
 
 class ShortReader:
-    """Says what is written short, by the table's rows."""
+    """Reads abbreviations and acronyms by the language's table."""
 
     def __init__(self, spoken: LanguageTable) -> None:
         self._rewrites = [(re.compile(short), words) for short, words in spoken.rewrites]
@@ -104,8 +105,8 @@ class ShortReader:
         self._spelled = re.compile(rf"(?<![\w.-])(?:{any_of(spoken.acronyms)})(?![\w-])")
         days = any_of(weekdays)
         months = any_of(spoken.calendar.months)
-        # Several of them are words, too ("sun", "mar", "so"): they count beside a date, a value or
-        # each other.
+        # Several of them are also words ("sun", "mar", "so"), so they count only next to a date, a
+        # value or each other.
         date = rf"(?:{months})\b|\d{{1,2}}\.?\s(?:de\s)?(?:{months})\b|\d{{1,2}}[./]\d"
         self._day = re.compile(
             rf"(?<!\w)({days})\b\.?(?=,?\s(?:{date})|{DASH}(?:{days})\b|:\W*\d)", re.IGNORECASE
@@ -115,13 +116,13 @@ class ShortReader:
         )
 
     def rewrite(self, text: str) -> str:
-        """Rewrite what the language reads in a way of its own."""
+        """Apply the language's own rewrites."""
         for pattern, words in self._rewrites:
             text = pattern.sub(words, text)
         return text
 
     def read(self, text: str) -> str:
-        """The text with every abbreviation in full."""
+        """Return the text with all abbreviations written out."""
         text = self._numbered.sub(
             lambda found: as_written(self._before[found[1]], found) + " ", text
         )
@@ -141,12 +142,13 @@ class ShortReader:
 
 
 def _initial(found: re.Match[str]) -> str:
-    """Of "J. Smith"; a letter that ends its sentence keeps its point."""
+    """Return the initial of "J. Smith" without its period; a letter that ends a sentence
+    keeps it."""
     return found[0] if found[2] in OPENING_WORDS else found[1]
 
 
 def _cased(rows: Mapping[str, str]) -> dict[str, str]:
-    """As written, and with a capital: "min." and "Min."; but "18 ms." is no "Ms."."""
+    """Return the rows as written, and capitalised: "min." and "Min."; but "18 ms." is not "Ms."."""
     return {short[0].upper() + short[1:]: words for short, words in rows.items()} | dict(rows)
 
 
@@ -165,7 +167,7 @@ _MAC = re.compile(r"(?<![\w:])(?:[0-9A-Fa-f]{2}:){5}[0-9A-Fa-f]{2}(?![\w:])")
 
 
 class DigitReader:
-    """Says such digits of one language."""
+    """Reads phone numbers, versions, ratios, MAC addresses and ordinals in one language."""
 
     def __init__(self, spoken: LanguageTable) -> None:
         self._numbers = spoken.numbers
@@ -177,7 +179,7 @@ class DigitReader:
         self._ordinal = re.compile(rf"(?<![\w.,:/])(\d+)({spoken.numbers.ordinal_signs})(?!\w)")
 
     def read(self, text: str) -> str:
-        """The text with such digits in words."""
+        """Return the text with these numbers in words."""
         text = _MAC.sub(self._say_mac, text)
         text = _PHONE.sub(self._say_phone, text)
         text = self._own_phone.sub(self._say_phone, text)
@@ -208,7 +210,7 @@ class DigitReader:
         return f"{self._version} " + found[1].replace(".", f" {self._point} ")
 
     def _say_ratio(self, found: re.Match[str]) -> str:
-        """A score or ratio; times of day have been read before."""
+        """Return a score or ratio; times of day have already been read."""
         return f"{found[1]} {self._to} {found[2] or found[3]}"
 
     def _say_ordinal(self, found: re.Match[str]) -> str:

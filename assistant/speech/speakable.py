@@ -1,4 +1,4 @@
-"""Words for ears: an answer as written, turned into what a good reader would say."""
+"""Spoken words: an answer as written, turned into what a good reader would say."""
 
 import re
 import unicodedata
@@ -15,19 +15,18 @@ from assistant.speech.measures import Amounts, MeasureReader
 from assistant.speech.short_forms import DigitReader, ShortReader, SignReader
 from integrations.cleaning import one_line
 
-# Numbers, dates, times, amounts and signs in words, by the rows of a language's table.
-#
-# Each reader knows one kind of thing and leaves everything else as it is. Their order matters: a
-# date is read before a fraction, a time before a number.
+# Numbers, dates, times, amounts and signs in words, by a language's table. Each reader handles one
+# kind of thing and leaves the rest unchanged. Their order matters: a date is read before a
+# fraction, and a time before a number.
 
 
 Reader = Callable[[str], str]
 
-_ENDLESS = re.compile(r"(\d{31,})")  # no amount of anything: left to the voice
+_ENDLESS = re.compile(r"(\d{31,})")  # not a real amount, so it is left to the voice
 
 
 def read_aloud(text: str, spoken: LanguageTable) -> str:
-    """The text with all that the table knows written out. Plain whole numbers stay digits."""
+    """Return the text with everything in the table written out. Plain whole numbers stay digits."""
     parts = _ENDLESS.split(text)
     for read in _readers(spoken):
         parts[::2] = map(read, parts[::2])
@@ -53,24 +52,24 @@ def _readers(spoken: LanguageTable) -> tuple[Reader, ...]:
     )
 
 
-SHORT_CODE = 80  # characters of a code block that are still worth hearing
+SHORT_CODE = 80  # characters of a code block that is still read
 _ENDINGS = (".", "!", "?", ":", ";", ",", "…", "。", "！", "？")
 
-# Indentation is no code in spoken answers, and HTML blocks would hide the text inside them.
+# Indentation is not code in spoken answers, and HTML blocks would hide the text inside them.
 _PARSER = (
     MarkdownIt("commonmark").enable(["table", "strikethrough"]).disable(["code", "html_block"])
 )
 _FOOTNOTE = re.compile(r"\[\^\w+\]:?")
-_KEY = re.compile(r"[\w ]{1,40}:(?:\s|$)")  # how a line of "key: value" begins
-# A line that Markdown and HTML leave as it is, as most clauses of an answer are: no sign that has a
-# meaning anywhere, none in front that has one there.
+_KEY = re.compile(r"[\w ]{1,40}:(?:\s|$)")  # start of a line "key: value"
+# Matches a line that Markdown and HTML leave unchanged, as most clauses are: it contains no
+# character with a meaning in either.
 _BARE = re.compile(r"(?!\s*(?:[-+=#]|\d+[.)](?:\s|$)))[^\\`*_\[\]<>|~&\n\r\0]*")
-_AT_LEAST = re.compile(r"^([ \t]*)(?=>=)", re.MULTILINE)  # what begins so is no quotation
+_AT_LEAST = re.compile(r"^([ \t]*)(?=>=)", re.MULTILINE)  # a line that starts so is not a quotation
 _HIDDEN = re.compile(r"<(script|style)\b.*?(</\1\s*>|$)", re.IGNORECASE | re.DOTALL)
 
 
 def plain(text: str) -> str:
-    """The text as a reader would read it aloud, in one line; numbers and names are as they were."""
+    """Return the text without markup, on one line; numbers and names are unchanged."""
     if _BARE.fullmatch(text):
         return " ".join(text.split())
     text = _AT_LEAST.sub(r"\1\\", _FOOTNOTE.sub("", _HIDDEN.sub(" ", text)))
@@ -79,7 +78,7 @@ def plain(text: str) -> str:
 
 
 def _sentences(blocks: Iterator[str]) -> str:
-    """Blocks one after another, each but the last closed like a sentence."""
+    """Join blocks, ending each but the last like a sentence."""
     parts = [" ".join(block.split()) for block in blocks]
     parts = [part for part in parts if part]
     closed = [part if part.endswith(_ENDINGS) else f"{part}." for part in parts[:-1]]
@@ -88,7 +87,7 @@ def _sentences(blocks: Iterator[str]) -> str:
 
 def _blocks(tokens: Sequence[Token]) -> Iterator[str]:
     row: list[str] = []
-    number = ""  # of the list item whose text has not come yet
+    number = ""  # of a list item whose text has not come yet
     for token, following in pairwise([*tokens, Token("end", "", 0)]):
         if token.type == "list_item_open":
             number = f"{token.info}." if token.info else ""
@@ -96,7 +95,7 @@ def _blocks(tokens: Sequence[Token]) -> Iterator[str]:
                 yield number  # "3." alone is an answer, not an empty list
         elif token.type == "inline":
             if following.type == "th_close":
-                continue  # heads of columns are for eyes
+                continue  # column headings are not read
             if following.type == "td_close":
                 row.append(_inline(token.children or []))
             else:
@@ -110,7 +109,7 @@ def _blocks(tokens: Sequence[Token]) -> Iterator[str]:
 
 
 def _ticked(item: str) -> str:
-    """The item of a list to be done, with its tick behind it."""
+    """Return an item of a task list, with its tick at the end."""
     if item.startswith("[ ] "):
         return item[4:]
     return f"{item[4:]}, ☑" if item[:4] in ("[x] ", "[X] ") else item
@@ -124,7 +123,7 @@ def _row(cells: Sequence[str]) -> str:
 
 
 def _inline(tokens: Sequence[Token]) -> str:
-    """Text of a paragraph; of a link its label, of a picture its description."""
+    """Return the text of a paragraph, with the labels of links and descriptions of pictures."""
     parts: list[str] = []
     for place, token in enumerate(tokens):
         if token.type in ("text", "text_special", "code_inline"):
@@ -139,7 +138,7 @@ def _inline(tokens: Sequence[Token]) -> str:
 
 
 def _line_break(before: str, after: Sequence[Token]) -> str:
-    """A space, but a pause where the lines are of the kind "key: value"."""
+    """Return a space, or a pause between lines of the form "key: value"."""
     following = "".join(token.content for token in after[:4]).lstrip()
     if not before or before.rstrip().endswith(_ENDINGS) or not _KEY.match(following):
         return " "
@@ -147,13 +146,13 @@ def _line_break(before: str, after: Sequence[Token]) -> str:
 
 
 def _tag(tag: str) -> str:
-    """A line break and the end of a block part words, other tags do not."""
+    """Return a space for line breaks and ends of blocks, which separate words, else ""."""
     return " " if re.match(r"</?(br|p|div|li|tr|td|th|ul|ol|h\d)\b", tag, re.IGNORECASE) else ""
 
 
-MAX_NAME = 60  # characters of a name in a question of ours
+MAX_NAME = 60  # characters of a name in a question
 
-# Home Assistant's domains; what follows their dot is a name with underscores.
+# Home Assistant's domains; after their dot follows a name with underscores.
 DOMAINS = """air_quality alarm_control_panel assist_satellite automation binary_sensor button
 calendar camera climate conversation counter cover date datetime device_tracker event fan group
 humidifier image input_boolean input_button input_datetime input_number input_select input_text
@@ -168,18 +167,19 @@ ENTITY = re.compile(
 _URL = re.compile(
     r"\b(?:https?|ftp|wss?)://(?:www\.)?([^\s/?#:<>\"')\]]+)[^\s<>\"')\]]*(?<![.,;:!?])", re.I
 )
-# Lengths are bounded, so that no text makes them slow.
+# Lengths are bounded, so that no text makes the patterns slow.
 _EMAIL = re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}\b")
 _HOST = re.compile(
     rf"(?<![\w.-])(?:www\.)?((?:[\w-]{{1,63}}\.){{1,8}}(?:{_TOP_LEVEL}))\b(?![.@\w])(?:/[^\s,;]*)?",
     re.I,
 )
 _FILE = re.compile(r"\b([^\W\d]\w+)\.([a-z]\w+)\b(?!\.\w)")
-_DOT = re.compile(r"[\w-]\.\w")  # as in an entity id, a host and a file
+_DOT = re.compile(r"[\w-]\.\w")  # as in an entity id, host or file
 
 
 def say_names(text: str, dot: str, at: str) -> str:
-    """Every such name in words; `dot` and `at` are the words for their signs."""
+    """Return the text with entity ids, URLs, hosts and files in words; `dot` and `at` name
+    the signs."""
     text = say_entities(text)
     if "://" in text:
         text = _URL.sub(lambda found: _dotted(found[1], dot), text)
@@ -192,7 +192,7 @@ def say_names(text: str, dot: str, at: str) -> str:
 
 
 def say_entities(text: str) -> str:
-    """ "light.kitchen_lamp" becomes "kitchen lamp"."""
+    """Turn "light.kitchen_lamp" into "kitchen lamp"."""
     if not _DOT.search(text):
         return text
     return ENTITY.sub(lambda found: found[1].replace("_", " ").strip(), text)
@@ -203,10 +203,11 @@ def _dotted(name: str, dot: str) -> str:
 
 
 def spoken_name(name: str) -> str:
-    """A name as it may be said in a sentence of ours: one short line, no sentence of its own.
+    """Return a name that is fit for Hearth's sentences: one short line that is not a sentence
+    itself.
 
-    Letters, digits, spaces and the few signs that names have stay; at most MAX_NAME characters, cut
-    between words where that can be. "" where nothing is left.
+    Letters, digits, spaces and the few signs used in names are kept; at most MAX_NAME characters,
+    cut between words if possible. Returns "" if nothing is left.
     """
     line = one_line(unicodedata.normalize("NFC", name), 4 * MAX_NAME)
     kept = "".join(
@@ -221,33 +222,34 @@ def spoken_name(name: str) -> str:
 
 
 def _belongs(sign: str, before: str, after: str) -> bool:
-    """Tell whether a sign is part of a name. What ends or opens a sentence is not."""
+    """Return True if a sign is part of a name. Signs that end or open a sentence are not."""
     if unicodedata.category(sign)[0] in "LNM" or sign == " " or sign in "&+%°":
         return True
     return sign in "'’-./" and before.isalnum() and after.isalnum()
 
 
 _PUNCTUATION = frozenset(".,;:!?¿¡…。，、！？।،؟؛")
-# Where no table says them, the voice does: every engine reads these in its own language.
+# Without a table the voice reads these; every engine knows them in its own language.
 _LEFT_TO_THE_VOICE = frozenset("%°€$£+/")
 _SMILEY = re.compile(r"(?<!\w)[:;]-?[()DP](?!\w)")
 _TAG = re.compile(r"</?[A-Za-z!][^<>]*>")
 _RUN = re.compile(r"[,;:.!?…](?:\s*[,;:.!?…])+")
 _GAP = re.compile(r"\s+([:,;])(?=[^\s\d])")
 _SPACE_BEFORE = re.compile(r"\s+([,;:.!?…])(?=\s|$)")
-_CLOSING = re.compile(r"[\s)\]}\"'”’»]+$")  # behind which nothing is left to pause for
-_LEADING = re.compile(r"^(?:[\s,;:.!?…]|-(?!\d))+")  # a minus stays
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")  # of ASCII, but tabs and line ends
-_UNCLEAN = re.compile(r"[^\x00-\x7f]")  # what may be a control, a format or another space
-_RARE = re.compile(r"[^A-Za-z0-9 .,;:!?]")  # what may not be spoken as it is
-_STRENGTH = "?!.…:;,"  # of a run of marks, the one that stays
+_CLOSING = re.compile(r"[\s)\]}\"'”’»]+$")  # nothing follows it to pause for
+_LEADING = re.compile(r"^(?:[\s,;:.!?…]|-(?!\d))+")  # a minus sign stays
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")  # in ASCII, except tabs and line ends
+_UNCLEAN = re.compile(r"[^\x00-\x7f]")  # may be a control, format or other space character
+_RARE = re.compile(r"[^A-Za-z0-9 .,;:!?]")  # may not be spoken as it is
+_STRENGTH = "?!.…:;,"  # the first of these in a run of marks stays
 
 
 def speakable(text: str, language: str) -> str:
-    """The clause `text` as it is to be spoken, one line; "" when nothing in it can be spoken.
+    """Return a clause as it should be spoken, on one line; "" if nothing can be spoken.
 
-    Without Markdown, HTML, emoji, control characters and entity ids, whatever the language; with
-    numbers, units, times and signs in words where the language has a table, else left to the voice.
+    Removes Markdown, HTML, emoji, control characters and entity ids in any language. Numbers,
+    units, times and signs become words if the language has a table; otherwise they are left to the
+    voice.
     """
     spoken = spoken_language(language)
     words = _TAG.sub(" ", plain(_clean(text)))
@@ -261,7 +263,7 @@ def speakable(text: str, language: str) -> str:
 
 
 def _clean(text: str) -> str:
-    """Composed characters, no control or format characters, no emoji selectors."""
+    """Compose characters and remove control and format characters and emoji selectors."""
     if text.isascii():
         return _CONTROL.sub(" ", text)
     return _UNCLEAN.sub(_cleaned, _CONTROL.sub(" ", unicodedata.normalize("NFC", text)))
@@ -276,7 +278,8 @@ def _cleaned(found: re.Match[str]) -> str:
 
 
 def _only_speech(text: str, allowed: frozenset[str]) -> str:
-    """Letters, digits and the marks that a voice pauses at; everything else becomes a space."""
+    """Keep letters, digits and the marks at which a voice pauses; replace everything else
+    by spaces."""
 
     def form(found: re.Match[str]) -> str:
         at = found.start()

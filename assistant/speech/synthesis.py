@@ -1,4 +1,4 @@
-"""Makes sound from clauses in one worker thread, whichever voice does it."""
+"""Speech synthesis of clauses in one worker thread, with any voice."""
 
 import asyncio
 import logging
@@ -13,15 +13,15 @@ logger = logging.getLogger(__name__)
 
 Voices = Callable[[str], Voice]  # language code -> its voice; blocking
 
-# Made, but not played, when a voice is warmed: about 2 s of sound in every language.
+# Synthesised, but not played, to warm up a voice: about 2 s of sound in every language.
 WARM_PHRASE = "1 2 3 4 5 6."
 
 
 class Synthesis:
-    """The voices of all languages, each made once, and the one thread in which they work.
+    """The voices of all languages, each loaded once, and the one thread in which they work.
 
-    A language whose voice fails is spoken by the fallback until `renew`; one whose voice cannot be
-    made, from then on.
+    If a voice fails the fallback speaks its language until `renew`; if a voice cannot be loaded,
+    from then on.
     """
 
     def __init__(self, voices: Voices, fallback: Voices) -> None:
@@ -29,41 +29,41 @@ class Synthesis:
         self._fallback = fallback
         self._on_fallback: Callable[[str], None] | None = None
         self._made: dict[tuple[Voices, str], Voice] = {}
-        self._broken: set[tuple[Voices, str]] = set()  # of which languages
+        self._broken: set[tuple[Voices, str]] = set()  # languages with a failed voice
         self._unmade: set[tuple[Voices, str]] = set()
         self._fallen: list[str] = []  # languages that the fallback has spoken
-        self._said: set[str] = set()  # warnings
+        self._said: set[str] = set()  # warnings that were logged
         self._closed = False
         self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="voice")
 
     def on_fallback(self, tell: Callable[[str], None]) -> None:
-        """Have `tell` called with each language, once, that the fallback speaks first, or has."""
+        """Call `tell` once for each language that the fallback has spoken or will speak."""
         self._on_fallback = tell
         for language in self._fallen:
             tell(language)
 
     def use(self, voices: Voices | None) -> None:
-        """Speak with these from the next clause on; None: with those that it was made with."""
+        """Use these voices from the next clause on; None restores the original ones."""
         self._voices = voices or self._own
 
     def renew(self) -> None:
-        """Give voices that failed while they spoke another chance."""
+        """Retry voices that failed while speaking."""
         self._broken.clear()
 
     async def warm(self, language: str) -> None:
-        """Make the voice and a phrase with it, so that the first clause waits for nothing.
+        """Load the voice and synthesise a phrase, so that the first clause does not wait.
 
-        Nothing is played. Raises AudioError when the fallback fails too.
+        Nothing is played. Raises AudioError if the fallback fails too.
         """
         async with aclosing(self.sound(WARM_PHRASE, language)) as sound:
             async for _ in sound:
                 pass
 
     async def sound(self, text: str, language: str) -> AsyncGenerator[tuple[Chunk, int]]:
-        """Pieces as they are made, each with its rate in Hz.
+        """Yield sound in pieces as they are made, each with its rate in Hz.
 
-        A clause whose voice fails half-way is spoken again from its start: hearing some words
-        twice is better than missing some. Raises AudioError when the fallback fails too.
+        If a voice fails half-way the clause is spoken again from its start, because repeating some
+        words is better than missing some. Raises AudioError if the fallback fails too.
         """
         voices = self._voices
         own = (voices, language)
@@ -82,7 +82,7 @@ class Synthesis:
                 yield piece
 
     def close(self) -> None:
-        """Give up the thread; a piece in the making is finished and thrown away."""
+        """Release the thread. A piece in the making is finished and discarded."""
         self._closed = True
         self._worker.shutdown(wait=False, cancel_futures=True)
 
@@ -96,8 +96,8 @@ class Synthesis:
             while chunk := await loop.run_in_executor(self._worker, next, sound, None):
                 yield chunk, voice.rate
         finally:
-            # In the same thread, so after the piece that it may be making. Once that thread has
-            # been given up, the iterator ends when it is forgotten.
+            # Closed in the same thread, after the piece in the making. Once that thread is gone,
+            # the iterator ends when it is garbage collected.
             if isinstance(sound, Generator) and not self._closed:
                 self._worker.submit(sound.close)
 

@@ -1,4 +1,4 @@
-"""English, as spoken."""
+"""Words and units of English."""
 
 from assistant.speech.language import Calendar, LanguageTable, Numbers, Unit
 
@@ -9,7 +9,7 @@ _SCALES = ((10**12, "trillion"), (10**9, "billion"), (10**6, "million"), (1000, 
 
 
 def integer(number: int, unit: Unit | None = None) -> str:
-    """A whole number >= 0 in words; from 10**15 on digit by digit."""
+    """Return a whole number >= 0 in words; from 10**15 on digit by digit."""
     if number >= 10**15:
         return spell(str(number))
     if number < 20:
@@ -25,17 +25,17 @@ def integer(number: int, unit: Unit | None = None) -> str:
 
 
 def spell(digits: str) -> str:
-    """Digit by digit."""
+    """Return the digits in words, one by one."""
     return " ".join(_ONES[int(digit)] for digit in digits)
 
 
 def decimal(whole: str, mark: str, decimals: str) -> str:
-    """ "21.5": "twenty-one point five"."""
+    """Return "twenty-one point five" for "21.5"."""
     return f"{integer(int(whole))} point {spell(decimals)}"
 
 
 def ordinal(number: int, sign: str) -> str | None:
-    """ "21st": "twenty-first"; None for "21th" is too strict: the sign does not matter."""
+    """Return "twenty-first" for 21, or None from 1000 on. The sign is not checked."""
     return _ordinal(number) if number < 1000 else None
 
 
@@ -56,7 +56,7 @@ _ORDINALS = {1: "first", 2: "second", 3: "third", 5: "fifth", 8: "eighth", 9: "n
 
 
 def clock(hour: int, minute: int, half: str) -> str:
-    """A time of day: "six oh five AM", "eighteen thirty", "three o'clock"."""
+    """Return a time of day: "six oh five AM", "eighteen thirty", "three o'clock"."""
     if half:
         hours = integer(hour % 12 or 12)
         # espeak-ng (Piper's phonemes too) spells "AM", but says "uh em" for "A M".
@@ -75,7 +75,7 @@ def _minutes(minute: int) -> str:
 
 
 def seconds(number: int) -> str:
-    """Say what follows the clock time."""
+    """Return the words for the seconds after a time."""
     return f"and {integer(number)} {'second' if number == 1 else 'seconds'}"
 
 
@@ -85,7 +85,7 @@ _WEEKDAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
 
 
 def date(year: int | None, month: int, day: int | None, before: str = "") -> str:
-    """ "November twenty-first, twenty twenty-six"; the month alone without a day."""
+    """Return "November twenty-first, twenty twenty-six", or only the month without a day."""
     said = _MONTHS[month - 1]
     if day is not None:
         said += f" {_ordinal(day)}"
@@ -333,7 +333,7 @@ ENGLISH = LanguageTable(
         "3D": "three D",
         "2D": "two D",
     }
-    # A voice reads these as words.
+    # A voice would read these as words.
     | {word: " ".join(word) for word in "AQI FAQ HVAC NAS PIR TVOC UPS VOC".split()},
     rewrites=[
         (r"\b24/7\b", "twenty-four seven"),

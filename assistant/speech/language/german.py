@@ -1,4 +1,4 @@
-"""German, as spoken; its numbers are left to the voice."""
+"""Words and units of German. Numbers are left to the voice."""
 
 from assistant.speech import language as digits
 from assistant.speech.language import Calendar, LanguageTable, Unit
@@ -16,7 +16,8 @@ _TENS = {20: "zwanzig", 30: "dreißig"}
 
 
 def _ordinal(day: int, before: str) -> str:
-    """Of a day; in words, since a voice takes the point of "21. November" for an end."""
+    """Return a day as an ordinal in words, because a voice takes "21. November" for a
+    sentence end."""
     if day < 20:
         stem = _ORDINALS.get(day) or f"{_ONES[day]}t"
     else:
@@ -31,14 +32,14 @@ _DATIVE = frozenset("am vom zum dem den im beim ab bis seit".split())
 
 
 def date(year: int | None, month: int, day: int | None, before: str = "") -> str:
-    """ "einundzwanzigsten November 2026" after "am"; the month alone without a day."""
+    """Return "einundzwanzigsten November 2026" after "am", or only the month without a day."""
     name = _MONTHS[month - 1]
     said = name if day is None else f"{_ordinal(day, before)} {name}"
     return f"{said} {year}" if year is not None else said
 
 
 def seconds(number: int) -> str:
-    """Say what follows the clock time."""
+    """Return the words for the seconds after a time."""
     return f"und {number} {'Sekunde' if number == 1 else 'Sekunden'}"
 
 

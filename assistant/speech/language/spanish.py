@@ -1,4 +1,4 @@
-"""Spanish, as spoken."""
+"""Words and units of Spanish."""
 
 from assistant.speech.language import Calendar, LanguageTable, Numbers, Unit
 
@@ -11,7 +11,7 @@ ochocientos novecientos""".split()
 
 
 def integer(number: int, unit: Unit | None = None) -> str:
-    """A whole number >= 0 in words, in the form that stands before the unit: "un", "una", "uno"."""
+    """Return a whole number >= 0 in words, in the form used before the unit: "un", "una", "uno"."""
     words = _cardinal(number)
     if unit is None or unit.apart:
         return words
@@ -24,7 +24,7 @@ def integer(number: int, unit: Unit | None = None) -> str:
 
 
 def _shortened(words: str) -> str:
-    """The form before a masculine noun."""
+    """Return the form used before a masculine noun."""
     if words.endswith("veintiuno"):
         return words.removesuffix("uno") + "ún"
     return words.removesuffix("o") if words.endswith("uno") else words
@@ -55,12 +55,12 @@ def _join(head: str, rest: int) -> str:
 
 
 def spell(digits: str) -> str:
-    """Digit by digit."""
+    """Return the digits in words, one by one."""
     return " ".join(_ONES[int(digit)] for digit in digits)
 
 
 def decimal(whole: str, mark: str, decimals: str) -> str:
-    """ "21,5": "veintiuno coma cinco"; up to two decimals as a number, more digit by digit."""
+    """Return "veintiuno coma cinco" for "21,5": up to two decimals as a number, more as digits."""
     as_number = len(decimals) <= 2 and not decimals.startswith("0")
     behind = _cardinal(int(decimals)) if as_number else spell(decimals)
     return f"{_cardinal(int(whole))} {'coma' if mark == ',' else 'punto'} {behind}"
@@ -71,7 +71,7 @@ duodécimo""".split()
 
 
 def ordinal(number: int, sign: str) -> str | None:
-    """ "2.ª": "segunda"; None from 13 on."""
+    """Return "segunda" for "2.ª", or None from 13 on."""
     if not 1 <= number < len(_ORDINALS):
         return None
     word = _ORDINALS[number]
@@ -84,7 +84,8 @@ _HOUR = Unit("hora", "horas", feminine=True)
 
 
 def clock(hour: int, minute: int, half: str) -> str:
-    """A time of day without its article: "seis y cinco de la mañana", "dieciocho treinta"."""
+    """Return a time of day without its article: "seis y cinco de la mañana", "dieciocho
+    treinta"."""
     shown = (hour % 12 or 12) if half else hour
     words = integer(shown, _HOUR)
     if minute and 1 <= shown <= 12:
@@ -109,7 +110,7 @@ def _part_of_day(hour: int, minute: int, half: str) -> str:
 
 
 def seconds(number: int) -> str:
-    """Say what follows the clock time."""
+    """Return the words for the seconds after a time."""
     unit = Unit("segundo", "segundos")
     return f"y {integer(number, unit)} {unit.one if number == 1 else unit.many}"
 
@@ -120,7 +121,7 @@ _WEEKDAYS = "lunes martes miércoles jueves viernes sábado domingo".split()
 
 
 def date(year: int | None, month: int, day: int | None, before: str = "") -> str:
-    """ "veintiuno de noviembre de dos mil veintiséis"; the month alone without a day."""
+    """Return "veintiuno de noviembre de dos mil veintiséis", or only the month without a day."""
     name = _MONTHS[month - 1]
     said = name if day is None else f"{_cardinal(day)} de {name}"
     return f"{said} de {_cardinal(year)}" if year is not None else said

@@ -1,17 +1,17 @@
-"""Vietnamese, as spoken; its numbers are left to the voice."""
+"""Words and units of Vietnamese. Numbers are left to the voice."""
 
 from assistant.speech import language as digits
 from assistant.speech.language import Calendar, LanguageTable, Unit
 
 
 def date(year: int | None, month: int, day: int | None, before: str = "") -> str:
-    """Day, month and year as they are read; the month alone without a day."""
+    """Return day, month and year as they are read, or only the month without a day."""
     said = f"tháng {month}" if day is None else f"ngày {day} tháng {month}"
     return f"{said} năm {year}" if year is not None else said
 
 
 def seconds(number: int) -> str:
-    """Say what follows the clock time."""
+    """Return the words for the seconds after a time."""
     return f"{number} giây"
 
 
