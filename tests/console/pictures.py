@@ -91,7 +91,7 @@ def _phone(browser: Browser, house: House, scheme: str) -> None:
 
 
 def _ask(console: Console, text: str) -> None:
-    line = console.page.get_by_label("What should it do?")
+    line = console.page.get_by_label("Command", exact=True)
     line.fill(text)
     line.press("Enter")
     expect(console.page.locator(".bubble.theirs:not(.waiting)")).to_be_visible()

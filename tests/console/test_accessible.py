@@ -57,7 +57,7 @@ def test_every_view_is_reached_and_used_by_keyboard_alone(stranger: Console) -> 
     keys.press("Enter")
     page.wait_for_selector("main[data-shown]")
     keys.press("Tab")
-    expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
+    expect(page.get_by_role("link", name="Skip to content")).to_be_focused()
     keys.press("Enter")
     expect(page.locator("main")).to_be_focused()
     keys.press("Tab")  # from there on in the content

@@ -36,10 +36,10 @@ def test_it_says_that_the_box_is_away_and_comes_back_by_itself(
             console.sign_in()
             expect(page.locator(".says .state")).to_have_text("Ready")
         banner = page.locator(".banner")
-        expect(banner).to_have_text("Hearth does not answer. This page tries again by itself.")
-        expect(page.locator(".says .state")).to_have_text("Away")
+        expect(banner).to_have_text("Hearth isn’t responding. This page keeps trying.")
+        expect(page.locator(".says .state")).to_have_text("Offline")
         page.get_by_role("button", name="Listen").click()
-        expect(page.locator(".toast.bad")).to_contain_text("Hearth does not answer")
+        expect(page.locator(".toast.bad")).to_contain_text("Hearth isn’t responding")
         with running(data, port):
             expect(banner).to_be_hidden(timeout=40_000)
             expect(page.locator(".says .state")).to_have_text("Ready")
@@ -53,7 +53,7 @@ def test_a_page_that_is_opened_too_early_waits(browser: Browser, house: House) -
         page = console.page
         page.route("**/v1/session", lambda route: route.abort())
         console.open()
-        expect(page.get_by_role("alert")).to_contain_text("Hearth does not answer")
+        expect(page.get_by_role("alert")).to_contain_text("Hearth isn’t responding")
         page.unroute("**/v1/session")
         expect(page.get_by_label("Token")).to_be_visible()
 

@@ -38,7 +38,7 @@ def test_a_wrong_token_is_told_and_may_be_typed_again(stranger: Console) -> None
     token = stranger.page.get_by_label("Token")
     token.fill("not-a-token")
     stranger.page.get_by_role("button", name="Sign in").click()
-    expect(stranger.page.get_by_role("alert")).to_have_text("That is not a token of this box.")
+    expect(stranger.page.get_by_role("alert")).to_have_text("This token isn’t valid here.")
     expect(token).to_be_focused()
     token.fill(TOKEN)
     token.press("Enter")
@@ -54,7 +54,7 @@ def test_a_link_signs_in_once_and_leaves_no_trace(
     _assert_gone(stranger, code)
     with window(browser, house.url) as second:
         second.open(f"#code={code}")
-        expect(second.page.get_by_role("alert")).to_contain_text("That link does not sign in")
+        expect(second.page.get_by_role("alert")).to_contain_text("That link has expired")
 
 
 def _code(house: House) -> str:
@@ -89,7 +89,7 @@ def test_a_link_signs_in_anew_in_a_tab_that_shows_the_pages(browser: Browser, ho
         reader.page.wait_for_selector("main[data-shown]")
         _assert_gone(reader, code)
         _go(reader, f"#code={code}")  # the same once more
-        expect(reader.page.get_by_role("alert")).to_contain_text("That link does not sign in")
+        expect(reader.page.get_by_role("alert")).to_contain_text("That link has expired")
         _assert_gone(reader, code)
 
 
@@ -120,7 +120,7 @@ def _assert_gone(console: Console, code: str) -> None:
 @pytest.mark.parametrize("cut", ["%", "p1Zt%2", "%ff"])
 def test_a_link_that_was_cut_off_is_told_in_a_sentence(stranger: Console, cut: str) -> None:
     stranger.open(f"#code={cut}")
-    expect(stranger.page.get_by_role("alert")).to_contain_text("That link does not sign in")
+    expect(stranger.page.get_by_role("alert")).to_contain_text("That link has expired")
     expect(stranger.page.get_by_label("Token")).to_be_focused()
 
 
@@ -138,7 +138,7 @@ def test_a_session_that_ended_elsewhere_leads_back_to_the_door(console: Console)
     console.page.context.clear_cookies()
     console.page.get_by_role("link", name="Memory").click()
     expect(console.page.get_by_label("Token")).to_be_visible()
-    expect(console.page.get_by_role("alert")).to_contain_text("You were signed out")
+    expect(console.page.get_by_role("alert")).to_contain_text("You’ve been signed out")
 
 
 @pytest.fixture
@@ -191,7 +191,7 @@ def test_a_token_that_only_reads_can_change_nothing(browser: Browser, house: Hou
         reader.sign_in(token)
         page = reader.page
         expect(page.get_by_role("button", name=re.compile("Mute"))).to_be_hidden()
-        expect(page.get_by_text("it needs the scope ask")).to_be_visible()
+        expect(page.get_by_text("it needs the scope “ask”")).to_be_visible()
         reader.show("settings")
         expect(page.get_by_label("Volume")).to_be_disabled()
         expect(page.get_by_label("Microphone muted")).to_be_disabled()

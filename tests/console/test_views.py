@@ -29,7 +29,7 @@ def test_every_view_has_its_heading_title_and_place_in_the_menu(
 def test_it_shows_what_it_does_as_it_does_it(console: Console, house: House) -> None:
     state = console.page.locator(".says .state")
     expect(state).to_have_text("Ready")
-    expect(console.page.get_by_text("It listens for “okay nabu”.")).to_be_visible()
+    expect(console.page.get_by_text("Say “okay nabu”.")).to_be_visible()
     console.page.get_by_role("button", name="Listen").click()
     expect(state).to_have_text("Listening")
     console.page.get_by_role("button", name="Stop").click()
@@ -39,7 +39,7 @@ def test_it_shows_what_it_does_as_it_does_it(console: Console, house: House) -> 
 def test_a_typed_sentence_is_done_in_the_house_and_stands_among_the_turns(
     console: Console, house: House
 ) -> None:
-    line = console.page.get_by_label("What should it do?")
+    line = console.page.get_by_label("Command", exact=True)
     line.fill("turn on the bedroom light")
     line.press("Enter")
     answer = console.page.locator(".ask .bubble.theirs:not(.waiting)")
@@ -48,13 +48,13 @@ def test_a_typed_sentence_is_done_in_the_house_and_stands_among_the_turns(
     assert states(house.app)["light.bedroom"].startswith("on")
     expect(console.page.locator(".turnrow").first).to_contain_text("turn on the bedroom light")
     expect(console.page.locator(".says .said")).to_contain_text("bedroom light")  # by the events
-    answer.get_by_role("link", name="How it went").click()
+    answer.get_by_role("link", name="Details").click()
     expect(console.page.locator("h1")).to_have_text("turn on the bedroom light")
 
 
 def test_a_door_is_opened_with_the_pin_alone(console: Console, house: House) -> None:
     house.begin(house.app.runner.ask("unlock the front door"))
-    asking = console.page.get_by_role("region", name="It waits for a yes")
+    asking = console.page.get_by_role("region", name="Waiting for confirmation")
     expect(asking.get_by_role("heading")).to_have_text("Unlock Front door?")
     assert states(house.app)["lock.front_door"] == "locked"
     asking.get_by_label("PIN").fill(PIN)
@@ -69,7 +69,7 @@ def test_a_door_is_opened_with_the_pin_alone(console: Console, house: House) -> 
 
 def test_a_no_leaves_the_door_as_it_is(console: Console, house: House) -> None:
     house.begin(house.app.runner.ask("open the garage door"))
-    asking = console.page.get_by_role("region", name="It waits for a yes")
+    asking = console.page.get_by_role("region", name="Waiting for confirmation")
     asking.get_by_role("button", name="No").click()
     expect(asking).to_be_hidden()
     house.do(house.app.runner.rest())
@@ -115,10 +115,10 @@ def test_a_turn_shows_where_its_time_went_and_what_it_did(console: Console) -> N
 def test_that_was_wrong_is_kept_and_taken_back(console: Console) -> None:
     turn_id = console.get("v1/turns?limit=30")[20]["turn_id"]
     console.show(f"turn/{turn_id}")
-    wrong = console.page.get_by_role("button", name="That was wrong")
+    wrong = console.page.get_by_role("button", name="Wrong")
     for mark, name in (
         ("wrong", wrong),
-        ("", console.page.get_by_role("button", name="It was right")),
+        ("", console.page.get_by_role("button", name="Right")),
     ):
         name.click()
         expect(name).to_have_attribute("aria-pressed", "true")
@@ -147,7 +147,7 @@ def test_a_timer_is_set_runs_down_and_is_ended(console: Console) -> None:
     row = page.locator(".timerrow", has_text="soup")
     expect(row).to_contain_text(re.compile(r"(9:5\d|10:00)"))
     expect(row.locator(".left")).to_have_text(re.compile("9:5[0-8]"))  # it runs by itself
-    page.get_by_role("button", name="End soup").click()
+    page.get_by_role("button", name="Cancel soup").click()
     expect(row).to_have_count(0)
     assert console.get("v1/timers") == []
 
@@ -158,16 +158,16 @@ def test_an_alarm_and_a_reminder_are_set_for_a_time(console: Console) -> None:
     page = console.page
     for kind, label, words in (
         ("alarm", "Name", "early"),
-        ("reminder", "What is said", "Water the figs"),
+        ("reminder", "Text", "Water the figs"),
     ):
-        page.get_by_label("What", exact=True).select_option(kind)
+        page.get_by_label("Kind", exact=True).select_option(kind)
         page.get_by_label("At", exact=True).fill(at)
         page.get_by_label(label).fill(words)
         page.get_by_role("button", name="Set", exact=True).click()
         expect(page.locator(".timerrow", has_text=words)).to_contain_text(at)
     assert {one["kind"] for one in console.get("v1/timers")} == {"alarm", "reminder"}
     for words in ("early", "Water the figs"):
-        page.get_by_role("button", name=f"End {words}").click()
+        page.get_by_role("button", name=f"Cancel {words}").click()
         expect(page.locator(".timerrow", has_text=words)).to_have_count(0)
 
 
@@ -196,9 +196,9 @@ def test_memory_is_corrected_and_forgotten(console: Console) -> None:
     console.show("memory")
     page = console.page
     expect(page.locator(".fact")).to_have_count(4)
-    expect(page.locator(".fact", has_text="hazelnuts")).to_contain_text("sensitive")
+    expect(page.locator(".fact", has_text="hazelnuts")).to_contain_text("private")
     page.get_by_role("button", name=re.compile("Correct: The bins")).click()
-    page.get_by_label("What is remembered").fill("The bins go out on Monday evening.")
+    page.get_by_label("Fact").fill("The bins go out on Monday evening.")
     page.get_by_role("button", name="Save").click()
     expect(page.locator(".fact", has_text="Monday")).to_have_count(1)
     page.get_by_role("button", name=re.compile("Forget: .*lighthouse")).click()
@@ -231,7 +231,7 @@ def test_health_shows_level_faults_and_what_the_doctor_finds(console: Console) -
     page = console.page
     expect(page.get_by_role("meter")).to_have_attribute("aria-valuetext", re.compile(r"^-\d+ dec"))
     expect(page.locator(".fault", has_text="unplugged")).to_contain_text("for 4 min")
-    page.get_by_role("button", name="Examine now").click()
+    page.get_by_role("button", name="Run the checks").click()
     checks = page.locator(".checks li")
     expect(checks.first).to_be_visible(timeout=60_000)
     assert checks.first.get_attribute("data-status") in ("fail", "warn")
@@ -259,7 +259,7 @@ def test_settings_are_changed_at_once_and_elsewhere_too(console: Console) -> Non
     # Another program changes it: the page follows.
     console.post("v1/mode", {"mode": "normal"})
     page.locator("h1").click()
-    expect(page.get_by_text("Ordinary things run")).to_be_visible()
+    expect(page.get_by_text("Everyday things run")).to_be_visible()
 
 
 def test_muting_is_seen_everywhere_and_can_be_undone(console: Console) -> None:
