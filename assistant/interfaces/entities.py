@@ -1,7 +1,7 @@
-"""Table of what Home Assistant shows of the box: one for both ways, mobile_app and MQTT discovery.
+"""Entities that Home Assistant shows, in one table for mobile_app and MQTT discovery.
 
-`device/sensors.py` and `mqtt/discovery.py` render it. Keys, ids and names never change: they stand
-in people's automations.
+`device/sensors.py` and `mqtt/discovery.py` render it. Keys, ids and names never change, because
+people's automations use them.
 """
 
 from collections.abc import Callable, Mapping
@@ -19,19 +19,19 @@ Shown = bool | float | str | None
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """One thing that is shown. Its values are those of Home Assistant's entities."""
+    """One entity. Its values are those of Home Assistant's entities."""
 
-    icon: str  # of Material Design Icons
+    icon: str  # name of a Material Design icon
     value: Callable[[StatusSnapshot], Shown]
     platform: Literal["binary_sensor", "sensor"] = "sensor"
-    name: str = ""  # its key in the catalogue's section `device`; "": the one of the table
+    name: str = ""  # key in the catalogue's section `device`; "" for the key in the table
     device_class: str | None = None
-    options: tuple[str, ...] = ()  # of an enum
+    options: tuple[str, ...] = ()  # options of an enum
     unit: str | None = None
     state_class: Literal["measurement", "total"] | None = None
-    digits: int | None = None  # behind the point, as shown
+    digits: int | None = None  # decimals shown
     diagnostic: bool = False
-    words: bool = False  # something that was said: shown only with `privacy.share_heard`
+    words: bool = False  # contains what was said: shown only with `privacy.share_heard`
     attributes: Callable[[StatusSnapshot], Mapping[str, Any]] = lambda facts: {}
 
 
@@ -43,7 +43,7 @@ def _whole(text: str | None, facts: StatusSnapshot) -> Mapping[str, Any]:
     return {"text": text, "turn_id": facts.turn_id} if text else {}
 
 
-# By MQTT, by the key of the topic.
+# MQTT entities, by topic key.
 READINGS: Mapping[str, Reading] = {
     "state": Reading(
         "account-voice",
@@ -93,7 +93,8 @@ READINGS: Mapping[str, Reading] = {
         state_class="total",
         digits=4,
         diagnostic=True,
-        # Without it the statistics of Home Assistant take midnight for money that came back.
+        # Without it, Home Assistant's statistics take the reset at midnight for money that came
+        # back.
         attributes=lambda facts: {"last_reset": _iso(facts.day)} if facts.day else {},
     ),
     "last_heard": Reading(
@@ -116,7 +117,7 @@ READINGS: Mapping[str, Reading] = {
     ),
 }
 
-# By mobile_app, by unique id.
+# mobile_app entities, by unique id.
 MOBILE_APP: Mapping[str, Reading] = {
     "state": READINGS["state"],
     "speaking": replace(READINGS["speaking"], icon="bullhorn"),
@@ -135,7 +136,8 @@ MOBILE_APP: Mapping[str, Reading] = {
     "problem": READINGS["problem"],
 }
 
-# Of the event entity by MQTT: all that happens, and the answer to a question asked by MQTT.
+# Event types of the MQTT event entity: everything that happens, and answers to questions asked by
+# MQTT.
 ANSWERED = "answered"
 EVENTS: tuple[Kind, ...] = (
     "wake",
@@ -150,7 +152,7 @@ EVENTS: tuple[Kind, ...] = (
     "command",
     "button",
 )
-# By MQTT, of a device trigger: the event -> type and subtype; Home Assistant shows "subtype" type.
+# MQTT device triggers: event -> type and subtype. Home Assistant shows "subtype" type.
 TRIGGERS: Mapping[str, tuple[str, str]] = {
     "wake": ("heard", "wake_word"),
     "heard": ("heard", "sentence"),

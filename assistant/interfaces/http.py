@@ -1,7 +1,7 @@
-"""The HTTP interface of this box: who has signed in, one-time links to the console, serving it.
+"""The HTTP interface of this device: sessions, one-time links to the console, and serving it.
 
-Sessions and links are kept in files without any secret: a session's id and a link's code are made
-of chance, so their plain SHA-256 tells nothing of them.
+Sessions and links are kept in files without secrets: a session's id and a link's code are random,
+so a plain SHA-256 reveals nothing about them.
 """
 
 import asyncio
@@ -34,33 +34,33 @@ from integrations.web.pages import HEALTH, console_routes, health_route, is_loop
 
 SESSIONS_FILE = "http_sessions.json"
 LINKS_FILE = "console_links.json"
-MOST_SESSIONS = 64  # at once; beyond that the oldest ends
-MINUTES = 10  # that a link holds, unless told otherwise
+MOST_SESSIONS = 64  # sessions at once; beyond this the oldest ends
+MINUTES = 10  # default validity of a link in minutes
 MOST_MINUTES = 24 * 60
-_MOST_LINKS = 8  # that wait at once; beyond that the oldest ends
-_SOMEWHERE = ("192.0.2.1", 9)  # of TEST-NET-1 (RFC 5737): nothing is sent there
+_MOST_LINKS = 8  # open links at once; beyond this the oldest ends
+_SOMEWHERE = ("192.0.2.1", 9)  # in TEST-NET-1 (RFC 5737); nothing is sent there
 _Hash = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 _log = logging.getLogger(__name__)
 
 
 class SessionRow(BaseModel):
-    """One session, as the file keeps it.
+    """One session, as stored in the file.
 
-    The token it belongs to is told by an HMAC under the session's id: the administrator's token may
-    be one that a person thought up, and a reader of the file could guess at a plain hash of it.
+    The token it belongs to is stored as an HMAC under the session's id: an administrator's token
+    may be chosen by a person, and a plain hash of it could be guessed.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
-    sha256: _Hash  # of its id
-    token: _Hash  # HMAC under the id of the token's hash
+    sha256: _Hash  # SHA-256 of the session's id
+    token: _Hash  # HMAC of the token's hash, with the session's id as key
     expires: AwareDatetime
 
 
 class LinkRow(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
-    sha256: _Hash  # of its code
+    sha256: _Hash  # SHA-256 of the link's code
     expires: AwareDatetime
 
 
@@ -69,10 +69,10 @@ _LINKS = TypeAdapter(tuple[LinkRow, ...])
 
 
 class HttpSessions(Sessions):
-    """Sessions of a data folder: each belongs to a token, and ends with it.
+    """Sessions of a data folder: each belongs to a token and ends with it.
 
-    What the disk does not take holds until the process ends: a person must get in to see that the
-    disk is full.
+    A session that cannot be stored lasts until the process ends: people must be able to sign in to
+    see that the disk is full.
     """
 
     def __init__(self, folder: Path, tokens: HttpTokens, clock: Clock) -> None:
@@ -85,17 +85,19 @@ class HttpSessions(Sessions):
         self._one_by_one = asyncio.Lock()
 
     async def begin(self, token: str, instead_of: str = "") -> SignedIn | None:
-        """A session for whoever has that token; None: it is not one of ours.
+        """Begin a session for the owner of this token, None if the token is not known.
 
-        `instead_of`: the id of one that ends with it.
+        `instead_of` is the id of a session that ends with this.
         """
         if self._tokens.caller(token) is None:
             return None
         return await self._begin(hash_of(token), instead_of)
 
     async def redeem(self, code: str, instead_of: str = "") -> SignedIn | None:
-        """A session of the administrator's for a one-time code; None: it is not known, or not any
-        more. Raises NotKept where it cannot be seen to that it holds only once."""
+        """Begin an administrator's session for a one-time code, None if it is unknown or expired.
+
+        Raises NotKept if it cannot be ensured that the code works only once.
+        """
         try:
             known = await asyncio.to_thread(self._links.redeem, code, self._clock.now())
         except ConfigError as error:
@@ -125,7 +127,7 @@ class HttpSessions(Sessions):
         return self._tokens.holds(replace(caller, session=""))
 
     async def end(self, session: str) -> None:
-        """Sign out; nothing where it has ended. Raises NotKept."""
+        """Sign out. Does nothing if the session has ended. Raises NotKept."""
         self._look()
         if self._rows.pop(hash_of(session), None) is None:
             return
@@ -135,7 +137,7 @@ class HttpSessions(Sessions):
             raise NotKept(f"You are signed out now, but not over a restart: {error}") from error
 
     async def _begin(self, token: str, instead_of: str) -> SignedIn | None:
-        """`token`: its hash."""
+        """Begin a session; `token` is the token's hash."""
         self._look()
         self._rows.pop(hash_of(instead_of), None)
         session = secrets.token_urlsafe(32)
@@ -155,15 +157,15 @@ class HttpSessions(Sessions):
         return None if caller is None else SignedIn(session, caller)
 
     async def _keep(self) -> None:
-        """As it stands when its turn has come. Raises ConfigError."""
+        """Write the sessions as they are when the lock is free. Raises ConfigError."""
         async with self._one_by_one:
             data = _SESSIONS.dump_json(tuple(self._rows.values()), indent=1)
             self._stamp = await asyncio.to_thread(_write, self._file, data)
 
     def _look(self) -> None:
-        """Read the file again where another process has changed it: `hearth link --sign-out`."""
+        """Reread the file if another process has changed it, as `hearth link --sign-out` does."""
         if self._one_by_one.locked():
-            return  # it is being written; what is in memory counts
+            return  # being written, so the memory is current
         stamp = self._file.stamp()
         if stamp == self._stamp:
             return
@@ -180,13 +182,13 @@ def session_file(folder: Path) -> PrivateFile:
 
 
 def sign_everybody_out(folder: Path) -> int:
-    """End all sessions; how many there were. Blocking. Raises ConfigError."""
+    """End all sessions and return their number. Blocking. Raises ConfigError."""
     file = session_file(folder)
     with file.alone():
         try:
             ended = len(_read(file))
         except ConfigError:
-            ended = 0  # damaged: it let nobody in
+            ended = 0  # damaged, so it let nobody in
         file.write(b"[]")
     return ended
 
@@ -208,25 +210,25 @@ def _write(file: PrivateFile, data: bytes) -> tuple[int, int, int] | None:
 
 
 def _belonging(session: str, token: str) -> str:
-    """`token`: its hash."""
+    """Return the HMAC that binds a session to a token's hash."""
     return hmac.new(
         session.encode("utf-8", "surrogatepass"), token.encode(), hashlib.sha256
     ).hexdigest()
 
 
 class Links:
-    """One-time links to the console, made by `hearth setup` and taken by the program that stays.
+    """One-time links to the console, made by `hearth link` and redeemed by the daemon.
 
-    The code stands behind the "#" of the address, which no browser sends to a server and no server
-    writes into its log; the page takes it from there and gives it to `POST /v1/session`.
-    Blocking. Each raises ConfigError where the file cannot be used.
+    The code is after the "#" of the address, so browsers do not send it to a server and servers do
+    not log it; the page passes it to `POST /v1/session`. Blocking. Each method raises ConfigError
+    if the file cannot be used.
     """
 
     def __init__(self, folder: Path) -> None:
         self._file = PrivateFile(folder / LINKS_FILE, "the one-time links to the console")
 
     def make(self, now: datetime, minutes: int) -> str:
-        """Make a link and return its code: 192 bits of chance."""
+        """Create a link and return its code of 192 random bits."""
         code = secrets.token_urlsafe(24)
         row = LinkRow(sha256=hash_of(code), expires=now + timedelta(minutes=minutes))
         with self._file.alone():
@@ -234,7 +236,8 @@ class Links:
         return code
 
     def redeem(self, code: str, now: datetime) -> bool:
-        """Use up a link that waits, on the disk when this returns; False: there is none such."""
+        """Use up a link, which is on the disk when this returns. Returns False if there is no such
+        link."""
         hashed = hash_of(code)
         with self._file.alone():
             rows = self._waiting(now)
@@ -251,8 +254,8 @@ class Links:
         try:
             rows = _LINKS.validate_json(kept)
         except ValidationError:
-            return ()  # nobody gets in by it, and the next link writes it anew
-        # One that would hold for longer than any is made for was made before the clock was set.
+            return ()  # a damaged file lets nobody in, and the next link rewrites it
+        # A link valid for longer than the maximum was made before the clock was set back.
         latest = now + timedelta(minutes=MOST_MINUTES)
         return [row for row in rows if now < row.expires <= latest]
 
@@ -261,7 +264,7 @@ class Links:
 
 
 def console_link(settings: Settings, now: datetime, minutes: int = MINUTES) -> str:
-    """An address that signs in whoever opens it first within so many minutes.
+    """Return an address that signs in the first person who opens it within this time.
 
     Blocking. Raises ConfigError.
     """
@@ -272,7 +275,8 @@ def console_link(settings: Settings, now: datetime, minutes: int = MINUTES) -> s
 
 
 def console_address(http: Http) -> str:
-    """Return the address of the console, for the home network or for this machine alone."""
+    """Return the address of the console, as seen from the home network or only from this
+    machine."""
     scheme = "https" if http.tls_cert else "http"
     host = http.host
     with suppress(ValueError):
@@ -283,17 +287,18 @@ def console_address(http: Http) -> str:
 
 
 def _own_address() -> str:
-    """By which the home network reaches this machine; its name where it has no such address."""
+    """Return this machine's address in the home network, or its name if it has none."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asked:
         try:
-            asked.connect(_SOMEWHERE)  # chooses the way, and sends nothing
+            asked.connect(_SOMEWHERE)  # selects the route without sending anything
         except OSError:
             return socket.gethostname()
         return str(asked.getsockname()[0])
 
 
 async def open_guard(settings: Settings) -> Guard:
-    """Return the guard. There is always a token: see `http_tokens`. Raises ConfigError."""
+    """Return the guard of the HTTP interface. There is always a token (see `http_tokens`). Raises
+    ConfigError."""
     file = TokenFile(settings.data_folder)
     tokens = await asyncio.to_thread(HttpTokens, admin_of(settings), file)
     sessions = HttpSessions(settings.data_folder, tokens, SystemClock())
@@ -308,11 +313,11 @@ async def serving_http(
     health: Callable[[], Health],
     more: Sequence[BaseRoute] = (),
 ) -> AsyncIterator[int]:
-    """Serve it, and give the port. `more`: other routes, which bring their own guard.
+    """Serve the HTTP interface and yield its port. `more` are further routes with their own guard.
 
-    Raises ConfigError and Misconfigured where the address or the certificate cannot be used.
+    Raises ConfigError and Misconfigured if the address or the certificate cannot be used.
     """
-    # The application is loaded by the process that serves it, not by setup and doctor.
+    # Imported only by the process that serves it, not by setup and doctor.
     from integrations.serving import serving
     from integrations.tls import server_context
     from integrations.web.api import api_routes, web_app
@@ -338,4 +343,4 @@ async def serving_http(
         try:
             yield port
         finally:
-            box.events.close()  # the server waits for who still listens
+            box.events.close()  # the server waits for open event streams

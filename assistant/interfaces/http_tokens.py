@@ -1,7 +1,7 @@
-"""Tokens of the HTTP interface: the administrator's, and further ones with a name and scopes.
+"""Tokens of the HTTP interface: the administrator's, and others with a name and scopes.
 
-The data folder keeps only their hashes. Such a token is 256 bits of chance, so its plain SHA-256
-tells nothing of it; salt and a slow hash are for what people think up.
+The data folder only keeps their hashes. Such a token has 256 random bits, so a plain SHA-256
+reveals nothing about it; salt and a slow hash are for passwords that people choose.
 """
 
 import hashlib
@@ -27,7 +27,7 @@ NAME = "http_tokens.json"
 ADMIN_FILE = "http_token"
 SCOPES: tuple[Scope, ...] = get_args(Scope)
 ADMIN = Caller("http:admin", frozenset({"admin"}))
-HASHED = "sha256:"  # before the hash of a token that is not kept in plain text
+HASHED = "sha256:"  # prefix of a hashed token
 _HASHED = re.compile(rf"{HASHED}([0-9a-f]{{64}})")
 _PLAIN = re.compile(r"[a-z0-9][a-z0-9_-]{0,31}")
 _log = logging.getLogger(__name__)
@@ -43,7 +43,7 @@ class TokenRow(BaseModel):
 
     @property
     def caller(self) -> Caller:
-        """Owner of the token, as the journal names it."""
+        """Caller that owns the token, as the journal names it."""
         mark = self.sha256[:16]
         return Caller(f"http:{self.name}", frozenset(self.scopes), token=mark)
 
@@ -52,14 +52,14 @@ _ROWS = TypeAdapter(tuple[TokenRow, ...])
 
 
 class TokenFile:
-    """The further tokens of a data folder, shared by the program that stays and `hearth token`."""
+    """The named tokens of a data folder, shared by the daemon and `hearth token`."""
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / NAME
         self._file = PrivateFile(self.path, "the further tokens of the HTTP interface")
 
     def rows(self) -> Sequence[TokenRow]:
-        """Return all of them, oldest first. Raises ConfigError."""
+        """Return all tokens, oldest first. Raises ConfigError."""
         kept = self._file.read()
         if kept is None:
             return ()
@@ -72,7 +72,7 @@ class TokenFile:
             ) from None
 
     def make(self, name: str, scopes: Sequence[Scope], now: datetime) -> str:
-        """A new token, which nobody can look up later. Raises ConfigError where it cannot be."""
+        """Return a new token, which cannot be looked up later. Raises ConfigError."""
         if not _PLAIN.fullmatch(name) or name == "admin":
             raise ConfigError(
                 f"{name!r} cannot be the name of a token: take at most 32 small letters, digits, "
@@ -90,7 +90,7 @@ class TokenFile:
         return token
 
     def revoke(self, name: str) -> None:
-        """It lets nobody in from now on. Raises ConfigError, where there is none such too."""
+        """Revoke a token. Raises ConfigError, also if there is no such token."""
         with self._file.alone():
             rows = self.rows()
             left = [row for row in rows if row.name != name]
@@ -107,21 +107,21 @@ class TokenFile:
 
 
 class AdminToken:
-    """The administrator's token of a data folder, as a hash. Blocking."""
+    """The administrator's token of a data folder, stored as a hash. Blocking."""
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / ADMIN_FILE
         self._file = PrivateFile(self.path, "the token of the HTTP interface")
 
     def stamp(self) -> tuple[int, int, int] | None:
-        """Return what changes whenever the file does. Cheap."""
+        """Return a value that changes whenever the file does. Cheap."""
         return self._file.stamp()
 
     def ensure(self) -> str:
-        """Return it as `sha256:HEX`, made where there is none. Raises ConfigError.
+        """Return the token as `sha256:HEX`, creating one if needed. Raises ConfigError.
 
-        A token that an older version has left here in plain text is replaced by its hash, and still
-        lets its owner in. One that is made here is known to nobody.
+        A plain-text token of an older version is replaced by its hash and remains valid. Nobody
+        knows a token that is created here.
         """
         if (kept := self._read()).startswith(HASHED):
             return kept
@@ -143,7 +143,7 @@ class AdminToken:
             return self._keep(kept or secrets.token_urlsafe(32))
 
     def replace(self) -> str:
-        """Return a new token in plain text; the one before lets nobody in. Raises ConfigError."""
+        """Return a new token in plain text. The old one is no longer valid. Raises ConfigError."""
         token = secrets.token_urlsafe(32)
         with self._file.alone():
             self._keep(token)
@@ -159,11 +159,13 @@ class AdminToken:
 
 
 class HttpTokens:
-    """Implements `integrations.web.guard.Tokens`. A change of the files holds at once."""
+    """Implement `integrations.web.guard.Tokens`. Changes of the files take effect at once."""
 
     def __init__(self, admin: str | AdminToken, file: TokenFile) -> None:
-        """`admin`: the administrator's token, in plain text or as `sha256:HEX`, not empty; or that
-        of the data folder. Blocking. Raises ConfigError.
+        """`admin` is the administrator's token, in plain text or as `sha256:HEX`, or that of the
+        data folder.
+
+        Blocking. Raises ConfigError.
         """
         if not admin:
             raise ValueError("the token is empty")
@@ -175,7 +177,8 @@ class HttpTokens:
         self._further: tuple[tuple[str, Caller], ...] = ()
 
     def caller(self, given: str) -> Caller | None:
-        """Return the owner of a token, in a time that tells nothing of it."""
+        """Return the owner of a token, None if it is unknown. Its time reveals nothing about the
+        token."""
         hashed = hash_of(given)
         found = None
         for known, caller in self.known():
@@ -187,12 +190,12 @@ class HttpTokens:
         return caller in [known for _, known in self.known()]
 
     def known(self) -> Sequence[tuple[str, Caller]]:
-        """Return the hash and owner of each token that is taken now; the administrator's first."""
+        """Return the hash and owner of each valid token, the administrator's first."""
         self._look()
         return (self._admin, *self._further)
 
     def _look(self) -> None:
-        """Read the files again where they have changed; one that cannot be read lets nobody in."""
+        """Reread changed files. An unreadable file lets nobody in."""
         self._look_for_admin()
         stamp = self._file.stamp()
         if stamp == self._stamp:
@@ -217,7 +220,8 @@ class HttpTokens:
 
 
 def admin_of(settings: Settings) -> str | AdminToken:
-    """Return the administrator's token for `HttpTokens`: the configured one, else the folder's."""
+    """Return the administrator's token for `HttpTokens`: the configured one, else the data
+    folder's."""
     return settings.http.token.get_secret_value() or AdminToken(settings.data_folder)
 
 
@@ -232,9 +236,9 @@ def make_admin_token(settings: Settings) -> str:
 
 
 def kept_hash(given: str) -> str:
-    """Return the hash of a token that is given in plain text or as `sha256:HEX`.
+    """Return the hash of a token given in plain text or as `sha256:HEX`.
 
-    Raises ConfigError where it begins like a hash and is none.
+    Raises ConfigError for an invalid hash.
     """
     if not given.startswith(HASHED):
         return hash_of(given)
@@ -248,5 +252,5 @@ def kept_hash(given: str) -> str:
 
 
 def hash_of(secret: str) -> str:
-    """Hash a secret that is 256 bits of chance, or compared in memory alone."""
+    """Return the SHA-256 of a secret that is random, or only compared in memory."""
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,4 +1,5 @@
-"""Settings that programs and people change while it runs; each holds until the settings change."""
+"""Settings that programs and people change at run time. A choice lasts until the configured value
+changes."""
 
 import asyncio
 import logging
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
     from assistant.journal.store import Store
 
 
-KEPT = "live"  # the name under which the store keeps what was chosen
-NO_PROFILE = "none"  # as an option: turns begin without one
+KEPT = "live"  # key in the store
+NO_PROFILE = "none"  # option for turns without a profile
 Chosen = Literal["follow_up", "sensitivity", "wake_word", "profile", "quiet_hours"]
 _CALLED: Mapping[Chosen, str] = {
     "follow_up": "a choice of follow_up",
@@ -34,20 +35,20 @@ _CALLED: Mapping[Chosen, str] = {
     "profile": "a profile of the settings",
     "quiet_hours": "a time of the day",
 }
-_FREE: Chosen = "quiet_hours"  # it has no options
+_FREE: Chosen = "quiet_hours"  # has no fixed options
 _log = logging.getLogger(__name__)
 
 
 class LiveSettings:
     """Volume, speed, follow-up, sensitivity, wake word, profile and quiet hours, as they are now.
 
-    What is chosen holds over a restart, until what the settings say of the same thing is another.
-    Of several words in `wake.words` all are listened for; they are one option, joined by commas.
-    A sensitivity that is chosen is that of every word. On the loop's thread.
+    A choice survives restarts until the configured value of the same setting changes. If
+    `wake.words` has several words, all are listened for; together they are one option, joined by
+    commas. A chosen sensitivity applies to every word. Used on the loop's thread.
     """
 
     def __init__(self, settings: Settings, store: "Store", voice: "Controls") -> None:
-        """`begin` says whom it acts on; until then nothing is acted on."""
+        """Nothing is applied before `begin`."""
         self._settings = settings
         self._store = store
         self._voice = voice
@@ -58,12 +59,12 @@ class LiveSettings:
         voice.follow(self._followers.tell)
 
     async def begin(self, conversation: "ConversationLoop") -> None:
-        """Take up what was chosen last, and act on that conversation from now on."""
+        """Restore earlier choices, and apply them to this conversation from now on."""
         self._conversation = conversation
         chosen = self._still_meant(await self._read())
         try:
             engine = await self._engine_for(chosen)
-        except NotPossible as error:  # a model that has gone since
+        except NotPossible as error:  # a model that was removed since
             _log.warning("%s Until then the settings count.", error)
             chosen = {
                 name: value
@@ -73,7 +74,7 @@ class LiveSettings:
             engine = None
         self._apply(chosen, engine)
 
-    # --- as it is now
+    # --- current values
 
     @property
     def volume(self) -> float:
@@ -101,23 +102,25 @@ class LiveSettings:
 
     @property
     def quiet_hours(self) -> str:
-        """Such as "22:30-07:00", or "off"."""
+        """Quiet hours, such as "22:30-07:00", or "off"."""
         return self._now("quiet_hours")
 
     @property
     def quiet(self) -> QuietHours:
-        """The same, with how loud it may be meanwhile."""
+        """Quiet hours with the volume allowed during them."""
         return self._settings.quiet_hours.at_hours(self.quiet_hours)
 
     def widens(self, profile: str) -> bool:
-        """Tell whether turns may do more with `profile` than with the present one; both may be
-        NO_PROFILE. False for one that there is not, which cannot be chosen."""
+        """Return True if turns have more rights with `profile` than with the current one.
+
+        Both may be NO_PROFILE. Returns False for an unknown profile, which cannot be chosen.
+        """
         return profile in self.options("profile") and widens(
             self._settings, _bare(self.profile), _bare(profile)
         )
 
     def options(self, name: str) -> tuple[str, ...]:
-        """Return what may be chosen, the settings' own among it; none for a number."""
+        """Return the options of a setting, including the configured value; none for a number."""
         match name:
             case "follow_up":
                 return get_args(FollowUp)
@@ -131,7 +134,7 @@ class LiveSettings:
                 return ()
 
     def as_json(self) -> dict[str, Any]:
-        """Each with its `value`, and with its `options` where it has any."""
+        """Return each setting with its `value`, and its `options` if it has any."""
         numbers = {"volume": {"value": self.volume}, "speed": {"value": self.speed}}
         choices = {
             name: {"value": self._now(name), "options": list(self.options(name))}
@@ -141,16 +144,17 @@ class LiveSettings:
         return {**numbers, **choices, _FREE: {"value": self.quiet_hours}}
 
     def follow(self, tell: Callable[[], None]) -> Callable[[], None]:
-        """Have it called after each change; what is returned ends that. It must not block."""
+        """Call `tell` after each change; it must not block. Returns a function that
+        unregisters it."""
         return self._followers.add(tell)
 
     # --- changing it
 
     async def set(self, wanted: LiveRequest) -> None:
-        """Change what is named, all of it or nothing.
+        """Change the given settings, all or none.
 
-        Raises NotPossible, then nothing is changed; StoreError, then it holds, but maybe not over a
-        restart.
+        Raises NotPossible if nothing was changed, and StoreError if the change applies but may not
+        survive a restart.
         """
         asked = wanted.model_dump(exclude_none=True)
         chosen = {name: self._checked(name, asked[name]) for name in _CALLED if name in asked}
@@ -170,12 +174,12 @@ class LiveSettings:
     def _checked(self, name: Chosen, value: str) -> str:
         options = self.options(name)
         if name != _FREE and value not in options:
-            # What was sent is not said again: it goes into logs and events.
+            # The value is not repeated, because the error goes into logs and events.
             raise NotPossible(f"That is not {_CALLED[name]}: use {_either(options)}.")
         return value
 
     async def _engine_for(self, chosen: Mapping[Chosen, str]) -> WakeEngine | None:
-        """The engine where it must be another one than now. Raises NotPossible."""
+        """Return a new wake engine if the choice needs one. Raises NotPossible."""
         after = {**self._chosen, **chosen}
         names: tuple[Chosen, Chosen] = ("wake_word", "sensitivity")
         if all(after.get(name) == self._chosen.get(name) for name in names):
@@ -203,10 +207,10 @@ class LiveSettings:
             name = chosen["profile"]
             conversation.use_profile(name if name in self._settings.profiles else "")
 
-    # --- what is kept
+    # --- storage
 
     async def _keep(self) -> None:
-        """Each with what the settings said when it was chosen."""
+        """Store each choice with the configured value at that time."""
         value = {
             name: {"value": chosen, "settings": self._said(name)}
             for name, chosen in self._chosen.items()
@@ -221,7 +225,8 @@ class LiveSettings:
             return None
 
     def _still_meant(self, kept: Any) -> dict[Chosen, str]:
-        """Return what can still be chosen, and of which the settings say what they said then."""
+        """Return the stored choices that are still options and whose configured values have not
+        changed."""
         chosen: dict[Chosen, str] = {}
         for name in _CALLED:
             row = kept.get(name) if isinstance(kept, dict) else None
@@ -234,7 +239,7 @@ class LiveSettings:
         return chosen
 
     def _said(self, name: Chosen) -> Any:
-        """Return what the settings say of it, as JSON."""
+        """Return the configured value as JSON."""
         wake = self._settings.wake
         match name:
             case "follow_up":
@@ -244,7 +249,7 @@ class LiveSettings:
             case "wake_word":
                 return [wake.engine, [word.model for word in wake.words]]
             case "profile":
-                return NO_PROFILE  # the settings name one for single words alone
+                return NO_PROFILE  # the settings only name profiles for single wake words
             case "quiet_hours":
                 return str(self._settings.quiet_hours)
 
@@ -275,14 +280,14 @@ def _bare(profile: str) -> str:
 def _primed(
     settings: Settings, words: tuple[str, ...], sensitivity: Sensitivity | None
 ) -> WakeEngine:
-    """An engine that has heard silence. Blocking, up to a second."""
+    """Return an engine that has heard silence. Blocks for up to a second."""
     engine = wake_engine(settings, words, sensitivity)
     engine.restart()
     return engine
 
 
 async def _all_of(acts: list[Awaitable[None]]) -> None:
-    """One after the other; one that fails keeps no other from being done. Raises StoreError."""
+    """Run all in order, even if one fails. Raises StoreError."""
     failure: StoreError | None = None
     for act in acts:
         try:

@@ -1,4 +1,4 @@
-"""A small file of the data folder that only its owner may read, changed by several processes."""
+"""A small file in the data folder that only its owner may read, shared by several processes."""
 
 import fcntl
 import os
@@ -10,15 +10,15 @@ from assistant.config.errors import ConfigError
 
 
 class PrivateFile:
-    """Read and written whole. Blocking."""
+    """A file that is read and written as a whole. Blocking."""
 
     def __init__(self, path: Path, what: str) -> None:
-        """`what`: what is in it, for the sentence that says it cannot be used."""
+        """`what` describes the content, for error messages."""
         self.path = path
         self._what = what
 
     def read(self) -> bytes | None:
-        """All of it; None: there is no such file. Raises ConfigError."""
+        """Return the content, None if there is no file. Raises ConfigError."""
         try:
             return self.path.read_bytes()
         except FileNotFoundError:
@@ -27,7 +27,7 @@ class PrivateFile:
             raise self._unusable(error) from error
 
     def stamp(self) -> tuple[int, int, int] | None:
-        """Changes whenever the file does. Cheap."""
+        """Return a value that changes whenever the file does. Cheap."""
         try:
             found = self.path.stat()
         except OSError:
@@ -36,7 +36,7 @@ class PrivateFile:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """No other process changes it meanwhile: two that do it at once must not lose one's row.
+        """Lock out other processes, so that concurrent changes are not lost.
 
         Raises ConfigError.
         """
@@ -54,9 +54,9 @@ class PrivateFile:
             os.close(handle)
 
     def write(self, data: bytes) -> None:
-        """Whatever happens to the power, the old or the new file is there afterwards.
+        """Replace the content. After a power failure either the old or the new file is there.
 
-        To be called while `alone`. Raises ConfigError.
+        Call it within `alone`. Raises ConfigError.
         """
         aside = self.path.with_suffix(".new")
         try:

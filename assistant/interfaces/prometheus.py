@@ -1,4 +1,4 @@
-"""Numbers for Prometheus: `measures` collects, `page` prints."""
+"""Metrics for Prometheus: `Measures` collects them, `page` renders them."""
 
 import os
 import time
@@ -19,23 +19,23 @@ if TYPE_CHECKING:
     from prometheus_client.metrics_core import Metric
 
 
-# Counters and histograms as plain numbers, cheap to keep while nobody looks.
+# Counters and histograms as plain numbers, cheap to keep while nobody reads them.
 
 
 MOST_ROWS = (
-    200  # of one counter: a word or model that changes all the time must not fill the memory
+    200  # label sets per counter: a word or model that keeps changing must not fill the memory
 )
-OTHERS = "others"  # the labels of what came beyond that
+OTHERS = "others"  # label of everything beyond that
 
 
 class Tally:
-    """A counter for each combination of labels that came up."""
+    """A counter for each combination of labels."""
 
     def __init__(self) -> None:
         self._rows: dict[tuple[str, ...], float] = {}
 
     def add(self, *labels: str, by: float = 1.0) -> None:
-        """Count it. `by`: not less than 0."""
+        """Add to a counter. `by` must not be negative."""
         if labels not in self._rows and len(self._rows) >= MOST_ROWS:
             labels = (OTHERS,) * len(labels)
         self._rows[labels] = self._rows.get(labels, 0.0) + by
@@ -45,12 +45,12 @@ class Tally:
 
 
 class Histogram:
-    """Histogram for each label that came up: counts of values at or below each bound."""
+    """A histogram for each label: counts of values at or below each bound."""
 
     def __init__(self, bounds: Sequence[float]) -> None:
-        """`bounds`: rising."""
+        """`bounds` must be ascending."""
         self.bounds = tuple(bounds)
-        self._counts: dict[str, list[int]] = {}  # not cumulated; the last is beyond all bounds
+        self._counts: dict[str, list[int]] = {}  # not cumulative; the last is beyond all bounds
         self._sums: dict[str, float] = {}
 
     def observe(self, label: str, value: float) -> None:
@@ -61,7 +61,7 @@ class Histogram:
         self._sums[label] = self._sums.get(label, 0.0) + value
 
     def rows(self) -> Iterator[tuple[str, Sequence[tuple[float, int]], float]]:
-        """Each label with its cumulated counts by bound, the last bound being infinite, and the sum
+        """Yield each label with its cumulative counts by bound (the last is infinite) and the sum
         of its values."""
         bounds = (*self.bounds, float("inf"))
         for label, counts in self._counts.items():
@@ -72,7 +72,7 @@ class Histogram:
             yield label, cumulated, self._sums[label]
 
 
-# What is read at the moment somebody looks: depths, connections, frames, memory.
+# Values read on demand: queue depths, connections, frames, memory.
 
 
 Health = str  # "ok", "degraded" or "dead"
@@ -82,24 +82,24 @@ _STATM = Path("/proc/self/statm")
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Each as it is now. Counters count since the start of the process."""
+    """Current values. Counters count since the start of the process."""
 
     health: Health
-    lag_s: float  # of the event loop, the worst of the last minute
+    lag_s: float  # longest delay of the event loop in the last minute
     frames: Mapping[tuple[str, str], int] = field(default_factory=dict)  # stage, what -> frames
-    connections: Mapping[str, int] = field(default_factory=dict)  # with what -> openings
-    connected: Mapping[str, bool] = field(default_factory=dict)  # with what -> whether now
-    queues: Mapping[str, int] = field(default_factory=dict)  # name -> what waits
-    # None: the journal did not tell
-    timers: int | None = None  # that run, stand still or ring
-    cost_today_usd: float | None = None  # of all processes
+    connections: Mapping[str, int] = field(default_factory=dict)  # peer -> connections opened
+    connected: Mapping[str, bool] = field(default_factory=dict)  # peer -> True while connected
+    queues: Mapping[str, int] = field(default_factory=dict)  # name -> waiting items
+    # The next two are None if the journal could not be read.
+    timers: int | None = None  # timers that are running, paused or ringing
+    cost_today_usd: float | None = None  # today's cost of all processes
 
 
 Look = Callable[[], Standing]
 
 
 def resident_bytes() -> int:
-    """The memory of this process that is not swapped out; 0 where the system does not tell."""
+    """Return the resident memory of this process in bytes, 0 if the system does not tell."""
     try:
         pages = int(_STATM.read_text(encoding="ascii").split()[1])
     except (OSError, ValueError, IndexError):
@@ -107,16 +107,16 @@ def resident_bytes() -> int:
     return pages * os.sysconf("SC_PAGE_SIZE")
 
 
-# What is measured of turns, wake words and calls since the start. Nobody's words are in it.
+# Measures of turns, wake words and calls since the start, without anything that was said.
 
 
-# Seconds. A person waits for none of it longer than the last one.
+# Bounds in seconds. No one waits longer than the last one.
 LATENCIES_S = (0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0, 20.0)
 SCORES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.97, 0.99, 1.0)
-CLOSENESS = (0.1, 0.25, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.5)  # of the threshold
-_JOBS = 64  # of which it is known what they have cost so far
+CLOSENESS = (0.1, 0.25, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.5)  # share of the threshold
+_JOBS = 64  # jobs whose cost so far is remembered
 
-# The stages of a turn: from the latest of the moments that may begin it to the one that ends it.
+# Stages of a turn: they last from the latest of the starting moments to the ending moment.
 STAGES: Mapping[str, tuple[tuple[str, ...], str]] = {
     "pause": (("speech_end",), "end_of_turn"),
     "upload": (("first_upload",), "upload_done"),
@@ -130,7 +130,8 @@ STAGES: Mapping[str, tuple[tuple[str, ...], str]] = {
 
 
 class Measures:
-    """Told of what happens, on the loop's thread; each takes microseconds."""
+    """Collect metrics of turns, wake words and calls. Runs on the loop's thread, in microseconds
+    per event."""
 
     def __init__(self) -> None:
         self.turns = Tally()  # source, brain, outcome
@@ -141,10 +142,10 @@ class Measures:
         self.call_times = Histogram(LATENCIES_S)  # by tier
         self.tokens = Tally()  # brain, model, modality
         self.costs = Tally()  # brain, model; USD
-        self._jobs: dict[str, TurnRecord] = {}  # as last written down, the newest last
+        self._jobs: dict[str, TurnRecord] = {}  # as last stored, newest last
 
     def finished(self, turn: FinishedTurn) -> None:
-        """A turn was written down, or what a job has cost (see `assistant.conversation.record`)."""
+        """Take a stored turn, or the stored cost of a job (see `assistant.conversation.record`)."""
         record = turn.record
         if record.source == "job":
             self._spent(self._added(record))
@@ -159,11 +160,11 @@ class Measures:
         self._spent(record)
 
     def missed(self, miss: NearMiss) -> None:
-        """A wake word came near and was not taken for one."""
+        """Take a near miss of a wake word."""
         self.near_misses.observe(miss.word, miss.closeness)
 
     def _added(self, record: TurnRecord) -> TurnRecord:
-        """Return what is new: a job's row is written down again with each piece that it costs."""
+        """Return what is new of a job, whose record is stored again with each piece of its cost."""
         known = self._jobs.pop(record.turn_id, None)
         self._jobs[record.turn_id] = record
         if len(self._jobs) > _JOBS:
@@ -205,7 +206,8 @@ def _less(usage: Usage | None, known: Usage) -> Usage | None:
 
 
 def stages(timeline: Mapping[str, float]) -> dict[str, float]:
-    """Each stage that a turn went through, in seconds. `timeline`: ms, see `hearth hear --json`."""
+    """Return the duration of each stage of a turn in seconds. `timeline` is in ms (see `hearth hear
+    --json`)."""
     found = {}
     for stage, (begins, ends) in STAGES.items():
         starts = [timeline[moment] for moment in begins if moment in timeline]
@@ -215,22 +217,23 @@ def stages(timeline: Mapping[str, float]) -> dict[str, float]:
 
 
 def _outcome(record: TurnRecord) -> str:
-    """In a word: "done", or the kind of its error."""
+    """Return "done", or the kind of the turn's error."""
     return "done" if record.error is None else record.error.kind
 
 
 #
 # The measures in Prometheus' text format.
 #
-# The client library writes the format. It is imported at the first look, since a box that nobody
-# watches should not have it in its memory.
+# The client library writes the format. It is imported on the first request, because a device that
+# is not monitored should not load it.
 
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
 def page(measures: Measures, standing: Standing, version: str, began: float) -> bytes:
-    """The whole page. `began`: when the process did, s since the epoch. Some milliseconds."""
+    """Render the page, in a few milliseconds. `began` is the start of the process in seconds since
+    the epoch."""
     from prometheus_client.exposition import generate_latest
     from prometheus_client.registry import Collector, CollectorRegistry
 

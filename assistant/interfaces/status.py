@@ -1,4 +1,5 @@
-"""Status of the box: statistics of turns, health problems, and a snapshot of all that is shown."""
+"""Status of the device: statistics of turns, health problems, and a snapshot of everything
+shown."""
 
 import asyncio
 import logging
@@ -22,21 +23,21 @@ from integrations.owner import Opened, OwnedTasks
 if TYPE_CHECKING:
     from assistant.journal.store import Store
 
-COST_S = 600.0  # between two looks at the day's cost where no turn ends: other processes spend too
-HEALTH_S = 2.0  # between two looks for problems; each is a few words read from memory
-_LASTS_S = 4.0  # a problem that is over sooner is none: a reconnection, a device that is reopened
-_INTENTS = 32  # turns of which they are remembered
+COST_S = 600.0  # seconds between reads of the day's cost if no turn ends: other processes spend too
+HEALTH_S = 2.0  # seconds between checks for problems, which only read memory
+_LASTS_S = 4.0  # seconds a problem must last to count: not a reconnection or a reopened device
+_INTENTS = 32  # turns whose intents are remembered
 _DAY_S = 24 * 3600.0
 _log = logging.getLogger(__name__)
 
-Look = Callable[[], Mapping[str, str]]  # the problems of now: what has it -> a sentence
+Look = Callable[[], Mapping[str, str]]  # returns current problems: part concerned -> sentence
 
 
 class TurnStats(Opened):
-    """Statistics of the last turn that a person began, and of today (since local midnight).
+    """Statistics of the last user turn and of today (since local midnight).
 
-    Words are those of the last turn, and None where they are not kept: those of guests, and what
-    was to be forgotten. Wake word, brain and latency are the last ones that there were. Enter it.
+    The words are those of the last turn, None if they are not kept (guests, or deleted on request).
+    Wake word, brain and latency are the last known ones. Enter it to follow turns.
     """
 
     def __init__(self, turns: TurnLog, journal: "Store", clock: Clock) -> None:
@@ -46,13 +47,13 @@ class TurnStats(Opened):
         self.last_heard: str | None = None
         self.last_answer: str | None = None
         self.last_wake_word: str | None = None
-        self.brain: str | None = None  # as in `brain.order`
+        self.brain: str | None = None  # name as in `brain.order`
         self.latency_ms: float | None = None  # from the last word to the answer's first sound
         self.turn_id: str | None = None
-        self.cost_today_usd: float | None = None  # of all processes, as the journal has it
+        self.cost_today_usd: float | None = None  # of all processes, from the journal
         self._day = start_of_day(clock.now())
         self._spent = asyncio.Event()
-        self._problem = ""  # the last one that was logged
+        self._problem = ""  # the last problem logged
         self._followers: Listeners[[]] = Listeners("the figures")
         self._owner = OwnedTasks()
 
@@ -69,11 +70,12 @@ class TurnStats(Opened):
         return self._day
 
     def follow(self, tell: Callable[[], None]) -> Callable[[], None]:
-        """Register a callback for each change, which must not block; return what ends that."""
+        """Register a callback for each change, which must not block. Returns a function that
+        unregisters it."""
         return self._followers.add(tell)
 
     async def _recall(self) -> None:
-        """Take up the last turn of an earlier process."""
+        """Load the last turn of an earlier process."""
         try:
             for record in await self._journal.turns_of_people(1):
                 self._take(record)
@@ -83,7 +85,7 @@ class TurnStats(Opened):
     def _ended(self, finished: FinishedTurn) -> None:
         record = finished.record
         self._spent.set()
-        # What a program typed was heard by nobody, and nobody waited for its first sound.
+        # A program's typed turn was not heard by anyone, and nobody waited for its first sound.
         if record.source not in UNASKED and not (record.caller and record.source == "text"):
             self._take(record)
             self._followers.tell()
@@ -107,7 +109,7 @@ class TurnStats(Opened):
                 self._followers.tell()
 
     async def _until_more(self) -> None:
-        """Return once a turn or the day has ended, or it is time to look again."""
+        """Wait for the end of a turn or of the day, or until it is time to check again."""
         now = self._clock.now()
         left_s = _DAY_S - (now - start_of_day(now)).total_seconds()
         async with asyncio.TaskGroup() as group:
@@ -118,10 +120,10 @@ class TurnStats(Opened):
             more.cancel()
 
     async def _count(self) -> bool:
-        """Ask what today has cost; True where it is another sum or another day now."""
+        """Read today's cost. Returns True if the cost or the day has changed."""
         before = (self._day, self.cost_today_usd)
         today = start_of_day(self._clock.now())
-        if today.date() != self._day.date():  # not the instants: the clocks may have changed
+        if today.date() != self._day.date():  # dates, not instants: the clocks may have changed
             self._day, self.cost_today_usd = today, None
         try:
             self.cost_today_usd = await self._journal.spent_since(self._day)
@@ -131,24 +133,24 @@ class TurnStats(Opened):
         return before != (self._day, self.cost_today_usd)
 
     def _say(self, problem: StoreError) -> None:
-        """Log a problem once, not at every look."""
+        """Log a problem once, not at every check."""
         if str(problem) != self._problem:
             _log.warning("the last turns are not known: %s", problem)
         self._problem = str(problem)
 
 
 class HealthMonitor(Opened):
-    """Monitor of what does not work now. Enter it.
+    """Watch for problems and publish them as `fault` events. Enter it.
 
-    `fault` is told with `what` ("microphone", "loudspeaker", "home_assistant", ...), `on`, and
-    `problem`: the sentence, of one that begins.
+    Events have `what` ("microphone", "loudspeaker", "home_assistant", ...) and `on`; new problems
+    also have the sentence `problem`.
     """
 
     def __init__(self, look: Look, bus: EventBus, clock: Clock) -> None:
         self._look = look
         self._bus = bus
         self._clock = clock
-        self._seen: dict[str, float] = {}  # what has trouble -> since when, monotonic
+        self._seen: dict[str, float] = {}  # part concerned -> monotonic time since when
         self._now: dict[str, str] = {}
         self._followers: Listeners[[]] = Listeners("troubles")
         self._owner = OwnedTasks()
@@ -166,7 +168,7 @@ class HealthMonitor(Opened):
         return dict(self._now)
 
     def follow(self, tell: Callable[[], None]) -> Callable[[], None]:
-        """Register a callback for each change; return what ends that."""
+        """Register a callback for each change. Returns a function that unregisters it."""
         return self._followers.add(tell)
 
     async def _watch(self) -> None:
@@ -196,18 +198,18 @@ class HealthMonitor(Opened):
 
 @dataclass(frozen=True, slots=True)
 class StatusSnapshot:
-    """Snapshot of all that is shown of the box beside the settings. None: not known."""
+    """Everything shown about the device besides the settings. None means not known."""
 
     standing: Standing
     problems: tuple[str, ...] = ()  # sentences
     heard: str | None = None
     answer: str | None = None
-    turn_id: str | None = None  # of the two
+    turn_id: str | None = None  # id of the turn of the two
     wake_word: str | None = None
     brain: str | None = None
     latency_ms: float | None = None
     cost_usd: float | None = None
-    day: datetime | None = None  # the midnight from which the cost counts
+    day: datetime | None = None  # midnight from which the cost counts
     next_timer: datetime | None = None
     timers: int = 0
 
@@ -239,7 +241,8 @@ class StatusSources:
         )
 
     def follow(self, changed: Callable[[], None]) -> Callable[[], None]:
-        """Register a callback for every change of the snapshot; return what ends that."""
+        """Register a callback for every change of the snapshot. Returns a function that unregisters
+        it."""
         with ExitStack() as stack:
             stack.callback(self.conversation.observe(lambda standing: changed()))
             for source in (self.figures, self.timers, self.troubles):
@@ -250,14 +253,15 @@ class StatusSources:
 class Intents:
     """Intents of the newest turns, learnt from events: the first tool that each called.
 
-    They tell what a turn was about where its words may not be told.
+    They tell what a turn was about if its words may not be shown.
     """
 
     def __init__(self) -> None:
         self._intents: dict[str, str] = {}  # by turn id
 
     def of(self, happening: BusEvent) -> str | None:
-        """Return the intent of its turn, such as "HassTurnOn"; None: there is none so far."""
+        """Return the intent of the event's turn, such as "HassTurnOn", None if there is none so
+        far."""
         turn_id = happening.turn_id
         tool = str(happening.data.get("name") or "") if happening.kind == "tool_call" else ""
         if tool and turn_id:

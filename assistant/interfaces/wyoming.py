@@ -1,4 +1,4 @@
-"""The box as a Wyoming satellite: Home Assistant's announcements, and our voice for them."""
+"""The device as a Wyoming satellite: it plays Home Assistant's announcements and speaks for it."""
 
 import logging
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
@@ -27,29 +27,30 @@ from integrations.wyoming_face.server import (
 from integrations.wyoming_face.session import NotSpoken, SatelliteSession, Send, SpeechSession
 
 CALLER = Caller("wyoming", frozenset({"speak"}))
-_SOUND = "Home Assistant"  # as the journal names what came as sound
-_VOICE = "hearth-"  # a voice's name begins so; the language's code follows
+_SOUND = "Home Assistant"  # name in the journal of announcements that come as audio
+_VOICE = "hearth-"  # prefix of voice names, followed by the language code
 _log = logging.getLogger(__name__)
 
 Synthesize = Callable[[str, str], AsyncGenerator[tuple[Chunk, int]]]
 
 
 class SatelliteRoom:
-    """Room of the satellite: what comes by it waits with all other announcements."""
+    """Queue what comes through the satellite with all other announcements."""
 
     def __init__(self, desk: AnnouncementService, catalogue: Catalogue, language: str) -> None:
-        """`language`: of our own lines."""
+        """`language` is that of our own sentences."""
         self._desk = desk
         self._catalogue = catalogue
         self._language = language
 
     async def play(self, pcm: bytes, rate: int) -> None:
-        """Play sound with a tone before, as Home Assistant has it on its own satellites."""
+        """Play audio after a tone, as Home Assistant's own satellites do."""
         name = await self._desk.play(pcm, rate, CALLER, name=_SOUND, preannounce=True)
         await self._desk.over(name)
 
     async def timer_rang(self, name: str) -> None:
-        """Say that a timer is over; timers of our own ring, and are kept."""
+        """Announce that one of Home Assistant's timers has ended; our own timers ring by
+        themselves."""
         key = "timers.over_named" if name else "wyoming.timer"
         line = self._catalogue.line(key, self._language, name=name)
         wanted = AnnounceRequest(text=line.text, language=line.language, priority="high")
@@ -57,7 +58,7 @@ class SatelliteRoom:
 
 
 class HouseVoice:
-    """Voice of this box, for a program that plays its sound elsewhere."""
+    """This device's voice, for programs that play the audio elsewhere."""
 
     def __init__(
         self,
@@ -65,8 +66,10 @@ class HouseVoice:
         languages: Sequence[str],
         language_of: Callable[[str], str],
     ) -> None:
-        """`synthesize`: a clause and its language (`Mouth.synthesize`); `language_of`: a text,
-        where no voice is named."""
+        """`synthesize` takes a clause and its language (`SpeechOutput.synthesize`).
+
+        `language_of` returns the language of a text if no voice is named.
+        """
         self._synthesize = synthesize
         self._language_of = language_of
         self.voices: Mapping[str, Sequence[str]] = {
@@ -74,7 +77,8 @@ class HouseVoice:
         }
 
     async def speak(self, text: str, voice: str) -> AsyncGenerator[tuple[bytes, int]]:
-        """Yield mono int16, all at the rate of the first piece: a spare voice may have another."""
+        """Yield mono int16 audio, all at the rate of the first piece, since a spare voice may have
+        another."""
         (language,) = self.voices.get(voice) or (self._language_of(text),)
         cutter, rate = ClauseCutter(), 0
         try:
@@ -96,14 +100,14 @@ class HouseVoice:
 
 
 class WyomingInterface(Opened):
-    """Satellite and speech service, while it is entered."""
+    """Satellite and speech service, while entered."""
 
     def __init__(self, settings: Settings, room: SatelliteRoom, voice: HouseVoice) -> None:
         wyoming, assistant = settings.wyoming, settings.assistant
         name, version = assistant.name, own_version()
         self._host, self._zeroconf = wyoming.host, wyoming.zeroconf
         self._name = f"{name} {assistant.area}".strip()
-        # Home Assistant puts the room before the name of what stands in one.
+        # Home Assistant puts the area before the names of its devices.
         satellite = satellite_info(name, assistant.area, version)
         speech = speech_info(self._name, voice.voices, version)
 
@@ -117,7 +121,7 @@ class WyomingInterface(Opened):
         self._speech = WyomingServer(self._host, wyoming.tts_port, speak, "wyoming.tts_port")
 
     async def _enter(self, stack: AsyncExitStack) -> None:
-        """Raises Misconfigured where a port cannot be had."""
+        """Start both servers. Raises Misconfigured if a port is not available."""
         await stack.enter_async_context(self._satellite)
         await stack.enter_async_context(self._speech)
         tasks = await stack.enter_async_context(OwnedTasks())

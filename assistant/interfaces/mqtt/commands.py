@@ -1,4 +1,4 @@
-"""Messages from the broker: what each wants, or why that is nothing; and doing it."""
+"""Messages from the broker: parse each into an order or a refusal, and carry it out."""
 
 import hashlib
 import json
@@ -27,9 +27,9 @@ from integrations.web.box import Caller, Loosening, NotAnnounced, NotKept, NotPo
 from integrations.web.requests import AnnounceRequest, LiveRequest, QuestionAnswer, QuestionRequest
 
 CALLER = Caller("mqtt", frozenset({"speak"}))
-LATE_S = 30.0  # a question that is older was asked of somebody who has stopped waiting
+LATE_S = 30.0  # seconds after which nobody waits for the answer any more
 _LONGEST_ID = 100
-_ENDLESS_S = 1e12  # beyond it a number is no time, and may be too large to reckon with
+_ENDLESS_S = 1e12  # larger numbers are not times and may overflow
 _ANNOUNCE = (
     'a text, or {"text": …, "volume": 0 to 1, "preannounce": true, "priority": "low|normal|high", '
     '"expire_s": 600, "language": "en", "id": …}, with "media" in place of "text" for a sound'
@@ -44,17 +44,17 @@ _ASK = (
     '"timeout_s": 10, "id": …}'
 )
 
-KEPT = "mqtt_taken"  # the name under which the store keeps which messages were taken
-_REMEMBERED = 32  # the broker has half as many under way at once
+KEPT = "mqtt_taken"  # key in the store
+_REMEMBERED = 32  # the broker has half as many messages in flight at once
 
 _log = logging.getLogger(__name__)
 
-Answered = Callable[[str, QuestionAnswer | None], None]  # None: it could not be asked at all
+Answered = Callable[[str, QuestionAnswer | None], None]  # None if it could not be asked
 
 
 @dataclass(frozen=True, slots=True)
 class MqttParts:
-    """Parts of a process that stays, as far as MQTT reaches them."""
+    """Parts of the daemon that MQTT reaches."""
 
     box: Box
     desk: AnnouncementService
@@ -67,12 +67,12 @@ class MqttParts:
 @dataclass(frozen=True, slots=True)
 class Say:
     wanted: AnnounceRequest
-    name: str  # by which it is known again; "" where the message tells none
+    name: str  # name by which it is recognised again; "" if the message has none
 
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """A question; `name` comes back with the answer."""
+    """A question. `name` is returned with the answer."""
 
     wanted: QuestionRequest
     name: str
@@ -80,7 +80,7 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Switch:
-    """A switch: of the microphone's mute, or of listening again after an answer."""
+    """A switch: mute the microphone, or listen again after an answer."""
 
     what: Literal["mute", "follow_up"]
     on: bool
@@ -98,25 +98,28 @@ class Press:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Nothing is done."""
+    """An order that is not carried out."""
 
-    what: str  # that was wanted
+    what: str  # the order
     why: str  # one sentence
 
 
 @dataclass(frozen=True, slots=True)
 class Late:
-    """Something to be said that is news no more."""
+    """An announcement or question that comes too late."""
 
     what: str
-    name: str = ""  # of a question
+    name: str = ""  # name of a question
 
 
 Order = Say | Ask | Switch | SettingChange | Press | Refusal | Late
 
 
 def read(topics: Topics, message: Arrival, now: datetime) -> Order | None:
-    """Read a message; None: nothing that Hearth knows. `now`: aware, for what comes late."""
+    """Return the order in a message, None if its topic is not known.
+
+    `now` is timezone-aware and is used to detect late messages.
+    """
     if not message.topic.startswith(f"{topics.base}/"):
         return None
     key = message.topic.removeprefix(f"{topics.base}/")
@@ -188,10 +191,10 @@ def _changed(what: str, text: str) -> Order:
 
 
 def _options(text: str, main: str) -> dict[str, Any]:
-    """The JSON object, or the text as its main key.
+    """Return the JSON object, or the text as its main key.
 
-    Home Assistant's action gives nothing but a message: options may be written into that, as JSON.
-    Raises ValueError.
+    Home Assistant's action only sends a message, so options may be given in it as JSON. Raises
+    ValueError.
     """
     given = _object(text)
     if given is None:
@@ -204,7 +207,8 @@ def _options(text: str, main: str) -> dict[str, Any]:
 
 
 def _object(text: str) -> dict[str, Any] | None:
-    """Raises ValueError for what begins like JSON and is none."""
+    """Return the text as a JSON object, None if it is not one. Raises ValueError for broken
+    JSON."""
     if not text.lstrip().startswith("{"):
         return None
     try:
@@ -219,12 +223,13 @@ def _is_time(sent: Any) -> TypeGuard[float]:
 
 
 def _age(sent: Any, now: datetime) -> float:
-    """Seconds since it was sent (a Unix time); 0 where that is not told, or the clocks differ."""
+    """Return the seconds since it was sent (a Unix time), 0 if unknown or if the clocks differ."""
     return max(0.0, now.timestamp() - sent) if _is_time(sent) else 0.0
 
 
 def _digest(text: str) -> str:
-    """A name for what was sent at a known time: delivered again, it is the same."""
+    """Return a name for a message that was sent at a known time: a repeated delivery has the same
+    name."""
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
@@ -246,7 +251,7 @@ def _refused(what: str, error: Exception, form: str) -> Refusal:
 
 
 class Orders:
-    """Takes one message after the other; questions wait for their answers in tasks of their own."""
+    """Carry out one message after the other; questions wait for their answers in separate tasks."""
 
     def __init__(
         self,
@@ -261,8 +266,12 @@ class Orders:
         may_unmute: bool,
         may_widen: bool,
     ) -> None:
-        """`follow_up`: what the switch turns on; `answered`: told what came of each question;
-        `stands`: told which switch is as it was, whatever whoever turned it shows now."""
+        """`follow_up` is the value that the switch turns on. `answered` is called with the result
+        of each question.
+
+        `stands` is called with the key of a setting that was not changed, so that its state is
+        published again.
+        """
         self._topics = topics
         self._parts = parts
         self._clock = clock
@@ -270,14 +279,15 @@ class Orders:
         self._follow_up = follow_up
         self._answered = answered
         self._stands = stands
-        # Everybody who may write to the broker could do it.
+        # Everyone who may write to the broker could do this.
         let: dict[Loosening, bool] = {"mute": may_unmute, "profile": may_widen}
         self._caller = replace(CALLER, loosens=frozenset(what for what, may in let.items() if may))
         self._taken = Taken(parts.store, clock)
 
     async def take(self, message: Arrival) -> bool:
-        """False: it could not be kept, and must come again. Never raises."""
-        if message.retained:  # it would be done anew at every connection
+        """Carry out a message. Returns False if it could not be kept and must be sent again. Never
+        raises."""
+        if message.retained:  # it would be carried out at every connection
             _log.warning("a retained message on %s is left out", message.topic)
             return True
         try:
@@ -289,7 +299,7 @@ class Orders:
             _log.error("%s", error)
             return not isinstance(order, Say)
         except Exception:
-            # Not taken it would come again at every start, and break every one of them.
+            # If it were not taken, it would come again and fail at every start.
             _log.exception("a message from the broker could not be dealt with")
         return True
 
@@ -319,7 +329,7 @@ class Orders:
             case Refusal(what, why):
                 self._refuse(what, why)
             case Late("ask", name):
-                self._answered(name, QuestionAnswer(result="busy"))  # as any that expired
+                self._answered(name, QuestionAnswer(result="busy"))  # like any expired question
             case Late(what):
                 _log.warning("%s came too late to be said", what)
         return True
@@ -340,7 +350,7 @@ class Orders:
             raise
 
     async def _ask(self, order: Ask) -> None:
-        """Ask, and tell the answer; at once where too many wait already."""
+        """Ask, and report the answer; at once if too many questions are waiting."""
         answer = None
         try:
             answer = await self._parts.box.question(order.wanted, self._caller)
@@ -355,22 +365,23 @@ class Orders:
 
 #
 class Taken:
-    """Names of messages, so that one that the broker sends again is not spoken again.
+    """Names of handled messages, so that a message the broker sends again is not spoken again.
 
-    A message with an id of its own, or with the time at which it was sent, is known by that. Any
-    other is known by its packet's number and its bytes, and only where the broker says that it
-    sends it again: the same text sent twice on purpose is two announcements. Belongs to one task.
+    A message with an id or with the time it was sent is recognised by that. Any other is recognised
+    by its packet number and content, and only if the broker marks it as sent again: the same text
+    sent twice on purpose is two announcements. Used by one task.
     """
 
     def __init__(self, store: SmallValues, clock: Clock) -> None:
         self._store = store
         self._clock = clock
-        self._names: dict[str, str] | None = None  # number and digest -> name; None: not read yet
+        self._names: dict[str, str] | None = None  # number and digest -> name; None until read
 
     async def name(self, message: Arrival, own: str) -> str:
-        """The same for the same message, and on the disk when this returns. Raises StoreError.
+        """Return the message's name, which is the same for a repeated one and on the disk when this
+        returns.
 
-        `own`: what the message calls itself, or "".
+        `own` is the message's own id, or "". Raises StoreError.
         """
         if own or not message.number:
             return own or new_id(self._clock.now())

@@ -1,8 +1,7 @@
-"""The device of Home Assistant by MQTT: its topics, its discovery and the payloads of its states.
+"""The device in Home Assistant by MQTT: its topics, discovery message and state payloads.
 
-Keys as in the documentation of Home Assistant's integration ("MQTT discovery", "Device discovery
-payload"), checked against its schemas of 2026.11. What a release does not know of a key it leaves
-out.
+Keys are those of Home Assistant's documentation ("MQTT discovery", "Device discovery payload"),
+checked against its schemas of 2026.11. Releases ignore keys that they do not know.
 """
 
 import json
@@ -23,72 +22,72 @@ from integrations.mqtt.messages import Subscription
 from integrations.web.requests import QUIET_HOURS
 
 ONLINE, OFFLINE = "online", "offline"
-ON, OFF = "ON", "OFF"  # of a switch, as Home Assistant has them by itself
-UNKNOWN = "None"  # what Home Assistant reads as no value
-GONE = ""  # the broker forgets what it kept
-_OWN = 12  # characters of the box's own id that make a topic its own
+ON, OFF = "ON", "OFF"  # states of a switch, Home Assistant's defaults
+UNKNOWN = "None"  # read by Home Assistant as no value
+GONE = ""  # removes the retained message from the broker
+_OWN = 12  # characters of the device's id in its topic
 
-Say = Callable[[str], str]  # a key of the catalogue -> the words
+Say = Callable[[str], str]  # catalogue key -> words
 Component = dict[str, Any]
 
-NO_PROFILE_SHOWN = "no profile"  # a profile's own name has no spaces
-# Components that are not always there, with their platform, so that they can be taken away.
+NO_PROFILE_SHOWN = "no profile"  # real profile names have no spaces
+# Components that are not always offered, with their platform, so that they can be removed.
 SOMETIMES: Mapping[str, str] = {
     "last_heard": "sensor",
     "last_answer": "sensor",
     "wake_word": "select",
     "profile": "select",
 }
-_TRIGGER = "device_automation"  # has neither an id nor a place among the entities
+_TRIGGER = "device_automation"  # has no unique id and is no entity
 _CONFIG = "config"
-_LATE = int(KEEP.total_seconds())  # after so long what was to be said is news no more
-# The time lets what was delivered twice be known, and what comes late. (`title` is not given.)
+_LATE = int(KEEP.total_seconds())  # seconds after which an announcement is no longer news
+# The time identifies messages delivered twice or late. (`title` is not available.)
 _MESSAGE = '{"text": {{ value | tojson }}, "sent": {{ now().timestamp() }}}'
 _QUESTION = '{"question": {{ value | tojson }}, "sent": {{ now().timestamp() }}}'
 
 
 @dataclass(frozen=True, slots=True)
 class Topics:
-    base: str  # everything of ours begins with it
-    prefix: str  # where Home Assistant looks for devices
-    identifier: str  # of this box, the same for ever
+    base: str  # prefix of all our topics
+    prefix: str  # discovery prefix of Home Assistant
+    identifier: str  # id of this device, which never changes
 
     @property
     def client(self) -> str:
-        """Our name at the broker, under which it keeps the session."""
+        """Client id at the broker, under which it keeps the session."""
         return f"hearth-{self.identifier}"
 
     @property
     def config(self) -> str:
-        """Topic of which Home Assistant makes the device; retained."""
+        """Retained topic from which Home Assistant creates the device."""
         return f"{self.prefix}/device/hearth_{self.identifier}/config"
 
     @property
     def birth(self) -> str:
-        """Topic by which Home Assistant says that it has started."""
+        """Topic on which Home Assistant reports that it has started."""
         return f"{self.prefix}/status"
 
     @property
     def availability(self) -> str:
-        """ONLINE or OFFLINE; retained."""
+        """Retained topic with ONLINE or OFFLINE."""
         return f"{self.base}/availability"
 
     @property
     def events(self) -> str:
-        """Topic of what happens, as JSON with `event_type`."""
+        """Topic of events, as JSON with `event_type`."""
         return f"{self.base}/event"
 
     @property
     def answer(self) -> str:
-        """Topic of the answers to questions that were asked by MQTT, as JSON."""
+        """Topic of answers to questions asked by MQTT, as JSON."""
         return f"{self.base}/answer"
 
     def state(self, key: str) -> str:
-        """Return the topic of the state of one thing; retained."""
+        """Return the retained topic of a state."""
         return f"{self.base}/{key}"
 
     def order(self, key: str) -> str:
-        """Return the topic by which a thing is done: announce, ask, listen, stop."""
+        """Return the topic of an action: announce, ask, listen, stop."""
         return f"{self.base}/{key}"
 
     def setting(self, key: str) -> str:
@@ -96,10 +95,10 @@ class Topics:
         return f"{self.base}/{key}/set"
 
     def subscriptions(self) -> tuple[Subscription, ...]:
-        """Return the topics that Hearth listens to.
+        """Return the topics that Hearth subscribes to.
 
-        What is to be said or set is kept by the broker while we are away. A button that is pressed
-        then does nothing later, and a question that comes late helps nobody any more.
+        The broker keeps announcements and settings while we are away. A button pressed then has no
+        effect later, and a late question helps nobody.
         """
         return (
             Subscription(self.birth, 1),
@@ -116,11 +115,11 @@ def topics_of(mqtt: Mqtt, identifier: str) -> Topics:
 
 @dataclass(frozen=True, slots=True)
 class Offered:
-    """Part of the device that depends on the settings."""
+    """Parts of the device that depend on the settings."""
 
-    words: bool = False  # what was said may be shown (`privacy.share_heard`)
+    words: bool = False  # what was said may be shown
     wake_words: tuple[str, ...] = ()
-    profiles: tuple[str, ...] = ()  # as they are shown
+    profiles: tuple[str, ...] = ()  # names as shown
 
     def has(self, key: str) -> bool:
         if key in ("wake_word", "profile"):
@@ -129,13 +128,13 @@ class Offered:
 
 
 def offered(live: LiveSettings, *, words: bool) -> Offered:
-    """Return the choices that there are; one option alone is no choice."""
+    """Return the available choices; a single option is no choice."""
     profiles = tuple(shown_profile(name) for name in live.options("profile"))
     return Offered(words, tuple(live.options("wake_word")), profiles if len(profiles) > 1 else ())
 
 
 def shown_profile(name: str) -> str:
-    """Name a profile for Home Assistant, which takes the word "none" for no value at all."""
+    """Return a profile's name for Home Assistant, which takes the word "none" for no value."""
     return NO_PROFILE_SHOWN if name == NO_PROFILE else name
 
 
@@ -151,7 +150,7 @@ class _Maker:
     def entity(
         self, platform: str, key: str, icon: str, category: str = "", name: str = "", **more: Any
     ) -> Component:
-        """Make one without a state; its id is given to it by the discovery."""
+        """Return a component without a state; `discovery` adds its id."""
         shown = self._say(f"device.{name or key}")
         made = {"platform": platform, "name": shown, "icon": f"mdi:{icon}", **more}
         return {**made, "entity_category": category} if category else made
@@ -159,13 +158,13 @@ class _Maker:
     def settable(
         self, platform: str, key: str, icon: str, category: str = _CONFIG, **more: Any
     ) -> Component:
-        """Make one with a state that may be changed."""
+        """Return a component whose state can be changed."""
         more["command_topic"] = self.topics.setting(key)
         state = self.topics.state(key)
         return self.entity(platform, key, icon, category, state_topic=state, **more)
 
     def reading(self, key: str, reading: Reading) -> Component:
-        """Make one that shows a row of the table of entities."""
+        """Return a component that shows a row of the table of entities."""
         topic = self.topics.state(key)
         told = {
             "state_topic": topic,
@@ -182,8 +181,8 @@ class _Maker:
 
 
 def _templates(key: str, topic: str, *, words: bool) -> Mapping[str, str]:
-    """Tell how the JSON of `_payload` is read, where it is JSON."""
-    if words:  # the state is cut at what Home Assistant takes, the attribute is whole
+    """Return the templates that read the JSON of `_payload`, if it is JSON."""
+    if words:  # the state is cut to Home Assistant's limit, the attribute is complete
         return {
             "value_template": "{{ value_json.text[:255] if value_json.text else None }}",
             "json_attributes_topic": topic,
@@ -204,7 +203,7 @@ def _templates(key: str, topic: str, *, words: bool) -> Mapping[str, str]:
 
 
 def _controls(make: _Maker, there: Offered) -> dict[str, Component]:
-    """Make what can be used, beside what is only shown."""
+    """Return the components that can be used, not only shown."""
     order, entity, settable = make.topics.order, make.entity, make.settable
     percent: dict[str, Any] = {
         "min": 0,
@@ -277,7 +276,7 @@ def components(topics: Topics, there: Offered, say: Say) -> dict[str, Component]
 
 
 def retained(topics: Topics) -> tuple[str, ...]:
-    """Return the topics of all states that there can be."""
+    """Return the topics of all possible states."""
     everything = Offered(words=True, wake_words=("any",), profiles=("any",))
     made = components(topics, everything, str).values()
     states = (part["state_topic"] for part in made if "state_topic" in part)
@@ -290,17 +289,17 @@ class Looks:
     version: str
     manufacturer: str
     model: str
-    area: str = ""  # suggested; what a person sets in Home Assistant stays
+    area: str = ""  # suggested area; an area that a person sets in Home Assistant is kept
 
 
 def discovery(topics: Topics, looks: Looks, offered: Offered, say: Say) -> str:
-    """Return the payload of `topics.config`: the one retained message that makes the device."""
+    """Return the payload of `topics.config`, the retained message that creates the device."""
     parts = {
         key: part if part["platform"] == _TRIGGER else _identified(key, part, topics, looks)
         for key, part in components(topics, offered, say).items()
     }
     for key, platform in SOMETIMES.items():
-        # A component with nothing but its platform is taken away, if it was there.
+        # A component with only its platform is removed, if it existed.
         parts.setdefault(key, {"platform": platform})
     device = {
         "identifiers": [f"hearth_{topics.identifier}"],
@@ -322,7 +321,7 @@ def discovery(topics: Topics, looks: Looks, offered: Offered, say: Say) -> str:
 
 
 def entity_id(looks: Looks, platform: str, key: str) -> str:
-    """Return the id that Home Assistant is asked for, such as "notify.hearth_kitchen_announce"."""
+    """Return the entity id that is requested, such as "notify.hearth_kitchen_announce"."""
     return f"{platform}.{_slug(looks.name)}_{key}"
 
 
@@ -343,7 +342,7 @@ def _slug(name: str) -> str:
 def states(facts: StatusSnapshot, live: LiveSettings, there: Offered) -> dict[str, str]:
     """Return the payloads of the retained topics, by key.
 
-    One that is not offered is GONE, from the broker too.
+    An entity that is not offered is GONE, which removes it from the broker too.
     """
     told = {
         "mute": _switch(facts.standing.muted),
@@ -352,7 +351,8 @@ def states(facts: StatusSnapshot, live: LiveSettings, there: Offered) -> dict[st
         "wake_word": _among(live.wake_word, there.wake_words),
         "profile": _among(shown_profile(live.profile), there.profiles),
         "quiet_hours": live.quiet_hours,
-        "volume": str(min(100, round(100 * live.volume))),  # it may be louder than its own
+        # The volume may exceed the voice's own loudness.
+        "volume": str(min(100, round(100 * live.volume))),
         "speed": f"{live.speed:g}",
     }
     told |= {key: _payload(key, reading, facts) for key, reading in READINGS.items()}

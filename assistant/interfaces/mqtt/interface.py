@@ -1,4 +1,5 @@
-"""Hearth at an MQTT broker: a device of Home Assistant that shows its state and can be used."""
+"""Hearth at an MQTT broker: a device in Home Assistant that shows its state and can be
+controlled."""
 
 import asyncio
 import json
@@ -34,20 +35,21 @@ from integrations.mqtt.messages import Arrival, Broker, Publication
 from integrations.owner import Opened, OwnedTasks
 from integrations.web.requests import QuestionAnswer
 
-AGAIN_S = 1.0  # after the broker did not take something
-EVENT_S = 15.0  # after which what happened is told to nobody: an automation would act on old news
-FAREWELL_S = 2.0  # to say that nobody is there any more
-_MOST_EVENTS = 64  # that wait for the broker; beyond that the oldest is left out
-_LARGEST = 8_000  # characters of an event; Home Assistant keeps attributes up to 16 KB
+AGAIN_S = 1.0  # seconds to wait after a failed publication
+EVENT_S = 15.0  # seconds after which an event is dropped: an automation would react to old news
+FAREWELL_S = 2.0  # seconds to publish that Hearth is offline
+_MOST_EVENTS = 64  # events waiting for the broker; beyond this the oldest is dropped
+_LARGEST = 8_000  # characters of an event; Home Assistant keeps attributes of up to 16 KB
 
 _log = logging.getLogger(__name__)
 
 
 class MqttInterface(Opened):
-    """Enter it; it never fails because the broker is away, and tries again until it leaves.
+    """Connection to the broker while entered. It never fails because the broker is away, but keeps
+    trying.
 
-    Everything is published anew at each connection and whenever Home Assistant has started. What
-    happens while there is no broker is told once there is one, if that is soon.
+    Everything is published again at each connection and after Home Assistant has started. Events
+    that happen without a connection are published later, if that is soon.
     """
 
     def __init__(
@@ -81,7 +83,7 @@ class MqttInterface(Opened):
         will = Publication(topics.availability, OFFLINE, retain=True)
         self._changed = asyncio.Event()
         self._greeting = True  # everything is to be published
-        self._told: dict[str, str] = {}  # at this connection, by key
+        self._told: dict[str, str] = {}  # states published over this connection, by key
         self._events: deque[tuple[float, Publication]] = deque(maxlen=_MOST_EVENTS)
         self._intents = Intents()
         self._client = dial(
@@ -108,13 +110,13 @@ class MqttInterface(Opened):
 
     @property
     def problem(self) -> str:
-        """Reason why nobody sees Hearth at the broker now, in a sentence; "": they do."""
+        """Sentence that says why Hearth is not connected to the broker, "" while it is."""
         return str(self._client.problem or "")
 
-    # --- what goes out
+    # --- outgoing
 
     def _greet(self) -> None:
-        """A new connection, or a Home Assistant that has just started."""
+        """Publish everything again, after a new connection or a start of Home Assistant."""
         self._greeting = True
         self._changed.set()
 
@@ -168,7 +170,7 @@ class MqttInterface(Opened):
         self._queue(self._topics.answer, told)
 
     def _stands(self, key: str) -> None:
-        """Tell its state again though it has not changed."""
+        """Publish this state again although it has not changed."""
         self._told.pop(key, None)
         self._changed.set()
 
@@ -185,7 +187,7 @@ class MqttInterface(Opened):
         except (IntegrationError, TimeoutError) as error:
             _log.info("the broker was not told of the end: %s", str(error) or "no answer in time")
 
-    # --- what comes in
+    # --- incoming
 
     async def _receive(self, message: Arrival) -> bool:
         if message.topic == self._topics.birth:
@@ -196,7 +198,8 @@ class MqttInterface(Opened):
 
 
 def event(happening: BusEvent, intent: str | None, *, words: bool) -> str | None:
-    """Return the payload of an event, None where it is not told. `words`: they may go out."""
+    """Return the payload of an event, None if it is not published. `words`: words may be
+    included."""
     if happening.kind not in EVENTS:
         return None
     told: dict[str, Any] = {"event_type": happening.kind, "turn_id": happening.turn_id}
@@ -207,9 +210,9 @@ def event(happening: BusEvent, intent: str | None, *, words: bool) -> str | None
 
 
 def answered(name: str, answer: QuestionAnswer | None, *, words: bool) -> str:
-    """Return the payload of an answer to a question asked by MQTT; None: it could not be asked.
+    """Return the payload of an answer to a question asked by MQTT; None if it could not be asked.
 
-    The values that were asked for go to whoever asked; the sentence only where words may go out.
+    The program that asked gets the values; the sentence is only included if words may be published.
     """
     told: dict[str, Any] = {"event_type": ANSWERED, "id": name}
     if answer is None:
@@ -240,7 +243,7 @@ def broker_of(mqtt: Mqtt) -> Broker:
 
 
 async def own_identifier(file: DeviceFile) -> str:
-    """Return the box's own id, made now where it has none. Raises ConfigError."""
+    """Return the device's own id, creating it if needed. Raises ConfigError."""
     async with file.alone():
         record = await asyncio.to_thread(file.read)
         if record is None:
@@ -250,7 +253,7 @@ async def own_identifier(file: DeviceFile) -> str:
 
 
 async def take_away(mqtt: Mqtt, identifier: str) -> None:
-    """Remove all of this box from the broker and from Home Assistant. Raises IntegrationError."""
+    """Remove this device from the broker and from Home Assistant. Raises IntegrationError."""
     topics = topics_of(mqtt, identifier)
     kept = (topics.config, *retained(topics), topics.availability)
     gone = [Publication(topic, "", retain=True) for topic in kept]
