@@ -89,20 +89,20 @@ class AnnouncementQueue:
         return over
 
     def take(self) -> tuple[AnnouncementRecord, bool] | None:
-        """Take out the next one. Returns it and True if it is in the store, or None if none
-        waits."""
+        """Take out the next announcement, with True if it is in the store. Returns None if
+        none waits."""
         record = first(self._waiting.values())
         if record is None:
             return None
         return record, self._remove(record)
 
     def take_old(self, now: datetime) -> list[tuple[AnnouncementRecord, bool]]:
-        """Take out the expired ones, each with True if it is in the store."""
+        """Take out the expired announcements, each with True if it is in the store."""
         old = [one for one in self._waiting.values() if not is_news(one, now)]
         return [(one, self._remove(one)) for one in old]
 
     def _remove(self, record: AnnouncementRecord) -> bool:
-        """Remove one. Returns True if it is in the store."""
+        """Remove an announcement. Returns True if it is in the store."""
         del self._waiting[record.id]
         kept = record.id in self._kept
         self._kept.discard(record.id)
@@ -193,7 +193,7 @@ class Announcements(Opened):
         self._over = True
 
     def _give_up(self) -> None:
-        """Report unspoken announcements as over to those who wait for them."""
+        """End the waiting of those who wait for an announcement that will not be spoken."""
         for end in self._ends.values():
             end.set_result(False)
         self._ends.clear()
@@ -357,7 +357,7 @@ class Announcements(Opened):
         self._end(record, said=said)
 
     async def _until_heard(self, record: AnnouncementRecord) -> bool:
-        """Speak it, and again if the loudspeaker disappears in the middle, until it expires."""
+        """Speak an announcement, and repeat it if the loudspeaker disappears, until it expires."""
         clip, media = None, record.options.get("media")
         if media and self._sounds is not None:
             clip = await self._sounds.take(record.id, str(media))
@@ -382,7 +382,7 @@ class Announcements(Opened):
         await self._speaker.rest()
 
     async def _say(self, record: AnnouncementRecord, clip: Clip | None) -> bool:
-        """Speak it. Returns True if nothing was lost for want of a loudspeaker."""
+        """Speak an announcement. Returns True if nothing was lost for want of a loudspeaker."""
         before = self._drops
         self._saying, self._played = record.text, True
         language = str(record.options.get("language") or self._language_of(record.text))

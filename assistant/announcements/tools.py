@@ -187,7 +187,6 @@ class Announcer(Opened):
         await stack.enter_async_context(self._tasks)
 
     def tool(self) -> BuiltIn:
-        """Return the tool for the menu."""
         return BuiltIn(
             name=ANNOUNCE,
             description="Says something aloud in the home, in one room or in all of them. Call it "

@@ -129,8 +129,6 @@ _KEEPING = "keep"  # "leave it locked": only after a no
 
 
 class AnswerKind(Enum):
-    """Kind of a whole answer."""
-
     YES = "yes"
     ALWAYS = "always"  # "yes, always"
     NO = "no"
@@ -337,7 +335,6 @@ def _ends(words: Words, at: int, phrases: frozenset[Words]) -> Iterator[int]:
 
 
 def _is_said(act: SpokenAction, words: Words) -> bool:
-    """Return True if the words contain the action."""
     for at in range(len(words)):
         if words[at : at + len(act.before)] == act.before:
             behind = words[at + len(act.before) :]

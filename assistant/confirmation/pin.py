@@ -281,7 +281,7 @@ class _Attempts:
 
     @property
     def lock_s(self) -> float:
-        """Length of this lock-out."""
+        """Length of this lock-out in seconds."""
         return min(FIRST_LOCK_S * 2.0 ** min(self.locks - 1, 16), LONGEST_LOCK_S)
 
 

@@ -118,7 +118,7 @@ class Witness:
         self._wake_words = tuple(word.casefold() for word in wake_words)
 
     def hears(self, language: str) -> bool:
-        """Return True if a recogniser of the owner's own handles the language."""
+        """Return True if the owner has a recogniser for the language, on this device or another."""
         return _is_among(language, self._hears.words)
 
     def hears_secrets(self, language: str) -> bool:

@@ -100,7 +100,7 @@ class Observed:
 
 @dataclass(frozen=True, slots=True)
 class Awaited:
-    """The state that an entity should reach, as a test of the entity."""
+    """State that an entity should reach, given as a test."""
 
     shows: Callable[[Entity], bool]
     word: str = ""  # "locked", "unlocked", "opened" or "closed"; "" for any other change
@@ -139,7 +139,8 @@ class ToolOutcome:
 
     @property
     def failed(self) -> bool:
-        """True if the call had no effect, so that repeating the very same call is pointless."""
+        """True if the call did not succeed, so that the same call should not be repeated
+        endlessly."""
         if self.decision is Decision.NEEDS_CONFIRMATION:
             return False
         return self.status in (Status.FAILED, Status.TIMEOUT, Status.NOT_RUN)
@@ -186,8 +187,8 @@ class Program:
 
     @property
     def caller(self) -> str:
-        """Its name if the turn is the program's own; "" if it is a person's, even if a program
-        takes part."""
+        """Name of the program if the turn is its own; "" if it is a person's, even with a program's
+        part in it."""
         return "" if self.rights.asks or self.name in (REQUEST, COMMAND) else self.name
 
 
@@ -297,7 +298,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Settlement:
-    """Answer to a question."""
+    """End of a question: the verdict, and who gave it."""
 
     verdict: Verdict
     by: str = ""  # who answered: "voice", "typed", "pin", "phone NAME"; "" if there was no answer

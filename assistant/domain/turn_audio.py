@@ -48,7 +48,7 @@ class TurnAudio:
         self._tell()
 
     def abandon(self) -> None:
-        """Give the turn up: keep and deliver no more sound, and treat what there is as no sentence.
+        """Give up the turn: keep and deliver no more sound, and never treat it as a sentence.
 
         Readers wait until the turn's own cancellation reaches them. Otherwise they would take the
         silence for the end of the sentence and answer half of it. Ignored after `finish`.

@@ -6,7 +6,8 @@ from importlib.metadata import PackageNotFoundError, version
 
 @cache  # reading it opens a file, which fails once too many are open
 def own_version() -> str:
-    """Return a version such as "0.1.0", or "0" if Hearth runs from its sources uninstalled."""
+    """Return a version such as "0.1.0", or "0" if Hearth runs from sources without being
+    installed."""
     try:
         return version("hearth-voice")
     except PackageNotFoundError:

@@ -321,7 +321,6 @@ class LongWork:
     catalogue: Catalogue
 
     def tools(self) -> tuple[BuiltIn, BuiltIn]:
-        """Return both tools for the menu."""
         doing = BuiltIn(
             name=WHAT_ARE_YOU_DOING,
             description="What you are still working on in the background. Call it when the person "

@@ -111,7 +111,6 @@ class LongThinking:
         self._under_way = 0  # pieces of thinking, including those that are not jobs yet
 
     def tool(self) -> BuiltIn:
-        """Return the tool for the menu."""
         return BuiltIn(
             name=THINK_LONGER,
             description="Hands a hard question to a slower, more thorough mind that can use the "
@@ -231,7 +230,6 @@ class Looking:
     catalogue: Catalogue
 
     def tool(self) -> BuiltIn:
-        """Return the tool for the menu."""
         return BuiltIn(
             name=LOOK_AT_CAMERA,
             description="Looks through a camera of the home at this moment and answers a question "

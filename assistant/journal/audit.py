@@ -121,7 +121,6 @@ def erase_audit_rows(db: sqlite3.Connection, before: str) -> None:
 
 
 def audit_row(record: AuditRecord) -> dict[str, Any]:
-    """Return the columns of an audit row."""
     return {
         **columns(record),
         "at": instant(record.at),

@@ -91,7 +91,7 @@ def _corrects(following: CommandTurn, command: CommandTurn) -> bool:
 
 
 def _came_to_nothing(calls: Sequence[Call]) -> bool:
-    """Return True if the last call failed; it may have made up for earlier failures."""
+    """Return True if the last call failed; if it succeeded, it made up for earlier failures."""
     return bool(calls) and calls[-1][2] is not Status.DONE
 
 
@@ -246,7 +246,7 @@ class Reports:
         return [CostRow(**row) for row in rows]
 
     async def shares(self, since: datetime) -> Shares:
-        """Return the success of people's commands since `since`; see `Shares`."""
+        """Count the results of people's commands since `since`; see `Shares`."""
         judged = await self._database.read(lambda db: judged_commands(db, instant(since)))
         return shares_of(judged)
 

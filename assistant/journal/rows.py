@@ -31,7 +31,6 @@ def instant(time: datetime) -> str:
 
 
 def turn_row(turn: TurnRecord) -> dict[str, Any]:
-    """Return the columns of a turn."""
     error, asked = turn.error, turn.confirmation
     return {
         "turn_id": turn.turn_id,
@@ -98,7 +97,6 @@ def columns(record: Any) -> dict[str, Any]:
 
 
 def call_row(call: CallRecord, writer: str) -> dict[str, Any]:
-    """Return the columns of a call."""
     return {
         **columns(call),
         "arguments": _json(call.arguments),

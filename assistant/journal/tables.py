@@ -313,7 +313,6 @@ def kept_value(db: sqlite3.Connection, name: str) -> Any | None:
 
 
 def drop_value(db: sqlite3.Connection, name: str) -> None:
-    """Delete the value of that name."""
     db.execute("DELETE FROM kept WHERE name = ?", (name,))
 
 

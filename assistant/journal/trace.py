@@ -69,7 +69,7 @@ def slowest(found: list[Stage]) -> Stage | None:
 
 
 def first_sound_ms(timeline: Mapping[str, float]) -> float | None:
-    """Return the ms from the last speech, or the end of typing, to the first sample of the
+    """Return the milliseconds from the end of speech or typing to the first sample of the
     answer."""
     since = timeline.get("speech_end", timeline.get("end_of_turn"))
     if since is None or "first_audio_out" not in timeline:

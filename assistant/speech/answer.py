@@ -38,8 +38,6 @@ class SpokenAnswer:
 
 @dataclass(frozen=True, slots=True)
 class _Words:
-    """A clause."""
-
     text: str
     language: str | None  # None: a transcript of the brain's own voice
 

@@ -78,7 +78,7 @@ class ClockReader:
         return " ".join(said)
 
     def _lasting(self, *parts: int) -> str:
-        """Return the length in "0:05:00", five minutes; a time of day with seconds is
+        """Return "0:05:00" as a length of five minutes; a time of day with seconds is
         "00:05:00"."""
         said = [
             self._counted(number, unit)

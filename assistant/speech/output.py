@@ -134,7 +134,7 @@ class SpeechOutput:
         await self._sounds.play(name)
 
     async def tell_opening(self) -> bool:
-        """Play the tone for a microphone that a program opens, which nothing silences, to its end.
+        """Play the tone of an opening microphone to its end. Nothing can silence it.
 
         Returns False if nobody can have heard it, because there is no loudspeaker.
         """
@@ -150,7 +150,7 @@ class SpeechOutput:
         return self._sounds.is_on(name)
 
     async def ring(self, name: str) -> None:
-        """Queue a sound as a ringing that lasts until `hush`."""
+        """Queue a sound in the ringing stream, which `hush` silences."""
         if self._sounds.is_on(name):
             await self._streams["ringing"].play(*earcon(name), _ALARM)
 
@@ -251,8 +251,7 @@ class Sounds:
             await self._queue(name)
 
     async def opening(self) -> bool:
-        """Play the tone for a microphone that a program opens. Returns True if it played to its
-        end.
+        """Play the tone of a microphone that a program opens. Returns True if it played to its end.
 
         It cannot be turned off or made silent by a volume.
         """

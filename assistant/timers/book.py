@@ -145,7 +145,6 @@ class TimerBook:
         return await self._store.timers()
 
     async def start(self, seconds: float, name: str, language: str) -> TimerRecord:
-        """Start a new timer."""
         timer = await self.set(Wanted(seconds=seconds, name=name, language=language))
         assert timer is not None
         return timer
@@ -288,8 +287,7 @@ class ProgramTimers:
         return False
 
     def next(self) -> tuple[datetime | None, int]:
-        """Return the time of the next ring (None if there is none) and the number of ringing kinds
-        of timers."""
+        """Return the time of the next ring, or None, and the number of timers that can ring."""
         now = self._now()
         ringing = [timer for timer in self._keeper.timers if timer.kind in RINGING]
         coming = [
@@ -354,7 +352,7 @@ class ProgramTimers:
 
 
 def _plain(text: str) -> str:
-    """Put a text on one line, without surrounding spaces and full stops."""
+    """Return a text on one line, without surrounding spaces and full stops."""
     return one_line(text, LONGEST_TEXT).strip(" .")
 
 

@@ -40,7 +40,7 @@ class Complaints:
         self._now[kind] = trouble
 
     def over(self, kind: str) -> bool:
-        """Note that it works again. Returns True if there was a problem before."""
+        """Clear a problem. Returns True if there was one."""
         return self._now.pop(kind, None) is not None
 
     async def safely(self, work: Awaitable[Any]) -> bool:

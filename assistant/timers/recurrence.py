@@ -55,7 +55,6 @@ class Sun:
     sunset: datetime | None = None
 
     def of(self, event: SunEvent) -> datetime | None:
-        """Return the time of that event."""
         return self.sunrise if event == "sunrise" else self.sunset
 
 
@@ -78,7 +77,6 @@ class Rule:
         return bool(self.weekdays) or len(self.dates) > 1
 
     def as_json(self) -> dict[str, Any]:
-        """Return the rule as JSON for the store and for programs."""
         return {
             "at": self.at.isoformat() if self.at is not None else None,
             "sun": self.sun,
@@ -100,8 +98,9 @@ def rule_from(row: dict[str, Any]) -> Rule:
 
 
 def next_after(rule: Rule, after: datetime, zone: tzinfo, sun: Sun = DARK) -> datetime | None:
-    """Return the first time after `after`, in UTC, or None if there is none or the sun's is
-    unknown.
+    """Return the rule's first time after `after`, in UTC.
+
+    Returns None if there is none, or if the time of the sun is unknown.
 
     Sunrise and sunset on later days are assumed to be as on the known day. They shift by at most
     about 4 min a day where people live, and callers ask again when newer times are known.
@@ -169,8 +168,10 @@ _NAME = "timers.sun"
 
 
 class Almanac:
-    """Computes the next time of rules. The sun's times are stored, so they are known while Home
-    Assistant is unreachable."""
+    """Calendar of the house: finds the next time of a rule.
+
+    The times of the sun are stored, so that they are known while Home Assistant is unreachable.
+    """
 
     def __init__(self, zone: tzinfo, house: Callable[[], House], store: SmallValues) -> None:
         self.zone = zone

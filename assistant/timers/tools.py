@@ -58,7 +58,6 @@ class TimerTools:
         self._catalogue = telling.catalogue
 
     def tools(self) -> tuple[BuiltIn, BuiltIn, BuiltIn, BuiltIn]:
-        """Return the tools for the menu."""
         return (
             self._tool(
                 START_TIMER,

@@ -87,12 +87,10 @@ class LanguageTable:
 
 
 def integer(number: int, unit: Unit | None = None) -> str:
-    """Return a whole number as digits."""
     return str(number)
 
 
 def spell(digits: str) -> str:
-    """Return the digits, separated by spaces."""
     return " ".join(digits)
 
 

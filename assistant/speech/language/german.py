@@ -16,8 +16,8 @@ _TENS = {20: "zwanzig", 30: "dreißig"}
 
 
 def _ordinal(day: int, before: str) -> str:
-    """Return a day as an ordinal in words, because a voice takes "21. November" for a
-    sentence end."""
+    """Return a day as an ordinal in words, because a voice ends the sentence at "21." in "21.
+    November"."""
     if day < 20:
         stem = _ORDINALS.get(day) or f"{_ONES[day]}t"
     else:

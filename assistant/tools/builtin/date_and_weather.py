@@ -29,8 +29,6 @@ DAYS = 7  # in a week
 
 @dataclass(frozen=True, slots=True)
 class Day:
-    """Forecast of one day."""
-
     day: date
     condition: str | None  # as Home Assistant names it
     high: float | None  # in the entity's unit

@@ -112,7 +112,6 @@ class MenuEntry:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All names of the tool."""
         return tuple(dict.fromkeys((self.tool.name, self.suffix, self.declaration.name)))
 
     @property
@@ -233,7 +232,7 @@ def _digest(tools: Sequence[McpTool]) -> str:
 
 
 def _in_turns(ranked: Sequence[MenuEntry], servers: Mapping[str, ServerSpec]) -> list[MenuEntry]:
-    """Take portions of the servers beside the home's in turn, trusted servers first."""
+    """Take portions of all servers except the home's in turn, trusted servers first."""
     portions = in_turns([one.server for one in ranked], [one.declaration for one in ranked])
 
     def turn(at: int) -> tuple[int, int]:

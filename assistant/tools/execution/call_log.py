@@ -85,7 +85,7 @@ class CallLog:
         return self._clock.monotonic()
 
     def elapsed_ms(self, request: Request) -> float:
-        """Return the ms since the call was requested."""
+        """Return the milliseconds since the call was requested."""
         return round((self._clock.monotonic() - request.began_s) * 1000, 1)
 
     def _audited(self, request: Request, outcome: ToolOutcome) -> AuditRecord:

@@ -31,7 +31,7 @@ _Queued = tuple[Request, Way, Frozen]
 
 
 class Confirmations:
-    """Confirmations: one question at a time, each good for one call."""
+    """Asks a person about gated calls: one question at a time, each good for one call."""
 
     def __init__(
         self,

@@ -244,7 +244,7 @@ CheckAnswer = Callable[[SentenceMatch], Awaitable[str]]
 
 
 class EngineCalls:
-    """Runs calls that are a sentence for Home Assistant's engine. Its reply goes into `data`."""
+    """Runs sentences with Home Assistant's conversation engine. Its reply goes into `data`."""
 
     def __init__(
         self,

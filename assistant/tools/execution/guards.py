@@ -39,8 +39,6 @@ BURSTS: Mapping[Tier, int] = {Tier.COMFORT: 30, Tier.COSTLY: 4, Tier.SECURE: 3}
 
 @dataclass(slots=True)
 class _Turn:
-    """Calls of one turn."""
-
     calls: int = 0
     mutations: int = 0
     rounds: int = 0
@@ -176,7 +174,7 @@ class Hushed(Protocol):
 
     @property
     def quiet(self) -> bool:
-        """True if nothing plays in the room, or has since the pause."""
+        """True if nothing has played in the room since the pause."""
         ...
 
     async def resume(self) -> None:
@@ -216,8 +214,6 @@ PROBE_S = 30.0  # a probe without a result is given up
 
 @dataclass(slots=True)
 class _Breaker:
-    """Breaker of one server."""
-
     failures: int = 0  # in a row
     pause_s: float = FIRST_PAUSE_S  # of the next opening
     until_s: float | None = None  # open until then, on the monotonic clock; None: closed

@@ -40,8 +40,6 @@ _PREFIX = "Error calling tool: "
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A parsed answer."""
-
     text: str  # cleaned and capped; data, never instructions
     error: str = ""  # the server's reason; empty on success
     succeeded: tuple[str, ...] = ()  # entity ids

@@ -59,7 +59,6 @@ class Entry:
         return f"{self.turn_id}-{self.key}"
 
     def begin(self, order: int, tier: Tier, entities: tuple[str, ...]) -> None:
-        """Count it as sent."""
         self.order, self.tier, self.entities = order, tier, entities
 
     def end(self, outcome: ToolOutcome) -> None:
@@ -340,7 +339,6 @@ class Pending:
 
     @property
     def frozen(self) -> Frozen | None:
-        """The call that waits now, or None."""
         if self._frozen is not None and self._clock.monotonic() >= self._until_s:
             self._frozen = None
         return self._frozen

@@ -101,7 +101,7 @@ class HouseAnswers:
 
 
 def spoken_age(age_s: float, say: Catalogue, language: str) -> str:
-    """Return an age such as "4 minutes", in whole minutes or less precisely below one minute."""
+    """Return an age such as "4 minutes", to the minute; below one minute a fixed phrase."""
     if age_s < 60:
         return say.say("house_state.short", language)
     return length_of(age_s // 60 * 60, say, language)

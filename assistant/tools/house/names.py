@@ -36,7 +36,6 @@ def named_thing(name: str, say: Catalogue, language: str) -> str:
 
 
 def capitalised(text: str) -> str:
-    """Return the text with a capital first letter."""
     return text[:1].upper() + text[1:]
 
 

@@ -42,7 +42,7 @@ class Miss(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """Effect of a call on the house, as ids in the house's order."""
+    """Things that a call would touch, as ids in the house's order."""
 
     touched: tuple[str, ...] = ()  # exactly the things that Home Assistant would act on
     # Exposed things in doubt, none of which is touched: they share the name, have a name that looks
@@ -213,7 +213,7 @@ def consequences(
 ) -> list[tuple[str, Action]]:
     """Return everything that is switched, and in which direction.
 
-    That includes the entities, the members of groups (in the same direction), and the things that a
+    This includes the entities, the members of groups (in the same direction), and the things that a
     scene, script or automation touches (in the configured direction, or either if unknown).
     """
     reached: dict[tuple[str, Action], None] = {}
@@ -284,7 +284,8 @@ def domain_of(entity_id: str) -> str:
 
 
 def listed(value: Any) -> list[str]:
-    """Return a list of texts; `domain` and `device_class` may come as a list or a single text."""
+    """Return a value as a list of texts. `domain` and `device_class` may come as a list or a single
+    text."""
     values = value if isinstance(value, list | tuple) else [value]
     return [item for item in values if isinstance(item, str) and item]
 

@@ -68,7 +68,6 @@ class ModeKeeper:
 
     @property
     def current(self) -> Mode:
-        """Mode at this moment."""
         return self._at(self._switched, self._clock.now())
 
     @property
@@ -98,7 +97,7 @@ class ModeKeeper:
     def loosens(self, mode: Mode, until: datetime | None = None) -> bool:
         """Return True if `set` would at any later time allow more than the present mode.
 
-        That includes a stricter mode that ends sooner than the present one.
+        This includes a stricter mode that ends sooner than the present one.
         """
         now, asked = self._clock.now(), _Switched(mode, until)
         times = [now, *(one for one in (self.until, until) if one is not None and one > now)]
@@ -236,7 +235,6 @@ class Ratings:
 
     @property
     def tiers(self) -> Mapping[str, Tier]:
-        """Ratings by entity id."""
         return self._tiers
 
     async def load(self) -> None:
@@ -276,7 +274,8 @@ def unknown_effects(house: House) -> list[Entity]:
 
 
 def may_open(house: House) -> list[Entity]:
-    """Return the exposed things that may be openers or silence an alarm until the owner rates them.
+    """Return the exposed things that count as openers, or as silencing an alarm, until they are
+    rated.
 
     These are covers without a class, relays by their name, and things that were seen to open
     something.

@@ -33,8 +33,6 @@ _KIND = ("domain", "device_class")
 
 @dataclass(frozen=True, slots=True)
 class MendedArgument:
-    """One corrected argument."""
-
     key: str  # as given: "name", "area", "floor"
     given: str
     meant: str  # the house's own name, or an entity id if the name is shared

@@ -204,7 +204,7 @@ def _is_elsewhere(
 def wants_words(name: str, arguments: Mapping[str, Any]) -> bool:
     """Return True if the person's own words may decide about a call.
 
-    That is a call that moves things without naming any, or changes the memory.
+    This is a call that moves things without naming any, or changes the memory.
     """
     if suffix(name) in BY_WORDS:
         return True
@@ -331,7 +331,7 @@ def without_target(
 def closed_to_guests(entry: MenuEntry, arguments: Mapping[str, Any], house: House) -> bool:
     """Return True if the tool is closed to guests.
 
-    That applies to memory, calendars, lists and cameras of the home, and to all other servers'
+    This applies to memory, calendars, lists and cameras of the home, and to all other servers'
     tools.
     """
     if entry.built_in is not None:
@@ -344,7 +344,7 @@ def closed_to_guests(entry: MenuEntry, arguments: Mapping[str, Any], house: Hous
 def closed_to_programs(entry: MenuEntry, rights: Rights) -> bool:
     """Return True if the tool is closed to a program's turn.
 
-    That applies to tools that concern the talk in the room, reveal others' words, undo their
+    This applies to tools that concern the talk in the room, reveal others' words, undo their
     actions or speak aloud.
     """
     if entry.built_in is not None:

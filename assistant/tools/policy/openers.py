@@ -92,7 +92,8 @@ def is_opener(entity: Entity) -> bool:
 
 
 def was_seen_to_open(entity_id: str, house: House) -> bool:
-    """Return True if a switch was seen to open an opener; a blind does not count."""
+    """Return True if a switch was seen to open something that lets people in; a blind does
+    not count."""
     seen = house.seen_opening.get(entity_id, ())
     things = (house.entities.get(name) or Entity(name, name, "unknown") for name in seen)
     return any(one.domain != "cover" or is_opener(one) for one in things)

@@ -161,7 +161,7 @@ def _unknown_effect(entity: Entity, house: House) -> str | None:
 def is_settled(entity: Entity, rule: str, house: House) -> bool:
     """Return True if the owner's rating cannot lower this rule of `gate`.
 
-    That applies to things known by their class or by a name such as "unlock": locks, alarms, garage
+    This applies to things known by their class or by a name such as "unlock": locks, alarms, garage
     doors, sounding sirens. The owner decides about unclear covers, water valves, relays that are
     merely named like a door, and things that a switch was seen to open.
     """

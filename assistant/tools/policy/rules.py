@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 # Verdicts on calls, and the settings for each tier.
 class Ruling(StrEnum):
-    """Requirement of the settings before a call may run."""
+    """Requirement in the settings for a call to run."""
 
     ALLOW = "allow"
     CONFIRM = "confirm"  # a spoken or typed yes

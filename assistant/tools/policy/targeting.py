@@ -225,8 +225,10 @@ def _which_one(
 
 
 def without_what_changes(house: House) -> House:
-    """Return an old house without what may have changed: positions, and effects of scripts
-    and scenes."""
+    """Return an old state of the house without anything that may have changed since.
+
+    Left out are positions, and the effects of scripts and scenes.
+    """
     entities = {
         name: replace(entity, attributes=_lasting(entity))
         for name, entity in house.entities.items()
@@ -241,7 +243,7 @@ def _lasting(entity: Entity) -> dict[str, Any]:
 
 
 def could_open(intent: Intent, selector: Mapping[str, Any], judged: Collection[str]) -> bool:
-    """Return True if the call could open something that is not visible to us.
+    """Return True if the call could open something that Hearth does not see.
 
     If nothing at all is visible, even a switch may be the relay of a door.
     """
@@ -270,7 +272,7 @@ def is_named(arguments: Mapping[str, Any]) -> bool:
 def locks_up(intent: Intent, judged: Collection[str]) -> bool:
     """Return True if the call only locks doors.
 
-    That means all doors, even for "lock up" in the kitchen, and needs no permission. Locking one
+    This means all doors, even for "lock up" in the kitchen, and needs no permission. Locking one
     room's doors alone would leave the house open unnoticed.
     """
     locks = all(domain_of(name) == "lock" for name in judged)

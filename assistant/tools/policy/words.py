@@ -121,7 +121,7 @@ class NamedPlace:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """What was said, or the part of it that names exceptions."""
+    """Words of a person, or the part of them that names exceptions."""
 
     text: str  # lower case, without names of places
     places: tuple[NamedPlace, ...] = ()

@@ -377,7 +377,7 @@ def _at_home(path: str, spec: ServerSpec) -> str:
 
 @dataclass(frozen=True, slots=True)
 class FileUndo:
-    """Makes changes of files by calls undoable."""
+    """Makes it possible to undo changes that calls make to files."""
 
     backups: Backups
     steps: "UndoStack"

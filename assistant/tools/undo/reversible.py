@@ -98,12 +98,9 @@ class ReversibleThings:
 
     @property
     def all(self) -> frozenset[str]:
-        """All entity ids."""
         return frozenset((*self.by_scene, *self.players, *self.away, *self.never))
 
     def without(self, known: Collection[str]) -> "ReversibleThings":
-        """Return a copy without the ids in `known`."""
-
         def kept(names: tuple[str, ...]) -> tuple[str, ...]:
             return tuple(name for name in names if name not in known)
 
@@ -188,8 +185,8 @@ def _kind(entity_id: str, house: House, tiers: Tiers) -> str:
 
 
 def _leaves(entity_ids: Iterable[str], house: House) -> Iterator[str]:
-    """Yield the things themselves, without groups, which would undo the restoring of their
-    members."""
+    """Yield the things themselves. Groups are left out, because restoring one would undo
+    its members."""
     seen: set[str] = set()
     waiting = list(reversed(list(entity_ids)))
     while waiting:
@@ -269,7 +266,7 @@ def differences(was: Entity, now: Entity) -> tuple[str, ...]:
 
 
 def is_on_the_way(was: Entity, now: Entity | None) -> bool:
-    """Return True while it is still moving, so that the result is open."""
+    """Return True while it is still moving, so that the result is not known yet."""
     return now is not None and was.domain == "cover" and now.state in UNDER_WAY
 
 

@@ -49,8 +49,6 @@ _OTHER_MEDIA = frozenset({"HassMediaNext", "HassMediaPrevious", "HassMediaSearch
 
 @dataclass(frozen=True, slots=True)
 class DoneCall:
-    """A call that can be corrected."""
-
     name: str  # of the tool, without Home Assistant's prefix
     arguments: Mapping[str, Any]
     entities: tuple[str, ...]
@@ -59,8 +57,6 @@ class DoneCall:
 
 @dataclass(frozen=True, slots=True)
 class Undone:
-    """Result of undoing."""
-
     levels: int  # number of levels that were undone
     report: UndoneReport
     away: bool = False  # Home Assistant is unreachable; nothing was tried or lost
@@ -79,8 +75,6 @@ class _Kept:
 
 @dataclass(eq=False, slots=True)
 class _Level:
-    """Changes of one turn."""
-
     turn_id: str
     begun_s: float  # `Clock.since_boot`
     kept: list[_Kept] = field(default_factory=list)
@@ -367,7 +361,7 @@ class UndoStack(Opened):
         self._discard(level)
 
     async def _let_go(self) -> None:
-        """Delete what no process could undo any more, at the end of the process."""
+        """Delete everything that no process can undo any more, when this process ends."""
         if self._writing:
             await asyncio.wait(set(self._writing), timeout=CLOSE_S)
         needed = {

@@ -50,8 +50,6 @@ WHY_UNKNOWN = "undo.why_unknown"  # no way to undo it is known
 
 @dataclass(frozen=True, slots=True)
 class NotPutBack:
-    """One thing that was not restored."""
-
     name: str  # as people say it; "" if it may not be named
     why: str = WHY_OTHERWISE  # catalogue key
 
@@ -267,6 +265,5 @@ def _is_same(was: Entity, house: House) -> bool:
 
 
 def _name(entity_id: str, house: House, was: Entity | None = None) -> str:
-    """Return the name of a thing, or "" if it is not exposed."""
     entity = house.entities.get(entity_id) or was
     return entity.name if entity is not None and entity.exposed else ""
