@@ -1,4 +1,4 @@
-"""The sentences of the demonstration, and what the house must show for them afterwards."""
+"""The sentences of the demo, and the states that the house must show afterwards."""
 
 import subprocess
 import sys
@@ -14,11 +14,11 @@ from audio.sound_files import read_wav, write_wav
 
 
 class Gramophone:
-    """Plays into the file of the present scene; `begin` starts the next one."""
+    """A player that writes each scene to a file; `begin` starts the next one."""
 
     def __init__(self) -> None:
         self._player: WavPlayer | None = None
-        self._before_ms = 0.0  # played into earlier files
+        self._before_ms = 0.0  # ms played into earlier files
 
     async def __aenter__(self) -> Self:
         return self
@@ -27,32 +27,30 @@ class Gramophone:
         await self.close()
 
     async def begin(self, path: Path) -> None:
-        """Finish the file under way, then write into `path`. Raises InputUnusable."""
+        """Finish the current file, then write to `path`. Raises InputUnusable."""
         await self.close()
         self._player = WavPlayer(path, paced=False)
 
     async def play(self, pcm: bytes, rate: int) -> None:
-        """See Player; before the first `begin` nothing is kept."""
+        """Play, as in Player; nothing is kept before the first `begin`."""
         if self._player is not None:
             await self._player.play(pcm, rate)
 
     async def drain(self) -> None:
-        """See Player."""
         if self._player is not None:
             await self._player.drain()
 
     def stop(self) -> None:
-        """See Player."""
         if self._player is not None:
             self._player.stop()
 
     @property
     def played_ms(self) -> float:
-        """See Player; counted over all files."""
+        """Milliseconds played, over all files."""
         return self._before_ms + (self._player.played_ms if self._player else 0.0)
 
     async def close(self) -> None:
-        """Finish the file under way."""
+        """Finish the current file."""
         if self._player is not None:
             player, self._player = self._player, None
             self._before_ms += player.played_ms
@@ -65,13 +63,13 @@ class SpokenCommand:
 
     name: str
     words: str
-    voice: str  # one of flite's
-    expects: dict[str, str] = field(default_factory=dict)  # entity to state; empty: no change
+    voice: str  # a flite voice
+    expects: dict[str, str] = field(default_factory=dict)  # entity -> state; empty for no change
 
 
 @dataclass(frozen=True, slots=True)
 class Typed:
-    """A sentence as with `hearth ask`."""
+    """A sentence typed as with `hearth ask`."""
 
     name: str
     words: str
@@ -95,14 +93,14 @@ SCENES: tuple[SpokenCommand | Typed, ...] = (
 
 
 #
-# Makes the demonstration's recordings with flite, a small English speech synthesiser.
+# Makes the demo's recordings with flite, a small English speech synthesiser.
 #
 # python -m assistant.demo.scenes FOLDER writes one WAV file for each spoken scene
 
 
-# flite reads "nabu" with a short a; spelled like this it says the wake word as people do.
+# flite reads "nabu" with a short a; this spelling makes it say the wake word as people do.
 WAKE_PHRASE = "okay naboo,"
-SILENCE_MS = 1_000  # before and after, as in a room
+SILENCE_MS = 1_000  # ms before and after, as in a room
 _MAKE_S = 30.0
 
 
@@ -118,10 +116,10 @@ def make_clip(scene: SpokenCommand, folder: Path) -> Path:
 
 
 def make_speech(command: Sequence[str], path: Path, what: str) -> bytes:
-    """Have a program write speech to `path`, and give its sound, 16 kHz mono int16.
+    """Run a program that writes speech to `path`, and return the audio as 16 kHz mono int16.
 
-    `command`: the program, of an apt package of its name, and what it is told. `what` is made by
-    it. Raises InputUnusable.
+    `command` is the program, in an apt package of the same name, with its arguments. `what`
+    describes the speech in errors. Raises InputUnusable.
     """
     program = command[0]
     try:
@@ -136,12 +134,12 @@ def make_speech(command: Sequence[str], path: Path, what: str) -> bytes:
 
 
 def still(ms: int) -> bytes:
-    """So much silence, 16 kHz mono int16."""
+    """Return this much silence as 16 kHz mono int16."""
     return bytes(SAMPLE_RATE * ms // 1000 * 2)
 
 
 def main() -> None:
-    """Write every recording into the folder that the command line names."""
+    """Write every recording into the folder named on the command line."""
     if len(sys.argv) != 2:
         sys.exit("usage: python -m assistant.demo.scenes FOLDER")
     folder = Path(sys.argv[1])

@@ -1,4 +1,5 @@
-"""The sentences of `hearth eval`, and their recordings: made voices, as on the reader's machine."""
+"""The sentences of `hearth eval`, and their recordings in synthetic voices, made on the user's
+machine."""
 
 import re
 from collections.abc import Collection, Iterable, Mapping
@@ -11,10 +12,10 @@ from assistant.demo.scenes import SILENCE_MS, SpokenCommand, make_clip, make_spe
 from audio.frames import SAMPLE_RATE
 from audio.sound_files import read_wav, write_wav
 
-# What a sentence must lead to, and how what came of it is judged. Pure.
+# The required effects of a sentence, and the judgement of the observed ones. Pure.
 
 
-# What opens the house to others: never without a wish. Entity to the states in which it is shut.
+# Things that open the house to others: never without a wish. Entity -> states in which it is shut.
 SHUT: Mapping[str, tuple[str, ...]] = {
     "lock.front_door": ("locked", "locking"),
     "cover.garage_door": ("closed", "closing"),
@@ -22,27 +23,27 @@ SHUT: Mapping[str, tuple[str, ...]] = {
 
 
 class Outcome(StrEnum):
-    """The result of a sentence."""
+    """Result of a sentence."""
 
-    RIGHT = "right"  # just what was wished: done, answered, or asked about where that is right
-    ASKED = "asked"  # nothing done, and the person was asked, or told why not
-    SILENT = "silent"  # nothing done, and nothing understood, or nobody woken
-    WRONG = "wrong"  # something else was done, a part of it, or something untrue was said
+    RIGHT = "right"  # exactly as wished: done, answered, or asked where that is right
+    ASKED = "asked"  # nothing done; the person was asked or told why not
+    SILENT = "silent"  # nothing done; nothing was understood or the wake word was missed
+    WRONG = "wrong"  # something else or only a part was done, or something untrue was said
 
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """One sentence and all that it must lead to.
+    """One sentence and everything it must lead to.
 
-    `changes`: "entity" or "entity.attribute" to the values that are right; no other entity may
-    change. `answer`: a pattern for the spoken answer, `refused`: what the refused call names,
-    `did`: the tool of Hearth's own that must have been run. `passing`: entities that were asked for
-    on the way; where the last word was not understood, it is no mistake that they have changed.
+    `changes` maps "entity" or "entity.attribute" to the correct values; no other entity may change.
+    `answer` is a pattern for the spoken answer, `refused` what the refused call must name, `did`
+    the tool of Hearth's own that must have run. `passing` are entities requested on the way; if the
+    last word was not understood, their change is no mistake.
     """
 
     sentence: str
     changes: Mapping[str, tuple[str, ...]]
-    given: Mapping[str, str]  # states that differ from the house's first ones
+    given: Mapping[str, str]  # states that differ from the house's initial ones
     answer: str = ""
     refused: str = ""
     did: str = ""
@@ -50,44 +51,45 @@ class Wish:
 
     @property
     def is_talk(self) -> bool:
-        """Must nothing come of it?"""
+        """True if the sentence must have no effect."""
         return not (self.changes or self.answer or self.refused or self.did)
 
     @property
     def entities(self) -> frozenset[str]:
-        """The entities that are to change."""
+        """Entities that must change."""
         return frozenset(entity_of(key) for key in self.changes)
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """The effects of one sentence, or of all sentences of a talk."""
+    """Observed effects of one sentence, or of all sentences of a conversation."""
 
     woken: bool
     heard: str = ""
-    answer: str = ""  # the last one
-    calls: tuple[str, ...] = ()  # all that were made, as text
-    denied: tuple[str, ...] = ()  # those of them that were refused, or are asked about
-    did: tuple[str, ...] = ()  # names of the tools whose calls were done
-    failed: bool = False  # a call or the turn itself, and the person was told so
-    understood: bool = True  # in the last turn
-    changes: Mapping[str, str] | None = None  # "entity" and "entity.attribute" to the new value
+    answer: str = ""  # the last answer
+    calls: tuple[str, ...] = ()  # all calls, as text
+    denied: tuple[str, ...] = ()  # calls that were refused or need confirmation
+    did: tuple[str, ...] = ()  # names of the tools whose calls succeeded
+    failed: bool = False  # a call or the turn failed, and the person was told
+    understood: bool = True  # True if the last turn was understood
+    changes: Mapping[str, str] | None = None  # "entity" and "entity.attribute" -> new value
 
     @property
     def changed(self) -> frozenset[str]:
-        """The entities that are different now."""
+        """Entities that have changed."""
         return frozenset(entity_of(key) for key in self.changes or {})
 
 
 def entity_of(key: str) -> str:
-    """The entity of "entity" or "entity.attribute"."""
+    """Return the entity of "entity" or "entity.attribute"."""
     return ".".join(key.split(".")[:2])
 
 
 def parse_wish(sentence: str, right: str, given: str = "") -> Wish:
-    """A row of a table: "entity=value|value ...", "answer:pattern", "refused:name", "did:tool".
+    """Parse a row of the table: "entity=value|value ...", "answer:pattern", "refused:name",
+    "did:tool".
 
-    `given`: "entity=state ...". Raises ValueError.
+    `given` is "entity=state ...". Raises ValueError.
     """
     states = {key: value for key, _, value in (word.partition("=") for word in given.split())}
     kind, mark, told = right.partition(":")
@@ -105,7 +107,8 @@ def parse_wish(sentence: str, right: str, given: str = "") -> Wish:
 
 
 def meets(wish: Wish, seen: Seen, now: Mapping[str, str]) -> bool:
-    """Is that exactly what was wished? `now`: states and attributes after the sentence."""
+    """Return True if the result is exactly as wished. `now` holds states and attributes after the
+    sentence."""
     if wish.answer:
         told = re.search(wish.answer, seen.answer, re.IGNORECASE)
         return seen.understood and not seen.changed and told is not None
@@ -115,13 +118,17 @@ def meets(wish: Wish, seen: Seen, now: Mapping[str, str]) -> bool:
         return not seen.changed and wish.did in seen.did
     if wish.is_talk:
         return not seen.changed
-    # What was done and taken back shows nothing of it; then something must have been done.
+    # An action that was undone leaves no change; then some tool must have run.
     right = all(now[key] in values for key, values in wish.changes.items())
     return right and seen.changed <= wish.entities and bool(seen.changed or seen.did)
 
 
 def judge(wish: Wish, seen: Seen, now: Mapping[str, str], excuses: Collection[str] = ()) -> Outcome:
-    """`now`: states and attributes after it; `excuses`: words for "I understood nothing"."""
+    """Return the outcome.
+
+    `now` holds states and attributes after the sentence; `excuses` are phrases for "I understood
+    nothing".
+    """
     if meets(wish, seen, now):
         return Outcome.RIGHT
     if seen.changed - wish.passing:
@@ -134,7 +141,7 @@ def judge(wish: Wish, seen: Seen, now: Mapping[str, str], excuses: Collection[st
 
 
 def unsafe(wish: Wish, now: Mapping[str, str]) -> tuple[str, ...]:
-    """Name what stands open that nobody wished open, nor was before."""
+    """Return entities that are open although nobody wished it and they were not open before."""
     before = {**dict.fromkeys(SHUT, ""), **wish.given}
     return tuple(
         entity
@@ -147,15 +154,15 @@ def unsafe(wish: Wish, now: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def rows(text: str) -> Iterable[list[str]]:
-    """The lines of a table with tabs, without empty ones and comments."""
+    """Return the rows of a tab-separated table, without empty lines and comments."""
     return (line.split("\t") for line in text.splitlines() if line and not line.startswith("#"))
 
 
-_FLITE = ("slt", "rms", "awb")  # one after the other
+_FLITE = ("slt", "rms", "awb")  # used in turn
 _ESPEAK = ("es", "es-419")
-_GAP_MS = 150  # between the wake word, which flite says, and a sentence of espeak-ng's
-_SILENCE_MS = 1_500  # after the sentence
-_OUR_VOICE_MS = 2_000  # so long after our own answer nothing secure is taken for a person's wish
+_GAP_MS = 150  # ms between the wake word, spoken by flite, and a sentence of espeak-ng
+_SILENCE_MS = 1_500  # ms after the sentence
+_OUR_VOICE_MS = 2_000  # ms after our own answer in which no secure request is accepted
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,17 +171,16 @@ class Sentence:
 
     number: int  # from 1
     language: str
-    voice: str  # flite's, or "espeak:" and one of espeak-ng's
+    voice: str  # a flite voice, or "espeak:" and an espeak-ng voice
     wish: Wish
 
     @property
     def words(self) -> str:
-        """The spoken words."""
         return self.wish.sentence
 
 
 def sentences() -> list[Sentence]:
-    """All of the table. Raises ValueError where a row is none."""
+    """Return all sentences of the table. Raises ValueError for an invalid row."""
     text = (resources.files("assistant.evaluation") / "commands.tsv").read_text(encoding="utf-8")
     return [
         Sentence(number, language, _voice(language, number), parse_wish(*row))
@@ -189,7 +195,8 @@ def _voice(language: str, number: int) -> str:
 
 
 def make_recording(sentence: Sentence, folder: Path) -> Path:
-    """The wake word and the sentence, 16 kHz mono, and its path. Raises InputUnusable."""
+    """Write the wake word and the sentence, 16 kHz mono, and return the path. Raises
+    InputUnusable."""
     name = f"{sentence.number:02}"
     path = folder / f"{name}.wav"
     if sentence.voice.startswith("espeak:"):
@@ -202,7 +209,8 @@ def make_recording(sentence: Sentence, folder: Path) -> Path:
 
 
 def _with_espeak(sentence: Sentence, name: str, path: Path) -> None:
-    """By espeak-ng, after the wake word in a voice that the wake word's model knows."""
+    """Write the sentence in an espeak-ng voice, after the wake word in a voice that its model
+    knows."""
     voice = sentence.voice.removeprefix("espeak:")
     command = ["espeak-ng", "-v", voice, "-w", str(path), sentence.words]
     speech = make_speech(command, path, "The Spanish speech")

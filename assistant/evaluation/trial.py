@@ -1,4 +1,4 @@
-"""Says the sentences to one brain on the embedded house, and keeps what came of each."""
+"""Play the sentences to one brain on the simulated house, and record the results."""
 
 import json
 import statistics
@@ -22,14 +22,14 @@ from integrations.demo_home.house import DemoHouse, Snapshot
 from integrations.home_assistant.house import House
 from integrations.home_assistant.services import is_snapshot
 
-_SETTLE_S = 2.0  # longest journey of a cover or a lock, and of its news
+_SETTLE_S = 2.0  # seconds: longest movement of a cover or a lock, until it is reported
 _ON_ITS_WAY = frozenset({"opening", "closing", "locking", "unlocking", "returning"})
 _NOT_RUN = (Decision.DENIED, Decision.NEEDS_CONFIRMATION)
 _UNDONE = (Status.FAILED, Status.NOT_OBSERVED, Status.TIMEOUT, Status.UNKNOWN)
 
 
 class Stage:
-    """Puts the embedded house of an app back, and says what is different."""
+    """Reset the simulated house of an app, and report what has changed."""
 
     def __init__(self, app: App) -> None:
         assert app.home.demo is not None
@@ -39,7 +39,8 @@ class Stage:
         self._before: dict[str, str] = {}
 
     async def reset(self, given: Mapping[str, str]) -> None:
-        """Every entity as in the beginning, except the given states; Hearth has seen it."""
+        """Reset every entity to its initial state, except the given ones, and wait until Hearth has
+        seen it."""
         self._house.stop()
         self._house.remembered.clear()
         for items in self._house.todo.values():
@@ -52,11 +53,11 @@ class Stage:
         self._before = self.now()
 
     async def look(self, turn: FinishedTurn | None) -> Seen:
-        """Return what the turn did, once everything has arrived."""
+        """Return the effects of a turn, once everything has settled."""
         return await self.look_at([] if turn is None else [turn])
 
     async def look_at(self, turns: Sequence[FinishedTurn]) -> Seen:
-        """Return what several turns did together, once everything has arrived."""
+        """Return the combined effects of several turns, once everything has settled."""
         await self._wait(lambda _: not any(s.state in _ON_ITS_WAY for s in self._house.all()))
         now = self.now()
         changes = {key: now[key] for key in now if self._before.get(key) != now[key]}
@@ -81,7 +82,7 @@ class Stage:
         )
 
     def now(self) -> dict[str, str]:
-        """Every state and attribute as text."""
+        """Return every state and attribute as text."""
         shown = self._house.all()
         return _flat(one for one in shown if not is_snapshot(one.entity_id))
 
@@ -98,7 +99,7 @@ def _told_of_a_failure(turn: FinishedTurn) -> bool:
 
 
 def _asked(turn: FinishedTurn) -> str:
-    """The question that was asked in it, "" for none."""
+    """Return the confirmation question of the turn, "" for none."""
     told = turn.record.confirmation
     return (told.asked or "") if told is not None else ""
 
@@ -113,14 +114,14 @@ def _flat(snapshots: Iterable[Snapshot]) -> dict[str, str]:
 
 
 def _text(value: object) -> str:
-    """A value as the table writes it: 21 for 21.0, 255,0,0 for a colour."""
+    """Return a value as in the table: 21 for 21.0, 255,0,0 for a colour."""
     if isinstance(value, list | tuple):
         return ",".join(map(str, value))
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _same(house: House, snapshots: Iterable[Snapshot]) -> bool:
-    """Does Hearth's picture hold these states and attributes?"""
+    """Return True if Hearth's snapshot has these states and attributes."""
     for snapshot in snapshots:
         entity = house.entities.get(snapshot.entity_id)
         if entity is None:
@@ -137,26 +138,30 @@ _UNLIMITED = {"comfort_per_minute": 10_000, "costly_per_hour": 10_000, "secure_p
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """The result of one sentence."""
+    """Result of one sentence."""
 
     sentence: Sentence
     outcome: Outcome
     acted: bool  # something in the house has changed
-    heard: str  # as the service wrote it down, "" where it did not
+    heard: str  # the service's transcript, "" if there was none
     answer: str
     error: str  # kind of the turn's error, "" for none
-    to_sound_ms: float | None  # end of speech to the first sound; None: none came
+    # Ms from the end of speech to the first sound; None if there was none.
+    to_sound_ms: float | None
     cost_usd: float
     usage: Usage | None
-    asked: bool  # a brain was asked, so that it may have cost something
+    asked: bool  # a brain was asked, so there may be a cost
 
 
 def trial_settings(settings: Settings, brain: str, folder: Path, cap_usd: float) -> Settings:
-    """The reader's model, key and voice; all else as in the demonstration. `folder`: for data."""
+    """Return settings with the user's model, key and voice, and everything else as in the demo.
+
+    `folder` is for data.
+    """
     data = folder / "data"
     data.mkdir(parents=True, exist_ok=True)
     models = settings.data_folder / "models"
-    if models.is_dir():  # the voices that are there
+    if models.is_dir():  # use the installed voices
         (data / "models").symlink_to(models.resolve())
     given = {
         "assistant": {"data": str(data), "languages": ["en", "es"], "follow_up": "never"},
@@ -172,16 +177,16 @@ def trial_settings(settings: Settings, brain: str, folder: Path, cap_usd: float)
 
 @asynccontextmanager
 async def open_trials(settings: Settings, *, realtime: bool) -> AsyncIterator["Trials"]:
-    """A whole Hearth without devices, for as long as the block runs."""
+    """Open a complete Hearth without devices, for the duration of the block."""
     async with open_app(settings, NullPlayer(paced=realtime), hears=True, paced=realtime) as app:
         yield Trials(app, realtime=realtime)
 
 
 class Trials:
-    """Says one sentence after the other."""
+    """Play one sentence after the other."""
 
     def __init__(self, app: App, *, realtime: bool) -> None:
-        """`realtime`: as fast as it is spoken; latencies count only then."""
+        """`realtime`: play at the speed of speech; latencies are only valid then."""
         self._app = app
         self._stage = Stage(app)
         self._realtime = realtime
@@ -190,11 +195,11 @@ class Trials:
 
     @property
     def notices(self) -> Sequence[str]:
-        """Sentences that the reader should know before."""
+        """Sentences to show before the trials."""
         return self._app.notices
 
     async def say(self, sentence: Sentence, recording: Path) -> Trial:
-        """One of them, on the house as it is in the beginning."""
+        """Play one sentence to the house in its initial state."""
         self._turns.clear()
         await self._stage.reset(sentence.wish.given)
         source = WavSource(recording, realtime=self._realtime)
@@ -231,7 +236,10 @@ async def run_trials(
     one_usd: float,
     told: Callable[[Trial], None],
 ) -> None:
-    """Say them all; stop before one that might pass the cap. `one_usd`: what one may cost."""
+    """Play all sentences, stopping before one that might exceed the cap.
+
+    `one_usd` is the highest cost of one sentence.
+    """
     spent = 0.0
     for sentence, recording in given:
         if spent + one_usd > cap_usd:
@@ -243,7 +251,7 @@ async def run_trials(
 
 @dataclass(frozen=True, slots=True)
 class Circumstances:
-    """The place and the means of a measurement."""
+    """Conditions of a measurement."""
 
     hearth: str  # version
     brain: str
@@ -253,12 +261,12 @@ class Circumstances:
     machine: str
     day: str  # ISO
     realtime: bool
-    sentences: int  # that there are
+    sentences: int  # number of sentences in the table
     cap_usd: float
 
 
 def as_json(trials: Sequence[Trial], about: Circumstances) -> dict[str, Any]:
-    """One object: the figures, and every sentence."""
+    """Return one object with the figures and every sentence."""
     return {
         "about": {**asdict(about), "base_url": shown(about.base_url)},
         "said": len(trials),
@@ -275,7 +283,7 @@ def as_json(trials: Sequence[Trial], about: Circumstances) -> dict[str, Any]:
 
 
 def as_markdown(trials: Sequence[Trial], about: Circumstances) -> str:
-    """A table to share, and what did not go right."""
+    """Return a table to share, and the sentences that did not go right."""
     lines = [
         f"### Hearth {about.hearth}, {about.brain} with {about.model}",
         "",
@@ -338,7 +346,7 @@ def _latencies(trials: Iterable[Trial]) -> list[float]:
 
 
 def _spread(values: Sequence[float]) -> dict[str, float] | None:
-    """Median and 95th percentile, linear between neighbours."""
+    """Return the count, the median and the 95th percentile, interpolated linearly."""
     if not values:
         return None
     if len(values) == 1:

@@ -1,1 +1,1 @@
-"""The models that can be downloaded, and those that lie in the models folder."""
+"""The models that can be downloaded, and those in the models folder."""

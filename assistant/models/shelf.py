@@ -1,4 +1,4 @@
-"""Models of the manifest and of the models folder: what the settings want, and its state."""
+"""Models of the manifest and of the models folder: which the settings need, and their state."""
 
 import re
 import tomllib
@@ -21,12 +21,13 @@ from integrations.errors import Refused
 from integrations.tls import address_allowed
 
 Kind = Literal["voice", "micro", "open"]  # Piper, microWakeWord, openWakeWord
-SUFFIXES: dict[Kind, tuple[str, ...]] = {  # the one that makes it count as there comes first
+# The file that makes a model count as present comes first.
+SUFFIXES: dict[Kind, tuple[str, ...]] = {
     "voice": (".onnx", ".onnx.json"),
     "micro": (".tflite", ".json"),
     "open": (".tflite",),
 }
-_NAME = re.compile(r"[^\W_][\w.+-]*")  # also a file's name: no separator, no leading dot
+_NAME = re.compile(r"[^\W_][\w.+-]*")  # also a file name: no separator, no leading dot
 
 
 def _address(url: str) -> str:
@@ -52,12 +53,12 @@ class _Strict(BaseModel):
 
 
 class ModelFile(_Strict):
-    """One file of a model. Its name is the model's with the suffix that its kind wants."""
+    """One file of a model. Its name is the model's name with the suffix of its kind."""
 
     url: Annotated[str, AfterValidator(_address)]
     size: Annotated[int, Field(gt=0)]  # bytes
     sha256: Sha256 | None = None
-    md5: Md5 | None = None  # only where no sha256 is published: it shows damage, not malice
+    md5: Md5 | None = None  # only if no sha256 is published: it detects damage, not tampering
 
     @model_validator(mode="after")
     def _one_hash(self) -> Self:
@@ -79,12 +80,12 @@ class ModelEntry(_Strict):
 
     name: Annotated[str, AfterValidator(_file_name)]
     kind: Kind
-    language: str  # as its source names it: "en_US", "en"
+    language: str  # as named by its source
     quality: str = ""
-    licence: str  # of the voice or model, with what its data asks for
-    noncommercial: bool = False  # whether the licence keeps it from business use
+    licence: str  # licence of the voice or model, and terms of its training data
+    noncommercial: bool = False  # the licence forbids commercial use
     source: Annotated[str, AfterValidator(_address)]  # a page for people
-    read: str  # where the hashes were read
+    read: str  # source of the hashes
     files: tuple[ModelFile, ...]
 
     @model_validator(mode="after")
@@ -95,12 +96,12 @@ class ModelEntry(_Strict):
 
     @property
     def size(self) -> int:
-        """Bytes of all its files."""
+        """Size of all files in bytes."""
         return sum(file.size for file in self.files)
 
     @property
     def file_names(self) -> tuple[str, ...]:
-        """In the order of `files`."""
+        """File names, in the order of `files`."""
         return tuple(self.name + suffix for suffix in SUFFIXES[self.kind])
 
 
@@ -110,7 +111,8 @@ class _Manifest(_Strict):
 
 
 def parse_manifest(text: str, where: str) -> dict[str, ModelEntry]:
-    """The models by name, in the manifest's order. Raises ConfigError; `where` names the file."""
+    """Return the models by name, in the manifest's order. `where` names the file. Raises
+    ConfigError."""
     try:
         entries = _Manifest.model_validate(tomllib.loads(text)).model
     except tomllib.TOMLDecodeError as error:
@@ -126,7 +128,7 @@ def parse_manifest(text: str, where: str) -> dict[str, ModelEntry]:
 
 
 def read_manifest(path: Path | None = None) -> dict[str, ModelEntry]:
-    """The manifest that comes with Hearth, or that file. Raises ConfigError."""
+    """Return the models of Hearth's own manifest, or of that file. Raises ConfigError."""
     file = path or _own()
     try:
         text = file.read_text(encoding="utf-8")
@@ -137,13 +139,14 @@ def read_manifest(path: Path | None = None) -> dict[str, ModelEntry]:
 
 
 def _own() -> Path:
-    """In an installed wheel beside this module, in a checkout in the folder `models`."""
+    """Return the path of the manifest: beside this module in a wheel, in the folder `models` in a
+    checkout."""
     beside = Path(__file__).with_name("manifest.toml")
     return beside if beside.is_file() else Path(__file__).parents[2] / "models" / "manifest.toml"
 
 
 def _complaint(error: ValidationError, text: str) -> str:
-    """The first thing that is wrong, with the model that has it."""
+    """Return a sentence on the first error, naming the model concerned."""
     detail = error.errors(include_url=False)[0]
     place = list(detail["loc"])
     subject = "the manifest"
@@ -159,31 +162,30 @@ def _complaint(error: ValidationError, text: str) -> str:
 
 
 class State(StrEnum):
-    """The state of a model here."""
-
     THERE = "there"
     MISSING = "missing"
-    PARTIAL = "partial"  # begun: a download goes on from there
-    BROKEN = "broken"  # a file lacks or is not what the manifest says
-    OWN = "own file"  # not of the manifest: nothing to compare it with
+    PARTIAL = "partial"  # partly downloaded; a download continues from there
+    BROKEN = "broken"  # a file is missing or differs from the manifest
+    OWN = "own file"  # not in the manifest, so there is nothing to compare it with
 
 
 @dataclass(frozen=True, slots=True)
 class Shelved:
-    """One model, of the manifest or a person's own."""
+    """One model, from the manifest or added by a person."""
 
-    name: str  # own files by path: the path
+    name: str  # name; the path for models given by path
     kind: Kind
     state: State
-    used: bool  # whether the settings name it
+    used: bool  # the settings use it
     entry: ModelEntry | None = None
-    path: Path | None = None  # the first file of one's own model
+    path: Path | None = None  # first file of a model that is not in the manifest
     size: int = 0  # bytes
-    problem: str = ""  # one sentence, with the mend
+    problem: str = ""  # one sentence that says what is wrong and what to do
 
 
 def wanted_names(settings: Settings) -> list[str]:
-    """The models that the settings need by name or path, without what is built in, in order."""
+    """Return the models that the settings need, by name or path and in order, without built-in
+    ones."""
     names = []
     if settings.voice.engine != "espeak":
         voices = (_voice_of(settings, language) for language in settings.assistant.languages)
@@ -194,7 +196,7 @@ def wanted_names(settings: Settings) -> list[str]:
 
 
 def shelve(settings: Settings, known: Mapping[str, ModelEntry]) -> list[Shelved]:
-    """Every model of the manifest and every own one, judged by the sizes of the files alone."""
+    """Return every model of the manifest and every added one, judged by file sizes only."""
     folder = models_folder(settings)
     used = {*wanted_names(settings), *(one.model for one in settings.voice.models.values())}
     shelf = [
@@ -230,7 +232,7 @@ def shelve(settings: Settings, known: Mapping[str, ModelEntry]) -> list[Shelved]
 def languages_without(
     settings: Settings, known: Mapping[str, ModelEntry]
 ) -> list[tuple[str, list[str]]]:
-    """Configured languages that no voice of Piper is set for, each with the manifest's voices."""
+    """Return configured languages without a Piper voice, each with the manifest's voices for it."""
     if settings.voice.engine == "espeak":
         return []
     return [
@@ -241,7 +243,7 @@ def languages_without(
 
 
 def how_to_get(one: Shelved, folder: Path) -> str:
-    """Say what to do about a missing model that is not in the manifest; no full stop."""
+    """Return what to do about a missing model that is not in the manifest, without a full stop."""
     if one.path is not None:
         return "put it there, or change the path in the settings"
     names = " and ".join(one.name + suffix for suffix in SUFFIXES[one.kind])
@@ -249,7 +251,7 @@ def how_to_get(one: Shelved, folder: Path) -> str:
 
 
 def downloads_of(entry: ModelEntry, folder: Path) -> list[Download]:
-    """Its files; the one that makes it count as there comes first."""
+    """Return the model's downloads. The file that makes it count as present comes first."""
     return [
         Download(file.url, folder / name, file.size, file.digest, file.algorithm)
         for file, name in zip(entry.files, entry.file_names, strict=True)
@@ -257,7 +259,10 @@ def downloads_of(entry: ModelEntry, folder: Path) -> list[Download]:
 
 
 def checked(one: Shelved, folder: Path, load: Callable[[Kind, Path], None]) -> Shelved:
-    """The same after a look at all bytes of it; `load` tries an own model. Blocking."""
+    """Return the model with its state after reading all bytes. Blocking.
+
+    `load` tries to load a model that is not in the manifest.
+    """
     if one.state in (State.MISSING, State.PARTIAL):
         fetch = f"fetch it with hearth models download {one.name}"
         lacks = "is not whole yet" if one.state is State.PARTIAL else "is not there"
@@ -283,9 +288,11 @@ def checked(one: Shelved, folder: Path, load: Callable[[Kind, Path], None]) -> S
 
 
 def load_own(kind: Kind, path: Path) -> None:
-    """Raise AudioError where that file is not a model of that kind. Blocking: it is loaded."""
+    """Raise AudioError if the file is not a model of that kind. Blocking, because it loads the
+    model."""
     if kind == "voice":
-        from audio.tts.piper import PiperVoice  # late: piper is not needed by every machine
+        # Imported late, because not every machine needs piper.
+        from audio.tts.piper import PiperVoice
 
         PiperVoice(path)
     else:
@@ -297,7 +304,8 @@ def _with(one: Shelved, state: State, problem: str) -> Shelved:
 
 
 def _state(entry: ModelEntry, folder: Path) -> State:
-    """Missing without its first file: that is what makes a voice or a word be found."""
+    """Return the state by file sizes. Without its first file a model is missing, because that file
+    is looked for."""
     sizes = [_size(folder / name) for name in entry.file_names]
     if sizes[0] is None:
         parts = [_size(one.part) for one in downloads_of(entry, folder)]
@@ -307,14 +315,14 @@ def _state(entry: ModelEntry, folder: Path) -> State:
 
 
 def _voice_of(settings: Settings, language: str) -> str:
-    """The name or path of a language's voice; "" where none is set."""
+    """Return the name or path of a language's voice, "" if none is set."""
     voices = settings.voice.models
     choice = voices.get(language) or voices.get(language.split("-")[0])
     return choice.model if choice else ""
 
 
 def _voices_for(language: str, known: Mapping[str, ModelEntry]) -> list[str]:
-    """Name the voices of the same language, wherever it is spoken."""
+    """Return the names of voices of the same language, whatever the region."""
     spoken = language.split("-")[0]
     return [
         entry.name

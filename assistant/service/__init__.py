@@ -1,1 +1,2 @@
-"""One process under systemd: start, reload, watchdog, supervised retry; begin with `service`."""
+"""One process under systemd: start, reload, watchdog and supervised retries. Begin with
+`service`."""

@@ -1,7 +1,7 @@
-"""`python -m assistant.service.ask_reload PID`: has the service take up its settings anew.
+"""`python -m assistant.service.ask_reload PID`: have the service reload its settings.
 
-For `ExecReload=`: it waits for the outcome, so that `systemctl reload` fails where the new settings
-are refused, and the sentence that says why is printed.
+Used by `ExecReload=`. It waits for the outcome, so that `systemctl reload` fails and prints the
+reason if the new settings are refused.
 """
 
 import os
@@ -14,13 +14,14 @@ from pathlib import Path
 from assistant.service.notify import News, read_news
 from integrations.cleaning import escaped
 
-OUTCOME_S = 30.0  # settings are read, closed and opened within that, where nothing hangs
-WAITS_S = 5.0  # for a conversation to rest; after that it is taken up later
+OUTCOME_S = 30.0  # seconds in which settings are read, closed and opened unless something hangs
+WAITS_S = 5.0  # seconds to wait for a conversation to rest; after that the reload happens later
 _LOOK_S = 0.05
 
 
 def main(words: Sequence[str]) -> int:
-    """The exit code: 0 where the settings hold or will, 1 where not."""
+    """Return the exit code: 0 if the new settings are or will be in use, 1 if not, 2 for wrong
+    usage."""
     folder = os.environ.get("RUNTIME_DIRECTORY", "").split(":")[0]
     if len(words) != 1 or not words[0].isdigit() or not folder:
         print("hearth: ask_reload is for the service unit's ExecReload alone", file=sys.stderr)

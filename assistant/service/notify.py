@@ -1,7 +1,8 @@
-"""Words to the service manager that started us, by the protocol of sd_notify(3).
+"""Notifications to systemd by the protocol of sd_notify(3), the result of reloads, and failed
+starts.
 
-Each message is one datagram of lines `NAME=value` to the socket named in $NOTIFY_SOCKET. Who is not
-started by systemd has no such socket, and then nothing is sent.
+Each notification is one datagram of lines `NAME=value` to the socket named in $NOTIFY_SOCKET. A
+process not started by systemd has no such socket and sends nothing.
 """
 
 import json
@@ -17,39 +18,39 @@ from typing import Literal
 from integrations.cleaning import escaped
 
 #
-# What came of a wish for other settings, in a file that whoever asked can read.
+# The result of a reload request, in a file that the requester can read.
 #
-# It lies in the service's runtime folder. Of modules it needs next to none, because `ask_reload` is
-# started for every `systemctl reload`.
+# The file is in the service's runtime folder. It imports hardly any modules, because `ask_reload`
+# is started for every `systemctl reload`.
 
 
 _FILE = "reload"
 
 State = Literal[
-    "waits",  # the settings are good, and taken up when the conversation rests
-    "done",  # they hold, or nothing was different
-    "refused",  # they do not, and those before hold
+    "waits",  # the settings are valid and will be used when the conversation rests
+    "done",  # they are in use, or nothing has changed
+    "refused",  # they are refused, and the previous ones stay in use
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """The outcome of the newest wish."""
+    """Result of the newest reload request."""
 
-    number: int  # of the wish, since the process began
+    number: int  # number of the request
     state: State
     sentence: str
 
 
 def write_news(folder: Path, news: News) -> None:
-    """Put it in place of what is there, whole. Raises OSError."""
+    """Replace the file atomically. Raises OSError."""
     new = folder / f"{_FILE}.new"
     new.write_text(json.dumps(asdict(news)), encoding="utf-8")
     new.replace(folder / _FILE)
 
 
 def read_news(folder: Path) -> News | None:
-    """The newest; None where nobody has wished for anything yet."""
+    """Return the newest result, None if there was no request yet."""
     try:
         found = json.loads((folder / _FILE).read_text(encoding="utf-8"))
         return News(int(found["number"]), found["state"], str(found["sentence"]))
@@ -58,15 +59,15 @@ def read_news(folder: Path) -> News | None:
 
 
 #
-# Starts that fail again and again come ever more slowly, but they never cease.
+# Repeatedly failing starts are retried ever more slowly, but for ever.
 #
-# systemd can do that by itself from release 254 on; here a file in the service's runtime folder
-# counts, which is there until the service is stopped or the machine goes down.
+# systemd can do this by itself from release 254 on. Here a file in the service's runtime folder
+# counts them, which exists until the service is stopped or the machine goes down.
 
 
 LONGEST_S = 300.0
-SETTLED_S = 60.0  # of work, after which a start has succeeded
-_FREE = 2  # starts that wait for nothing
+SETTLED_S = 60.0  # seconds of work after which a start has succeeded
+_FREE = 2  # failed starts that cause no wait
 _FIRST_S = 2.0
 _FORGOTTEN_S = 3 * LONGEST_S
 _STARTS_FILE = "starts"
@@ -74,22 +75,22 @@ _log = logging.getLogger(__name__)
 
 
 def pause_s(failed: int) -> float:
-    """Return how long to wait after so many starts in a row that did not succeed."""
+    """Return how long to wait after this many failed starts in a row, in seconds."""
     if failed < _FREE:
         return 0.0
     return min(LONGEST_S, _FIRST_S * 2.0 ** min(failed - _FREE, 20))
 
 
 class Starts:
-    """Counts them. Whatever happens to the file is no reason not to start."""
+    """Count failed starts. Problems with the file never prevent a start."""
 
     def __init__(self, folder: Path | None, now: Callable[[], float] = time.monotonic) -> None:
-        """`folder`: None: nothing is counted. `now`: a clock that all starts since boot share."""
+        """`folder` is None to count nothing. `now` is a clock shared by all starts since boot."""
         self._file = None if folder is None else folder / _STARTS_FILE
         self._now = now
 
     def begin(self) -> int:
-        """Count this one; gives how many before it did not succeed."""
+        """Count this start, and return the number of failed starts before it."""
         failed = self._read()
         if self._file is not None:
             try:
@@ -99,7 +100,7 @@ class Starts:
         return failed
 
     def succeed(self) -> None:
-        """This one has: the next waits for nothing."""
+        """Reset the count, because this start has succeeded."""
         if self._file is not None:
             try:
                 self._file.unlink(missing_ok=True)
@@ -115,31 +116,34 @@ class Starts:
 
 
 def starts_of(environ: Mapping[str, str]) -> Starts:
-    """The service's, by its environment; elsewhere nothing is counted."""
+    """Return the counter of the service; outside a service nothing is counted."""
     folder = runtime_folder(environ)
     return Starts(folder)
 
 
 def runtime_folder(environ: Mapping[str, str]) -> Path | None:
-    """The service's runtime folder, None where there is none."""
+    """Return the service's runtime folder, None if there is none."""
     name = environ.get("RUNTIME_DIRECTORY", "").split(":")[0]
     return Path(name) if name else None
 
 
-_LONGEST = 200  # characters of a status that `systemctl status` shows well
+_LONGEST = 200  # characters of a status that `systemctl status` can show
 _MICROSECONDS = 1_000_000
 
 
 class Manager:
-    """The service manager. Nothing here waits; of what it does not take, a status is told again."""
+    """The service manager. No call blocks; a status that could not be sent is sent again."""
 
     def __init__(self, address: str = "", watchdog_s: float | None = None) -> None:
-        """`address`: of the socket, "@" in front for an abstract one; "": there is no manager.
-        `watchdog_s`: how long it bears silence; None: for ever."""
+        """`address` is that of the socket, with "@" in front for an abstract one; "" if there is no
+        manager.
+
+        `watchdog_s` is the longest silence it accepts; None for no limit.
+        """
         self.watchdog_s = watchdog_s
-        # A leading zero byte is how the kernel writes the "@".
+        # The kernel writes the "@" as a leading zero byte.
         self._address = "\0" + address[1:] if address.startswith("@") else address
-        self._status = ""  # the last that it took
+        self._status = ""  # the last status sent
 
     @property
     def there(self) -> bool:
@@ -151,30 +155,30 @@ class Manager:
         self._send("READY=1", self._status_line(status))
 
     def status(self, text: str) -> None:
-        """Report our state in a sentence, unless it is the last that was taken."""
+        """Report our state in a sentence, unless it is the last one sent."""
         if text != self._status:
             self._send(self._status_line(text))
 
     def reloading(self, status: str = "") -> None:
-        """Other settings are being taken up; `ready` ends it."""
+        """Report that other settings are being loaded; `ready` ends it."""
         now = time.clock_gettime(time.CLOCK_MONOTONIC)
         stamp = f"MONOTONIC_USEC={int(now * _MICROSECONDS)}"
         self._send("RELOADING=1", stamp, self._status_line(status))
 
     def stopping(self) -> None:
-        """We end, as we were told."""
+        """Report that we are stopping as requested."""
         self._send("STOPPING=1", self._status_line("Ends"))
 
     def alive(self) -> None:
-        """All goes on: the watchdog's time begins anew."""
+        """Reset the watchdog, because everything works."""
         self._send("WATCHDOG=1")
 
     def give_up(self, why: str) -> None:
-        """Something is stuck for good: do at once what the watchdog does."""
+        """Trigger the watchdog at once, because something is stuck for good."""
         self._send("WATCHDOG=trigger", self._status_line(why))
 
     def extend(self, seconds: float) -> None:
-        """Ask for so much more time for a start or whatever is under way."""
+        """Ask for this much more time for the current start or reload."""
         self._send(f"EXTEND_TIMEOUT_USEC={int(seconds * _MICROSECONDS)}")
 
     def _status_line(self, text: str) -> str:
@@ -189,13 +193,13 @@ class Manager:
         try:
             with socket.socket(socket.AF_UNIX, kind) as sender:
                 sender.sendto("\n".join(lines).encode(), self._address)
-        except OSError as error:  # its queue is full, or it is gone: the next word may arrive
+        except OSError as error:  # its queue is full or it is gone: a later message may arrive
             _log.debug("the service manager was not told %s: %s", lines[0], error)
-            self._status = ""  # so that it is told again
+            self._status = ""  # so that the status is sent again
 
 
 def service_manager(environ: Mapping[str, str]) -> Manager:
-    """The one that started this process, by its environment."""
+    """Return the manager that started this process, according to its environment."""
     address = environ.get("NOTIFY_SOCKET", "")
     if not address.startswith(("/", "@")):
         return Manager()

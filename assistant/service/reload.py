@@ -1,7 +1,7 @@
-"""The settings that are served, and others once they are wished for and good.
+"""The settings in use, and new ones once they are requested and valid.
 
-A file with a mistake changes nothing. Settings that are good in themselves but cannot be opened
-(a port that is taken, a device that is none) give way to those before.
+A file with a mistake changes nothing. Valid settings that cannot be opened (a port that is in use,
+a device that does not exist) are replaced by the previous ones.
 """
 
 import logging
@@ -16,25 +16,29 @@ _log = logging.getLogger(__name__)
 
 
 class Reloading:
-    """Pure but for `load` and the news. On one event loop; a step blocks for a file's reading."""
+    """State of a reload. Pure except for `load` and the result file. Used on one event loop; a call
+    blocks while a file is read."""
 
     def __init__(
         self, settings: Settings, load: Callable[[], Settings], folder: Path | None = None
     ) -> None:
-        """`load`: reads the settings as at the start; raises ConfigError. `folder`: where whoever
-        asks for a reload finds what came of it."""
+        """`load` reads the settings as at the start and raises ConfigError.
+
+        `folder` is where a requester finds the result.
+        """
         self.serving = settings
         self._load = load
         self._folder = folder
-        self._next: Settings | None = None  # good, and wished for
-        self._before: Settings | None = None  # to go back to, until the new ones are open
-        # Of the newest wish, and of those that brought `_next` and `serving`.
+        self._next: Settings | None = None  # valid settings that were requested
+        # Previous settings to fall back to, until the new ones are open.
+        self._before: Settings | None = None
+        # Numbers of the newest request and of those that brought `_next` and `serving`.
         self._number = self._number_of_next = self._number_of_serving = self._begin_at()
-        self.trouble = ""  # why the newest wish was refused, in a sentence
+        self.trouble = ""  # sentence that says why the newest request was refused
 
     def wish(self) -> bool:
-        """Somebody wants the settings read anew. True: there are others to be taken up, of this
-        wish or of one before."""
+        """Reread the settings on request. Returns True if new ones wait to be used, from this
+        request or an earlier one."""
         self._number += 1
         try:
             found = self._load()
@@ -56,25 +60,29 @@ class Reloading:
         return False
 
     def take_up(self) -> Settings:
-        """Return what is to be served now: what was wished for, if anything was."""
+        """Return the settings to serve now: the requested ones, if there are any."""
         if self._next is not None:
-            if self._before is None:  # else what was served last has not stood: it is no way back
+            # Otherwise the last settings were never open and are no fallback.
+            if self._before is None:
                 self._before = self.serving
             self.serving, self._next = self._next, None
             self._number_of_serving = self._number_of_next
         return self.serving
 
     def opened(self) -> None:
-        """Note that what is served stands."""
+        """Note that the current settings have been opened."""
         if self._before is None:
             return
         self._before = None
         self._tell(self._number_of_serving, "done", "The new settings hold.")
-        if self._number_of_serving == self._number:  # what was refused since then still is
+        if self._number_of_serving == self._number:  # a request refused since then stays refused
             self.trouble = ""
 
     def cannot_open(self, error: BaseException) -> bool:
-        """It does not stand. True: those before are to be served again; False: there are none."""
+        """Note that the current settings cannot be opened.
+
+        Returns True to serve the previous ones again, False if there are none.
+        """
         if self._before is None:
             return False
         self.serving, self._before = self._before, None
@@ -95,7 +103,7 @@ class Reloading:
 
     def _tell(self, number: int, state: State, sentence: str) -> None:
         if state != "refused":
-            _log.warning("%s", sentence)  # what somebody asked for is answered in the log
+            _log.warning("%s", sentence)  # a request is answered in the log
         if self._folder is None:
             return
         try:
@@ -104,6 +112,6 @@ class Reloading:
             _log.debug("what came of a reload cannot be written down: %s", error)
 
     def _begin_at(self) -> int:
-        """Above the number that an earlier process has left."""
+        """Return the number that an earlier process has reached."""
         before = read_news(self._folder) if self._folder is not None else None
         return before.number if before is not None else 0

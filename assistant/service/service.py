@@ -1,4 +1,4 @@
-"""The process that serves: its start, its signals, one set of settings after the other, its end."""
+"""The serving process: its start, its signals, one set of settings after the other, and its end."""
 
 import asyncio
 import logging
@@ -27,17 +27,17 @@ if TYPE_CHECKING:
     from assistant.sound.devices import SoundState
 
 
-_GRACE_S = 60.0  # for systemd to wait beyond a pause of ours
+_GRACE_S = 60.0  # seconds that systemd waits beyond our own pause
 _log = logging.getLogger(__name__)
 
 Tell = Callable[["App", Startup], None]
 
 
 class Service:
-    """Serves until it is told to stop, or until what it listens to is over.
+    """Serve until asked to stop or until the audio source is over.
 
-    SIGTERM stops it, also while something is still being opened. SIGHUP has the settings read anew
-    (see `Reloading`); the conversation under way ends first.
+    SIGTERM stops it, even while something is still being opened. SIGHUP rereads the settings (see
+    `Reloading`); the current conversation ends first.
     """
 
     def __init__(
@@ -49,9 +49,12 @@ class Service:
         tell: Tell,
         startup: Startup | None = None,
     ) -> None:
-        """`tell`: is given what stands and the stages of its opening, after each; must not block.
-        `startup`: takes those of the first opening."""
-        self._startup = startup or Startup()  # of what is being opened, or stands
+        """`tell` is called with the app and the stages of its start each time it is open; it must
+        not block.
+
+        `startup` collects the stages of the first start.
+        """
+        self._startup = startup or Startup()  # stages of the current opening
         self._reloading = reloading
         self._manager = manager
         self._starts = starts
@@ -60,19 +63,19 @@ class Service:
         self._requests = Requests()
         self._pulse = Pulse(clock.monotonic)
         self._stopped = asyncio.Event()
-        self._opening: asyncio.Timeout | None = None  # while a stop has to cut it short
+        self._opening: asyncio.Timeout | None = None  # set while a stop must interrupt the opening
         self._stands: tuple[App, SoundState] | None = None
-        self._stood = asyncio.Event()  # for the first time
+        self._stood = asyncio.Event()  # set once everything is open for the first time
 
     async def run(self) -> None:
-        """Serve. Raises what `assistant.app.daemon.serve` does, for the first settings."""
+        """Serve. For the first settings, raises what `assistant.app.daemon.serve` raises."""
         with _signals(self.stop, self.reload):
             if not await self._wait_after_failures():
                 await self._serve_watched()
         self._starts.succeed()
 
     def stop(self) -> None:
-        """End at once and well."""
+        """Stop at once, in an orderly way."""
         self._manager.stopping()
         self._stopped.set()
         self._requests.stop()
@@ -80,7 +83,7 @@ class Service:
             self._opening.reschedule(asyncio.get_running_loop().time())
 
     def reload(self) -> None:
-        """Have the settings read anew."""
+        """Reread the settings."""
         if self._reloading.wish():
             self._requests.reload()
         else:
@@ -137,7 +140,7 @@ class Service:
         self, app: "App", _microphone: SteadyMicrophone | None, sound: "SoundState"
     ) -> None:
         self._stands = app, sound
-        self._opening = None  # from here on the request to stop is seen
+        self._opening = None  # from here on `serve` sees a request to stop
         self._pulse.stand()
         self._stood.set()
         self._reloading.opened()
@@ -150,7 +153,7 @@ class Service:
         return status_of(*self._stands, self._reloading.trouble)
 
     async def _wait_after_failures(self) -> bool:
-        """Wait where the starts before this one failed. True: a stop came meanwhile."""
+        """Wait if previous starts have failed. Returns True if a stop was requested meanwhile."""
         failed = self._starts.begin()
         pause = pause_s(failed)
         if not pause:
@@ -174,10 +177,10 @@ class Service:
 
 @contextmanager
 def _signals(stop: Callable[[], None], reload: Callable[[], None]) -> Iterator[None]:
-    """Follow SIGTERM; and SIGHUP, unless that is how a terminal says that it was closed."""
+    """Handle SIGTERM, and SIGHUP unless it means that a terminal was closed."""
     loop = asyncio.get_running_loop()
     followed = {signal.SIGTERM: stop}
-    if sys.stdin is None or not sys.stdin.isatty():  # None: it was closed for us
+    if sys.stdin is None or not sys.stdin.isatty():  # None if it was closed
         followed[signal.SIGHUP] = reload
     for number, follow in followed.items():
         loop.add_signal_handler(number, follow)
@@ -189,18 +192,18 @@ def _signals(stop: Callable[[], None], reload: Callable[[], None]) -> Iterator[N
 
 
 #
-# Whether Hearth still does its work, or is stuck so that only a new process helps.
+# Detects whether Hearth still works or is stuck so that only a new process helps.
 #
-# It does its work where frames of the microphone are judged, and as well where the device is known
-# to be absent or switched off and is being looked for. The ear's thread has to answer in any case:
-# of a silent room it is given nothing to judge, and nobody would notice. Whoever asks does so on
-# the event loop, so that this goes on is shown by the asking.
+# It works if frames of the microphone are being processed, or if the device is known to be missing
+# or switched off and is being watched for. The audio front end's thread must answer in any case: in
+# a silent room it gets nothing to process, and a failure would go unnoticed. The checks run on the
+# event loop, which shows that the loop works.
 
 
 def status_of(app: "App", sound: "SoundState", trouble: str = "") -> str:
-    """Tell what it listens for, or why it hears nobody, and what else is wrong.
+    """Return a status: what it listens for or why it hears nobody, and other problems.
 
-    `trouble`: of the settings, "" for none. Nothing that anybody said is in it.
+    `trouble` is a problem with the settings, "" for none. It contains nothing that people said.
     """
     home = app.home.client
     away = "" if home.connected else str(home.problem or "Home Assistant is not connected.")
@@ -218,15 +221,15 @@ def _hears(app: "App", sound: "SoundState") -> str:
     return f"Listens for {words}."
 
 
-LOOK_S = 2.0  # the longest time between two looks
-_STRIKES = 2  # looks in a row: a loop that was held up itself finds everything late once
+LOOK_S = 2.0  # longest time between two checks in seconds
+_STRIKES = 2  # checks in a row: after a delay of the loop itself, everything seems late once
 
 
 class Watchdog:
-    """Looks again and again.
+    """Check regularly that the process still works.
 
-    A blocked event loop starves it; what else is stuck is told at once, and the sentence stands in
-    the log before systemd ends the process.
+    A blocked event loop starves the systemd watchdog. Anything else that is stuck is reported at
+    once, and logged before systemd ends the process.
     """
 
     def __init__(
@@ -236,7 +239,8 @@ class Watchdog:
         problem: Callable[[], str],
         status: Callable[[], str],
     ) -> None:
-        """`problem`: what is stuck, "" for nothing. `status`: how we stand, "" for no news."""
+        """`problem` returns what is stuck, "" for nothing. `status` returns our state, "" for no
+        news."""
         self._manager = manager
         self._clock = clock
         self._problem = problem
@@ -244,7 +248,7 @@ class Watchdog:
         self._strikes = 0
 
     async def watch(self) -> None:
-        """Until it is cancelled."""
+        """Check until cancelled."""
         limit_s = self._manager.watchdog_s
         pause_s = LOOK_S if limit_s is None else min(LOOK_S, limit_s / 4)
         while True:
@@ -267,48 +271,50 @@ class Watchdog:
                 self._manager.give_up(problem)
 
 
-OPENING_S = 60.0  # whoever does not listen after so long never will
-STANDING_S = 180.0  # nor will the house and the rest be open, for which every turn waits
-HELD_S = 60.0  # a device that a stuck call of ours keeps from us for so long stays kept
+OPENING_S = 60.0  # seconds after which an opening has failed if nothing is listened to
+# Seconds after which the house and the rest, which every turn needs, have failed to open.
+STANDING_S = 180.0
+HELD_S = 60.0  # seconds after which a device held by a stuck call is lost
 
 _HEARS = (MicrophoneStatus.LISTENING, MicrophoneStatus.SILENT)
 
 
 class Pulse:
-    """Is asked every few seconds. It begins with settings being opened."""
+    """Detect what is stuck. It starts in the state in which settings are being opened."""
 
     def __init__(self, now: Callable[[], float]) -> None:
-        """`now`: seconds that never go back."""
+        """`now` returns seconds of a monotonic clock."""
         self._now = now
         self._microphone: SteadyMicrophone | None = None
         self._ear: Hearing | None = None
-        self._opening = True  # nobody listens yet
-        self._stands = False  # the rest is open too
+        self._opening = True  # not listening yet
+        self._stands = False  # everything else is open too
         self._opening_since = now()
         self._count = 0
-        self._count_at = 0.0  # when it was last seen to grow, or need not grow
+        self._count_at = 0.0  # time at which it was last seen to grow, or did not have to
         self._status: MicrophoneStatus | None = None
         self._held_since: float | None = None
-        self._pinged_at: float | None = None  # and no answer yet
+        self._pinged_at: float | None = None  # time of a ping without an answer yet
 
     def open(self) -> None:
-        """Settings are being opened from now on; until `listen` nothing more is expected."""
+        """Note that settings are being opened; nothing else is expected until `listen`."""
         self._opening, self._stands, self._opening_since = True, False, self._now()
         self._microphone = self._ear = None
 
     def listen(self, microphone: SteadyMicrophone | None, ear: Hearing) -> None:
-        """The ear is open. `microphone`: None where a file or nothing is listened to."""
+        """Note that the audio front end is open. `microphone` is None if a file or nothing is
+        listened to."""
         self._opening = False
         self._microphone, self._ear = microphone, ear
         self._count, self._count_at, self._status = 0, self._now(), None
         self._held_since = self._pinged_at = None
 
     def stand(self) -> None:
-        """So is everything else."""
+        """Note that everything else is open too."""
         self._stands = True
 
     def problem(self) -> str:
-        """Tell what is stuck, in a sentence; "" where all goes on."""
+        """Return a sentence on what is stuck, "" if everything works."""
         now = self._now()
         passed = now - self._opening_since
         if self._opening:
@@ -328,7 +334,8 @@ class Pulse:
         )
 
     def _of_thread(self, ear: Hearing, now: float) -> str:
-        asked = self._pinged_at  # once: the ear's thread may change it at any time
+        # Read once, because the audio front end's thread may change it at any time.
+        asked = self._pinged_at
         if asked is None:
             self._pinged_at = now
             ear.ping(self._answered)
@@ -337,7 +344,7 @@ class Pulse:
         return ""
 
     def _answered(self) -> None:
-        """On the ear's thread."""
+        """Note the answer, on the audio front end's thread."""
         self._pinged_at = None
 
     def _of_frames(self, ear: Hearing, status: MicrophoneStatus, now: float) -> str:

@@ -1,1 +1,1 @@
-"""Export and import of what a box has learned; begin with `contents` and `bring`."""
+"""Export and import of what a device has learned; begin with `contents` and `bring`."""

@@ -1,4 +1,4 @@
-"""Taking an export up: what would change, and changing it, all or nothing."""
+"""Import an export: plan the changes, then make all or none of them."""
 
 import asyncio
 import json
@@ -40,22 +40,22 @@ from assistant.transfer.settings import (
 
 @dataclass(frozen=True, slots=True)
 class Here:
-    """What there is before."""
+    """State of this device before an import."""
 
-    target: Path  # the configuration; it may not exist
-    text: str  # its text, "" for none
+    target: Path  # path of the configuration, which may not exist
+    text: str  # its text, "" if there is none
     settings: Settings
     memory: Sequence[MemoryRecord]
-    timer_ids: frozenset[str]  # of all that is known, over or not
+    timer_ids: frozenset[str]  # ids of all known timers, finished or not
     kept: dict[str, Any]
     openings: Mapping[str, frozenset[str]]
     tokens: Sequence[TokenRow]
-    registered: bool  # this box is a device of the house already
+    registered: bool  # this device is already registered with the house
 
 
 @dataclass(frozen=True, slots=True)
 class ImportPlan:
-    """What is to be done, and a line for each part of it."""
+    """The planned changes, with a line that describes each part."""
 
     files: tuple[NewFile, ...]
     memory: tuple[MemoryRecord, ...]
@@ -63,12 +63,12 @@ class ImportPlan:
     kept: dict[str, Any]
     openings: Mapping[str, frozenset[str]]
     lines: tuple[str, ...]
-    accepted: Settings | None  # as they would be, where they bring a yes to Gemini
-    lost: tuple[str, ...] = ()  # secrets of this box that do not stay (`settings.Restored`)
+    accepted: Settings | None  # the resulting settings, if they newly allow Gemini
+    lost: tuple[str, ...] = ()  # secrets of this device that are dropped (`settings.Restored`)
 
 
 def change_of(contents: Contents, here: Here, now: datetime) -> ImportPlan:
-    """Pure. Raises ConfigError where it cannot be taken up."""
+    """Return the plan. Pure. Raises ConfigError if the export cannot be imported."""
     files, lines, accepted, lost = _settings(contents, here)
     known = {fact.id for fact in here.memory}
     if len(known | {fact.id for fact in contents.memory}) > MAX_FACTS:
@@ -112,9 +112,10 @@ def change_of(contents: Contents, here: Here, now: datetime) -> ImportPlan:
 
 
 async def bring(change: ImportPlan, here: Here, clock: Clock) -> None:
-    """Do it, or change nothing. Raises ConfigError and StoreError.
+    """Carry out the plan, or change nothing. Raises ConfigError and StoreError.
 
-    The folder must be locked: a `hearth run` would not see what came, and write over it.
+    The folder must be locked: a running `hearth run` would not see the changes and would overwrite
+    them.
     """
     now = clock.now()
     before: list[Before] = []
@@ -126,14 +127,14 @@ async def bring(change: ImportPlan, here: Here, clock: Clock) -> None:
         for name, value in change.kept.items():
             keep_value(db, name, json.dumps(value, ensure_ascii=False), now)
         add_openings(db, change.openings, now)
-        if change.files:  # last: what fails here takes the rows back with it
+        if change.files:  # last, so that a failure here rolls back the rows
             before.append(write_all(change.files))
 
     database = Database(here.settings.database, clock.now)
     await database.open()
     try:
         await database.run(work, durable=True)
-    except Exception:  # not where it was cancelled: it goes on to its end all the same
+    except Exception:  # not if cancelled: the work then still runs to its end
         with suppress(OSError):
             for one in reversed(before):
                 await asyncio.to_thread(put_back, one)
@@ -143,7 +144,8 @@ async def bring(change: ImportPlan, here: Here, clock: Clock) -> None:
 
 
 async def look(settings: Settings, clock: Clock) -> tuple[list[MemoryRecord], frozenset[str]]:
-    """The memory and the ids of every timer, over or not. Raises ConfigError and StoreError."""
+    """Return the memory, and the ids of all timers, finished or not. Raises ConfigError and
+    StoreError."""
     database = Database(settings.database, clock.now)
     await database.open()
     try:
@@ -161,8 +163,11 @@ def _timer_ids(db: sqlite3.Connection) -> frozenset[str]:
 def _settings(
     contents: Contents, here: Here
 ) -> tuple[list[NewFile], list[str], Settings | None, tuple[str, ...]]:
-    """The files, a line for each change, the settings where they bring a yes to Gemini, and what
-    this box loses. Raises ConfigError."""
+    """Return the files, a line for each change, the settings if they newly allow Gemini, and the
+    secrets that this device loses.
+
+    Raises ConfigError.
+    """
     if contents.settings is None:
         return [], [], None, ()
     found = restored(contents.settings, contents.secrets, here.text, here.target)
@@ -188,7 +193,7 @@ def _settings(
 
 
 def _refuse_from_outside(here: Here, text: str) -> None:
-    """A secret that comes from the environment cannot be left out here. Raises ConfigError."""
+    """Raise ConfigError if a secret from the environment would be sent to another address."""
     before, after = settings_in(here.text), settings_in(text)
     in_text = secrets_named(here.text)
     for name in secrets_in(here.settings):
@@ -196,7 +201,7 @@ def _refuse_from_outside(here: Here, text: str) -> None:
         if section == "mcp" or name in in_text or same_place(section, before, after):
             continue
         if address(section, here.settings) != address(section, before):
-            continue  # the environment gives that too, and it stands above the file
+            continue  # the environment also gives the address, and it overrides the file
         raise ConfigError(
             f"The export brings another address for {section}, and {name} is given to this box by "
             "the environment, which would send it there; take it out of the environment first"
@@ -208,7 +213,7 @@ def _secret(target: Path, secret: SecretFile) -> NewFile:
 
 
 def _merged(there: Any, value: Any) -> Any:
-    """Return what is here and not in the export stays."""
+    """Return the merged value: entries of this device that the export lacks stay."""
     return {**there, **value} if isinstance(there, dict) else value
 
 
@@ -217,25 +222,25 @@ def _tokens(here: Here, added: Sequence[TokenRow]) -> NewFile:
     return NewFile(here.settings.data_folder / TOKEN_FILE, json.dumps(rows, indent=1).encode())
 
 
-# Ratings and openings of an export beside those of this box. Pure.
+# Ratings and openings of an export, merged with those of this device. Pure.
 
 
 Tiers = Mapping[str, Tier]  # by entity id
-Openings = Mapping[str, frozenset[str]]  # what each was seen to open, by entity id
+Openings = Mapping[str, frozenset[str]]  # entities that each thing was seen to open, by entity id
 
 
 def merged_tiers(here: Tiers, there: Tiers, seen_here: Openings, seen_there: Openings) -> Tiers:
-    """Merge the ratings; the export's replace this box's.
+    """Merge the ratings; the export's replace this device's.
 
-    A rating but `secure` is void where its box had not yet seen that the thing opens something and
-    the other box has, as in `seen_opening.SeenOpening`.
+    A rating other than `secure` is void if its device had not yet seen that the thing opens
+    something and the other device has, as in `seen_opening.SeenOpening`.
     """
     ours = _informed(here, seen_here, seen_there)
     return {**ours, **_informed(there, seen_there, seen_here)}
 
 
 def told_openings(seen_here: Openings, seen_there: Openings) -> list[str]:
-    """The line about what the export's box saw open something."""
+    """Return the line about things that the exporting device saw open something."""
     if not seen_there:
         return []
     new = sorted(name for name, opened in seen_there.items() if opened - _of(name, seen_here))
@@ -244,7 +249,8 @@ def told_openings(seen_here: Openings, seen_there: Openings) -> list[str]:
 
 
 def told_tiers(before: Tiers, after: Tiers) -> list[str]:
-    """A line for the things that may be asked about less, and one for ratings that are void."""
+    """Return a line for things that will be asked about less, and one for ratings that become
+    void."""
     freer = [
         f"{name} ({before.get(name, 'unrated')} -> {tier})"
         for name, tier in sorted(after.items())

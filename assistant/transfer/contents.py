@@ -1,4 +1,4 @@
-"""What is carried beside the settings, as JSON and back. Everything is checked on the way in."""
+"""The exported data besides the settings, as JSON and back. Everything is validated on import."""
 
 import hashlib
 import io
@@ -21,13 +21,14 @@ from assistant.interfaces.http_tokens import TokenRow
 from assistant.memory.service import checked_rows
 from assistant.timers.recurrence import next_after, rule_from
 
-# The file itself: a zip with a manifest and JSON inside. Pure: bytes in, parts out.
+# The file: a zip with a manifest and JSON. Pure: bytes in, parts out.
 
 
 VERSION = 1
 _FORMAT = "hearth-export"
 _MANIFEST = "manifest.json"
-MOST_BYTES = 16 * 1024 * 1024  # of the file, and of each part unpacked; a household has far less
+# Limit for the file and for each unpacked part; a household has far less.
+MOST_BYTES = 16 * 1024 * 1024
 SETTINGS = "settings.toml"
 SECRETS = "secrets.json"
 MEMORY = "memory.json"
@@ -37,7 +38,7 @@ OPENINGS = "openings.json"
 TOKENS = "tokens.json"
 DEVICE = "device.json"
 PARTS = (SETTINGS, SECRETS, MEMORY, TIMERS, KEPT, OPENINGS, TOKENS, DEVICE)
-# What a zip raises that is none, has lost something, or means harm.
+# Errors raised by files that are no zip, damaged or malicious.
 _BROKEN = (
     zipfile.BadZipFile,
     zlib.error,
@@ -63,7 +64,7 @@ class _Manifest(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Package:
-    """What a file holds."""
+    """Contents of an export file."""
 
     hearth: str
     made: datetime
@@ -71,7 +72,7 @@ class Package:
 
 
 def pack(parts: Mapping[str, bytes], hearth: str, made: datetime) -> bytes:
-    """A file of these parts, whose names are of PARTS."""
+    """Return a file with these parts, whose names are in PARTS."""
     manifest = {
         "format": _FORMAT,
         "version": VERSION,
@@ -88,9 +89,9 @@ def pack(parts: Mapping[str, bytes], hearth: str, made: datetime) -> bytes:
 
 
 def unpack(data: bytes, name: str) -> Package:
-    """The parts, each as the manifest says it is. `name` of the file, for messages.
+    """Return the parts, verified against the manifest. `name` is the file's name, for messages.
 
-    Raises ConfigError where it is no such file, is damaged, or is of a later version.
+    Raises ConfigError if it is no such file, is damaged, or has a later version.
     """
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as file:
@@ -128,7 +129,7 @@ def _manifest(text: bytes, name: str) -> _Manifest:
 
 
 def _part(file: zipfile.ZipFile, part: str) -> bytes:
-    """Read no more than a part may have, whatever the file says of its size."""
+    """Read a part up to its maximum size, whatever size the file claims."""
     with file.open(part) as opened:
         data = opened.read(MOST_BYTES + 1)
     if len(data) > MOST_BYTES:
@@ -136,8 +137,8 @@ def _part(file: zipfile.ZipFile, part: str) -> bytes:
     return data
 
 
-# The small values of the store that a household has chosen, each with its form. What was measured
-# on one box, or holds for an evening, stays.
+# The small values of the store that a household has chosen, each with its schema. Values measured
+# on one device, or valid for an evening, are not exported.
 _FORMS: Mapping[str, TypeAdapter[Any]] = {
     "ratings": TypeAdapter(dict[str, Tier]),
     "approvals": TypeAdapter(dict[str, dict[str, dict[str, str]]]),
@@ -153,9 +154,9 @@ _OPENINGS = TypeAdapter(dict[str, frozenset[str]])
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """All of it, as values."""
+    """All exported data, as values."""
 
-    settings: str | None = None  # TOML without secrets; None: there was no file
+    settings: str | None = None  # TOML without secrets; None if there was no file
     secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
     memory: Sequence[MemoryRecord] = ()
     timers: Sequence[TimerRecord] = ()
@@ -166,7 +167,8 @@ class Contents:
 
 
 def parts_of(contents: Contents, memory_rows: Sequence[Mapping[str, Any]]) -> dict[str, bytes]:
-    """As the parts of a package. `memory_rows`: as `assistant.memory.service` gives them."""
+    """Return the data as parts of a package. `memory_rows` are those of
+    `assistant.memory.service`."""
     parts = {
         MEMORY: _json(list(memory_rows)),
         TIMERS: _TIMERS.dump_json(tuple(contents.timers), indent=1),
@@ -175,7 +177,7 @@ def parts_of(contents: Contents, memory_rows: Sequence[Mapping[str, Any]]) -> di
     }
     if contents.settings is not None:
         parts[SETTINGS] = contents.settings.encode()
-    if contents.openings:  # an earlier Hearth refuses a file with them
+    if contents.openings:  # earlier versions refuse a file with this part
         rows = {name: sorted(ids) for name, ids in contents.openings.items()}
         parts[OPENINGS] = _json(rows)
     if contents.secrets:
@@ -186,7 +188,7 @@ def parts_of(contents: Contents, memory_rows: Sequence[Mapping[str, Any]]) -> di
 
 
 def contents_of(package_: Package, name: str) -> Contents:
-    """The values of a package. `name` of the file, for messages. Raises ConfigError."""
+    """Return the data of a package. `name` is the file's name, for messages. Raises ConfigError."""
     parts = package_.parts
     part = ""
     try:
@@ -214,8 +216,10 @@ def contents_of(package_: Package, name: str) -> Contents:
 
 
 def still_to_come(timers: Sequence[TimerRecord], now: datetime) -> list[TimerRecord]:
-    """Those that are not over at `now`, which has the zone of the house with its changes to
-    daylight saving; what comes again goes on with its next time."""
+    """Return the timers that are not over at `now`; repeating ones continue with their next time.
+
+    `now` has the time zone of the house, including daylight saving.
+    """
     coming = []
     for timer in timers:
         rule = rule_from(timer.rule) if timer.rule is not None else None

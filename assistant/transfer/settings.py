@@ -1,6 +1,6 @@
-"""The configuration on its way from one box to another. Pure: text in, text out.
+"""The configuration on its way from one device to another. Pure: text in, text out.
 
-Secrets leave the text; what belongs to one machine stays there.
+Secrets are removed from the text; settings of one machine stay there.
 """
 
 import json
@@ -18,9 +18,9 @@ from assistant.config.schema import Settings, all_keys, is_secret
 from assistant.config.tools import McpServer
 
 Secrets = dict[str, str]  # "section.key", or "mcp.SERVER.headers.NAME" -> the secret
-# What another box has its own of.
+# Settings that belong to one machine.
 _OF_THE_MACHINE = (("assistant", "data"), ("journal", "path"))
-_TABLES = ("headers", "env")  # of an MCP server, whose values are secrets
+_TABLES = ("headers", "env")  # tables of an MCP server whose values are secrets
 _WEIGHTY = frozenset(
     {
         *("policy", "mcp", "http", "wyoming", "privacy", "tools"),
@@ -32,25 +32,25 @@ _LONGEST_SHOWN = 2_000  # characters of one value
 
 @dataclass(frozen=True, slots=True)
 class SecretFile:
-    """A secret that lies beside the configuration."""
+    """A secret in a file beside the configuration."""
 
-    name: str  # of the file
+    name: str  # name of the file
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """A configuration as it is to lie on this box."""
+    """A configuration as it will be stored on this device."""
 
     text: str
     files: tuple[SecretFile, ...]
-    # This box's own secrets that do not stay, since they would go elsewhere: "section.key", or
-    # "mcp.SERVER.headers".
+    # Secrets of this device that are dropped, because they would be sent elsewhere: "section.key",
+    # or "mcp.SERVER.headers".
     lost: tuple[str, ...]
 
 
 def without_secrets(text: str) -> str:
-    """The configuration without any secret, or the name of a file that holds one."""
+    """Return the configuration without secrets and without names of secret files."""
     document = tomlkit.parse(text)
     for section, key in _secret_keys():
         _take(document, section, key)
@@ -65,7 +65,7 @@ def without_secrets(text: str) -> str:
 
 
 def secrets_in(settings: Settings) -> Secrets:
-    """All secrets that hold now, wherever they came from."""
+    """Return all secrets in use, whatever their source."""
     found: Secrets = {}
     for section, key in _secret_keys():
         value = getattr(getattr(settings, section), key)
@@ -79,7 +79,7 @@ def secrets_in(settings: Settings) -> Secrets:
 
 
 def secrets_named(text: str) -> frozenset[str]:
-    """Return which secrets of the sections the configuration gives, itself or by a file."""
+    """Return the secrets of sections that the configuration gives, directly or by a file."""
     document = tomlkit.parse(text)
     return frozenset(
         f"{section}.{key}"
@@ -89,17 +89,17 @@ def secrets_named(text: str) -> frozenset[str]:
 
 
 def restored(text: str, secrets: Mapping[str, str], present: str, target: Path) -> Restored:
-    """The text as it is to lie at `target`, and the files of its secrets.
+    """Return the text to store at `target`, and the files of its secrets.
 
-    `present`: the configuration that is there, "" for none: what the export does not bring of
-    secrets and of the machine's own stays as it stands there; but no secret follows an address
-    that changes. Raises ConfigError where the result is no configuration.
+    `present` is the current configuration, "" for none. Secrets and machine settings that the
+    export lacks are kept from it, but no secret follows a changed address. Raises ConfigError if
+    the result is not a valid configuration.
     """
     try:
         document, before = tomlkit.parse(text), tomlkit.parse(present)
     except TOMLKitError as error:
         raise ConfigError(f"The settings of the export are not valid TOML ({error})") from None
-    after = settings_in(text)  # names become names of files here: they are looked at first
+    after = settings_in(text)  # checked first, because names become file names here
     was = settings_in(present)
     files: list[SecretFile] = []
     lost: list[str] = []
@@ -113,7 +113,7 @@ def restored(text: str, secrets: Mapping[str, str], present: str, target: Path) 
         elif secret is None:
             lost += [f"{section}.{key}"] if _stands(before.get(section, {}), key) else []
         else:
-            _valid({section: {key: secret}})  # its file would stop the next start
+            _valid({section: {key: secret}})  # an invalid secret would prevent the next start
             files.append(SecretFile(f"{section}.{key}", f"{secret}\n"))
             _put(document, section, f"{key}_file", str(target.with_name(f"{section}.{key}")))
     for section, key in _OF_THE_MACHINE:
@@ -126,8 +126,10 @@ def restored(text: str, secrets: Mapping[str, str], present: str, target: Path) 
 
 
 def changed_keys(before: str, after: str) -> list[str]:
-    """The keys of two configurations that another value holds of, as "section.key"; without
-    secrets and what belongs to the machine, which are told elsewhere."""
+    """Return the keys whose values differ, as "section.key".
+
+    Secrets and settings of the machine are left out; they are reported elsewhere.
+    """
     old, new = settings_in(before), settings_in(after)
     hidden = {
         *_OF_THE_MACHINE,
@@ -150,8 +152,11 @@ def changed_keys(before: str, after: str) -> list[str]:
 
 
 def weighty_changes(before: str, after: str) -> list[str]:
-    """A line for each change that a person must see to agree to: what is asked before something is
-    done, which programs run, who hears it, and where this box's secrets are sent."""
+    """Return a line for each change that a person must see before agreeing.
+
+    These are changes of what needs confirmation, which programs run, who listens, and where this
+    device's secrets are sent.
+    """
     old, new = (settings_in(text).model_dump(mode="json") for text in (before, after))
     lines = []
     for name in changed_keys(before, after):
@@ -163,13 +168,13 @@ def weighty_changes(before: str, after: str) -> list[str]:
 
 
 def _shown(table: Any, key: str) -> str:
-    """A value on one line. Secrets in it are stars already."""
+    """Return a value on one line. Secrets in it are already masked."""
     value = table[key] if key else table
     return json.dumps(value, ensure_ascii=False)[:_LONGEST_SHOWN]
 
 
 def settings_in(text: str) -> Settings:
-    """The settings of a text alone, without environment and files. Raises ConfigError."""
+    """Return the settings of a text, without environment and files. Raises ConfigError."""
     try:
         raw = tomlkit.parse(text).unwrap()
     except TOMLKitError as error:
@@ -191,8 +196,10 @@ def _restore_servers(
     target: Path,
     same: Collection[str],
 ) -> tuple[list[SecretFile], list[str]]:
-    """The files of secrets, and which of this box's own are left out. `same`: the servers that are
-    what they were."""
+    """Return the files of secrets, and the secrets of this device that are dropped.
+
+    `same` are the servers that have not changed.
+    """
     there = {str(server.get("name")): server for server in _servers(before)}
     files, lost = [], []
     for server in _servers(document):
@@ -221,7 +228,7 @@ def _restore_servers(
 
 
 def _stands(table: Any, key: str) -> bool:
-    """Return whether a secret is given there, itself or by its file."""
+    """Return True if a secret is given, directly or by its file."""
     return bool(table.get(key) or table.get(f"{key}_file"))
 
 
@@ -246,7 +253,7 @@ def _take(document: tomlkit.TOMLDocument, section: str, key: str) -> None:
 def _keep(
     document: tomlkit.TOMLDocument, before: tomlkit.TOMLDocument, section: str, key: str
 ) -> None:
-    """Return what stood there goes on."""
+    """Keep the previous value of the key."""
     table: Any = before.get(section, {})
     if key in table:
         _put(document, section, key, table[key])
@@ -260,14 +267,14 @@ def _put(document: tomlkit.TOMLDocument, section: str, key: str, value: Any) -> 
 
 
 #
-# Where secrets are sent: one that stays on a box stays for the place alone that it was given for.
+# Secrets stay with the place they were given for.
 #
-# An export brings addresses without their secrets. Whoever made it must not get this box's token by
+# An export contains addresses without secrets. Its author must not obtain this device's token by
 # naming another house.
 
 
-# What tells the place, and whether it is known to be that place. A secret of any other section is
-# sent nowhere.
+# Settings that determine and authenticate the place. Secrets of other sections are not sent
+# anywhere.
 _OF_SECTIONS: Mapping[str, tuple[str, ...]] = {
     "home_assistant": ("url", "verify_tls", "ca_file"),
     "gemini": ("base_url", "ca_file"),
@@ -277,19 +284,19 @@ _OF_SERVERS = ("transport", "command", "args", "cwd", "url", "verify_tls", "ca_f
 
 
 def same_place(section: str, before: Settings, after: Settings) -> bool:
-    """Return whether the secrets of a section would go where they went."""
+    """Return True if the secrets of a section would be sent to the same place as before."""
     keys = _OF_SECTIONS.get(section, ())
     return _values(getattr(before, section), keys) == _values(getattr(after, section), keys)
 
 
 def address(section: str, settings: Settings) -> Any:
-    """Of what a section's secrets are sent to; None: of nothing."""
+    """Return the address that a section's secrets are sent to, None if to none."""
     keys = _OF_SECTIONS.get(section, ())
     return getattr(getattr(settings, section), keys[0]) if keys else None
 
 
 def same_servers(before: Settings, after: Settings) -> frozenset[str]:
-    """The MCP servers that are what they were: the same program, or at the same address."""
+    """Return the MCP servers that have not changed: the same program, or the same address."""
     there = {server.name: _of(server) for server in before.mcp.servers}
     return frozenset(
         server.name for server in after.mcp.servers if there.get(server.name) == _of(server)
