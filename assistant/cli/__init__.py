@@ -1,2 +1,1 @@
-"""One module for each command; `main` finds it, `terminal` and `console` are the only ones that
-print."""
+"""One module for each command. `main` finds it; only `terminal` and `console` print."""

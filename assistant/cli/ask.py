@@ -1,6 +1,6 @@
-"""`hearth ask` and `hearth hear`: one turn, typed or spoken, and how it is shown to a person.
+"""`hearth ask` and `hearth hear`: one typed or spoken turn, and its output.
 
-The answer goes to stdout, how it came about to stderr.
+The answer goes to stdout, everything else to stderr.
 """
 
 import argparse
@@ -24,7 +24,7 @@ _COLOURS = {"done": "green", "not_run": "yellow"}
 
 
 def print_turn(turn: FinishedTurn, as_json: bool) -> int:
-    """Print a finished turn for a program or for a person, and give the exit code."""
+    """Print a finished turn for a program or a person, and return the exit code."""
     if as_json:
         say_json(turn_object(turn.record, turn.outcomes))
     else:
@@ -49,14 +49,14 @@ def show_turn(record: TurnRecord, outcomes: Sequence[ToolOutcome]) -> None:
 
 
 def show_notices(notices: Sequence[str]) -> None:
-    """Print what a person should know before the first turn."""
+    """Print the notices before the first turn."""
     console = Terminal(stderr=True, style="dim", soft_wrap=True)
     for notice in notices:
         console.print(f"hearth: {notice}")
 
 
 def describe(outcome: ToolOutcome) -> Text:
-    """One line on a call."""
+    """Return one line about a call."""
     arguments = ", ".join(f"{key}={value}" for key, value in outcome.arguments.items())
     colour = _COLOURS.get(outcome.status, "red")
     seen = "; ".join(f"{o.entity_id} {o.before} → {o.after}" for o in outcome.observed)

@@ -1,4 +1,4 @@
-"""`hearth audit`: every call of a tool, what was decided about it and by whom."""
+"""`hearth audit`: every tool call, with its decision and who made it."""
 
 import argparse
 import re
@@ -18,7 +18,7 @@ from assistant.domain.records import AuditRecord
 from assistant.domain.tool_call import Decision
 from assistant.journal.store import Store
 
-_LIMIT = 50  # rows, where nobody says
+_LIMIT = 50  # default number of rows
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 _MOMENTS = "2h, 30m, 7d, today, yesterday, 2026-11-22 or 2026-11-22T18:00"
 _DECISION_COLOURS = {
@@ -68,9 +68,10 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
 
 
 def moment(text: str, now: datetime, option: str) -> datetime:
-    """The instant that a person means, by this machine's time zone. Raises Failed for `option`."""
+    """Return the time that a person means, in this machine's time zone. Raises Failed for
+    `option`."""
     said = text.strip().lower()
-    # Without a zone as yet: `astimezone` finds the offset that counted on that very day.
+    # Without a zone: `astimezone` finds the offset of that very day.
     today = datetime.combine(now.astimezone().date(), time.min)
     try:
         if said in ("today", "yesterday"):
@@ -87,7 +88,7 @@ def _plain(value: object) -> str:
 
 
 def _print(rows: Sequence[AuditRecord]) -> None:
-    """A few lines for each, the oldest first, so that the newest stands where the eye is."""
+    """Print a few lines for each call, the newest last, where a person looks first."""
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     for heading, width in (("time", 14), ("asked for", 0), ("decided", 18), ("ended", 22)):
         table.add_column(heading, overflow="fold", min_width=width)
@@ -99,7 +100,7 @@ def _print(rows: Sequence[AuditRecord]) -> None:
 
 
 def _asked(row: AuditRecord) -> RenderableType:
-    """Show the sentence that was heard, the tool with its arguments, and what it would touch."""
+    """Return the sentence heard, the tool with its arguments, and what it would affect."""
     given = ", ".join(f"{key}={value}" for key, value in row.arguments.items())
     lines = [f"“{row.heard}”"] if row.heard else []
     lines += [f"{row.name} ({row.server})", *([given] if given else []), *row.entities]
@@ -107,7 +108,7 @@ def _asked(row: AuditRecord) -> RenderableType:
 
 
 def _decided(row: AuditRecord) -> RenderableType:
-    """Show the decision, its tier and rule, and who confirmed it."""
+    """Return the decision, its tier and rule, and who confirmed it."""
     decision = Text(row.decision, style=_DECISION_COLOURS[row.decision])
     rule = f", {row.rule}" if row.rule else ""
     by = [f"by {row.confirmed_by}"] if row.confirmed_by else []
@@ -115,7 +116,7 @@ def _decided(row: AuditRecord) -> RenderableType:
 
 
 def _end(row: AuditRecord) -> RenderableType:
-    """Show how it ended, after how long, and what was observed."""
+    """Return how it ended, after how long, and what was observed."""
     end = Text(f"{row.status} {row.ms:.0f} ms", style=_STATUS_COLOURS.get(row.status, "red"))
     seen = [f"{one.entity_id} {one.before or '?'} → {one.after or '?'}" for one in row.observed]
     return stacked(end, *seen)

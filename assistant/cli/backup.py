@@ -36,7 +36,7 @@ from assistant.transfer.settings import secrets_in, without_secrets
 
 
 def _absolute(*paths: Path) -> tuple[Path, ...]:
-    """Blocking."""
+    """Return the absolute paths. Blocking."""
     return tuple(path.absolute() for path in paths)
 
 

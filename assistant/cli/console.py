@@ -1,7 +1,7 @@
 """Colours, tables and bars on a terminal, in which text from outside is only text.
 
-A `str` is never markup here. Where our own words need colours around a name, `worded` and `tell`
-take them as a template and the name beside it: `tell("[red]wrong[/] {name}", name=thing.name)`.
+A `str` is never markup here. To colour our own words around a name, `worded` and `tell` take a
+template and the name separately: `tell("[red]wrong[/] {name}", name=thing.name)`.
 """
 
 import asyncio
@@ -20,15 +20,16 @@ from rich.text import Span, Text
 
 from integrations.cleaning import escaped, escaped_signs
 
-_PIPED = 160  # columns, where no person reads along
-_FIRST_MARK = 0xF0000  # of a private plane: stands for a value while markup is read
+_PIPED = 160  # columns if the output is not a terminal
+_FIRST_MARK = 0xF0000  # private-use character that represents a value while markup is parsed
 
 
 class Terminal(Console):
-    """A console that spells out what would act, in everything that it draws: see `escaped`."""
+    """A console that escapes control characters in everything it draws (see `escaped`)."""
 
     def __init__(self, *, stderr: bool = False, **options: Any) -> None:
-        """`options`: of rich's Console, which is asked for no markup, pictures or highlights."""
+        """`options` are those of rich's Console, which is created without markup, emoji or
+        highlighting."""
         super().__init__(stderr=stderr, markup=False, emoji=False, highlight=False, **options)
 
     def tell(
@@ -42,31 +43,32 @@ class Terminal(Console):
     ) -> None:
         """Print our own words with their markup, and the values in them as plain text.
 
-        `fold`: break lines at the terminal's width; else the terminal does it.
+        `fold`: break lines at the terminal's width; otherwise the terminal does.
         """
         self.print(worded(template, **values), style=style or None, end=end, soft_wrap=not fold)
 
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None
     ) -> Iterable[Segment]:
-        """See Console. Every text, that of a table's cell too, comes by here before it is drawn."""
+        """Draw as Console does. Every text, including table cells, passes here and is escaped
+        first."""
         if isinstance(renderable, Text):
             renderable = _escaped(renderable)
         return super().render(renderable, options)
 
     def render_str(self, text: str, **options: Any) -> Text:
-        """See Console. Earlier than `render`, so that a column is as wide as what is drawn."""
+        """Escape the text earlier than `render`, so that columns are as wide as what is drawn."""
         return super().render_str(escaped(text), **options)
 
 
 def paper() -> Terminal:
-    """A console for stdout. Colours are there where people look, and nowhere else."""
+    """Return a console for stdout, with colours only on a terminal."""
     terminal = Terminal()
     return terminal if terminal.is_terminal else Terminal(width=_PIPED)
 
 
 def worded(template: str, **values: object) -> Text:
-    """A text from our own words in rich's markup; each {name} in it is the value of that name."""
+    """Return a text from our own words in rich's markup, with values for each {name}."""
     marks: dict[str, Text] = {}
     parts = []
     for literal, name, _, _ in Formatter().parse(template):
@@ -92,19 +94,19 @@ def worded(template: str, **values: object) -> Text:
 
 
 def stacked(*lines: Text | str) -> Group:
-    """Several lines in one cell of a table."""
+    """Return several lines as one table cell."""
     return Group(*lines)
 
 
 def _escaped(text: Text) -> Text:
-    """The same text with what would act spelled out, in the same colours."""
+    """Return the text with control characters escaped, in the same colours."""
     if escaped(text.plain) == text.plain:
         return text
     return _respelled(text, list(escaped_signs(text.plain)))[0]
 
 
 def _respelled(text: Text, pieces: Sequence[str]) -> tuple[Text, list[int]]:
-    """The text with a piece in place of each of its characters, and where each piece begins."""
+    """Return the text with each character replaced by a piece, and the start of each piece."""
     found = Text(
         style=text.style,
         justify=text.justify,
@@ -123,25 +125,25 @@ def _respelled(text: Text, pieces: Sequence[str]) -> tuple[Text, list[int]]:
     return found, starts
 
 
-ANSWER_S = 60.0  # typing takes longer than saying yes
-_LINE_BYTES = 4096  # the longest line that a terminal gives (termios(3), canonical mode)
+ANSWER_S = 60.0  # seconds; typing takes longer than saying yes
+_LINE_BYTES = 4096  # longest line of a terminal (termios(3), canonical mode)
 
 
 class Keyboard:
-    """Asks on stderr and reads one line from the terminal."""
+    """Ask on stderr and read one line from the terminal."""
 
     def __init__(self, wait_s: float = ANSWER_S) -> None:
         self._wait_s = wait_s
         self._console = Terminal(stderr=True)
 
     async def ask(self, question: str, *, hidden: bool) -> str | None:
-        """Their line without its end, None where they give none in time or close the input.
+        """Return the person's line, None if they give none in time or close the input.
 
-        `hidden`: what is typed is not shown. What was typed before the question is no answer.
+        `hidden`: do not echo it. Input typed before the question is discarded.
         """
         what = "PIN" if hidden else "yes or no"
         try:
-            with silent(hidden):  # first: somebody may begin to type as soon as they are asked
+            with silent(hidden):  # first, because the person may begin to type at once
                 termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
                 told = "[bold yellow]{question}[/] [dim]({what})[/] "
                 self._console.tell(told, question=question, what=what, end="")
@@ -155,21 +157,21 @@ class Keyboard:
 
 
 def keyboard() -> Keyboard | None:
-    """The person at this terminal; None where the program's input is no terminal."""
+    """Return the person at this terminal, None if the input is not a terminal."""
     return Keyboard() if sys.stdin.isatty() and sys.stderr.isatty() else None
 
 
 async def read_line() -> str:
-    """The next line of the terminal with its end, "" where it is closed.
+    """Return the terminal's next line with its end, "" if it is closed.
 
-    Read without a thread, so that it can be left.
+    Reads without a thread, so that it can be cancelled.
     """
     loop, stdin = asyncio.get_running_loop(), sys.stdin.fileno()
     line: asyncio.Future[str] = loop.create_future()
 
     def read() -> None:
-        # A terminal gives one line at a time. Not `readline`: after "yes" and Ctrl-D, which ends no
-        # line, it would wait for more and stop everything else.
+        # A terminal gives one line at a time. `readline` would wait for more after "yes" and
+        # Ctrl-D, which ends no line, and block everything else.
         try:
             typed = os.read(stdin, _LINE_BYTES)
         except OSError:  # the terminal is gone
@@ -186,7 +188,7 @@ async def read_line() -> str:
 
 @contextmanager
 def silent(on: bool) -> Iterator[None]:
-    """The terminal does not show what is typed."""
+    """Turn off the terminal's echo."""
     if not on:
         yield
         return
@@ -195,9 +197,9 @@ def silent(on: bool) -> Iterator[None]:
     silent = list(before)
     silent[3] &= ~termios.ECHO
     try:
-        # At once: a terminal that was halted would keep everything waiting.
+        # TCSANOW, because a paused terminal would block otherwise.
         termios.tcsetattr(stdin, termios.TCSANOW, silent)
         yield
     finally:
-        termios.tcflush(stdin, termios.TCIFLUSH)  # half a PIN is nothing for the next program
+        termios.tcflush(stdin, termios.TCIFLUSH)  # part of a PIN must not reach the next program
         termios.tcsetattr(stdin, termios.TCSANOW, before)

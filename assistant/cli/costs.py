@@ -1,4 +1,4 @@
-"""`hearth costs`: what the cloud has cost, by day, brain and model."""
+"""`hearth costs`: cloud costs by day, brain and model."""
 
 import argparse
 from collections.abc import Iterator, Sequence
@@ -18,7 +18,7 @@ from assistant.journal.store import Store
 
 _DAYS = 30
 _BAR = 24  # columns
-_NEAR = 0.8  # of the cap: from there on it is told in another colour
+_NEAR = 0.8  # share of the cap from which the colour changes
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
@@ -86,7 +86,7 @@ def _print(rows: Sequence[CostRow], spent: float, cap: float, days: int, kept: i
 
 
 def _today(spent: float, cap: float) -> Iterator[Text]:
-    """The day's cap as a bar."""
+    """Return today's share of the cap as a bar."""
     share = min(1.0, spent / cap) if cap > 0 else 1.0
     colour = "red" if share >= 1 else "yellow" if share >= _NEAR else "green"
     full = round(share * _BAR)
@@ -97,7 +97,7 @@ def _today(spent: float, cap: float) -> Iterator[Text]:
 
 
 def _usd(cost: float) -> str:
-    """Cents as they are, parts of them as far as they can be seen."""
+    """Return whole cents, or smaller amounts with four decimals."""
     return f"${cost:.2f}" if cost == 0 or cost >= 1 else f"${cost:.4f}"
 
 
@@ -106,7 +106,7 @@ def _tokens(count: int) -> str:
 
 
 def _modalities(row: CostRow) -> Text:
-    """ "audio in 1,200, text out 80"."""
+    """Return text such as "audio in 1,200, text out 80"."""
     parts = []
     for key, count in row.by_modality.items():
         side, _, kind = key.partition("_")

@@ -36,7 +36,7 @@ def show_scene(
     changes: Mapping[str, tuple[str, str]],
     answer: Path,
 ) -> None:
-    """Print one scene. `changes`: entity to what it showed before and after."""
+    """Print one scene. `changes` maps an entity to its state before and after."""
     manner = "typed" if isinstance(scene, Typed) else f"spoken by {scene.voice}"
     console.print()
     head = "[bold]{number}  “{words}”[/]  [dim]{manner}[/]"
@@ -56,7 +56,7 @@ def show_scene(
 
 
 def show_house(console: Terminal, described: str) -> None:
-    """Print the house, a room a line, wrapped under its name."""
+    """Print the house, one room per line, wrapped under its name."""
     table = Table.grid(padding=(0, 2))
     for line in described.split("\n"):
         area, _, things = line.partition("  ")
@@ -93,7 +93,7 @@ order = ["offline"]
 [voice]
 engine = "espeak"
 """
-_SETTLE_S = 2.0  # a blind or a lock is still on its way when the answer is given
+_SETTLE_S = 2.0  # seconds; a blind or a lock may still be moving when the answer is given
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
@@ -145,7 +145,7 @@ def own_command(started: str) -> str:
 
 
 def _demo_settings(settings: Settings, folder: Path) -> Settings:
-    """A fixed set-up, whatever the configuration says, but for the sound devices."""
+    """Return fixed settings, of which only the sound devices come from the configuration."""
     return Settings.model_validate(
         {
             "assistant": {"data": str(folder / "data"), "languages": ["en", "es"]},
@@ -194,7 +194,7 @@ async def _with_scenes(settings: Settings, folder: Path) -> int:
 
 
 async def _play(app: App, scene: SpokenCommand | Typed, clip: Path | None) -> FinishedTurn | None:
-    """Perform one scene, and wait a little for what is on its way in the house."""
+    """Play one scene, and wait briefly for changes still under way in the house."""
     count = app.log.count
     if clip is not None:
         await app.runner.listen(WavSource(clip, realtime=False), turns=1)
@@ -202,7 +202,7 @@ async def _play(app: App, scene: SpokenCommand | Typed, clip: Path | None) -> Fi
         await app.runner.ask(scene.words)
     demo = app.home.demo
     assert demo is not None
-    # Looked at with each change that the websocket tells; what is missing is told by `_trouble`.
+    # Checked with each change reported by the websocket; `_trouble` reports what is missing.
     await app.home.client.wait_for(
         scene.expects,
         lambda _: all(_states(demo)[key] == want for key, want in scene.expects.items()),

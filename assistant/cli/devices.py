@@ -22,7 +22,7 @@ from audio.errors import AudioError
 from audio.timing import BoundedCalls, CallStuck
 
 _BAR = 5  # characters
-_QUIET_DBFS = -60.0  # an empty bar; a full one is 0
+_QUIET_DBFS = -60.0  # level of an empty bar; a full one is 0
 _FOUND: dict[PathKind, str] = {
     "echo": "an echo of {level:.0f} dB, {delay:.0f} ms after it is played",
     "apart": "no echo that matters",
@@ -60,7 +60,7 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
 
 
 async def _measure(settings: Settings, *, as_json: bool) -> int:
-    """The echo between the two devices of the settings."""
+    """Measure the echo between the two configured devices."""
     audio = settings.audio
     if not (is_device(audio.input) and is_device(audio.output)):
         raise Failed("There is nothing to measure: set audio.input and audio.output to devices", 2)
@@ -87,7 +87,7 @@ async def _measure(settings: Settings, *, as_json: bool) -> int:
 
 
 async def _levels(devices: Sequence[DeviceInfo]) -> list[float | None]:
-    """The level at every microphone in dBFS, one after the other."""
+    """Return the level at each microphone in dBFS, measured one after the other."""
     calls = BoundedCalls()
     levels: list[float | None] = []
     for device in devices:
@@ -103,7 +103,7 @@ async def _levels(devices: Sequence[DeviceInfo]) -> list[float | None]:
 
 def _table(devices: Sequence[DeviceInfo], levels: Sequence[float | None]) -> Table:
     table = Table("")
-    table.add_column("name", overflow="fold")  # whole, for it is to be copied
+    table.add_column("name", overflow="fold")  # complete, so that it can be copied
     for heading in ("ch.", "rate", "default", "through", "level"):
         table.add_column(heading, no_wrap=True)
     for device, level in zip(devices, levels, strict=True):
@@ -120,7 +120,7 @@ def _table(devices: Sequence[DeviceInfo], levels: Sequence[float | None]) -> Tab
 
 
 def _name(device: DeviceInfo) -> RenderableType:
-    """The name, and below it what people call the device."""
+    """Return the name, with the description below it."""
     if device.description in ("", device.name):
         return device.name
     return stacked(device.name, Text(device.description, style="dim"))
@@ -136,7 +136,7 @@ def _level(dbfs: float | None) -> str:
 
 
 def _plain(device: DeviceInfo, level: float | None) -> dict[str, object]:
-    """Without what means nothing outside this process."""
+    """Return the device as JSON, without values that only matter in this process."""
     return {
         "name": device.name,
         "kind": device.kind,

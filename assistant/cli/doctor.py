@@ -1,4 +1,4 @@
-"""`hearth doctor`: checks everything and says how to mend it."""
+"""`hearth doctor`: check everything and suggest fixes."""
 
 import argparse
 import asyncio
@@ -79,7 +79,7 @@ def _configuration(file: str) -> Finding:
 
 @contextmanager
 def _progress() -> Iterator[Watch]:
-    """A line on a terminal that says what is looked at; nothing elsewhere."""
+    """Show the current check on a terminal, and nothing elsewhere."""
     console = Terminal(stderr=True)
     if not console.is_terminal:
         yield unwatched
@@ -117,7 +117,7 @@ def _table(findings: Sequence[Finding], width: int) -> Table:
 
 
 def _sum(findings: Sequence[Finding]) -> Text:
-    """One line on all of it."""
+    """Return the summary line."""
     bad = sum(finding.status == "fail" for finding in findings)
     odd = sum(finding.status == "warn" for finding in findings)
     if bad:

@@ -1,4 +1,4 @@
-"""`hearth eval`: sixty spoken commands on the embedded house, against the real service."""
+"""`hearth eval`: sixty spoken commands in the simulated house, against the real service."""
 
 import argparse
 import asyncio
@@ -39,8 +39,8 @@ from integrations.gemini.models import ModelRow, cost_usd, model_row
 
 BRAINS = ("gemini-live", "gemini-once")
 _CAP_USD = 1.00
-_WIDE = 2.0  # one sentence may cost so many times the estimate: the window grows with the talk
-_SENTENCE_S = 9.0  # that one takes in real time, with its answer
+_WIDE = 2.0  # highest cost of one sentence as a multiple of the estimate: the context grows
+_SENTENCE_S = 9.0  # seconds for one sentence in real time, with its answer
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
@@ -89,7 +89,8 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
     else:
         say(*table.split("\n"))
     if arguments.out is not None:
-        _write(arguments.out, table)  # last: it was paid for, wherever it can be kept
+        # Last, because the result was paid for and is printed even if this fails.
+        _write(arguments.out, table)
     return 0 if any(trial.outcome is Outcome.RIGHT for trial in trials) else 1
 
 
@@ -99,7 +100,7 @@ def _check(arguments: argparse.Namespace, settings: Settings) -> None:
         raise Failed(NO_CONSENT, 2)
     if not settings.gemini.api_key.get_secret_value().strip():
         raise Failed(NO_KEY, 2)
-    if not 0 < arguments.cap < math.inf:  # nan is neither
+    if not 0 < arguments.cap < math.inf:  # excludes nan
         raise Failed("--cap takes an amount of USD above nothing, such as --cap 0.5", 2)
     if arguments.out is not None and not arguments.out.parent.is_dir():
         raise Failed(f"{arguments.out} cannot be written (no such folder); name another --out", 2)
@@ -114,7 +115,7 @@ def _row(brain: str, settings: Settings) -> ModelRow:
 
 
 async def _left_today(settings: Settings) -> float:
-    """USD that the day's cap still allows. Raises StoreError."""
+    """Return the USD that today's cap still allows. Raises StoreError."""
     clock = SystemClock()
     async with Store(settings.database, clock) as store:
         spent = await store.spent_since(start_of_day(clock.now()))
@@ -157,7 +158,7 @@ async def _measure(
     one_usd: float,
     console: Terminal,
 ) -> list[Trial]:
-    """All sentences. What they cost is kept in the reader's journal, whatever happens."""
+    """Run all sentences. Their cost is always stored in the user's journal."""
     trials: list[Trial] = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -191,7 +192,7 @@ def _line(trial: Trial) -> Text:
 
 
 async def _keep_cost(settings: Settings, brain: str, row: ModelRow, trials: list[Trial]) -> None:
-    """One row of the journal, by which the day's cap knows of it. Raises StoreError."""
+    """Store one row in the journal, so that the daily cap counts the cost. Raises StoreError."""
     spent = sum(trial.cost_usd for trial in trials)
     if not spent:
         return

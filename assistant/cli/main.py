@@ -1,4 +1,4 @@
-"""The `hearth` program: reads the command line, runs one command, turns errors into one sentence.
+"""The `hearth` program: parse the command line, run one command, turn errors into one sentence.
 
 Exit codes: 0 done, 1 the turn failed, 2 usage or configuration.
 """
@@ -23,7 +23,7 @@ from assistant.domain.records import StoreError
 from audio.errors import AudioError
 from integrations.errors import IntegrationError, unpacked
 
-# Each command's module in this package, and the name in it where that is not COMMAND.
+# Each command's module in this package, and the name in it unless it is COMMAND.
 COMMANDS: Mapping[str, str] = {
     "run": "run",
     "demo": "demo",
@@ -55,8 +55,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = _parser(words).parse_args(words)
     command: CliCommand = arguments.command
     _log_to_stderr(arguments.debug)
-    if argv is None:  # the program itself, not somebody who calls us
-        gc.freeze()  # looking for cycles in what was imported takes a quarter of a short command
+    if argv is None:  # run as the program, not called by other code
+        gc.freeze()  # searching imported objects for cycles takes a quarter of a short command
         sys.excepthook = _log_fault
         threading.excepthook = lambda fault: _log_fault(
             fault.exc_type, fault.exc_value, fault.exc_traceback
@@ -71,10 +71,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (*EXPECTED, BrokenPipeError, ImportError, ExceptionGroup) as error:
         cause = unpacked(error)
         if isinstance(cause, BrokenPipeError):
-            # The reader of our output went away (`hearth tools | head`): nothing is left to tell.
+            # The reader of our output has gone (`hearth tools | head`), so there is nobody to tell.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return FAILED
-        if isinstance(cause, ImportError):  # most is imported when it is first needed
+        if isinstance(cause, ImportError):  # most modules are imported when first needed
             cause = ConfigError(f"a part of Hearth cannot be loaded ({cause}): install it again")
         if not isinstance(cause, EXPECTED):
             raise
@@ -85,9 +85,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _load(name: str) -> CliCommand:
-    """One command. Its module is imported here, because some bring a second's worth of others."""
+    """Return one command. Its module is imported here, because some imports take a second."""
     module, _, attribute = COMMANDS[name].partition(":")
-    gc.disable()  # nearly all that is imported stays: see `main`
+    gc.disable()  # nearly all imported objects stay: see `main`
     try:
         found = importlib.import_module(f"assistant.cli.{module}")
     finally:
@@ -97,7 +97,7 @@ def _load(name: str) -> CliCommand:
 
 
 def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
-    """The parser for the command that comes first in `words`, else for all of them."""
+    """Return the parser for the first command in `words`, or for all commands."""
     common = Parser(add_help=False)
     common.add_argument(
         "--config",
@@ -131,7 +131,7 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
 def _log_fault(
     kind: type[BaseException], error: BaseException | None, where: TracebackType | None
 ) -> None:
-    """Log what nobody caught, so that its words give the terminal no orders and hold no secret."""
+    """Log an uncaught error with control characters escaped and secrets masked."""
     logging.getLogger(__name__).critical(
         "Hearth has a fault", exc_info=(kind, error or kind(), where)
     )
@@ -154,9 +154,9 @@ def _log_to_stderr(debug: bool) -> None:
         "asyncio",
     ):
         logging.getLogger(chatty).setLevel(logging.INFO if debug else logging.ERROR)
-    for telling in ("httpx", "httpx2"):  # whole addresses, which may hold a key
+    for telling in ("httpx", "httpx2"):  # they log whole addresses, which may contain a key
         logging.getLogger(telling).setLevel(logging.WARNING if debug else logging.ERROR)
-    if not debug:  # the MCP SDK logs a bad answer with its traceback; we say it in one sentence
+    if not debug:  # the MCP SDK logs bad answers with a traceback; we report them in one sentence
         for loud in ("mcp", "client"):
             logging.getLogger(loud).setLevel(logging.CRITICAL)
 

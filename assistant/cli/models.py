@@ -1,4 +1,4 @@
-"""`hearth models`: voices and wake words: what there is, fetching it, and whether it is whole."""
+"""`hearth models`: list, download and check voices and wake words."""
 
 import argparse
 import asyncio
@@ -40,15 +40,15 @@ from integrations.downloads import downloading_into, fetch_together, megabytes, 
 from integrations.errors import IntegrationError
 
 _MD5_ONLY = "it is checked by md5 only, which shows damage but no malice"
-_SUGGESTED = 3  # voices for a language that has none
+_SUGGESTED = 3  # voices suggested for a language that has none
 
 
 async def download(
     names: Sequence[str], settings: Settings, known: Mapping[str, ModelEntry], as_json: bool
 ) -> int:
-    """Fetch those models, or without names what the settings lack. Returns the exit code.
+    """Download the models, or without names those that the settings lack. Returns the exit code.
 
-    Raises IntegrationError (network, disk, a wrong file) after telling what came before, and
+    Raises IntegrationError (network, disk, a wrong file) after reporting earlier downloads, and
     Failed for a name that is not in the manifest.
     """
     folder = models_folder(settings)
@@ -78,7 +78,8 @@ async def download(
 async def fetch_entries(
     entries: Iterable[ModelEntry], folder: Path, fetched: dict[str, bool], console: Terminal
 ) -> None:
-    """One after the other; `fetched` gets whether something of each had to come."""
+    """Download models one after the other. `fetched` gets True for each that was not complete
+    yet."""
     with downloading_into(folder):
         async with web_client() as client:
             with _bar(console) as bar:
@@ -106,7 +107,8 @@ def _entry(name: str, known: Mapping[str, ModelEntry]) -> ModelEntry:
 def _told(
     entries: Iterable[ModelEntry], fetched: Mapping[str, bool], folder: Path, problem: str
 ) -> list[dict[str, object]]:
-    """`fetched` is null for the model that failed, which has the problem, and those after it."""
+    """Return the JSON rows. `fetched` is null for the failed model, which has the problem, and
+    those after it."""
     told: list[dict[str, object]] = []
     for entry in entries:
         came = fetched.get(entry.name)
@@ -129,7 +131,7 @@ def _told(
 def _tell_of_the_rest(
     settings: Settings, known: Mapping[str, ModelEntry], busy: bool, console: Terminal
 ) -> None:
-    """Name what the settings want and cannot be fetched. Raises Failed for a missing model."""
+    """Report what the settings need and cannot be downloaded. Raises Failed for a missing model."""
     for language, names in languages_without(settings, known):
         some = f", such as {one_of(names[:_SUGGESTED])}" if names else ""
         said = f"voice.models has no voice for {language}; hearth models list shows what there is"
@@ -145,7 +147,7 @@ def _tell_of_the_rest(
 
 
 def _tell(entry: ModelEntry, console: Terminal) -> None:
-    """Print name, size and licence of a model before it is fetched."""
+    """Print name, size and licence of a model before it is downloaded."""
     said = [f"{entry.name}: {megabytes(entry.size)}, licence: {entry.licence}"]
     if entry.noncommercial:
         said.append("not for commercial use")
@@ -155,7 +157,7 @@ def _tell(entry: ModelEntry, console: Terminal) -> None:
 
 
 def _bar(console: Terminal) -> Progress:
-    """Bars on a terminal, nothing elsewhere."""
+    """Return progress bars for a terminal; they show nothing elsewhere."""
     return Progress(
         TextColumn("{task.description}", markup=False),
         BarColumn(),
@@ -183,7 +185,7 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     )
     looked = deeds.add_parser("check", help="read every byte of what is here")
     for deed in (listed, fetched, looked):
-        # Those of every command stand behind these words as well as in front of them.
+        # The common arguments are accepted after these words too.
         deed.add_argument("--config", type=Path, default=SUPPRESS, help=SUPPRESS)
         deed.add_argument("--debug", action="store_true", default=SUPPRESS, help=SUPPRESS)
         deed.add_argument("--json", action="store_true", help="print one JSON value")
@@ -207,7 +209,7 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
 
 
 async def _check(shelf: Sequence[Shelved], settings: Settings, as_json: bool) -> int:
-    """Exit code 1 where something is broken, or missing though the settings need it."""
+    """Check the models. Returns exit code 1 if one is broken, or missing though needed."""
     needed = wanted_names(settings)
     lacking = (State.MISSING, State.PARTIAL)
     looked_at = [one for one in shelf if one.state not in lacking or one.name in needed]
@@ -228,7 +230,7 @@ async def _check(shelf: Sequence[Shelved], settings: Settings, as_json: bool) ->
 
 
 def _show(shelf: Sequence[Shelved], as_json: bool) -> None:
-    """A line for each; licences are told below, since some are longer than a line has room."""
+    """Print one line per model, and the licences below, because some are longer than a line."""
     if as_json:
         say_json([_plain(one) for one in shelf])
         return

@@ -17,7 +17,7 @@ from assistant.service.notify import runtime_folder, service_manager, starts_of
 from assistant.service.reload import Reloading
 from assistant.service.service import Service
 
-if TYPE_CHECKING:  # imported by then, while frames are judged
+if TYPE_CHECKING:  # imported at run time while frames are being processed
     from assistant.app.build import App
 
 
@@ -45,7 +45,7 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
         _log.warning("%s", one.sentence)
     manager = service_manager(os.environ)
     if manager.there:
-        faulthandler.enable()  # what the watchdog ends shows where it stood
+        faulthandler.enable()  # shows where the process was when the watchdog ended it
     with locked(settings.data_folder):
         reloading = Reloading(settings, load, runtime_folder(os.environ))
         await Service(reloading, manager, starts_of(os.environ), SystemClock(), tell, first).run()
@@ -53,7 +53,7 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
 
 
 def _announce(app: "App", startup: Startup, *, quiet: bool) -> None:
-    """Say on the terminal what stands, and from now on each turn."""
+    """Print that Hearth has started, and from now on each turn."""
     settings = app.settings
     words = ", ".join(word.model for word in settings.wake.words)
     for notice in (
@@ -63,11 +63,11 @@ def _announce(app: "App", startup: Startup, *, quiet: bool) -> None:
     ):
         say(f"hearth: {notice}", error=True)
     if not quiet:
-        app.log.on_turn(_show, from_start=True)  # some may have waited for the house
+        app.log.on_turn(_show, from_start=True)  # some turns may have waited for the house
 
 
 def _show(turn: FinishedTurn) -> None:
-    from assistant.cli.ask import show_turn  # what it draws with is imported when it draws
+    from assistant.cli.ask import show_turn  # imported when first needed
 
     show_turn(turn.record, turn.outcomes)
 

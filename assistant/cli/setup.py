@@ -1,4 +1,5 @@
-"""`hearth setup`: writes the configuration with you, and makes the box a device of the house."""
+"""`hearth setup`: write the configuration with a person, and register the device in Home
+Assistant."""
 
 import argparse
 import asyncio
@@ -188,7 +189,7 @@ async def _set_up(arguments: argparse.Namespace, target: Path, console: Terminal
 async def _talk(
     arguments: argparse.Namespace, given: Answers, present: Settings, console: Terminal
 ) -> tuple[Answers, int]:
-    """Everything that is not given, asked; and how many questions are left."""
+    """Return the answers after asking for what is missing, and the number of questions left."""
     known = await asyncio.to_thread(read_manifest)
     home = draft(present, given).home_assistant
     conversation = SetupDialog(
@@ -213,9 +214,10 @@ async def _talk(
 
 
 def _before(target: Path, exists: bool) -> tuple[str, Settings]:
-    """The file's text and the settings that now hold. Blocking. Raises ConfigError."""
+    """Return the file's text and the current settings. Blocking. Raises ConfigError."""
     if exists:
-        settings = load_settings(target, os.environ)  # first: it says what is wrong with the file
+        # First, because it reports what is wrong with the file.
+        settings = load_settings(target, os.environ)
         return begun(target.read_text(encoding="utf-8")), settings
     with tempfile.NamedTemporaryFile("w", suffix=".toml", encoding="utf-8") as file:
         file.write(begun())
@@ -224,7 +226,7 @@ def _before(target: Path, exists: bool) -> tuple[str, Settings]:
 
 
 def _completed(given: Answers, arguments: argparse.Namespace) -> Answers:
-    """Fill in what a configuration from flags alone must have. Raises Failed."""
+    """Return the answers with what a configuration from flags alone needs. Raises Failed."""
     if given.url is None and not arguments.non_interactive:
         raise Failed("There is no terminal to ask on; use --non-interactive with --url", 2)
     if given.token is None:

@@ -1,4 +1,4 @@
-"""The end of `hearth setup`: the file is written, the box becomes a device, and what comes next."""
+"""The end of `hearth setup`: write the file, register the device, and say what comes next."""
 
 import asyncio
 import os
@@ -39,7 +39,7 @@ from integrations.home_assistant.websocket import Commands
 
 
 async def become_device(settings: Settings, ask_admin: AskAdmin, console: Terminal) -> None:
-    """Register, and put the device into its area if that may be done; say what came of it."""
+    """Register the device, move it to its area if allowed, and print the result."""
     address = address_of(settings)
     file = DeviceFile(settings.data_folder, SystemClock())
     try:
@@ -57,7 +57,8 @@ async def become_device(settings: Settings, ask_admin: AskAdmin, console: Termin
 async def _settle_area(
     home: Commands, record: DeviceRecord, address: Address, area: str, ask_admin: AskAdmin
 ) -> str:
-    """Put the device into its area; return what is left to do, or "". Raises IntegrationError."""
+    """Move the device to its area, and return what is left to do, or "". Raises
+    IntegrationError."""
     if not area:
         return "No area is set; name the room this box stands in as assistant.area."
     found = await place.look_up(home, record, area)
@@ -86,23 +87,23 @@ def _connected(address: Address) -> HomeAssistant:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The answers, and what else setup has to do with them."""
+    """The answers, and what else setup does with them."""
 
-    target: Path  # the configuration
-    before: str  # its text
+    target: Path  # path of the configuration
+    before: str  # text of the configuration
     present: Settings
     answers: Answers
-    registers: bool  # whether the box is to be made a device of the house
-    fetches: bool  # whether voices that are lacking are fetched
+    registers: bool  # register the device in Home Assistant
+    fetches: bool  # download missing voices
 
 
 async def finish(
     plan: Plan, ask_admin: Callable[[int], AskAdmin], console: Terminal, person: Person | None
 ) -> None:
-    """Do it. Raises ConfigError where nothing could be written.
+    """Carry out the plan. Raises ConfigError if nothing could be written.
 
-    `person`: who may still be asked something, if anybody; `ask_admin` takes how much they were
-    asked here.
+    `person` may still be asked something, if given. `ask_admin` takes the number of questions asked
+    here.
     """
     target = plan.target
     text = applied(plan.before, plan.answers, target, plan.present)
@@ -120,7 +121,7 @@ async def finish(
 
 
 def _files(plan: Plan, text: str) -> list[NewFile]:
-    """Secrets first: a configuration that names them comes last."""
+    """Return the files, secrets first: the configuration that names them comes last."""
     target = plan.target.resolve()
     mode = target.stat().st_mode & 0o777 if target.exists() else PLAIN_MODE
     return [
@@ -139,10 +140,10 @@ async def _fetch(settings: Settings, console: Terminal) -> None:
 
 
 async def _tell_of_the_page(settings: Settings, console: Terminal) -> None:
-    """A link for the browser that is at hand; it stands on the terminal, in no file."""
+    """Print a link for a browser. It is shown on the terminal and stored in no file."""
     try:
         link = await asyncio.to_thread(console_link, settings, SystemClock().now(), MINUTES)
-    except ConfigError as error:  # what was written stays right without it
+    except ConfigError as error:  # the configuration is valid without it
         console.print(f"There is no link to the page: {error}", style="yellow")
         return
     console.print(

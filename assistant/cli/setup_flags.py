@@ -1,4 +1,4 @@
-"""Flags of `hearth setup` that are commands of their own now: they still work, and name these."""
+"""Flags of `hearth setup` that have become commands: they still work, and name the new command."""
 
 import argparse
 import asyncio
@@ -77,7 +77,7 @@ _INTO_HTTP = frozenset({"--revoke", "--token", "--tokens", "--sign-out", "--cons
 
 
 def _let_in(arguments: argparse.Namespace, settings: Settings, console: Terminal) -> None:
-    """Tokens and sign-ins; several flags can be combined. Raises ConfigError and Failed."""
+    """Handle tokens and sign-ins; several flags can be combined. Raises ConfigError and Failed."""
     if arguments.revoke is not None:
         revoke_token(settings, arguments.revoke, console)
     if arguments.token is not None:
@@ -91,7 +91,7 @@ def _let_in(arguments: argparse.Namespace, settings: Settings, console: Terminal
 
 
 def _names(arguments: argparse.Namespace) -> Iterator[str]:
-    """The flags that were given, by their names in `_NOW`."""
+    """Yield the given flags, by their names in `_NOW`."""
     return (name for name in _NOW if getattr(arguments, name) not in (None, False))
 
 

@@ -1,4 +1,4 @@
-"""The person at the terminal, answers given by flags, and the list of what may open something."""
+"""The person at the terminal, answers given by flags, and ratings of what may open something."""
 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
@@ -38,7 +38,7 @@ from integrations.home_assistant.rest import check
 def setup_services(
     console: Terminal, *, verify_tls: bool = True, ca_file: str = ""
 ) -> SetupServices:
-    """The real ones; `console` shows a bar for what is fetched."""
+    """Return the real services; `console` shows a bar for downloads."""
 
     async def fetch(entries: Sequence[ModelEntry], folder: Path) -> None:
         await fetch_entries(entries, folder, {}, console)
@@ -47,7 +47,8 @@ def setup_services(
 
 
 async def settle_given(answers: Answers, present: Settings, console: Terminal) -> Answers:
-    """The answers, with voices for new languages. Raises IntegrationError, ConfigError, Failed."""
+    """Return the checked answers, with voices for new languages. Raises IntegrationError,
+    ConfigError, Failed."""
     settings = draft(present, answers)
     if answers.of_the_house:
         home = settings.home_assistant
@@ -72,7 +73,7 @@ async def settle_given(answers: Answers, present: Settings, console: Terminal) -
 
 
 async def _try_word(settings: Settings) -> None:
-    """Raise Failed for a word that nothing here listens for."""
+    """Raise Failed for a word that no engine here can listen for."""
     try:
         engine = await asyncio.to_thread(wake_engine, settings)
     except AudioError as error:
@@ -81,7 +82,7 @@ async def _try_word(settings: Settings) -> None:
 
 
 async def _try_key(settings: Settings, means: SetupServices, console: Terminal) -> None:
-    """By its form; by asking Google only where that was said yes to."""
+    """Check the key's form, and try it with Google only if that was allowed."""
     key = settings.gemini.api_key.get_secret_value()
     problem = impossible(key)
     if problem:
@@ -104,25 +105,26 @@ async def _try_key(settings: Settings, means: SetupServices, console: Terminal) 
         console.tell(told, model=settings.gemini.model, fold=True)
 
 
-_METER = 24  # characters of the level
-_SCORE = 10  # of the wake word's score
-_A_SECOND = 12  # times that the meter is drawn
+_METER = 24  # characters of the level meter
+_SCORE = 10  # characters of the score meter
+_A_SECOND = 12  # updates of the meter per second
 
 
 class TerminalPerson:
     """A `Person` on stdin and stderr."""
 
     def __init__(self, console: Terminal) -> None:
-        """`console`: of stderr, so that stdout stays for programs."""
+        """`console` is that of stderr, so that stdout stays for programs."""
         self._console = console
 
     def tell(self, text: str, style: str = "") -> None:
         self._console.print(text, style=style or None, soft_wrap=True)
 
     async def ask(self, prompt: str, default: str = "", *, hidden: bool = False) -> str:
-        """Print the prompt and read a line. A hidden default would be shown, so there is none."""
+        """Print the prompt and read a line. A hidden answer has no default, since that would be
+        shown."""
         shown = f"   {prompt} [{default}]: " if default and not hidden else f"   {prompt}: "
-        with silent(hidden):  # first: somebody may begin to type as soon as they are asked
+        with silent(hidden):  # first, because the person may begin to type at once
             self._console.print(Text(shown, style="cyan"), end="", soft_wrap=True)
             line = await read_line()
         if hidden or not line:
@@ -151,7 +153,7 @@ class TerminalPerson:
 
 
 def _drawn(reading: Reading) -> Text:
-    """The level now and the wake word's best score, on one line."""
+    """Return the current level and the wake word's best score on one line."""
     loud = reading.loudness
     line = Text("   level ")
     line.append(bar(loud.now, _METER), style="red" if loud.clipped else "green")
@@ -163,7 +165,7 @@ def _drawn(reading: Reading) -> Text:
 
 
 async def confirm(person: TerminalPerson, question: str) -> bool:
-    """Ask for a yes; Enter and a closed terminal are a no."""
+    """Ask for a yes. Enter and a closed terminal mean no."""
     try:
         said = await person.ask(f"{question} (yes or no)", "no")
     except Gone:
@@ -171,16 +173,17 @@ async def confirm(person: TerminalPerson, question: str) -> bool:
     return said.casefold() in ("y", "yes")
 
 
-SHOWN = 30  # things in the list; the rest is told by `hearth tools rate`
+SHOWN = 30  # things in the list; `hearth tools rate` shows the rest
 _LATER = "hearth tools rate lists them"
 
 
 async def rate_openers(settings: Settings, person: Person | None, console: Terminal) -> int:
-    """Ask which of what may open something opens nothing; how many questions that took (0 or 1).
+    """Ask which things that may open something open nothing, and return the number of questions (0
+    or 1).
 
-    `person`: whom to ask, None where nobody is there or enough was asked; they are told then where
-    the list is. What is not answered stays asked about. Where Home Assistant or the store is away
-    nothing is said: the doctor tells.
+    `person` is None if nobody can be asked; then a hint on the list is printed. Things that are not
+    chosen still need confirmation. Nothing is printed if Home Assistant is unreachable; the doctor
+    reports that.
     """
     address = address_of(settings)
     tls = address.verify_tls, address.ca_file
@@ -207,7 +210,7 @@ async def rate_openers(settings: Settings, person: Person | None, console: Termi
 
 
 async def _asked(things: Sequence[Entity], house: House, person: Person) -> dict[str, Tier]:
-    """The ratings by entity id, none where the person leaves it all as it is."""
+    """Return the ratings by entity id, none if the person changes nothing."""
     shown = things[:SHOWN]
     person.tell("")
     person.tell("These may open something, or silence an alarm", "bold")
@@ -230,7 +233,7 @@ async def _asked(things: Sequence[Entity], house: House, person: Person) -> dict
             continue
         if not chosen:
             return {}
-        # Whoever has chosen has looked at the others too.
+        # A person who has chosen has seen the others too.
         return {
             one.entity_id: Tier.COMFORT if number in chosen else Tier.SECURE
             for number, one in enumerate(shown, 1)

@@ -1,8 +1,8 @@
-"""The one way out to a terminal: what comes from outside is seen there, and gives it no orders.
+"""The only way to print on a terminal: text from outside is shown and cannot control it.
 
-Every command writes through here, so that no caller has to think of it: `say` and `say_json` for
-plain lines, `Terminal` for colours and tables (`assistant.cli.console`). A line is one argument; a
-line end within it came from outside and is spelled out, as are control, escape and direction signs.
+Every command prints through this module: `say` and `say_json` for plain lines, `Terminal` for
+colours and tables (`assistant.cli.console`). Each line is one argument; a line break within it came
+from outside and is escaped, like control, escape and direction characters.
 """
 
 import argparse
@@ -23,7 +23,8 @@ from integrations.cleaning import escaped, escaped_json
 
 
 def say(*lines: object, error: bool = False) -> None:
-    """Print each argument as one line, on stderr where `error`; none: nothing is printed."""
+    """Print each argument as one line, on stderr if `error`. Without arguments nothing is
+    printed."""
     stream = sys.stderr if error else sys.stdout
     for line in lines:
         print(escaped(str(line)), file=stream)
@@ -33,28 +34,28 @@ def say(*lines: object, error: bool = False) -> None:
 def say_json(
     value: object, *, ascii_only: bool = False, default: Callable[[Any], str] | None = None
 ) -> None:
-    """Print one JSON value on one line of stdout. What it means is not changed by the escapes."""
+    """Print one JSON value on one line of stdout. The escapes do not change its meaning."""
     print(escaped_json(json.dumps(value, ensure_ascii=ascii_only, default=default)))
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose complaints about what was typed, such as a file's name, are one line."""
+    """A parser whose errors about the input, such as a file name, are one line."""
 
     def error(self, message: str) -> NoReturn:
-        """See argparse.ArgumentParser."""
+        """Report a usage error with control characters escaped."""
         super().error(escaped(message))
 
 
 @dataclass(frozen=True, slots=True)
 class CliCommand:
-    """One word after `hearth`."""
+    """One command of `hearth`."""
 
     name: str
     summary: str  # one line for --help, lower case, no full stop
     example: str
     add_arguments: Callable[[argparse.ArgumentParser], None]
-    run: Callable[[argparse.Namespace, Settings], Coroutine[Any, Any, int]]  # gives the exit code
-    configured: bool = True  # False: it runs on the defaults, whatever the file says
+    run: Callable[[argparse.Namespace, Settings], Coroutine[Any, Any, int]]  # returns the exit code
+    configured: bool = True  # False: it runs with the defaults, whatever the file says
 
 
 def repeat_common_arguments(parser: argparse.ArgumentParser) -> None:
@@ -73,28 +74,28 @@ class Failed(Exception):
 
 
 #
-# The one way into the log: secrets are starred, and what comes from outside adds no lines to it.
+# The log: secrets are masked, and text from outside adds no lines.
 #
-# A record is one line, whatever names, answers and errors it quotes: see `escaped`. Only a
-# traceback has lines of its own, and what an exception says is one of them.
+# A record is one line, whatever names, answers and errors it quotes (see `escaped`). Only a
+# traceback has several lines, and each exception's text is one of them.
 
 
 STARS = "***"
 ExcInfo = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
 _CAUSED = "The above exception was the direct cause of the following exception:"
 _MEANWHILE = "During handling of the above exception, another exception occurred:"
-_SHORTEST = 8  # characters; stars for a PIN in times and ports would tell it
+_SHORTEST = 8  # characters; masking a PIN wherever its digits occur would reveal it
 
 
 class StarredFormatter(logging.Formatter):
-    """A formatter that puts stars for secrets into the whole text, with its traceback."""
+    """A formatter that masks secrets in the whole text, including tracebacks."""
 
     def __init__(self, layout: str) -> None:
         super().__init__(layout)
         self._hidden: tuple[str, ...] = ()
 
     def hide(self, settings: Settings) -> None:
-        """From now on the secrets of these settings are starred too."""
+        """Mask the secrets of these settings too, from now on."""
         plain = {secret for secret in secrets_in(settings) if len(secret) >= _SHORTEST}
         forms = {
             form
@@ -104,20 +105,18 @@ class StarredFormatter(logging.Formatter):
         self._hidden = tuple(sorted(forms.union(self._hidden), key=len, reverse=True))
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802
-        """See logging.Formatter: the whole line, with whatever `extra` the layout names."""
+        """Escape the whole line, including any `extra` that the layout names."""
         return escaped(super().formatMessage(record))
 
     def formatException(self, ei: ExcInfo) -> str:  # noqa: N802
-        """See logging.Formatter."""
         return "\n".join(_told(ei[1])) if ei[1] is not None else ""
 
     def formatStack(self, stack_info: str) -> str:  # noqa: N802
-        """See logging.Formatter."""
         return "\n".join(map(escaped, stack_info.split("\n")))
 
     def format(self, record: logging.LogRecord) -> str:
-        """See logging.Formatter."""
-        # Without what another handler's formatter has kept there, which is not escaped.
+        """Mask secrets in the formatted record."""
+        # Without the text cached by another handler's formatter, which is not escaped.
         text = super().format(logging.makeLogRecord({**record.__dict__, "exc_text": None}))
         for secret in self._hidden:
             text = text.replace(secret, STARS)
@@ -125,14 +124,15 @@ class StarredFormatter(logging.Formatter):
 
 
 def hide_in_logs(settings: Settings) -> None:
-    """From now on what this process logs has stars for the secrets of these settings."""
+    """Mask the secrets of these settings in everything this process logs from now on."""
     for handler in logging.getLogger().handlers:
         if isinstance(handler.formatter, StarredFormatter):
             handler.formatter.hide(settings)
 
 
 def secrets_in(value: object) -> Iterator[str]:
-    """Every secret in settings or in a part of them; of a header's value the credential too."""
+    """Yield every secret in settings or in a part of them; for a header's value the
+    credential too."""
     if isinstance(value, SecretStr):
         secret = value.get_secret_value()
         yield from {secret, secret.rpartition(" ")[2]}
@@ -148,7 +148,8 @@ def secrets_in(value: object) -> Iterator[str]:
 
 
 def _told(error: BaseException, seen: frozenset[int] = frozenset()) -> Iterator[str]:
-    """The lines of a traceback as Python writes them, each exception's own words on one of them."""
+    """Yield the lines of a traceback as Python writes them, with each exception's own text on one
+    line."""
     seen |= {id(error)}
     before = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
     if before is not None and id(before) not in seen:
@@ -176,6 +177,6 @@ def _words(error: BaseException) -> str:
     )
     try:
         words = str(error)
-    except Exception:  # an exception whose words cannot be had is told all the same
+    except Exception:  # exceptions whose text cannot be read are reported too
         words = "<no words>"
     return f"{name}: {words}" if words else name

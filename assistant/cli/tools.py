@@ -1,4 +1,4 @@
-"""`hearth tools`: the menu as the model sees it, and what would be decided about a call."""
+"""`hearth tools`: the menu as the model sees it, and explanations of decisions about calls."""
 
 import argparse
 import json
@@ -26,10 +26,11 @@ from assistant.tools.policy.rules import OwnerRule, Ruling, menu_json, rule_of
 from integrations.mcp.servers import HOME_ASSISTANT, ServerState
 from integrations.owner import OwnedTasks
 
-PATIENCE_S = 20.0  # for house and servers; a turn waits far less, here all is to be seen
+# Seconds for the house and servers; a turn waits far less, but here everything is to be shown.
+PATIENCE_S = 20.0
 _NAME = 40  # characters of a name; most are shorter, and they often differ at the end
 _EXAMPLE = '{"name": "HassTurnOn", "arguments": {"name": "Kitchen light"}}'
-_LINE = 100  # characters of what a tool does; wider terminals leave the rest empty
+_LINE = 100  # characters of a description, even on wider terminals
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
@@ -94,7 +95,7 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
 
 
 async def _instruction(home: HomeContext, settings: Settings, clock: Clock, profile: str) -> str:
-    """The system instruction of a session that would begin now."""
+    """Return the system instruction of a session that would begin now."""
     prompt = partial(home.hub.prompt, HOME_ASSISTANT)
     house = home.client
     async with OwnedTasks() as tasks:
@@ -114,7 +115,7 @@ async def _instruction(home: HomeContext, settings: Settings, clock: Clock, prof
 def _print_menu(
     servers: Iterable[ServerState], entries: Sequence[MenuEntry], rules: Sequence[OwnerRule] = ()
 ) -> None:
-    """One line a tool, so that 50 of them can be read in a terminal of 80 columns."""
+    """Print one line per tool, so that 50 of them are readable on a terminal of 80 columns."""
     console = Terminal()
     for server in servers:
         told = "{name}: [green]ok[/]" if server.ok else "{name}: [red]not usable[/] {reason}"
@@ -123,7 +124,7 @@ def _print_menu(
     table.add_column("tool", max_width=_NAME, no_wrap=True)
     for heading in ("tier", "rule"):
         table.add_column(heading, no_wrap=True)
-    table.add_column("what it does")  # this one is cut where the terminal is narrow
+    table.add_column("what it does")  # this column is cut on a narrow terminal
     for entry in entries:
         about = f"hidden: {entry.why_hidden}" if entry.hidden else entry.declaration.description
         cells = (entry.declaration.name, entry.tier, rule_of(entry, rules), about[:_LINE])
@@ -140,7 +141,7 @@ def _print_menu(
 
 
 def _calls(given: str) -> list[dict[str, Any]]:
-    """The calls to explain: the argument, or with "-" each line of standard input."""
+    """Return the calls to explain: the argument, or with "-" each line of standard input."""
     calls = []
     for line in sys.stdin if given == "-" else [given]:
         if not line.strip():
@@ -160,7 +161,7 @@ def _calls(given: str) -> list[dict[str, Any]]:
 async def _explain(
     home: HomeContext, call: dict[str, Any], language: str
 ) -> tuple[dict[str, Any], Ruling]:
-    """Return what `--json` prints, and the ruling, which only people are told."""
+    """Return what `--json` prints, and the ruling, which is only shown to people."""
     explained = await home.tools.explain(call["name"], call.get("arguments", {}), call.get("heard"))
     if explained is None:
         raise Failed(f"There is no tool {call['name']}; list them with hearth tools")

@@ -1,7 +1,7 @@
-"""`hearth tools approve` and `rate`: what the owner decides about tools and things.
+"""`hearth tools approve` and `rate`: the owner's decisions about tools and things.
 
-Tools of untrusted servers that have changed are approved as they are now; things of which nobody
-knows what they do or may open are rated.
+Changed tools of untrusted servers are approved as they are now; things with unknown effects or that
+may open something are rated.
 """
 
 import argparse
@@ -41,14 +41,14 @@ _WRAPPER = textwrap.TextWrapper(96, replace_whitespace=False, expand_tabs=False)
 
 
 async def approve(home: HomeContext, chosen: Sequence[str], as_json: bool) -> int:
-    """Approve the waiting tools that `chosen` names; with none, only show what waits.
+    """Approve the waiting tools named by `chosen`; with none, show what waits.
 
-    Each is SERVER/NAME or SERVER/*, with @ and the fingerprint that was shown behind it where
-    nothing else than that may be approved.
+    Each is SERVER/NAME or SERVER/*, optionally followed by @ and the fingerprint shown, so that
+    only exactly that version is approved.
     """
     approvals = Approvals(home.store)
     tools, servers = await home.hub.tools(), home.hub.servers
-    await approvals.look(tools, servers)  # a server's first tools are pinned, not asked about
+    await approvals.look(tools, servers)  # a server's first tools are pinned without asking
     waiting = await approvals.waiting(tools, servers)
     taken: list[Waiting] = []
     for name in chosen:
@@ -70,7 +70,7 @@ async def approve(home: HomeContext, chosen: Sequence[str], as_json: bool) -> in
 
 
 def _add_common(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `hearth tools`; those in front of the second word count too."""
+    """Add the arguments of `hearth tools`, which are accepted before and after the second word."""
     given = argparse.SUPPRESS
     parser.add_argument("--json", action="store_true", default=given, help="print one JSON value")
     parser.add_argument("--config", type=Path, metavar="FILE", default=given, help="as above")
@@ -78,7 +78,7 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
 
 
 def add_approve_parser(deeds: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """The arguments of `hearth tools approve`."""
+    """Add the arguments of `hearth tools approve`."""
     parser = deeds.add_parser(
         "approve",
         help="look at tools of untrusted servers that have changed, and approve them",
@@ -94,7 +94,7 @@ def add_approve_parser(deeds: "argparse._SubParsersAction[argparse.ArgumentParse
 
 
 def _look_at(name: str, home: HomeContext) -> None:
-    """Raises Failed where the server of that tool does not answer."""
+    """Raise Failed if the server of that tool does not answer."""
     server = name.partition("/")[0]
     states = {state.name: state for state in home.hub.states()}
     if server in states and not states[server].ok:
@@ -102,7 +102,8 @@ def _look_at(name: str, home: HomeContext) -> None:
 
 
 def _waiting_for(name: str, waiting: Sequence[Waiting]) -> list[Waiting]:
-    """The tools of that name that wait. Raises Failed where there is none, or it is another."""
+    """Return the waiting tools of that name. Raises Failed if there is none or its fingerprint
+    differs."""
     given = _GIVEN.fullmatch(name)
     if given is None:
         raise Failed(f"{name} is no tool: write SERVER/NAME or SERVER/*", 2)
@@ -119,7 +120,7 @@ def _waiting_for(name: str, waiting: Sequence[Waiting]) -> list[Waiting]:
 
 
 def _changes(one: Waiting) -> list[str]:
-    """List the changes line by line."""
+    """Return the changes as lines."""
     before, now = _lines(one.pinned or {}), _lines(pin_of(one.tool))
     changes = difflib.unified_diff(before, now, "approved", "offered now", lineterm="", n=1)
     lines = list(changes) if one.pinned else now
@@ -129,7 +130,7 @@ def _changes(one: Waiting) -> list[str]:
 
 
 def _lines(seen: Mapping[str, str]) -> list[str]:
-    """Title, description and schema as lines for a terminal."""
+    """Return title, description and schema as lines for a terminal."""
     lines = []
     for part in _PARTS:
         for line in seen.get(part, "").split("\n"):
@@ -150,7 +151,7 @@ def _as_json(one: Waiting, approved: bool) -> dict[str, Any]:
     }
 
 
-LEARN_S = 3.0  # what Home Assistant gets for telling it
+LEARN_S = 3.0  # seconds for Home Assistant to report it
 _LOOK_S = 0.1
 _TIERS = ", ".join(TIERS)
 
@@ -158,7 +159,8 @@ _TIERS = ", ".join(TIERS)
 async def rate(
     home: HomeContext, clock: Clock, chosen: Sequence[str], every: str | None, as_json: bool
 ) -> int:
-    """Rate one (`chosen` is its name and a tier) or all; with neither only show what there is."""
+    """Rate one thing (`chosen` is its name and a tier) or all; with neither, show what can be
+    rated."""
     if not home.client.connected:
         raise Failed("The house is away, so that it is not known what there is to rate")
     if len(chosen) not in (0, 2) or (chosen and every is not None):
@@ -169,7 +171,7 @@ async def rate(
     house = home.client.house
     if every is not None:
         tier = _tier(every)
-        # What may open the house is freed one by one, never with all the rest.
+        # Things that may open the house are freed one by one, never all at once.
         await ratings.rate({one.entity_id: tier for one in unknown_effects(house)})
     elif chosen:
         await ratings.rate({_rateable(chosen[0], chosen[1], house, ratings): _tier(chosen[1])})
@@ -178,7 +180,7 @@ async def rate(
 
 
 def add_rate_parser(deeds: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """The arguments of `hearth tools rate`."""
+    """Add the arguments of `hearth tools rate`."""
     parser = deeds.add_parser(
         "rate",
         help="say what things count as: scripts of unknown effect, and what may open a door",
@@ -197,7 +199,7 @@ def add_rate_parser(deeds: "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
 async def _learnt(home: HomeContext, clock: Clock) -> None:
-    """Give Home Assistant time to tell what its scripts do."""
+    """Wait until Home Assistant has reported what its scripts do."""
     ends_s = clock.monotonic() + LEARN_S
     while clock.monotonic() < ends_s:
         if not home.client.house.unread:
@@ -206,17 +208,17 @@ async def _learnt(home: HomeContext, clock: Clock) -> None:
 
 
 def _things(house: House, ratings: Ratings) -> list[Entity]:
-    """List what can be rated, and what was rated before its effect was known."""
+    """Return what can be rated, and what was rated before its effect was known."""
     ids = {one.entity_id for one in (*unknown_effects(house), *may_open(house))}
     ids |= ratings.tiers.keys()
     return [one for one in house.entities.values() if one.entity_id in ids]
 
 
 def _rateable(name: str, tier: str, house: House, ratings: Ratings) -> str:
-    """The id of the thing of that name or id: of those to be rated, those that must run by their
-    name alone, else one that is to be asked about more than now.
+    """Return the id of the thing with that name or id.
 
-    Raises Failed where there is none, or more than one.
+    It is one that can be rated, a script or the like that must run by its name alone, or one to be
+    asked about more than now. Raises Failed if there is none or more than one.
     """
     listed = _things(house, ratings)
     running = [one for one in house.exposed() if must_run(one, house) and one not in listed]

@@ -1,4 +1,4 @@
-"""`hearth trace`: what happened in a turn, moment by moment, how it sounded, and how turns went."""
+"""`hearth trace`: the moments of a turn, its recording, and how the last turns went."""
 
 import argparse
 from collections.abc import Sequence
@@ -31,7 +31,7 @@ from assistant.journal.trace import (
 )
 from assistant.sound.recordings import listed
 
-_WIDEST = 110  # columns: beyond that a bar is no easier to read
+_WIDEST = 110  # columns: wider bars are no easier to read
 _COLOURS = {
     "speech": "cyan",
     "pause": "bright_black",
@@ -54,7 +54,7 @@ def show(
     calls: Sequence[CallRecord],
     audited: Sequence[AuditRecord],
 ) -> None:
-    """Print it. `audited`: the turn's rows of the audit, newest first."""
+    """Print a turn. `audited` are its rows of the audit log, newest first."""
     ends = {row.call_id: row for row in reversed(audited)}
     parts: list[RenderableType] = [_head(turn), _facts([("heard", _words(turn.heard))])]
     if turn.timeline:
@@ -80,11 +80,11 @@ def _facts(rows: Sequence[tuple[str, RenderableType]]) -> Table:
 
 
 def _waterfall(turn: TurnRecord, width: int) -> Table:
-    """One row a stage; the longest that the person waited for stands out."""
+    """Return one row per stage, with the longest wait highlighted."""
     found = stages(turn.timeline)
     longest = slowest(found)
     first, last = min(turn.timeline.values()), max(turn.timeline.values())
-    room = max(20, width - 40)  # beside the label, the figure and the remark
+    room = max(20, width - 40)  # space besides the label, the figure and the remark
     table = Table.grid(padding=(0, 1, 0, 0))
     table.add_column(min_width=12, no_wrap=True)
     table.add_column(width=room, no_wrap=True)
@@ -158,13 +158,13 @@ _MARK_COLOURS = {
     "failed": "red",
 }
 _BAR = 24  # columns
-_HEARD = 4  # the column of the words
-_LEAST_WORDS = 12  # columns of them
-_SLOW_MS = 2000.0  # to the first sound: told in another colour
+_HEARD = 4  # column of the words
+_LEAST_WORDS = 12  # minimum width of the words
+_SLOW_MS = 2000.0  # ms to the first sound from which the colour changes
 
 
 async def list_turns(store: Store, limit: int, now: datetime, *, as_json: bool) -> None:
-    """Print the last turns, the newest last, and the shares of the last seven days."""
+    """Print the last turns, newest last, and the shares of the last seven days."""
     turns = await store.turns(limit)
     shares = await store.reports.shares(now - WEEK)
     if as_json:
@@ -180,7 +180,7 @@ async def list_turns(store: Store, limit: int, now: datetime, *, as_json: bool) 
 
 
 async def list_faults(store: Store, since: datetime, *, as_json: bool) -> None:
-    """Print what has not worked since then, the newest last."""
+    """Print faults since then, newest last."""
     faults = await store.reports.faults(since)
     if as_json:
         say_json([asdict(one) for one in faults], ascii_only=True, default=datetime.isoformat)
@@ -191,7 +191,7 @@ async def list_faults(store: Store, since: datetime, *, as_json: bool) -> None:
 
 
 def _turns(turns: Sequence[TurnRecord], width: int) -> Table:
-    """All in one line each, the words as far as there is room for them."""
+    """Return one row per turn, with as many words as fit."""
     rows = [_row(turn) for turn in reversed(turns)]
     headings = ["time", "turn", "by", "brain", "heard", "first sound", "cost", "end"]
     right = {"first sound", "cost"}
@@ -253,7 +253,7 @@ def _end(turn: TurnRecord) -> Text:
 
 
 def _share_line(shares: Shares) -> Text:
-    """The week as one bar, each part in its colour and with its figure."""
+    """Return the week as one bar, each part in its colour with its figure."""
     if not shares.turns:
         return Text("No command in the last 7 days.", style="dim")
     counts = {
@@ -294,8 +294,8 @@ def _length(fault: FaultRecord) -> str:
     return f"<{told}" if fault.settled else told
 
 
-_MOST = 1000  # rows of one turn
-_LISTED = 20  # turns, where nobody says how many
+_MOST = 1000  # audit rows read for one turn
+_LISTED = 20  # default number of turns
 _MARKS: dict[str, Mark] = {"wrong": "wrong", "misheard": "misheard", "none": ""}
 
 
@@ -350,7 +350,7 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
 
 
 async def _show(store: Store, arguments: argparse.Namespace) -> TurnRecord:
-    """Print the turn that is meant, marked if that is wanted."""
+    """Print the chosen turn, marking it first if requested."""
     record = await _meant(store, arguments.turn)
     if arguments.mark is not None:
         await store.reports.mark(record.turn_id, _MARKS[arguments.mark])

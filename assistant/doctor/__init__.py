@@ -1,1 +1,1 @@
-"""Checks of the box, the house and the cloud; begin with `whole`, which lists them."""
+"""Checks of the device, the house and the cloud; begin with `whole`, which lists them."""

@@ -1,4 +1,4 @@
-"""Checks of this machine: what Hearth keeps on its disk, its memory, its heat and its clock."""
+"""Checks of this machine: stored data, disk, memory, temperature and clock."""
 
 import asyncio
 import os
@@ -52,13 +52,13 @@ async def _journal(scene: Scene) -> Found:
 
 
 def _size(database: Path) -> int:
-    """Bytes, with what is not yet written into the file itself."""
+    """Return the size in bytes, including what is not yet written to the file itself."""
     total = 0
     for name in (database, database.with_name(f"{database.name}-wal")):
         try:
             total += name.stat().st_size
         except OSError:
-            continue  # the second is there only while somebody writes
+            continue  # the second file only exists while the database is in use
     return total
 
 
@@ -84,7 +84,7 @@ async def _secrets(scene: Scene) -> Found:
 
 
 def judge_secrets(found: Sequence[Exposed]) -> Found:
-    """By the files that others can read."""
+    """Judge files with secrets that other users can read."""
     if not found:
         return good("only Hearth's user can read them")
     told = "; ".join(f"{one.by} can read {one.path}" for one in found)
@@ -102,7 +102,7 @@ async def _messages(scene: Scene) -> Found:
 
 
 def judge_messages(old: Mapping[str, old_orders.OldOrder]) -> Found:
-    """By the messages of Home Assistant whose text was an order in earlier versions."""
+    """Judge messages from Home Assistant whose text was a command in earlier versions."""
     if not old:
         return good("none has its order in the text")
     told = ", ".join(f"{what} ({one.count})" for what, one in sorted(old.items()))
@@ -116,30 +116,30 @@ def judge_messages(old: Mapping[str, old_orders.OldOrder]) -> Found:
 
 
 _MB = 2**20
-_FULL_MB, _TIGHT_MB = 50, 500  # free
-_FEW_FILES = 500  # that can still be made
-_OVER = 1.2  # times journal.max_mb: it is checked once an hour
-_MUCH_GB = 8.0  # a day: an SD card of 32 GB is rewritten every four days
-_WORN = 9  # of 10: `life_time` of an eMMC, tenths of its life
-_SECTOR = 512  # bytes, in /sys/block whatever the device
-_SHORTEST_S = 6 * 3600.0  # since boot; before that a figure per day tells of the start alone
+_FULL_MB, _TIGHT_MB = 50, 500  # free space
+_FEW_FILES = 500  # files that can still be created
+_OVER = 1.2  # factor over journal.max_mb, which is checked once an hour
+_MUCH_GB = 8.0  # per day: at this rate an SD card of 32 GB is rewritten every four days
+_WORN = 9  # of 10: `life_time` of an eMMC, in tenths of its life
+_SECTOR = 512  # bytes per sector in /sys/block, for every device
+_SHORTEST_S = 6 * 3600.0  # since boot; before that, a rate per day only reflects the start
 
 
 @dataclass(frozen=True, slots=True)
 class Disk:
-    """One file system, and the device that it lies on."""
+    """One file system and its device."""
 
     free_mb: int  # for an ordinary user
     whole_mb: int
     read_only: bool
-    files_left: int | None  # that can still be made; None: the file system knows no limit
+    files_left: int | None  # files that can still be created; None if the file system has no limit
     card: bool = False  # an SD card or eMMC
-    gb_a_day: float | None = None  # written since the machine started; None: not known
-    life: int | None = None  # used up, in tenths; None: the device does not tell
+    gb_a_day: float | None = None  # written since the machine started; None if not known
+    life: int | None = None  # used life in tenths; None if the device does not tell
 
 
 def judge_disk(disk: Disk) -> Found:
-    """Judge whether there is room for what Hearth keeps."""
+    """Judge whether there is room for Hearth's data."""
     told = f"{disk.free_mb / 1024:.1f} of {disk.whole_mb / 1024:.1f} GB free"
     if disk.card:
         told += ", on a card"
@@ -164,7 +164,7 @@ def judge_disk(disk: Disk) -> Found:
 
 
 def judge_journal(name: str, size: int, most_mb: int) -> Found:
-    """`size`: bytes of the journal; `most_mb`: journal.max_mb."""
+    """Judge the size of the journal. `size` is in bytes, `most_mb` is journal.max_mb."""
     told = f"{name}, {size / _MB:.1f} of at most {most_mb} MB"
     if size > most_mb * _OVER * _MB:
         return odd(told, "it shrinks within an hour of hearth run; else see its log")
@@ -172,7 +172,7 @@ def judge_journal(name: str, size: int, most_mb: int) -> Found:
 
 
 def look(folder: Path) -> Disk:
-    """The disk that this folder lies on, or would lie on. Blocking. Raises OSError."""
+    """Return the disk that this folder is or would be on. Blocking. Raises OSError."""
     while not folder.exists() and folder != folder.parent:
         folder = folder.parent
     told = os.statvfs(folder)
@@ -190,7 +190,8 @@ def look(folder: Path) -> Disk:
 
 
 def written_a_day(stat: str, uptime_s: float) -> float | None:
-    """GB a day since boot, from a block device's `stat`; None where that is too soon to tell."""
+    """Return GB written per day since boot, from a block device's `stat`; None if it is too soon to
+    tell."""
     fields = stat.split()
     if len(fields) < 7 or not fields[6].isdigit() or uptime_s < _SHORTEST_S:
         return None
@@ -198,7 +199,7 @@ def written_a_day(stat: str, uptime_s: float) -> float | None:
 
 
 def worn(life_time: str) -> int | None:
-    """Tenths of its life that an eMMC has used, from its two estimates such as "0x02 0x01"."""
+    """Return the used tenths of an eMMC's life, from its two estimates such as "0x02 0x01"."""
     try:
         tenths = [int(estimate, 16) for estimate in life_time.split()]
     except ValueError:
@@ -207,7 +208,8 @@ def worn(life_time: str) -> int | None:
 
 
 def _device(number: str) -> Path | None:
-    """The whole block device of a partition's number, in /sys; None: a network or memory disk."""
+    """Return the whole block device of a partition's number, in /sys; None for a network or memory
+    disk."""
     try:
         place = Path(f"/sys/dev/block/{number}").resolve(strict=True)
     except OSError:
@@ -229,19 +231,20 @@ def _read(file: Path) -> str:
         return ""
 
 
-_LITTLE_MEMORY_MB, _TIGHT_MEMORY_MB = 40, 120  # available; Hearth needs some 200 in all
-_HOT_C = 80.0  # from here on a Pi slows itself down
-_FIRST_YEAR, _LAST_YEAR = 2025, 2100  # a machine without a battery begins in 1970 or at its image
+_LITTLE_MEMORY_MB, _TIGHT_MEMORY_MB = 40, 120  # available MB; Hearth needs some 200 in total
+_HOT_C = 80.0  # at this temperature a Pi starts to slow down
+# Without a battery, the clock starts in 1970 or at the date of the image.
+_FIRST_YEAR, _LAST_YEAR = 2025, 2100
 _FIRMWARE = Path("/sys/devices/platform/soc/soc:firmware/get_throttled")
 _THERMAL = Path("/sys/class/thermal")
 _ASK_S = 3.0
-# Bits of a Pi's `get_throttled`; 16 higher: it was so since the start.
+# Bits of a Pi's `get_throttled`; shifted by 16 they mean since the start.
 _UNDER_VOLTAGE, _CAPPED, _THROTTLED, _SOFT_LIMIT = (1 << bit for bit in range(4))
 _LEAPS = {1: "a leap second comes tonight", 2: "a second is left out tonight"}
 
 
 def judge_memory(meminfo: Mapping[str, int]) -> Found:
-    """`meminfo`: kB, as /proc/meminfo names them."""
+    """Judge the free memory. `meminfo` is in kB, by the names in /proc/meminfo."""
     if "MemAvailable" not in meminfo:
         return good("the system does not tell")
     free, whole = meminfo["MemAvailable"] // 1024, meminfo.get("MemTotal", 0) // 1024
@@ -254,21 +257,21 @@ def judge_memory(meminfo: Mapping[str, int]) -> Found:
 
 
 def parse_meminfo(text: str) -> dict[str, int]:
-    """kB by name."""
+    """Return kB by name."""
     rows = (line.split() for line in text.splitlines())
     return {row[0].rstrip(":"): int(row[1]) for row in rows if len(row) > 1 and row[1].isdigit()}
 
 
 @dataclass(frozen=True, slots=True)
 class Heat:
-    """The processor's temperature, and a Pi's word on it."""
+    """The processor's temperature, and a Pi's throttling state."""
 
-    celsius: float | None  # None: there is no sensor
-    throttled: int | None  # a Pi's bits; None: no Pi, or it does not tell
+    celsius: float | None  # None if there is no sensor
+    throttled: int | None  # a Pi's bits; None if this is no Pi or they cannot be read
 
 
 def judge_heat(heat: Heat) -> Found:
-    """Temperature, and what a Pi does against it and against a weak supply."""
+    """Judge the temperature, throttling and the power supply."""
     told = "no sensor" if heat.celsius is None else f"{heat.celsius:.0f} °C"
     bits = heat.throttled or 0
     ever = bits | bits >> 16
@@ -286,7 +289,7 @@ def judge_heat(heat: Heat) -> Found:
 
 
 def parse_throttled(text: str) -> int | None:
-    """Of "throttled=0x50000" or "50000"."""
+    """Parse "throttled=0x50000" or "50000"."""
     try:
         return int(text.strip().rpartition("=")[2], 16)
     except ValueError:
@@ -294,7 +297,8 @@ def parse_throttled(text: str) -> int | None:
 
 
 def judge_clock(now: datetime, state: int, keeper: str) -> Found:
-    """`state`: of the kernel's clock, as adjtimex(2) gives it; `keeper`: what sets it here."""
+    """Judge the clock. `state` is that of the kernel's clock (adjtimex(2)); `keeper` is the command
+    that lets the network set it."""
     told = f"{now:%Y-%m-%d %H:%M %Z}"
     mend = f"let the network set it: {keeper or 'sudo apt install systemd-timesyncd'}"
     if not _FIRST_YEAR <= now.year < _LAST_YEAR:
@@ -318,7 +322,8 @@ def _look_at_heat() -> Heat:
 
 
 def hottest(folder: Path) -> float | None:
-    """°C of the processor's zone, else of the hottest one; None where there is none."""
+    """Return the temperature of the processor's zone, else of the hottest one, in °C; None if there
+    is none."""
     zones: dict[str, float] = {}
     for zone in sorted(folder.glob("thermal_zone*")):
         kind, value = _read(zone / "type"), _read(zone / "temp")
@@ -329,7 +334,7 @@ def hottest(folder: Path) -> float | None:
 
 
 def _firmware_says() -> str:
-    """Return what `vcgencmd` tells; "" where this is no Pi, or we may not ask."""
+    """Return the output of `vcgencmd`, "" if this is no Pi or access is denied."""
     try:
         told = subprocess.run(
             ["vcgencmd", "get_throttled"], capture_output=True, text=True, timeout=_ASK_S

@@ -1,7 +1,7 @@
-"""The Hearth that runs beside the doctor, asked over its own HTTP interface.
+"""The running Hearth, asked through its own HTTP interface.
 
-Only reading: nothing is opened, said or changed there. Nobody but the Hearth that holds the data
-folder is shown a token.
+This only reads: nothing is opened, said or changed there. A token is only shown to the Hearth that
+holds the data folder.
 """
 
 import asyncio
@@ -24,9 +24,9 @@ from assistant.domain.version import own_version
 from assistant.interfaces.http import Links
 from assistant.interfaces.http_tokens import HASHED
 
-VISIT_S = 5.0  # for all that is asked
-_FINDINGS_S = 60.0  # it looks at the house itself
-_SLOW_S = 0.25  # a loop so late makes speech stutter and turns late
+VISIT_S = 5.0  # seconds for all questions
+_FINDINGS_S = 60.0  # seconds; it examines the house itself
+_SLOW_S = 0.25  # a delay at which speech stutters and turns are late
 _LAG = re.compile(r"^hearth_loop_lag_seconds (\S+)$", re.MULTILINE)
 _MEMORY = re.compile(r"^hearth_resident_memory_bytes (\S+)$", re.MULTILINE)
 _EVERYWHERE = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "[::1]"}
@@ -35,27 +35,27 @@ _STATUSES = ("ok", "warn", "fail")
 
 @dataclass(frozen=True, slots=True)
 class Daemon:
-    """The state of the Hearth that runs. What it did not tell is None or empty."""
+    """State of the running Hearth. What it did not tell is None or empty."""
 
     url: str
-    health: str = ""  # "ok", "degraded", "dead"; "" where it did not answer
-    problem: str = ""  # why it does not answer, or lets us not in
+    health: str = ""  # "ok", "degraded" or "dead"; "" if it did not answer
+    problem: str = ""  # why it does not answer or refuses access
     state: Mapping[str, Any] | None = None  # as `GET /v1/state`
     level: Mapping[str, Any] | None = None  # as `GET /v1/level`
-    lag_s: float | None = None  # of its event loop, the worst of the last minute
-    memory_bytes: float | None = None  # of its process
-    console: bool = False  # the page is there
+    lag_s: float | None = None  # longest delay of its event loop in the last minute
+    memory_bytes: float | None = None  # memory of its process
+    console: bool = False  # the console page is served
 
     @property
     def lets_us_in(self) -> bool:
-        """True if the token was taken."""
+        """True if the token was accepted."""
         return self.state is not None
 
 
 async def visit(settings: Settings, *, held: bool, links: bool = False) -> Daemon | None:
-    """Ask it. `held`: the data folder is in use; `links`: we may make a link to sign in by.
+    """Ask the running Hearth; returns None if none runs here.
 
-    None: no Hearth runs here.
+    `held`: the data folder is in use. `links`: a one-time link may be made to sign in.
     """
     url = url_of(settings)
     try:
@@ -75,7 +75,8 @@ async def visit(settings: Settings, *, held: bool, links: bool = False) -> Daemo
 
 
 def _why(error: Exception, url: str) -> str:
-    """Why it could not be asked. What an error itself says may hold an address with secrets."""
+    """Return why it could not be asked. The error's own text may contain an address with
+    secrets."""
     if isinstance(error, TimeoutError | httpx.TimeoutException):
         return f"nobody answers at {url} in time"
     if isinstance(error, OSError):
@@ -105,9 +106,9 @@ async def _asked(client: httpx.AsyncClient, url: str, health: str) -> Daemon:
 
 
 async def its_findings(settings: Settings, daemon: Daemon) -> list[Finding]:
-    """Ask for its own findings: it has secrets that a person's command does not see.
+    """Return its own findings, since it has secrets that a person's command does not see.
 
-    Empty where it does not tell.
+    Empty if it does not answer.
     """
     try:
         async with (
@@ -147,7 +148,8 @@ async def _signed_in(
 
 
 def _client(settings: Settings, url: str) -> httpx.AsyncClient:
-    """A client that trusts Hearth's own certificate, whatever name stands in it. Raises OSError."""
+    """Return a client that trusts Hearth's own certificate, whatever name is in it. Raises
+    OSError."""
     verify: ssl.SSLContext | bool = False
     if settings.http.tls_cert:
         verify = ssl.create_default_context(cafile=str(Path(settings.http.tls_cert).expanduser()))
@@ -173,7 +175,7 @@ def _figure(pattern: re.Pattern[str], text: str) -> float | None:
 
 
 def judge_running(daemon: Daemon | None, version: str) -> Found:
-    """Judge the state of the one that runs. `version`: of this program."""
+    """Judge the state of the running Hearth. `version` is that of this program."""
     if daemon is None:
         return good("none runs now (hearth run)")
     if not daemon.health:
@@ -205,7 +207,7 @@ def _judge_told(daemon: Daemon, state: Mapping[str, Any], version: str) -> Found
 
 
 def judge_lag(daemon: Daemon | None) -> Found:
-    """Judge how late its event loop was."""
+    """Judge the delays of its event loop."""
     if daemon is None:
         return good("no Hearth runs")
     if daemon.lag_s is None:
@@ -231,23 +233,24 @@ RUNNING_CHECKS: Sequence[Check[Daemon | None]] = (
 
 
 #
-# How the doctor signs in at the Hearth that runs: by the token, else by a link of its own making.
+# Signing in at the running Hearth: by the token, else by a one-time link.
 #
-# The service may have its token as a credential that no other process sees. Whoever may write the
-# data folder may make a one-time link, and so may we; it is used at once, and its session is ended.
+# The service may have its token as a credential that no other process can read. A user who may
+# write to the data folder may make a one-time link, and so may the doctor; it is used at once, and
+# its session is ended.
 
 
 _SESSION = "/v1/session"
-_MINUTES = 1  # that the link holds
+_MINUTES = 1  # minutes that the link is valid
 
 
 @asynccontextmanager
 async def signed_in(
     client: httpx.AsyncClient, token: str, links_in: Path | None
 ) -> AsyncIterator[None]:
-    """Let the client's requests be an administrator's, where that can be.
+    """Give the client an administrator's rights, if possible.
 
-    `links_in`: the data folder, None where no link may be made. Raises httpx.HTTPError.
+    `links_in` is the data folder, None if no link may be made. Raises httpx.HTTPError.
     """
     if token:
         client.headers["Authorization"] = f"Bearer {token}"
@@ -260,7 +263,7 @@ async def signed_in(
         yield
     finally:
         if begun:
-            with suppress(httpx.HTTPError):  # it ends by itself, if that fails
+            with suppress(httpx.HTTPError):  # the session expires by itself if this fails
                 await client.delete(_SESSION, headers={"Origin": str(client.base_url).rstrip("/")})
 
 
@@ -274,32 +277,32 @@ async def _by_link(client: httpx.AsyncClient, folder: Path) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class May:
-    """Permission for what others notice. Nothing, unless somebody sits there."""
+    """Permission for actions that people may notice. By default none is allowed."""
 
     listen: bool = False  # open the microphone
     play: bool = False  # play a short tone
     try_cloud: bool = False  # have Gemini say a word, which costs a part of a cent
-    # Sign in at a Hearth that runs, and have it look where a secret is its alone.
+    # Sign in at a running Hearth, and let it examine what only it has secrets for.
     ask_daemon: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """The box as it is now."""
+    """The device as it is now."""
 
     settings: Settings
     may: May
-    daemon: Daemon | None  # the Hearth that runs, as it tells of itself; None: none runs
-    config: Path | None = None  # the file that was named; None: the usual one
+    daemon: Daemon | None  # state of the running Hearth; None if none runs
+    config: Path | None = None  # the configuration given; None for the usual one
 
     @property
     def free(self) -> bool:
-        """True if no other Hearth holds the sound devices."""
+        """True if no other Hearth uses the sound devices."""
         return self.daemon is None
 
 
 async def open_scene(settings: Settings, may: May, config: Path | None = None) -> Scene:
-    """Find out whether a Hearth runs, and ask it how it stands."""
+    """Return the scene, after asking a running Hearth for its state."""
     held = await asyncio.to_thread(is_held, settings.data_folder)
     daemon = await visit(settings, held=held, links=may.ask_daemon)
     return Scene(settings, may, daemon, config)

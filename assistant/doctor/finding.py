@@ -1,4 +1,4 @@
-"""Findings, and the checks that make them: each run by itself, each with a limit."""
+"""Findings and the checks that make them. Each check runs by itself with a time limit."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -6,24 +6,24 @@ from dataclasses import dataclass
 from typing import Generic, Literal, TypeVar
 
 Status = Literal["ok", "warn", "fail"]
-Scene = TypeVar("Scene")  # what a check looks at
-Watch = Callable[[str], None]  # is told of each check by its name when it begins; must be quick
+Scene = TypeVar("Scene")  # object that a check examines
+Watch = Callable[[str], None]  # called with the name of each check as it begins; must be quick
 
-LIMIT_S = 15.0  # of one check
+LIMIT_S = 15.0  # time limit of one check in seconds
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The state of one thing."""
+    """State of one thing."""
 
     status: Status
-    detail: str  # what is, a sentence or less
-    mend: str = ""  # what a person does about it; "" where nothing is wrong
+    detail: str  # description, a sentence or less
+    mend: str = ""  # what to do about it; "" if nothing is wrong
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A check's name and what it found, as `hearth doctor --json` prints it."""
+    """A check's name and its result, as printed by `hearth doctor --json`."""
 
     check: str
     status: Status
@@ -33,7 +33,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Findings that belong together, for people."""
+    """Findings shown under one title."""
 
     title: str
     findings: Sequence[Finding]
@@ -41,7 +41,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Check(Generic[Scene]):
-    """One line of the doctor's table. `look` may raise nothing but what means a programming error.
+    """One line of the doctor's table. `look` only raises programming errors.
 
     To add a check, write its function and put it into a table such as `box.CHECKS`.
     """
@@ -52,35 +52,35 @@ class Check(Generic[Scene]):
 
 
 def good(detail: str) -> Found:
-    """All is well."""
+    """Return a result without problems."""
     return Found("ok", detail)
 
 
 def odd(detail: str, mend: str) -> Found:
-    """Hearth works, but for this."""
+    """Return a problem with which Hearth still works."""
     return Found("warn", detail, mend)
 
 
 def bad(detail: str, mend: str) -> Found:
-    """Hearth does not do its work until this is mended."""
+    """Return a problem that keeps Hearth from working."""
     return Found("fail", detail, mend)
 
 
 def unwatched(name: str) -> None:
-    """A Watch for whoever does not want to know."""
+    """Ignore progress."""
 
 
 def finding(check: str, found: Found) -> Finding:
-    """Put what was found under its check's name."""
+    """Return the result as a finding of that check."""
     return Finding(check, found.status, found.detail, found.mend)
 
 
 async def examine(
     checks: Iterable[Check[Scene]], scene: Scene, watch: Watch = unwatched
 ) -> list[Finding]:
-    """Every check's finding, in their order, one after the other.
+    """Run the checks one after the other, and return their findings in order.
 
-    One that takes too long has failed.
+    A check that takes too long has failed.
     """
     findings = []
     for check in checks:

@@ -1,7 +1,7 @@
-"""Checks of Gemini: whether it may be asked, whether it is reached, and on request a word of it.
+"""Checks of Gemini: permission, connection and, on request, one answer.
 
-Before the owner's yes (`privacy.accept_cloud`) nothing goes there, not even the question for its
-address.
+Without the owner's permission (`privacy.accept_cloud`) nothing is sent there, not even a DNS query
+for its address.
 """
 
 import asyncio
@@ -41,14 +41,14 @@ from integrations.tls import tls_context
 
 _GOOGLE = "https://generativelanguage.googleapis.com"
 _CONNECT_S = 6.0
-_WORD_S = 20.0  # google-genai is imported for it
+_WORD_S = 20.0  # includes the import of google-genai
 _ENDS_SOON_DAYS = 14
 _NETWORK = "check the network and its DNS; Hearth's local brains do without it"
 _ASKED = "Answer with one word: yes."
 
 
 async def examine_gemini(scene: Scene, watch: Watch = unwatched) -> list[Finding]:
-    """Nothing is looked at that is not used."""
+    """Return the findings. Gemini is only examined if it is used."""
     findings = await examine(CHECKS[:1], scene, watch)
     if not is_used(scene.settings):
         return findings
@@ -60,7 +60,7 @@ async def examine_gemini(scene: Scene, watch: Watch = unwatched) -> list[Finding
 
 
 def is_used(settings: Settings) -> bool:
-    """Return True if a brain of Google's is set and allowed."""
+    """Return True if a Gemini brain is configured and allowed."""
     named = any(name in CLOUD for name in settings.brain.order)
     return named and settings.privacy.accept_cloud
 
@@ -81,9 +81,9 @@ async def _allowed(scene: Scene) -> Found:
 
 
 def judge_key(key: str, model: str, *, foreign: bool = False) -> Found:
-    """By its form alone. `foreign`: another service than Google's, whose keys may look otherwise.
+    """Judge the key by its form. No part of it is shown.
 
-    No part of the key is told.
+    `foreign`: the service is not Google's, so its keys may have another form.
     """
     problem = impossible(key)
     if problem and not foreign:
@@ -94,7 +94,7 @@ def judge_key(key: str, model: str, *, foreign: bool = False) -> Found:
 
 
 async def _connection(scene: Scene) -> Found:
-    """Name, connection, certificate. No key goes there."""
+    """Check name resolution, connection and certificate. The key is not sent."""
     parts = urlsplit(scene.settings.gemini.base_url or _GOOGLE)
     host, plain = parts.hostname or "", parts.scheme == "http"
     port = parts.port or (80 if plain else 443)
@@ -112,28 +112,30 @@ async def _connection(scene: Scene) -> Found:
 
 
 async def _reach(host: str, port: int, context: ssl.SSLContext | None) -> str | None:
-    """When its certificate ends, as ssl writes that; None without TLS. Raises OSError."""
+    """Return when the certificate expires, as formatted by ssl; None without TLS. Raises
+    OSError."""
     _, writer = await asyncio.open_connection(host, port, ssl=context)
     try:
         told = writer.get_extra_info("peercert") or {}
         return str(told["notAfter"]) if "notAfter" in told else None
     finally:
-        writer.transport.abort()  # nothing was said, so nothing has to be said at the end
+        writer.transport.abort()  # nothing was sent, so no orderly close is needed
 
 
 def judge_reached(host: str, ends: str | None, now: datetime) -> Found:
-    """`ends`: of its certificate, as ssl writes it; None without TLS."""
+    """Judge a successful connection. `ends` is when the certificate expires, as formatted by ssl;
+    None without TLS."""
     if ends is None:
         return odd(f"{host} is reached, without TLS", "set gemini.base_url to an https address")
     left = int((ssl.cert_time_to_seconds(ends) - now.timestamp()) // 86_400)
     told = f"{host} is reached, its certificate is good for {left} days"
-    if left < _ENDS_SOON_DAYS and host != urlsplit(_GOOGLE).hostname:  # it renews its own
+    if left < _ENDS_SOON_DAYS and host != urlsplit(_GOOGLE).hostname:  # Google renews its own
         return odd(told, "renew it soon")
     return good(told)
 
 
 def judge_failure(host: str, error: OSError) -> Found:
-    """Why it is not reached."""
+    """Judge a failed connection."""
     if isinstance(error, ssl.SSLCertVerificationError):
         return bad(
             f"{host} shows a certificate that is not trusted ({error.verify_message})",
@@ -148,7 +150,7 @@ def judge_failure(host: str, error: OSError) -> Found:
 
 
 async def _word(scene: Scene) -> Found:
-    """The key is tried with the model that speaks, then the other one says a word."""
+    """Try the key with the Live model, then let the other model answer."""
     gemini = scene.settings.gemini
     access = Access(
         gemini.api_key.get_secret_value().strip(),
@@ -175,14 +177,14 @@ async def _word(scene: Scene) -> Found:
 
 @dataclass(frozen=True, slots=True)
 class _Said:
-    """An answer, and what it took."""
+    """An answer and the tokens used."""
 
     row: ModelRow
     words: str
     used: TokensUsed
 
     def as_record(self, now: datetime) -> TurnRecord:
-        """For the journal, which counts what every day costs."""
+        """Return the record for the journal, which sums up daily costs."""
         used = self.used
         return TurnRecord(
             new_id(now),
@@ -197,7 +199,7 @@ class _Said:
 
 
 async def _say(access: Access, model: str) -> _Said:
-    """Have it say its word. Raises IntegrationError."""
+    """Let the model say one word. Raises IntegrationError."""
     row, _ = model_row(model, "once")
     words, used = "", TokensUsed(0, 0)
     async with aclosing(OnceClient(access)) as client:
@@ -213,7 +215,7 @@ async def _say(access: Access, model: str) -> _Said:
 
 
 def judge_word(words: str, used: TokensUsed, model: str, once_model: str) -> Found:
-    """Judge the answer without showing it: it is anybody's text."""
+    """Judge the answer without showing it, because its text is not trusted."""
     if not words:
         return odd(f"{once_model} gave no word", "try again; else set gemini.once_model to another")
     tokens = used.input_tokens + used.output_tokens

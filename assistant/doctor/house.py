@@ -1,4 +1,4 @@
-"""Checks of the house: Home Assistant, its tools, the live picture, and our place in it."""
+"""Checks of the house: Home Assistant, its tools, the live snapshot, and our device in it."""
 
 import secrets
 from collections import Counter
@@ -38,9 +38,9 @@ from integrations.mcp.sandbox import holds
 from integrations.mcp.servers import HOME_ASSISTANT, ServerSpec, ServerState
 from integrations.mqtt.client import publish_last
 
-_OPEN_S = 25.0  # the first picture of a house that is away, and connecting
-_NAMED = 5  # of each list of things; hearth tools rate has them all
-_SERVERS_S = 20.0  # for programs to start and list their tools
+_OPEN_S = 25.0  # seconds for connecting and the first snapshot
+_NAMED = 5  # names shown of each list; hearth tools rate shows them all
+_SERVERS_S = 20.0  # seconds for programs to start and list their tools
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class HouseScene:
     settings: Settings
     home: HomeContext
     address: Address
-    answer: Instance | IntegrationError  # to the first request
+    answer: Instance | IntegrationError  # answer to the first request
     record: DeviceRecord | ConfigError | None
 
     @property
@@ -60,8 +60,11 @@ class HouseScene:
 
 
 async def examine_house(settings: Settings, watch: Watch = unwatched) -> list[Finding]:
-    """Open the house and look at it. Where it does not answer, nothing more is asked of it, and of
-    the other tool servers only whether they can be used."""
+    """Open the house and examine it.
+
+    If it does not answer, it is not examined further, and the other tool servers are only checked
+    for usability.
+    """
     async with AsyncExitStack() as stack:
         try:
             home = await stack.enter_async_context(open_home(settings, SystemClock()))
@@ -97,7 +100,7 @@ async def _scene(settings: Settings, home: HomeContext) -> HouseScene:
 
 async def _answers(scene: HouseScene) -> Found:
     if isinstance(scene.answer, SignInAgain):
-        return good("answers")  # the next check says that it does not let us in
+        return good("answers")  # the next check reports that access is refused
     if isinstance(scene.answer, IntegrationError):
         return bad("does not answer as it should", str(scene.answer))
     told = f"{scene.answer.version} at {shown(scene.address.url)}"
@@ -125,7 +128,7 @@ async def _tools(scene: HouseScene) -> Found:
 
 
 def judge_menu(menu: Menu) -> str:
-    """Judge how much a model is told of."""
+    """Return a summary of the tools offered to a model."""
     offered = menu.offered()
     own = sum(entry.server == HOME_ASSISTANT for entry in offered)
     hidden = len(menu.entries) - len(offered)
@@ -134,7 +137,7 @@ def judge_menu(menu: Menu) -> str:
 
 
 async def _counts(home: HomeContext) -> Counter[str]:
-    """Tools by server."""
+    """Return the number of tools by server."""
     menu = await home.tools.menu()
     return Counter(entry.server for entry in menu.entries)
 
@@ -142,9 +145,9 @@ async def _counts(home: HomeContext) -> Counter[str]:
 def judge_servers(
     states: Sequence[ServerState], tools: Mapping[str, int], servers: Mapping[str, ServerSpec]
 ) -> list[Finding]:
-    """Return a line for each tool server but Home Assistant's own.
+    """Return a finding for each tool server other than Home Assistant's own.
 
-    `tools`: how many each has; `servers`: how each is set, by its name.
+    `tools` holds the number of tools and `servers` the settings, by server name.
     """
     return [
         finding(
@@ -200,7 +203,7 @@ async def _openers(scene: HouseScene) -> Found:
 
 
 def judge_openers(house: House, tiers: Mapping[str, Tier]) -> Found:
-    """Name what may open the house: freed by a rating, not rated yet, or seen to open something."""
+    """Judge what may open the house: freed by a rating, not rated, or seen to open something."""
     things = may_open(house)
     seen = [one for one in things if house.seen_opening.get(one.entity_id)]
     freed = [one for one in things if tiers.get(one.entity_id) is Tier.COMFORT]
@@ -223,7 +226,7 @@ def judge_openers(house: House, tiers: Mapping[str, Tier]) -> Found:
 
 
 def _few(things: Sequence[Entity]) -> str:
-    """The first of them by name."""
+    """Return the first few names."""
     names = ", ".join(one.name for one in things[:_NAMED])
     return f"{names} and {len(things) - _NAMED} more" if len(things) > _NAMED else names
 
@@ -275,7 +278,7 @@ async def _area(scene: HouseScene) -> Found:
     )
 
 
-# The first two say whether the others make sense.
+# The others only make sense if the first two pass.
 CHECKS: tuple[Check[HouseScene], ...] = (
     Check("home assistant", _answers),
     Check("token", _token),
@@ -295,7 +298,7 @@ async def _broker(scene: Scene) -> Found:
     if not mqtt.host:
         return good("none is set (mqtt.host)")
     try:
-        # Under a name of its own: a running Hearth stays connected.
+        # With its own client id, so that a running Hearth stays connected.
         await publish_last(broker_of(mqtt), f"hearth-doctor-{secrets.token_hex(4)}", ())
     except IntegrationError as error:
         return bad(str(error), _MEND)

@@ -1,4 +1,4 @@
-"""Checks of the service: whether systemd keeps Hearth up, watches it, and fences it in."""
+"""Checks of the service: whether systemd restarts, watches and sandboxes Hearth."""
 
 import asyncio
 import re
@@ -28,7 +28,7 @@ _NO_UNIT = "hearth.service is not installed; deploy/install.sh does that"
 
 
 def judge_unit(told: Mapping[str, str]) -> Found:
-    """`told`: properties as `systemctl show` names them."""
+    """Judge the state of the unit. `told` holds properties as named by `systemctl show`."""
     if told.get("LoadState") == "not-found":
         return good(_NO_UNIT)
     active, restarts = told.get("ActiveState", ""), told.get("NRestarts", "0")
@@ -49,7 +49,7 @@ def judge_unit(told: Mapping[str, str]) -> Found:
 
 
 def judge_watchdog(told: Mapping[str, str]) -> Found:
-    """Judge whether a Hearth that hangs or dies is started again."""
+    """Judge whether Hearth is restarted after it hangs or dies."""
     if told.get("LoadState") == "not-found":
         return good(_NO_UNIT)
     lacks = []
@@ -69,7 +69,8 @@ def judge_watchdog(told: Mapping[str, str]) -> Found:
 
 
 def judge_hardening(exposure: float | None) -> Found:
-    """`exposure`: 0 to 10, as `systemd-analyze security` counts; None: it did not tell."""
+    """Judge the sandboxing. `exposure` is 0 to 10, as from `systemd-analyze security`; None if not
+    known."""
     if exposure is None:
         return odd("not found out", f"see what this says: systemd-analyze security {UNIT}")
     told = f"exposure {exposure:.1f} of 10"
@@ -81,13 +82,13 @@ def judge_hardening(exposure: float | None) -> Found:
 
 
 def parse_properties(text: str) -> dict[str, str]:
-    """Of NAME=VALUE lines."""
+    """Parse NAME=VALUE lines."""
     rows = (line.partition("=") for line in text.splitlines() if "=" in line)
     return {name: value for name, _, value in rows}
 
 
 def parse_exposure(text: str) -> float | None:
-    """The figure in the last line of `systemd-analyze security UNIT`."""
+    """Return the figure in the last line of `systemd-analyze security UNIT`."""
     found = _EXPOSURE.search(text)
     return float(found[1]) if found else None
 
@@ -114,7 +115,7 @@ async def _hardening(scene: Scene) -> Found:
 
 
 async def _properties() -> Mapping[str, str] | None:
-    """Of the unit; None where systemd does not run, or does not tell."""
+    """Return the unit's properties, None if systemd does not run or does not answer."""
     if not await asyncio.to_thread(_BOOTED.is_dir):
         return None
     named = f"--property={','.join(_ASKED)}"
@@ -122,7 +123,7 @@ async def _properties() -> Mapping[str, str] | None:
 
 
 async def _says(*command: str) -> str:
-    """Return what a program prints; "" where it is missing or takes too long."""
+    """Return a program's output, "" if it is missing or takes too long."""
     pipe, nothing = asyncio.subprocess.PIPE, asyncio.subprocess.DEVNULL
     try:
         process = await asyncio.create_subprocess_exec(
@@ -150,7 +151,7 @@ SERVICE_CHECKS: tuple[Check[Scene], ...] = (
 
 
 def judge_exposure(http: Http) -> Found:
-    """By the settings: who can reach it, and whether others can read along."""
+    """Judge by the settings who can reach the HTTP interface, and whether it is encrypted."""
     where = f"{http.host or 'every address'}, port {http.port}"
     if http.tls_key and not http.tls_cert:
         return bad(f"{where}: a key without a certificate", "set http.tls_cert too")
@@ -165,7 +166,7 @@ def judge_exposure(http: Http) -> Found:
 
 
 def judge_console(daemon: Daemon | None) -> Found:
-    """By what the running Hearth gives."""
+    """Judge the console by the answers of the running Hearth."""
     if daemon is None:
         return good("no Hearth runs that would serve it")
     if not daemon.health:
@@ -195,7 +196,8 @@ _HOUSE = ("home assistant", "token", "tools", "live picture", "device", "area")
 
 
 def lacking(settings: Settings) -> set[str]:
-    """Of what is set up, the parts ("house", "gemini", "broker") whose secret is not here."""
+    """Return the configured parts ("house", "gemini", "broker") whose secret is not available
+    here."""
     lacks = set()
     home, mqtt = settings.home_assistant, settings.mqtt
     if home.url != DEMO and not home.token.get_secret_value():
@@ -208,7 +210,7 @@ def lacking(settings: Settings) -> set[str]:
 
 
 def part_of(check: str) -> str:
-    """Return which of these parts a check is about, "" for none."""
+    """Return the part that a check is about, "" for none."""
     if check in _HOUSE or check.startswith("server "):
         return "house"
     if check.startswith("gemini"):
@@ -217,9 +219,9 @@ def part_of(check: str) -> str:
 
 
 async def by_the_daemon(scene: Scene) -> dict[str, list[Finding]]:
-    """Return what the Hearth that runs finds of the parts that we cannot look at.
+    """Return the running Hearth's findings on parts that cannot be examined here.
 
-    Empty where there are none, or it does not tell.
+    Empty if there are none or it does not answer.
     """
     parts = lacking(scene.settings)
     daemon = scene.daemon

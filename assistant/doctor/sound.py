@@ -1,4 +1,4 @@
-"""Checks of microphone and loudspeaker, and of what lies between them."""
+"""Checks of microphone and loudspeaker, and of the echo between them."""
 
 import asyncio
 from collections.abc import Mapping
@@ -28,13 +28,13 @@ from audio.timing import BoundedCalls
 from integrations.owner import OwnedTasks
 
 _LISTEN_S = 2.0
-_LISTEN_LIMIT_S = 9.0  # a sound server that sleeps takes 2 s for the first block
-_CALL_S = 2.0  # of each call into the sound system
-_SILENT_DB = -90.0  # one step of 16 bits: no microphone in a room is so quiet
-_NOISY_DB = -38.0  # speech across a room hardly stands out from that
-_CLIPPED = 16  # samples a second at the end of the range: 1 ms
-# As Bluetooth and network speakers are: an answer begins so much later. A sound server by itself
-# was seen to take 300 to 500.
+_LISTEN_LIMIT_S = 9.0  # seconds; an idle sound server takes 2 s for the first block
+_CALL_S = 2.0  # seconds for each call into the sound system
+_SILENT_DB = -90.0  # one step of 16 bits: no microphone in a room is this quiet
+_NOISY_DB = -38.0  # speech across a room hardly stands out from this
+_CLIPPED = 16  # clipped samples per second: 1 ms
+# A delay typical of Bluetooth and network speakers, by which every answer begins later. A sound
+# server alone was seen to take 300 to 500 ms.
 _LATE_MS = 600.0
 _HELD = "the Hearth that runs holds the devices"
 
@@ -64,7 +64,7 @@ async def _device(name: str, kind: Kind, daemon: Daemon | None) -> Found:
 
 
 def _closed(device: DeviceInfo) -> Found | None:
-    """Why nothing would come through this device, None where something would."""
+    """Return why no sound passes this device, None if it does."""
     if device.monitor:
         return bad(
             f"{device.name} is no microphone: it records what a loudspeaker plays",
@@ -85,7 +85,7 @@ def _closed(device: DeviceInfo) -> Found | None:
 
 
 def _troubled(device: DeviceInfo, daemon: Daemon | None) -> Found | None:
-    """Return what the Hearth that runs says against it."""
+    """Return the problem that the running Hearth reports of the device, None if there is none."""
     told = (daemon.state or {}).get("troubles") if daemon is not None else None
     what = {"input": "microphone", "output": "loudspeaker"}[device.kind]
     problem = told.get(what) if isinstance(told, dict) else None
@@ -93,7 +93,7 @@ def _troubled(device: DeviceInfo, daemon: Daemon | None) -> Found | None:
 
 
 async def _level(scene: Scene) -> Found:
-    """Judge the level: from the Hearth that runs, else by listening."""
+    """Judge the level, as heard by the running Hearth or by listening here."""
     audio = scene.settings.audio
     if not is_device(audio.input):
         return good(f"audio.input = {audio.input}")
@@ -115,7 +115,7 @@ async def _level(scene: Scene) -> Found:
 
 
 def judge_told(daemon: Daemon) -> Found:
-    """By what a Hearth that runs tells of its microphone."""
+    """Judge the level that the running Hearth reports."""
     if not daemon.lets_us_in or daemon.level is None:
         return good(f"not listened to: {_HELD}")
     if (daemon.state or {}).get("muted"):
@@ -124,7 +124,8 @@ def judge_told(daemon: Daemon) -> Found:
 
 
 def judge_level(figures: Mapping[str, Any], how: str) -> Found:
-    """`figures`: as `GET /v1/level` gives them, of about a second; `how` they were got."""
+    """Judge the level. `figures` are those of `GET /v1/level`, over about a second; `how` says how
+    they were measured."""
     rms, peak = figures.get("rms_db"), figures.get("peak_db")
     clipped, floor = figures.get("clipped"), figures.get("noise_floor_db")
     if rms is None or peak is None or floor is None or clipped is None:
@@ -146,13 +147,13 @@ def judge_level(figures: Mapping[str, Any], how: str) -> Found:
 
 
 async def _muted(settings: Settings) -> bool:
-    """Return True if a person has muted it. Raises ConfigError, StoreError."""
+    """Return True if a person has muted the microphone. Raises ConfigError, StoreError."""
     async with Store(settings.database, SystemClock()) as store:
         return await store.kept(MUTED) not in (None, False)
 
 
 async def _listen(name: str, channel: int | None) -> Mapping[str, Any]:
-    """Figures of a short while. Raises AudioError, where it gives no sound in time too."""
+    """Listen briefly and return the levels. Raises AudioError, also if no sound comes in time."""
     gone: list[str] = []
     microphone = SteadyMicrophone(DeviceInput(name, channel), calls=BoundedCalls(_CALL_S))
     async with OwnedTasks() as tasks:
@@ -161,7 +162,7 @@ async def _listen(name: str, channel: int | None) -> Mapping[str, Any]:
         def changed(change: MicrophoneChange) -> None:
             if change.status is MicrophoneStatus.MISSING:
                 gone.append(microphone.sentence)
-                measuring.cancel()  # it would be looked for without end
+                measuring.cancel()  # otherwise it would be looked for without end
 
         microphone.on_change = changed
         await asyncio.wait({measuring}, timeout=_LISTEN_LIMIT_S)
@@ -175,7 +176,7 @@ async def _listen(name: str, channel: int | None) -> Mapping[str, Any]:
 
 
 async def _measure(microphone: SteadyMicrophone) -> Mapping[str, Any] | AudioError:
-    """Figures, or why there are none: an error that leaves it would end more than this task."""
+    """Return the levels, or the error: raising it would end more than this task."""
     level, ends = Level(), round(_LISTEN_S * SAMPLE_RATE)
     try:
         async with aclosing(microphone.frames()) as frames:
@@ -189,7 +190,7 @@ async def _measure(microphone: SteadyMicrophone) -> Mapping[str, Any] | AudioErr
 
 
 async def _round_trip(scene: Scene) -> Found:
-    """The chirp, where it may be played; else what is known of these two devices."""
+    """Measure the echo with a chirp if that is allowed, else use what is known of these devices."""
     audio = scene.settings.audio
     if not (is_device(audio.input) and is_device(audio.output)):
         return good("there are not two devices")
@@ -216,7 +217,7 @@ def _judge_known(known: EchoPath | None, *, free: bool) -> Found:
 
 
 def judge_again(now: EchoPath, known: EchoPath) -> Found:
-    """Judge a new measurement where `known` is what Hearth goes by. That stays: now may be a bad
+    """Judge a new measurement when `known` is stored. The stored one is kept, as this may be a bad
     moment."""
     if now.kind == known.kind:
         return judge_path(now, "measured now")
@@ -227,7 +228,7 @@ def judge_again(now: EchoPath, known: EchoPath) -> Found:
 
 
 def judge_path(path: EchoPath, how: str) -> Found:
-    """Judge what the microphone has heard of the loudspeaker."""
+    """Judge how much of the loudspeaker the microphone hears."""
     if path.kind == "echo":
         told = f"{path.delay_ms:.0f} ms, an echo of {round(path.level_db)} dB ({how})"
         if path.delay_ms > _LATE_MS:
@@ -247,7 +248,7 @@ def judge_path(path: EchoPath, how: str) -> Found:
 
 
 async def _echo(scene: Scene) -> Found:
-    """Judge whether speech can interrupt an answer, and who takes our own voice out for it."""
+    """Judge whether speech can interrupt an answer, and how our own voice is removed for it."""
     try:
         echo = await plan_echo(scene.settings)
     except AudioError as error:

@@ -22,15 +22,15 @@ from audio.wake import WakeEngine, added_words, built_in_words
 
 @dataclass(frozen=True, slots=True)
 class _Tried:
-    """The result of one language's voice."""
+    """Result of one language's voice."""
 
     detail: str
-    complaint: str = ""  # what is to be mended
-    mute: bool = False  # nothing speaks this language
+    complaint: str = ""  # what is wrong and what to do
+    mute: bool = False  # no voice speaks this language
 
 
 async def voice(scene: Scene) -> Found:
-    """Have the voice of each language say a phrase that is not played."""
+    """Let the voice of each language say a phrase that is not played."""
     settings = scene.settings
     own, spare = voices_of(settings), spare_voices_of(settings)
     tried = [
@@ -61,29 +61,29 @@ def _try(language: str, own: Voices, spare: Voices) -> _Tried:
 
 
 def _pace(voices: Voices, language: str) -> tuple[TunedVoice, str]:
-    """The voice, and its figure in words. Raises AudioError."""
+    """Return the voice and its speed in words. Raises AudioError."""
     voice = voices(language)
     for _ in voice.speak(WARM_PHRASE):
         pass
     return voice, "" if voice.factor is None else f"{voice.factor:.2f} of real time"
 
 
-_CAME_NEAR = 0.5  # of 1: a model that reacts so to a clip works
-_SPEECH = 0.5  # what the pipeline takes for speech
+_CAME_NEAR = 0.5  # of 1: a model that scores this on a clip works
+_SPEECH = 0.5  # probability that the pipeline takes for speech
 
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """The result of one wake word's model on clips of it."""
+    """Result of one wake word's model on clips of it."""
 
     word: str  # as people say it
     heard: bool
     best: float  # its highest score, 0 to 1
-    known: bool  # the word comes with the engine, so that the clips are known to be good
+    known: bool  # the word comes with the engine, so the clips are known to be good
 
     @property
     def told(self) -> str:
-        """One word's part of the line."""
+        """Part of the result line about this word."""
         if self.heard:
             return f"{self.word} heard, {self.best:.2f}"
         if self.known:
@@ -94,7 +94,7 @@ class Tried:
 
 
 def judge_wake(tried: Sequence[Tried], fooled: Sequence[str], engine: str) -> Found:
-    """`fooled`: words that other speech was taken for. `engine`: its name."""
+    """Judge the wake words. `fooled` are words that other speech was taken for."""
     told = f"{engine}, clips by espeak-ng: {'; '.join(one.told for one in tried)}"
     if fooled:
         return odd(
@@ -135,7 +135,7 @@ def _try_words(scene: Scene) -> Found:
 
 
 def _try_word(engine: WakeEngine, model: str, known: bool) -> Tried:
-    """Say it in one voice after the other until one is heard. Raises AudioError."""
+    """Say the word in one voice after the other until it is heard. Raises AudioError."""
     best = 0.0
     for take in TAKES:
         fired, scores = _hear(engine, speak(spelled(model), take), [model])
@@ -148,7 +148,7 @@ def _try_word(engine: WakeEngine, model: str, known: bool) -> Tried:
 def _hear(
     engine: WakeEngine, sound: bytes, words: Sequence[str]
 ) -> tuple[Collection[str], Mapping[str, float]]:
-    """The words that were detected in that sound, and the best score of each."""
+    """Return the words detected in the audio, and the best score of each."""
     engine.restart()
     fired, best = set[str](), dict.fromkeys(words, 0.0)
     for frame, end in _frames(sound):
@@ -159,13 +159,14 @@ def _hear(
 
 
 def _frames(sound: bytes) -> Iterator[tuple[bytes, int]]:
-    """Frame by frame, each with the sample at which it ends."""
+    """Yield each frame with the sample at which it ends."""
     for number, start in enumerate(range(0, len(sound) - FRAME_BYTES + 1, FRAME_BYTES), 1):
         yield sound[start : start + FRAME_BYTES], number * FRAME_SAMPLES
 
 
 def judge_detector(kind: str, speech: float, silence: float) -> Found:
-    """`speech`: the highest probability while somebody spoke; `silence`: before that."""
+    """Judge the voice detector. `speech` and `silence` are its highest probabilities during speech
+    and silence."""
     told = f"{kind}: speech {speech:.2f}, silence {silence:.2f}"
     if speech < _SPEECH or silence >= _SPEECH:
         return bad(told, "install Hearth again: it does not tell speech from silence")
@@ -196,7 +197,8 @@ def _loudest(detector: VoiceDetector, sound: bytes) -> float:
 
 
 async def _stop_words(scene: Scene) -> Found:
-    """Never a fault: the wake word stops us in every language."""
+    """Report how stop words are recognised. Never a problem: the wake word interrupts in every
+    language."""
     settings = scene.settings
     typed = ", ".join(languages_with(settings.assistant.languages)) or "en"
     works = ["the wake word", f"typed or in a transcript: {typed}"]
@@ -209,27 +211,27 @@ async def _stop_words(scene: Scene) -> Found:
 
 
 #
-# Spoken clips for the wake word's check, made by espeak-ng when they are needed.
+# Spoken clips for the check of wake words, made by espeak-ng when needed.
 #
-# Which voices wake which model was measured with espeak-ng 1.51 and 1.52: every word that comes
-# with either engine is woken by one of these at least, with the sensitivities normal and low. With
-# 1.51 `klatt2` at 150 words a minute wakes them all. `hey_jarvis` with micro is the hardest: at low
-# one of them alone does.
+# The voices were chosen by measurements with espeak-ng 1.51 and 1.52: every word that comes with
+# either engine is detected in at least one of them, with normal and low sensitivity. With 1.51,
+# `klatt2` at 150 words a minute wakes them all. `hey_jarvis` with micro is the hardest: at low
+# sensitivity only one voice works.
 
 
 OTHER_SPEECH = "What is the weather going to be like tomorrow afternoon?"
 
-_LIMIT_S = 8.0  # of espeak-ng, which takes some 0.1 s
-_BEFORE_S, _AFTER_S = 0.5, 1.0  # of silence around what is said
-# What models were trained to hear, in the letters that espeak-ng reads so.
+_LIMIT_S = 8.0  # seconds for espeak-ng, which takes about 0.1 s
+_BEFORE_S, _AFTER_S = 0.5, 1.0  # seconds of silence before and after the speech
+# The words as the models were trained, spelled for espeak-ng.
 _SPELLED = {"okay_nabu": "okay nah boo", "hey_mycroft": "hey my croft", "hey_rhasspy": "hey raspy"}
 
 
 @dataclass(frozen=True, slots=True)
 class Take:
-    """One way to say it."""
+    """One way to say a text."""
 
-    voice: str  # as espeak-ng names it
+    voice: str  # an espeak-ng voice
     words_a_minute: int
 
 
@@ -244,19 +246,20 @@ TAKES = (
 
 
 def called(model: str) -> str:
-    """A model's word as people read it; `model`: "okay_nabu", or the path of a model's file."""
+    """Return a model's word as people write it. `model` is "okay_nabu" or the path of a model's
+    file."""
     return model.rpartition("/")[2].partition(".")[0].replace("_", " ")
 
 
 def spelled(model: str) -> str:
-    """The same as espeak-ng has to read it."""
+    """Return the word as espeak-ng has to read it."""
     return _SPELLED.get(model, called(model))
 
 
 def speak(text: str, take: Take) -> bytes:
-    """Have it said: mono int16 at SAMPLE_RATE, with silence around it. Blocking.
+    """Return the spoken text as mono int16 at SAMPLE_RATE, with silence around it. Blocking.
 
-    Raises InputUnusable where espeak-ng is missing or does not speak.
+    Raises InputUnusable if espeak-ng is missing or fails.
     """
     command = ["espeak-ng", "--stdin", "--stdout", "-b", "1", "-v", take.voice]
     try:
@@ -287,7 +290,7 @@ def _silence(seconds: float) -> bytes:
 
 
 CHECKS: tuple[Check[Scene], ...] = (
-    Check("wake word", _wake_word, limit_s=20.0),  # up to seven clips a word
+    Check("wake word", _wake_word, limit_s=20.0),  # up to seven clips per word
     Check("voice detector", _detector),
     Check("stop words", _stop_words),
     Check("voice", voice, limit_s=30.0),  # large models on a slow card

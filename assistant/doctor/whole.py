@@ -1,6 +1,6 @@
-"""Everything that the doctor looks at: what depends on each other in order, the rest at once.
+"""All checks: dependent ones in order, the rest concurrently.
 
-Sound comes before the rest and alone, since a machine that is busy stutters.
+Sound comes first and alone, because audio stutters on a busy machine.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ _NOTHING = May()
 async def examine_all(
     settings: Settings, may: May = _NOTHING, watch: Watch = unwatched
 ) -> list[Finding]:
-    """All findings, without their groups."""
+    """Return all findings, without their groups."""
     groups = await examine_groups(settings, may, watch)
     return [finding for group in groups for finding in group.findings]
 
@@ -31,10 +31,10 @@ async def examine_groups(
     watch: Watch = unwatched,
     config: Path | None = None,
 ) -> list[Group]:
-    """All findings, in groups for people.
+    """Return all findings, in groups for people.
 
-    `may`: what may be done beside looking; nothing by default, as for programs. `watch` is told of
-    each check when it begins. `config`: the file that was named; None: the usual one.
+    `may` allows actions beyond looking; none by default, as for programs. `watch` is called with
+    each check as it begins. `config` is the configuration given; None for the usual one.
     """
     watch("running")
     scene = await open_scene(settings, may, config)
@@ -55,7 +55,8 @@ async def examine_groups(
 
 
 async def _outside(scene: Scene, watch: Watch) -> list[Group]:
-    """House, Gemini and broker, at once; by the Hearth that runs where its secrets are its own."""
+    """Examine house, Gemini and broker concurrently, through the running Hearth if only it has the
+    secrets."""
     theirs = await by_the_daemon(scene)
 
     async def house() -> list[Finding]:

@@ -16,15 +16,15 @@ _YES = frozenset({"y", "yes", "s", "si", "sí", "sim", "j", "ja", "o", "oui", "c
 _NO = frozenset({"n", "no", "não", "nao", "nein", "non", "không", "khong"})
 _ADDRESS: TypeAdapter[str] = TypeAdapter(HomeAddress)
 _LANGUAGE: TypeAdapter[str] = TypeAdapter(Language)
-_PORT = 8123  # Home Assistant's own
+_PORT = 8123  # Home Assistant's default port
 
 
 class Unclear(Exception):
-    """`str(error)` is one sentence that says what to type."""
+    """The answer was not understood. `str(error)` is one sentence that says what to type."""
 
 
 def yes_or_no(line: str, default: bool) -> bool:
-    """In any of Hearth's languages. Raises Unclear."""
+    """Return the answer, in any of Hearth's languages. Raises Unclear."""
     said = line.strip().casefold().rstrip(".!")
     if not said:
         return default
@@ -36,8 +36,8 @@ def yes_or_no(line: str, default: bool) -> bool:
 
 
 def read_numbers(line: str, most: int) -> frozenset[int]:
-    """Numbers from 1 to `most` with commas or spaces between; none for an empty line. Raises
-    Unclear."""
+    """Return numbers from 1 to `most`, separated by commas or spaces; none for an empty line.
+    Raises Unclear."""
     told = line.replace(",", " ").split()
     found = frozenset(int(one) for one in told if one.isdecimal())
     if not all(one.isdecimal() for one in told) or not found <= frozenset(range(1, most + 1)):
@@ -46,7 +46,7 @@ def read_numbers(line: str, most: int) -> frozenset[int]:
 
 
 def read_languages(line: str) -> tuple[str, ...]:
-    """Codes with commas or spaces between, e.g. "en, es". Raises Unclear."""
+    """Return language codes separated by commas or spaces, e.g. "en, es". Raises Unclear."""
     codes = [code.strip() for code in line.replace(",", " ").split()]
     try:
         checked = [_LANGUAGE.validate_python(code) for code in codes]
@@ -58,7 +58,8 @@ def read_languages(line: str) -> tuple[str, ...]:
 
 
 def read_address(line: str) -> str:
-    """A URL; "http://" and Home Assistant's port are added to a bare name. Raises Unclear."""
+    """Return a URL; "http://" and Home Assistant's port are added to a bare name. Raises
+    Unclear."""
     url = line.strip()
     if "://" not in url:
         bare = url.rstrip("/")
@@ -73,9 +74,9 @@ def read_address(line: str) -> str:
 
 
 def one_of_these(line: str, options: Sequence[str]) -> int | None:
-    """The place of the option that a number or a name means; None: it is neither.
+    """Return the position of the option that a number or name means, None if neither matches.
 
-    A name counts in any case, and the beginning of one where only one begins so.
+    Names match in any case, and so does an unambiguous beginning of one.
     """
     said = line.strip()
     if said.isdecimal():
@@ -89,7 +90,7 @@ def one_of_these(line: str, options: Sequence[str]) -> int | None:
 
 
 def read_room(line: str, rooms: Sequence[str]) -> str:
-    """One of the house's rooms by number or name; "-" is "", none of them. Raises Unclear."""
+    """Return one of the house's rooms by number or name; "-" gives "", no room. Raises Unclear."""
     if line.strip() == "-":
         return ""
     place = one_of_these(line, rooms)
@@ -104,17 +105,18 @@ def read_room(line: str, rooms: Sequence[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SoundWish:
-    """The person's wish after the sound was tried."""
+    """The person's choice after the sound was tried."""
 
-    microphone: int | None = None  # another one, by its place in the list
+    microphone: int | None = None  # another microphone, by its position in the list
     speaker: int | None = None
     again: bool = False
     settled: bool = False  # these two are right
-    later: bool = False  # leave the sound as it was
+    later: bool = False  # leave the sound settings as they were
 
 
 def sound_wish(line: str, microphones: int, speakers: int) -> SoundWish:
-    """Enter or yes: right; "m2" and "s1": another; "r": once more; "n": later. Raises Unclear."""
+    """Parse Enter or yes (right), "m2" and "s1" (another device), "r" (again) and "n" (later).
+    Raises Unclear."""
     said = line.strip().casefold()
     if not said or said in _YES:
         return SoundWish(settled=True)
@@ -133,17 +135,20 @@ def sound_wish(line: str, microphones: int, speakers: int) -> SoundWish:
 
 
 class Way(Enum):
-    """One of four."""
+    """How setup proceeds."""
 
-    TALK = "talk"  # ask whatever the flags do not answer
-    CHANGE = "change"  # put the flags' answers into the configuration that is there
-    ANEW = "anew"  # a configuration from the flags alone
-    REFUSE = "refuse"  # nothing was said, and there is a configuration already
+    TALK = "talk"  # ask what the flags do not answer
+    CHANGE = "change"  # put the flags' answers into the existing configuration
+    ANEW = "anew"  # make a configuration from the flags alone
+    REFUSE = "refuse"  # nothing was given, and there is a configuration already
 
 
 def way_of(*, exists: bool, given: bool, person: bool) -> Way:
-    """`exists`: a configuration that is to stay; `given`: some flag answers something; `person`:
-    somebody is there to ask."""
+    """Return how setup proceeds.
+
+    `exists`: there is a configuration to keep. `given`: a flag answers something. `person`: a
+    person can be asked.
+    """
     if exists and given:
         return Way.CHANGE
     if person:
@@ -152,39 +157,41 @@ def way_of(*, exists: bool, given: bool, person: bool) -> Way:
 
 
 class Person(Protocol):
-    """A person at a terminal. `ask` raises `Gone` where nobody answers any more."""
+    """A person at a terminal. `ask` raises `Gone` if they no longer answer."""
 
     def tell(self, text: str, style: str = "") -> None:
-        """A line, or several; `style` as rich names it."""
+        """Show one or more lines, in one of rich's styles."""
         ...
 
     async def ask(self, prompt: str, default: str = "", *, hidden: bool = False) -> str:
-        """Their line without spaces around it; `default` (shown) where it is empty."""
+        """Return their line without surrounding spaces, or `default` (which is shown) if it is
+        empty."""
         ...
 
     def watch(self) -> AbstractContextManager[Callable[[Reading], None]]:
-        """A meter on the screen while the block lasts; the function moves it."""
+        """Show a meter for the duration of the block; the function updates it."""
         ...
 
 
 class Gone(Exception):
-    """The terminal is closed, or the person ended its input."""
+    """The terminal is closed, or the person has ended the input."""
 
 
-MOST = 8  # questions of one walk
+MOST = 8  # most questions asked
 
 T = TypeVar("T")
 
 
 class SetupQuestions:
-    """A question may take several lines until it is answered; it counts once."""
+    """Ask numbered questions. A question may take several lines until it is answered; it counts
+    once."""
 
     def __init__(self, person: Person) -> None:
         self.person = person
         self.asked: list[str] = []  # the titles, in order
 
     def begin(self, title: str) -> None:
-        """A new question."""
+        """Start a new question."""
         self.asked.append(title)
         self.person.tell("")
         self.person.tell(f"{len(self.asked)}  {title}", "bold")
@@ -192,7 +199,7 @@ class SetupQuestions:
     async def ask(
         self, prompt: str, read: Callable[[str], T], default: str = "", *, hidden: bool = False
     ) -> T:
-        """The line as `read` understands it; asked again where that raises Unclear."""
+        """Return the line as `read` parses it, asking again while that raises Unclear."""
         while True:
             line = await self.person.ask(prompt, default, hidden=hidden)
             try:
@@ -202,42 +209,44 @@ class SetupQuestions:
 
     @property
     def left(self) -> int:
-        """The number of questions that may still be asked."""
+        """Number of questions that may still be asked."""
         return MOST - len(self.asked)
 
 
-LOOPBACK = "127.0.0.1"  # what the HTTP interface listens on: this machine alone
-EVERYWHERE = "0.0.0.0"  # or the home network too
+LOOPBACK = "127.0.0.1"  # HTTP interface for this machine only
+EVERYWHERE = "0.0.0.0"  # HTTP interface for the home network too
 
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """One value for each thing that can be answered; None: it was not, and stays as it is."""
+    """One value for each possible answer. None means not answered: the setting stays as it is."""
 
-    url: str | None = None  # Home Assistant's
+    url: str | None = None  # Home Assistant's address
     token: str | None = field(default=None, repr=False)
     verify_tls: bool | None = None
-    ca_file: str | None = None  # absolute; "" takes the setting away
-    name: str | None = None  # what Hearth calls itself
+    ca_file: str | None = None  # absolute path; "" removes the setting
+    name: str | None = None  # the assistant's name
     area: str | None = None
     languages: tuple[str, ...] | None = None
     voice_engine: str | None = None
-    voices: Mapping[str, str] | None = None  # language -> Piper's name, for those that had none
+    voices: Mapping[str, str] | None = None  # language -> Piper voice, for languages without one
     wake_word: str | None = None
-    input: str | None = None  # as `hearth devices` names it
+    input: str | None = None  # a name from `hearth devices`
     output: str | None = None
     accept_cloud: bool | None = None
     gemini_key: str | None = field(default=None, repr=False)
-    console_host: str | None = None  # what the HTTP interface listens on
+    console_host: str | None = None  # address that the HTTP interface listens on
 
     @property
     def given(self) -> bool:
-        """True if anything was answered at all."""
+        """True if anything was answered."""
         return self != Answers()
 
     def values(self) -> dict[tuple[str, str], Any]:
-        """The answers by section and key of the settings. Without secrets and voices, which
-        come into the file in another way."""
+        """Return the answers by section and key of the settings.
+
+        Secrets and voices are left out; they are written in another way.
+        """
         told = {
             ("home_assistant", "url"): self.url,
             ("home_assistant", "verify_tls"): self.verify_tls,
@@ -256,6 +265,6 @@ class Answers:
 
     @property
     def of_the_house(self) -> bool:
-        """True if something was answered that Home Assistant has to be asked about."""
+        """True if there is an answer that has to be checked with Home Assistant."""
         told = (self.url, self.token, self.verify_tls, self.ca_file, self.name, self.area)
         return any(one is not None for one in told)

@@ -1,4 +1,4 @@
-"""Questions 6 and 7: whether Gemini may be used, told in four lines, and the key."""
+"""Questions 6 and 7: permission to use Gemini, explained in four lines, and the key."""
 
 from dataclasses import replace
 from datetime import date
@@ -16,8 +16,8 @@ from integrations.gemini.models import cost_usd, model_row
 COMMANDS_A_DAY = 50
 TERMS = "https://ai.google.dev/gemini-api/terms"
 
-# "Turn on the kitchen light" in the demo's house: the instruction and the menu (6,000 tokens) are
-# read before the call and after its result, 2 x 4 s of sound at 25 tokens a second, 3 s of answer.
+# "Turn on the kitchen light" in the demo house: the instruction and the menu (6,000 tokens) are
+# read before the call and after its result, 2 x 4 s of audio at 25 tokens a second, 3 s of answer.
 ONE_COMMAND = TokensUsed(
     input_tokens=12_200,
     output_tokens=125,
@@ -31,13 +31,14 @@ ONE_COMMAND = TokensUsed(
 
 
 def price_of_a_day(settings: Settings, on: date | None = None) -> float:
-    """USD for COMMANDS_A_DAY commands like ONE_COMMAND with the model of the settings."""
+    """Return the cost in USD of COMMANDS_A_DAY commands like ONE_COMMAND with the configured
+    model."""
     row, _ = model_row(settings.gemini.model)
     return COMMANDS_A_DAY * cost_usd(row, ONE_COMMAND, on)
 
 
 def four_lines(settings: Settings, on: date | None = None) -> tuple[str, str, str, str]:
-    """Say what leaves, to whom, at what price, and under which terms."""
+    """Return what is sent, to whom, at what price and under which terms."""
     cap = settings.limits.daily_cost_usd
     return (
         "What leaves: the sound of a sentence after the wake word, names and states of what you "
@@ -53,7 +54,7 @@ def four_lines(settings: Settings, on: date | None = None) -> tuple[str, str, st
 async def ask_about_gemini(
     questions: SetupQuestions, means: SetupServices, present: Settings, answers: Answers
 ) -> Answers:
-    """The answers with this one. Nothing goes to Google before the yes."""
+    """Return the answers with permission and key. Nothing is sent to Google before the yes."""
     person = questions.person
     if answers.accept_cloud is None:
         questions.begin("Gemini: a yes, or everything stays in the house")
@@ -85,7 +86,8 @@ async def ask_about_gemini(
 async def _ask_for_key(
     questions: SetupQuestions, means: SetupServices, present: Settings, answers: Answers
 ) -> Answers:
-    """A key that Google does not refuse; Enter keeps the one there is, or goes on without."""
+    """Return the answers with a key that Google does not refuse. Enter keeps the current one or
+    goes on without."""
     kept = present.gemini.api_key.get_secret_value()
     questions.begin("A key for Gemini")
     questions.person.tell(f"   Make one at {KEY_PAGE}")
@@ -113,7 +115,7 @@ async def _ask_for_key(
 
 
 async def _try(questions: SetupQuestions, means: SetupServices, settings: Settings) -> bool:
-    """Return True if that key may be kept: Google takes it, or could not be asked."""
+    """Return True if the key may be kept: Google accepts it or could not be asked."""
     person = questions.person
     doubt = doubtful(settings.gemini.api_key.get_secret_value())
     if doubt:

@@ -54,8 +54,10 @@ class SetupDialog:
         again: bool,
         sound: bool = True,
     ) -> None:
-        """`present`: the settings before; `again`: there is a file, so they are a person's.
-        `known`: the manifest of voices; `sound`: whether the sound is tried."""
+        """`present` are the settings before; `again`: they come from a file that a person made.
+
+        `known` is the manifest of voices; `sound`: try the sound.
+        """
         self.questions = SetupQuestions(person)
         self._person = person
         self._means = means
@@ -64,10 +66,10 @@ class SetupDialog:
         self._known = known
         self._again = again
         self._sound = sound
-        self._homes: Sequence[FoundHome] | None = None  # None: nobody has looked
+        self._homes: Sequence[FoundHome] | None = None  # None until they have been looked for
 
     async def hold(self) -> Answers:
-        """All that was answered. Raises Gone, and ConfigError for what cannot be."""
+        """Return all answers. Raises Gone, and ConfigError for an impossible answer."""
         facts = await self._house()
         await self._room(facts)
         await self._languages(facts)
@@ -84,7 +86,7 @@ class SetupDialog:
     # --- the house
 
     async def _house(self) -> HouseFacts:
-        """Address and token until both will do."""
+        """Ask for address and token until both work."""
         given = self._answers
         url, token = given.url, given.token
         while True:
@@ -108,7 +110,7 @@ class SetupDialog:
         return facts
 
     def _say_or_raise(self, error: IntegrationError, given: str | None) -> None:
-        """Raise where a flag gave it, which cannot be asked for again; else tell the person."""
+        """Raise the error if a flag gave the value, which cannot be asked again; else show it."""
         if given is not None:
             raise error
         self._person.tell(str(error), "red")
@@ -220,7 +222,7 @@ class SetupDialog:
 
 
 def _first(language: str) -> tuple[str, ...]:
-    """Home Assistant's language, if it is one of ours to have."""
+    """Return Home Assistant's language, if Hearth can use it."""
     try:
         return read_languages(language)
     except Unclear:
@@ -231,13 +233,13 @@ def _word(yes: bool) -> str:
     return "yes" if yes else "no"
 
 
-_MOST = 9  # devices of a kind that are listed; a name in the settings does for the others
+_MOST = 9  # devices listed of each kind; others can be named in the settings
 
 
 async def try_sound(
     questions: SetupQuestions, means: SetupServices, present: Settings, answers: Answers
 ) -> Answers:
-    """The answers with microphone and speaker. Without both devices nothing is asked."""
+    """Return the answers with microphone and speaker. Asks nothing unless both are devices."""
     audio, person = present.audio, questions.person
     if not (is_device(audio.input) and is_device(audio.output)):
         return answers
@@ -289,7 +291,7 @@ def _list(sign: str, devices: Sequence[DeviceInfo], name: str, questions: SetupQ
 
 
 async def _try(questions: SetupQuestions, means: SetupServices, settings: Settings) -> None:
-    """Speak, then listen; whatever fails is told."""
+    """Speak, then listen; failures are shown."""
     person = questions.person
     word = spoken(settings.wake.words[0].model)
     try:

@@ -1,6 +1,6 @@
-"""The configuration file as `hearth setup` writes it: comments and what it knows nothing of stay.
+"""The configuration file that `hearth setup` writes. Comments and unknown keys are kept.
 
-Pure: text in, text out.
+Editing it is pure: text in, text out.
 """
 
 import os
@@ -20,11 +20,11 @@ from assistant.setup.answers import Answers
 from assistant.setup.sound_check import all_voices
 
 #
-# Writes the configuration and its secrets: all of it, or nothing.
+# Writes the configuration and its secrets: all of it or nothing.
 #
-# A secret has a file of its own (0600). What root writes belongs to whom the folder belongs to; in
-# one that is root's and a service's group's that group may read it (0640), or the service could
-# not.
+# Each secret has its own file (0600). Files written by root belong to the owner of the folder; in a
+# folder of root with a service's group, that group may read them (0640), as the service could not
+# otherwise.
 
 
 SECRET_MODE = 0o600
@@ -33,20 +33,21 @@ PLAIN_MODE = 0o644
 
 @dataclass(frozen=True, slots=True)
 class NewFile:
-    """A file as it is to be."""
+    """A file to write."""
 
     path: Path
     data: bytes = field(repr=False)
     mode: int = SECRET_MODE
 
 
-Before = Mapping[Path, tuple[bytes, int] | None]  # bytes and mode of each; None: no such file
+# Bytes and mode of each; None if there was no file.
+Before = Mapping[Path, tuple[bytes, int] | None]
 
 
 def write_all(files: Sequence[NewFile]) -> Before:
-    """Put these in place, the last one last; gives what was there, for `put_back`.
+    """Write the files, the last one last, and return the previous contents for `put_back`.
 
-    Raises ConfigError; then every file is as before. Blocking.
+    Raises ConfigError, after which every file is as before. Blocking.
     """
     before: dict[Path, tuple[bytes, int] | None] = {}
     try:
@@ -69,7 +70,7 @@ def write_all(files: Sequence[NewFile]) -> Before:
 
 
 def put_back(before: Before) -> None:
-    """The files as they were. Blocking; raises OSError."""
+    """Restore the previous files. Blocking. Raises OSError."""
     for path, was in before.items():
         if was is None:
             path.unlink(missing_ok=True)
@@ -137,7 +138,7 @@ engine = "piper"          # or "espeak", the plainest and lightest
 host = "127.0.0.1"        # "0.0.0.0" lets the home network in; everybody needs a token there
 """
 
-# The secrets that setup takes, by (section, key), and the answer that holds each.
+# The secrets that setup asks for, by (section, key), and the answer that holds each.
 SECRETS: Mapping[tuple[str, str], str] = {
     ("home_assistant", "token"): "token",
     ("gemini", "api_key"): "gemini_key",
@@ -145,10 +146,10 @@ SECRETS: Mapping[tuple[str, str], str] = {
 
 
 def begun(text: str = "") -> str:
-    """A file with the defaults, before anything is answered, behind what stands in `text`.
+    """Return a file with the defaults, after what is in `text`.
 
-    A `text` with a table or a key is a configuration already, and stays as it is.
-    Raises ConfigError where it is none.
+    A `text` with a table or a key already is a configuration and is returned unchanged. Raises
+    ConfigError if it is invalid.
     """
     if _parsed(text):
         return text
@@ -156,20 +157,21 @@ def begun(text: str = "") -> str:
 
 
 def secret_file(target: Path, section: str, key: str) -> Path:
-    """Return a secret's file: beside the configuration, under its credential's name."""
+    """Return the file of a secret: beside the configuration, named like its credential."""
     return target.with_name(f"{section}.{key}")
 
 
 def secrets_of(answers: Answers) -> dict[tuple[str, str], str]:
-    """The secrets that were answered, by section and key."""
+    """Return the secrets that were answered, by section and key."""
     found = {place: getattr(answers, name) for place, name in SECRETS.items()}
     return {place: secret for place, secret in found.items() if secret is not None}
 
 
 def applied(text: str, answers: Answers, target: Path, present: Settings) -> str:
-    """`text` with the answers in it. `present`: the settings before; `target`: where it will lie.
+    """Return `text` with the answers in it, to be stored at `target`. `present` are the settings
+    before.
 
-    Raises ConfigError for an answer that no configuration may have.
+    Raises ConfigError for an invalid answer.
     """
     document = _parsed(text)
     for (section, key), value in _changes(answers, present).items():
@@ -178,7 +180,7 @@ def applied(text: str, answers: Answers, target: Path, present: Settings) -> str
         _add_voices(document, answers.voices, present)
     for section, key in secrets_of(answers):
         _set(document, section, f"{key}_file", str(secret_file(target, section, key)))
-        _take(document, section, key)  # a plain one would be an old one
+        _take(document, section, key)  # a secret in plain text would be outdated
     _check(document, target)
     return tomlkit.dumps(document)
 
@@ -191,15 +193,15 @@ def _parsed(text: str) -> tomlkit.TOMLDocument:
 
 
 def _changes(answers: Answers, present: Settings) -> dict[tuple[str, str], Any]:
-    """The plain values by section and key."""
+    """Return the plain values by section and key."""
     told = answers.values()
     if answers.wake_word == present.wake.words[0].model:
-        told.pop(("wake", "words"), None)  # what else stands there of it, and beside it, stays
+        told.pop(("wake", "words"), None)  # keep further settings of the word, and further words
     return told
 
 
 def _set(document: tomlkit.TOMLDocument, section: str, key: str, value: Any) -> None:
-    """Put the value in; a comment behind the one that was there stays."""
+    """Set the value, keeping a comment after the previous one."""
     if section not in document:
         document[section] = tomlkit.table()
     table: Any = document[section]
@@ -212,7 +214,7 @@ def _set(document: tomlkit.TOMLDocument, section: str, key: str, value: Any) -> 
 def _add_voices(
     document: tomlkit.TOMLDocument, voices: Mapping[str, str], present: Settings
 ) -> None:
-    """Into the table that is there; where none is, the defaults stand in it as well."""
+    """Add the voices to the table; a new table also gets the defaults."""
     table: Any = document.get("voice", {})
     if "models" not in table:
         _set(document, "voice", "models", all_voices(present, voices))
@@ -228,7 +230,7 @@ def _take(document: tomlkit.TOMLDocument, section: str, key: str) -> None:
 
 
 def _inline(value: Any) -> Item | Any:
-    """A table within a section stands on one line."""
+    """Return a nested table in the form of one line."""
     if not isinstance(value, dict):
         return value
     table = tomlkit.inline_table()
@@ -238,7 +240,7 @@ def _inline(value: Any) -> Item | Any:
 
 
 def _check(document: tomlkit.TOMLDocument, target: Path) -> None:
-    """Raise ConfigError where the schema refuses what would be written."""
+    """Raise ConfigError if the schema rejects what would be written."""
     try:
         Settings.model_validate(document.unwrap())
     except ValidationError as error:
@@ -246,7 +248,7 @@ def _check(document: tomlkit.TOMLDocument, target: Path) -> None:
 
 
 def draft(present: Settings, answers: Answers) -> Settings:
-    """`present` with the answers over it. Raises ConfigError for what the schema refuses."""
+    """Return `present` with the answers applied. Raises ConfigError for what the schema rejects."""
     raw = present.model_dump(by_alias=True)
     told: dict[tuple[str, str], Any] = {**answers.values(), **secrets_of(answers)}
     if answers.voices:

@@ -1,4 +1,4 @@
-"""The services of `hearth setup` beside asking: the house, voices, sound devices, Google."""
+"""Services that `hearth setup` needs besides asking: the house, voices, sound devices, Google."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -20,23 +20,23 @@ from integrations.home_assistant.discovery import FoundHome, find_homes
 from integrations.home_assistant.registry import read_areas
 from integrations.home_assistant.rest import check
 
-# Fetches models into a folder and shows how far it is; raises IntegrationError.
+# Downloads models into a folder and shows progress; raises IntegrationError.
 Fetch = Callable[[Sequence[ModelEntry], Path], Awaitable[None]]
 _LACKS = (State.MISSING, State.PARTIAL, State.BROKEN)
 
 
 @dataclass(frozen=True, slots=True)
 class HouseFacts:
-    """The house as it answered."""
+    """Facts about the house from Home Assistant."""
 
     name: str
     version: str
-    language: str = ""  # Home Assistant's own, e.g. "en"; "" where it did not tell
+    language: str = ""  # Home Assistant's language, e.g. "en"; "" if not known
     rooms: tuple[str, ...] = ()
 
 
 class SetupServices:
-    """Everything outside the terminal that the questions of setup need."""
+    """Everything outside the terminal that the questions need."""
 
     def __init__(self, fetch: Fetch, *, verify_tls: bool = True, ca_file: str = "") -> None:
         self._fetch = fetch
@@ -44,13 +44,13 @@ class SetupServices:
         self._ca_file = ca_file
 
     async def find_homes(self) -> Sequence[FoundHome]:
-        """Find Home Assistants of this network; takes some seconds."""
+        """Find Home Assistants in this network. Takes some seconds."""
         return await find_homes()
 
     async def visit(self, url: str, token: str) -> HouseFacts:
-        """Try address and token, then read language and rooms; without these it does as well.
+        """Try address and token, then read language and rooms, if possible.
 
-        Raises IntegrationError: the address or the token will not do.
+        Raises IntegrationError if the address or the token does not work.
         """
         instance = await check(url, token, self._verify_tls, self._ca_file)
         language = ""
@@ -63,11 +63,11 @@ class SetupServices:
                 told = config.get("language") if isinstance(config, dict) else ""
                 language = told if isinstance(told, str) else ""
         except (IntegrationError, TypeError):
-            pass  # the check was content; that the rest is missing the doctor tells
+            pass  # the check succeeded; the doctor reports what is missing
         return HouseFacts(instance.name, instance.version, language, rooms)
 
     async def fetch_voices(self, settings: Settings) -> str:
-        """Get the voices that the settings lack; one sentence where that failed, else ""."""
+        """Download the voices that the settings lack; returns a sentence on failure, else ""."""
         lacking = await asyncio.to_thread(_lacking, settings)
         known = read_manifest()
         entries = [known[name] for name in lacking if name in known]
@@ -83,7 +83,7 @@ class SetupServices:
         return await asyncio.to_thread(list_devices)
 
     async def greet(self, settings: Settings) -> None:
-        """Speak through the speaker of these settings, by espeak-ng where their voice lacks.
+        """Speak through the configured speaker, with espeak-ng if the voices are missing.
 
         Raises AudioError.
         """
@@ -93,11 +93,11 @@ class SetupServices:
         await sound_check.greet(settings)
 
     async def listen(self, settings: Settings, show: Callable[[Reading], None]) -> Reading:
-        """Listen at the microphone of these settings. Raises AudioError."""
+        """Listen at the configured microphone. Raises AudioError."""
         return await sound_check.listen(settings, show)
 
     async def try_key(self, settings: Settings) -> None:
-        """Ask Google about the key of these settings. Raises IntegrationError."""
+        """Try the configured key with Google. Raises IntegrationError."""
         gemini = settings.gemini
         key = gemini.api_key.get_secret_value()
         access = Access(key, gemini.base_url, gemini.ca_file, gemini.api_version)
@@ -105,6 +105,6 @@ class SetupServices:
 
 
 def _lacking(settings: Settings) -> list[str]:
-    """Models that the settings need and that are not whole here. Blocking."""
+    """Return models that the settings need and that are not complete here. Blocking."""
     states = {one.name: one.state for one in shelve(settings, read_manifest())}
     return [name for name in wanted_names(settings) if states.get(name) in _LACKS]

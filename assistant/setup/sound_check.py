@@ -1,4 +1,4 @@
-"""Speaks through a speaker and listens at a microphone, for the check that a person watches."""
+"""Speak through a speaker and listen at a microphone, for the check that a person watches."""
 
 import asyncio
 from collections import deque
@@ -19,27 +19,27 @@ from audio.frames import FRAME_MS, SAMPLE_RATE, Frame
 from audio.microphone import Microphone
 from audio.wake import Detection, WakeEngine
 
-_WINDOW = 100 // FRAME_MS  # frames of the level that is shown: short enough to follow a syllable
-_FLOOR_PART = 0.1  # the quietest part of all windows tells the room
-_FULL = 32_700  # from here on a sample counts as clipped
-_CLIPPED = 0.001  # the part of samples that may be, of what was spoken
-_SILENT_DBFS = -90.0  # one step of 16 bits: no microphone is so quiet by itself
-_QUIET_DBFS = -45.0  # speech below that is often missed
-_LOUD_OVER_ROOM_DB = 10.0  # less than that, and words drown
+_WINDOW = 100 // FRAME_MS  # frames of the level shown: short enough to follow a syllable
+_FLOOR_PART = 0.1  # share of the quietest windows that gives the room level
+_FULL = 32_700  # a sample of at least this size counts as clipped
+_CLIPPED = 0.001  # share of samples that may be clipped
+_SILENT_DBFS = -90.0  # one step of 16 bits: no microphone is this quiet by itself
+_QUIET_DBFS = -45.0  # quieter speech is often missed
+_LOUD_OVER_ROOM_DB = 10.0  # with less than this, words are lost in the noise
 
 
 @dataclass(frozen=True, slots=True)
 class Loudness:
-    """The loudness so far, all in dBFS."""
+    """Loudness so far, in dBFS."""
 
     now: float  # the last 100 ms
     loudest: float  # the loudest 100 ms
     room: float  # the quietest tenth
-    clipped: float  # the part of the samples at full scale, 0 to 1
+    clipped: float  # share of the samples at full scale, 0 to 1
 
 
 class Meter:
-    """Takes frames one by one."""
+    """Measure loudness frame by frame."""
 
     def __init__(self) -> None:
         self._window: deque[bytes] = deque(maxlen=_WINDOW)
@@ -48,7 +48,7 @@ class Meter:
         self._full = 0
 
     def take(self, pcm: bytes) -> Loudness:
-        """The next frame: mono int16."""
+        """Take the next frame of mono int16, and return the loudness."""
         self._window.append(pcm)
         samples = np.frombuffer(pcm, "<i2")
         self._samples += len(samples)
@@ -58,7 +58,7 @@ class Meter:
 
     @property
     def told(self) -> Loudness:
-        """All so far; SILENCE_DBFS where nothing was heard yet."""
+        """Loudness so far; SILENCE_DBFS before the first frame."""
         if not self._levels:
             return Loudness(SILENCE_DBFS, SILENCE_DBFS, SILENCE_DBFS, 0.0)
         ordered = sorted(self._levels)
@@ -71,7 +71,7 @@ class Meter:
 
 
 def verdict(heard: Loudness) -> tuple[bool, str]:
-    """Return whether that will do, and a sentence that names the remedy where it will not."""
+    """Return True if the level is good, and a sentence that says what to do if not."""
     if heard.loudest <= _SILENT_DBFS:
         return False, "The microphone gives no sound: switch it on, unmute it, or take another."
     figures = f"your voice {heard.loudest:.0f} dB, the room {heard.room:.0f} dB"
@@ -85,16 +85,17 @@ def verdict(heard: Loudness) -> tuple[bool, str]:
 
 
 def bar(dbfs: float, width: int) -> str:
-    """A level as a bar: empty at -60 dBFS, full at 0."""
+    """Return a level as a bar: empty at -60 dBFS, full at 0."""
     filled = round(width * min(1.0, max(0.0, 1 + dbfs / 60)))
     return "█" * filled + "░" * (width - filled)
 
 
-_QUALITIES = ("medium", "high", "low", "x_low")  # the best for a small box comes first
+_QUALITIES = ("medium", "high", "low", "x_low")  # best first, for a small device
 
 
 def voice_for(language: str, known: Iterable[ModelEntry]) -> ModelEntry | None:
-    """The manifest's voice for "es" or "es-MX": the region's own, then medium, then free to use."""
+    """Return the best voice for "es" or "es-MX": first by region, then by quality, then by
+    licence."""
     spoken, _, region = language.partition("-")
     voices = [
         entry for entry in known if entry.kind == "voice" and entry.language.split("_")[0] == spoken
@@ -113,7 +114,7 @@ def voice_for(language: str, known: Iterable[ModelEntry]) -> ModelEntry | None:
 def lacking(
     settings: Settings, languages: Iterable[str], known: Iterable[ModelEntry]
 ) -> dict[str, str]:
-    """A voice's name for each of these languages that no voice is set for and one is known for."""
+    """Return a voice name for each language that has none and for which one is available."""
     entries, has = tuple(known), settings.voice.models
     found: dict[str, str] = {}
     for language in languages:
@@ -126,7 +127,7 @@ def lacking(
 
 
 def all_voices(settings: Settings, added: Mapping[str, str]) -> dict[str, object]:
-    """`voice.models` as the file must have it: a table there replaces the default's whole."""
+    """Return the whole `voice.models` for the file, because a table there replaces the defaults."""
     there: dict[str, object] = {
         language: voice.model
         if voice == type(voice)(model=voice.model)
@@ -136,21 +137,21 @@ def all_voices(settings: Settings, added: Mapping[str, str]) -> dict[str, object
     return there | dict(added)
 
 
-LISTEN_S = 8.0  # to hear the request, think, and say the word once or twice
-_AFTER_S = 1.0  # of room behind the word, so that its floor is measured
+LISTEN_S = 8.0  # seconds to hear the request, think, and say the word once or twice
+_AFTER_S = 1.0  # seconds of the room after the word, so that its level is measured
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The result of listening so far."""
+    """Result of listening so far."""
 
     loudness: Loudness
-    score: float = 0.0  # the wake word's highest so far, 0 to 1
-    heard: str = ""  # the wake word that fired; "" while none has
+    score: float = 0.0  # highest score of the wake word so far, 0 to 1
+    heard: str = ""  # the wake word that fired; "" before that
 
 
 async def greet(settings: Settings) -> None:
-    """Say who we are and what to say, through `audio.output`; returns when it was played.
+    """Say who we are and what to say, through `audio.output`, and wait until it was played.
 
     Raises AudioError.
     """
@@ -174,11 +175,11 @@ async def greet(settings: Settings) -> None:
 async def listen(
     settings: Settings, show: Callable[[Reading], None], seconds: float = LISTEN_S
 ) -> Reading:
-    """Listen at `audio.input` for so long, less once the wake word was heard.
+    """Listen at `audio.input` for this long, or until shortly after the wake word was heard.
 
-    `show` is told of each frame, and must be quick. Raises AudioError.
+    `show` is called with each frame and must be quick. Raises AudioError.
     """
-    # One thread, in this order even when somebody leaves half-way: an engine is closed last.
+    # One thread keeps this order even if the task is cancelled: the engine is closed last.
     thread = ThreadPoolExecutor(1, thread_name_prefix="wake-check")
     loop = asyncio.get_running_loop()
     try:
@@ -193,7 +194,7 @@ async def listen(
 
 @dataclass(frozen=True, slots=True)
 class _Ear:
-    """A wake engine and the thread that it belongs to."""
+    """A wake engine and the thread it belongs to."""
 
     engine: WakeEngine
     thread: Executor
@@ -206,7 +207,7 @@ class _Ear:
 async def _heard(
     settings: Settings, ear: _Ear, show: Callable[[Reading], None], ends: int
 ) -> Reading:
-    """`ends`: the last sample, unless the wake word comes before."""
+    """Return the result. `ends` is the last sample, unless the wake word comes before."""
     meter = Meter()
     reading = Reading(meter.told)
     microphone = Microphone(settings.audio.input, channel=settings.audio.channel)
@@ -234,5 +235,5 @@ def _primed(settings: Settings) -> WakeEngine:
 
 
 def spoken(word: str) -> str:
-    """A wake word as people say it: "okay_nabu" is "okay nabu"."""
+    """Return a wake word as people say it: "okay_nabu" is "okay nabu"."""
     return word.rpartition("/")[2].partition(".")[0].replace("_", " ")
