@@ -53,7 +53,6 @@ class BrainSet:
     openings: Callable[[], int]  # number of sessions opened with Gemini Live
 
     def forget(self) -> None:
-        """Let all brains forget their conversations."""
         for forget in self.forgetting:
             forget()
 
@@ -254,11 +253,9 @@ class _BrainFactory:
         return DryRun(self._home.conversation.recognize, self._settings.assistant.languages, wake)
 
     async def listener(self) -> Listener:
-        """Return the device's own recogniser."""
         return (await self._offline()).listener
 
     def forget(self) -> None:
-        """Forget the conversation with the model."""
         if self._live_brain is not None:
             self._live_brain.forget()
 

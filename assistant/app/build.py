@@ -176,7 +176,6 @@ def asking_services(
     conversation: BoxConversation,
     prompter: Prompter | None,
 ) -> AskingServices:
-    """Return the ways in which this process can ask people for confirmation."""
     pin = settings.policy.pin
     guard = PinGuard(pin, home.store, conversation.clock) if pin.get_secret_value() else None
     wake = [word.model.replace("_", " ") for word in settings.wake.words]

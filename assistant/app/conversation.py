@@ -124,7 +124,6 @@ async def open_conversation(
 
 
 def _house(home: "Deferred[HomeContext]") -> House:
-    """Return the latest snapshot of the house, empty until it is known."""
     return House() if home.value is None else home.value.client.house
 
 

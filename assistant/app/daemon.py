@@ -211,7 +211,6 @@ class _Service:
             await runner.listen(WavSource(path, realtime=True))
 
     async def _open_around(self) -> None:
-        """Open the rest and keep it open."""
         async with OwnedTasks() as tasks:
             told = tasks.start(self._tell_listening(), "the first frame")
             with suppress(TimeoutError):

@@ -209,7 +209,6 @@ def _offer(
     memories: Memories,
     undo: UndoStack,
 ) -> None:
-    """Offer Hearth's built-in tools beside those of the tool servers."""
     house = partial(_house, home)
     tools.offer(find_devices(home, catalogue), live_context(home, catalogue, clock))
     tools.offer(SetMode(contexts.modes, catalogue, clock).tool(), *memories.tools())
@@ -227,7 +226,6 @@ def _undoing(
 def _hub(
     settings: Settings, url: str, token: str, device: HouseDevice, home: HomeAssistant
 ) -> McpHub:
-    """Return the hub of all tool servers. The caller enters it."""
     why_away = partial(diagnose, url, token, *_tls(settings))
     aside = HomeAside(device.meta, why_away, partial(_here, home))
     return McpHub(_servers(settings, url, token), home=aside)
@@ -285,7 +283,6 @@ async def _keep_learning(hub: McpHub, home: HomeAssistant) -> None:
 
 
 def _other_servers(settings: Settings) -> list[ServerSpec]:
-    """Return the configured tool servers other than Home Assistant's own."""
     credentials = os.environ.get("CREDENTIALS_DIRECTORY")
     closed = (*map(str, own_paths(settings)), *([credentials] if credentials else []))
     return [

@@ -28,7 +28,6 @@ def log_turns(turns: TurnLog) -> Callable[[], None]:
 
 
 def log_line(record: TurnRecord, outcomes: Sequence[ToolOutcome] = ()) -> str:
-    """Return the line about one turn."""
     pairs = [*_who(record), *_how_long(record), *_what(record, outcomes), *_end(record)]
     return " ".join(["turn", *(f"{key}={_value(value)}" for key, value in pairs if value != "")])
 

@@ -261,7 +261,7 @@ class Startup:
         return cls(time.monotonic() - _age_s())
 
     def reach(self, stage: str) -> None:
-        """Note that a stage is reached. Only the first time counts."""
+        """Record the time of a stage. Only the first time counts."""
         if stage not in self.stages:
             self.stages[stage] = (time.monotonic() - self._began_s) * 1000
             _log.debug("start: %s after %.0f ms", stage, self.stages[stage])
@@ -271,7 +271,6 @@ class Startup:
 
 
 def _age_s() -> float:
-    """Return the age of this process in seconds."""
     # The fields after the name, which may contain anything: state is field 3, the start time field
     # 22, in ticks.
     fields = Path("/proc/self/stat").read_text().rpartition(")")[2].split()

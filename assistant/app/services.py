@@ -127,7 +127,8 @@ def _tell_of_missing_voices(
 
 
 def _sound_files(settings: Settings, home: HomeContext) -> SoundFiles:
-    """Return the finder of sound files. `home_assistant.url` may name the simulated house."""
+    """Return the source of announced sound files. `home_assistant.url` may name the simulated
+    house."""
     house = settings.home_assistant
     url = home.demo.url if home.demo is not None and house.url == DEMO else house.url
     sounds = HomeSounds(home.client, url, house.verify_tls, house.ca_file)
@@ -141,7 +142,6 @@ async def _open_timers(
     work: BackgroundWork,
     announcements: Announcements,
 ) -> TimerService:
-    """Ring timers and run scheduled commands."""
     runner = conversation.runner
     keeper = work.timers.keeper(runner, conversation.mouth, announcements.say)
     await stack.enter_async_context(keeper)
@@ -184,7 +184,6 @@ async def _open_questions(
 async def _follow_media(
     stack: AsyncExitStack, conversation: BoxConversation, home: HomeContext
 ) -> None:
-    """Lower the room's media players while somebody speaks."""
     settings, runner = conversation.settings, conversation.runner
     media = RoomMedia(
         home.client,
@@ -203,7 +202,6 @@ async def _follow_media(
 async def _record_sound(
     stack: AsyncExitStack, conversation: BoxConversation, home: HomeContext
 ) -> None:
-    """Keep recordings, if the settings want that."""
     settings, runner = conversation.settings, conversation.runner
     recordings = Recordings(
         settings.data_folder, settings.recordings, conversation.clock, home.keeps_words

@@ -122,7 +122,6 @@ class OnceTurn:
         self._dialogue: Dialogue | None = None
 
     async def answer(self, outcome: ToolOutcome) -> None:
-        """Take the result of one call."""
         if self._dialogue is not None:
             await self._dialogue.answer(outcome)
 
@@ -167,7 +166,7 @@ class Dialogue:
         self._reason: str | None = None
 
     async def answer(self, outcome: ToolOutcome) -> None:
-        """Take the result of one call. A result that is not awaited is dropped."""
+        """Receive the result of one call. A result that is not awaited is dropped."""
         waiting = self._open.get(outcome.id)
         if waiting is not None and not waiting.done():
             waiting.set_result(outcome)

@@ -64,7 +64,7 @@ class Ear:
         device_id: Callable[[], str | None] = lambda: None,
     ) -> None:
         """`own` returns the device's recogniser, created when first needed because it may be large.
-        `languages` are those people speak."""
+        `languages` are those that people speak."""
         self._home = home
         self._own = own
         self._languages = tuple(languages)
@@ -102,7 +102,6 @@ async def _from_command(audio: TurnAudio) -> AsyncGenerator[bytes]:
 
 
 def _start(audio: TurnAudio) -> int:
-    """Return the number of samples before the command."""
     return max(0, audio.detection - _BEFORE_DETECTION)
 
 
@@ -193,7 +192,8 @@ class DryRun:
         languages: Sequence[str] = ("en",),
         wake_phrases: Sequence[str] = (),
     ) -> None:
-        """`languages` are those people may speak. `wake_phrases` are such as "okay nabu"."""
+        """`languages` are those that people may speak. `wake_phrases` are phrases such as "okay
+        nabu"."""
         self._recognize = recognize
         self._languages = tuple(languages)
         self._wake_phrases = tuple(wake_phrases)
@@ -247,7 +247,6 @@ class HomeAssistantTurn:
         self._outcomes: asyncio.Queue[ToolOutcome] = asyncio.Queue(maxsize=1)
 
     async def answer(self, outcome: ToolOutcome) -> None:
-        """Take the result of the call."""
         await self._outcomes.put(outcome)
 
     async def events(self) -> AsyncGenerator[BrainEvent]:

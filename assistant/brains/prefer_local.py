@@ -85,21 +85,21 @@ class LocalChoice:
         return self._side
 
     def over(self, now: float) -> None:
-        """Note the end of the sentence."""
+        """Record the end of the sentence."""
         self._over_at = now
 
     def heard(self, text: str, now: float) -> None:
-        """Take the transcript so far. A verdict on a shorter one no longer counts."""
+        """Set the transcript so far. A verdict on a shorter one no longer counts."""
         if text != self._text:
             self._text, self._text_at, self._matches = text, now, None
 
     def tried(self, text: str, matches: bool, now: float) -> None:
-        """Take the dry run's verdict on `text`. A late one counts as no match."""
+        """Set the dry run's verdict on `text`. A late one counts as no match."""
         if text == self._text:
             self._matches = matches and now <= self._text_at + HOLD_S
 
     def made(self, now: float) -> None:
-        """Note that the model acts; its words and calls are held back from now on."""
+        """Record that the model acts; its words and calls are held back from now on."""
         if self._held_at is None:
             self._held_at = now
 
@@ -237,14 +237,13 @@ class PreferLocalTurn:
         self._outcome: ToolOutcome | None = None  # outcome of the sentence
 
     async def answer(self, outcome: ToolOutcome) -> None:
-        """Take the result of the sentence's own call, or pass it to the model."""
+        """Receive the result of the sentence's own call, or pass a result to the model."""
         if outcome.id == call_id(self._request.turn_id):
             await self._inbox.put(outcome)
         else:
             await self._inner.answer(outcome)
 
     def events(self) -> AsyncGenerator[BrainEvent]:
-        """Yield the events of the side that acts."""
         text = self._request.text
         return self._spoken() if text is None else self._typed(text)
 
@@ -290,7 +289,7 @@ class PreferLocalTurn:
             await asyncio.wait([pump])  # the model's turn is closed before this one
 
     def _listen(self, item: _Item | None) -> list[BrainEvent]:
-        """Take one item while no side acts yet, and return the events that may pass."""
+        """Handle one item while no side acts yet, and return the events that may pass."""
         now = self._brain.clock.monotonic()
         match item:
             case None | ToolOutcome():

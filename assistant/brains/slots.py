@@ -58,13 +58,13 @@ class Breaker:
         return None
 
     def succeeded(self) -> None:
-        """Note that the slot has served a turn."""
+        """Close the breaker after a served turn."""
         self._failures = 0
         self._pause_s = FIRST_PAUSE_S
         self._fault = None
 
     def failed(self, fault: BrainFault) -> None:
-        """Note a failure of the slot.
+        """Count a failure of the slot, and open the breaker if it is due.
 
         Faults of one sentence or of the house have no effect; nor has the budget, which has its own
         end (`assistant.brains.slots`).
@@ -220,11 +220,11 @@ class BrainSlot:
         return self.breaker.fault or of_program
 
     def failed(self, owner: ConversationOwner, fault: BrainFault) -> None:
-        """Note a failure in a turn of this owner."""
+        """Count a failure in a turn of this owner."""
         (self.breaker if owner.is_people else self.programs).failed(fault)
 
     def succeeded(self) -> None:
-        """Note a served turn, so that everyone may ask the brain."""
+        """Close both breakers after a served turn, so that everyone may ask the brain."""
         self.breaker.succeeded()
         self.programs.succeeded()
 
@@ -291,7 +291,6 @@ class AbsentTurn:
         self._fault = fault
 
     async def events(self) -> AsyncGenerator[BrainEvent]:
-        """Yield the fault."""
         yield self._fault
 
     async def answer(self, outcome: ToolOutcome) -> None:

@@ -56,7 +56,6 @@ def show_notices(notices: Sequence[str]) -> None:
 
 
 def describe(outcome: ToolOutcome) -> Text:
-    """Return one line about a call."""
     arguments = ", ".join(f"{key}={value}" for key, value in outcome.arguments.items())
     colour = _COLOURS.get(outcome.status, "red")
     seen = "; ".join(f"{o.entity_id} {o.before} → {o.after}" for o in outcome.observed)

@@ -51,9 +51,10 @@ def _present(target: Path) -> tuple[str, Settings]:
 async def create_backup(
     file: Path, target: Path, console: Terminal, *, with_secrets: bool, force: bool
 ) -> None:
-    """Write a backup to `file`. `target`: the configuration; `force`: overwrite a file.
+    """Write a backup to `file`.
 
-    Raises ConfigError, StoreError and Failed.
+    `target` is the configuration. `force` allows overwriting a file. Raises ConfigError, StoreError
+    and Failed.
     """
     file, target = await asyncio.to_thread(_absolute, file, target)
     text, settings = await asyncio.to_thread(_present, target)
@@ -100,9 +101,8 @@ async def restore_backup(
 ) -> None:
     """Show what a backup would change, and restore all of it.
 
-    `ask`: only after a yes; `yes_flag` names the flag that gives it beforehand.
-
-    Raises ConfigError, StoreError and Failed.
+    `ask`: ask for a yes first; `yes_flag` names the flag that makes this unnecessary. Raises
+    ConfigError, StoreError and Failed.
     """
     (target,) = await asyncio.to_thread(_absolute, target)
     text, settings = await asyncio.to_thread(_present, target)

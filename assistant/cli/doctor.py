@@ -24,7 +24,7 @@ _MARKS: dict[Status, tuple[str, str]] = {
     "warn": ("look", "yellow"),
     "fail": ("fail", "bold red"),
 }
-_NARROW = 100  # columns; below that the mend has a line of its own
+_NARROW = 100  # columns; on a narrower terminal the fix has its own line
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
@@ -117,7 +117,6 @@ def _table(findings: Sequence[Finding], width: int) -> Table:
 
 
 def _sum(findings: Sequence[Finding]) -> Text:
-    """Return the summary line."""
     bad = sum(finding.status == "fail" for finding in findings)
     odd = sum(finding.status == "warn" for finding in findings)
     if bad:

@@ -39,7 +39,6 @@ def sign_out(settings: Settings, console: Terminal) -> None:
 
 
 def add_minutes_argument(parser: argparse.ArgumentParser, help_text: str = "") -> None:
-    """Add `--minutes`."""
     parser.add_argument(
         "--minutes",
         type=int,

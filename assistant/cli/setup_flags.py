@@ -51,7 +51,8 @@ def wants_other_command(arguments: argparse.Namespace) -> bool:
 
 
 async def run_other_command(arguments: argparse.Namespace, target: Path, console: Terminal) -> int:
-    """Do what the flags ask for, and name the commands for it. `target`: the configuration."""
+    """Do what the flags ask for, and name the commands that replace them. `target` is the
+    configuration."""
     if arguments.export is not None and arguments.bring is not None:
         raise Failed("Use either --export or --import, not both", 2)
     for flag, command in _given(arguments):
@@ -77,7 +78,8 @@ _INTO_HTTP = frozenset({"--revoke", "--token", "--tokens", "--sign-out", "--cons
 
 
 def _let_in(arguments: argparse.Namespace, settings: Settings, console: Terminal) -> None:
-    """Handle tokens and sign-ins; several flags can be combined. Raises ConfigError and Failed."""
+    """Handle the flags for tokens and sign-ins, which can be combined. Raises ConfigError and
+    Failed."""
     if arguments.revoke is not None:
         revoke_token(settings, arguments.revoke, console)
     if arguments.token is not None:

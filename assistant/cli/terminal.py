@@ -59,7 +59,7 @@ class CliCommand:
 
 
 def repeat_common_arguments(parser: argparse.ArgumentParser) -> None:
-    """Accept every command's own arguments behind its second word too."""
+    """Accept the arguments common to all commands after the second word too."""
     hidden = argparse.SUPPRESS
     parser.add_argument("--config", type=Path, default=hidden, help=hidden)
     parser.add_argument("--debug", action="store_true", default=hidden, help=hidden)

@@ -19,7 +19,7 @@ SPEAK = "speak"  # the scope of a token that names none
 def create_token(settings: Settings, name: str, scopes: str, console: Terminal) -> None:
     """Create a token and print it; nothing else goes to stdout.
 
-    `scopes`: with commas between them. Blocking. Raises ConfigError and Failed.
+    `scopes` are separated by commas. Blocking. Raises ConfigError and Failed.
     """
     if name == "admin":
         token = make_admin_token(settings)
@@ -67,7 +67,6 @@ def read_scopes(text: str) -> Sequence[Scope]:
 
 
 def scopes_help() -> str:
-    """Return the help of `--scopes`."""
     return f"what it allows: any of {', '.join(SCOPES)}, separated by commas (default: {SPEAK})"
 
 

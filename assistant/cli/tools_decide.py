@@ -120,7 +120,6 @@ def _waiting_for(name: str, waiting: Sequence[Waiting]) -> list[Waiting]:
 
 
 def _changes(one: Waiting) -> list[str]:
-    """Return the changes as lines."""
     before, now = _lines(one.pinned or {}), _lines(pin_of(one.tool))
     changes = difflib.unified_diff(before, now, "approved", "offered now", lineterm="", n=1)
     lines = list(changes) if one.pinned else now

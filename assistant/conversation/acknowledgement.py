@@ -118,7 +118,7 @@ class Toning:
         self._due: asyncio.TimerHandle | None = None
 
     def call_begins(self) -> None:
-        """Note that a tool call has begun, and hold back the words that follow.
+        """Hold back the words that follow, because a tool call has begun.
 
         If part of the answer is already on its way to the speaker, the turn is answered in words.
         """
@@ -133,7 +133,7 @@ class Toning:
         self._reply.hold()
 
     def call_ends(self, outcomes: Sequence[ToolOutcome], under_way: int) -> None:
-        """Note that a call has returned.
+        """Decide between tone and words after a call has returned.
 
         `outcomes` holds every finished call of the turn; `under_way` is the number still running.
         """
@@ -146,8 +146,7 @@ class Toning:
             self._due = asyncio.get_running_loop().call_later(TONE_AFTER_S, self._sound_or_speak)
 
     def words_come(self, answer: str) -> None:
-        """Note another piece of the answer, and switch to words if it carries more than a tone
-        can."""
+        """Switch to words if the answer so far carries more than a tone can."""
         if self._holds and (self._tells_more(answer) or self._reply.held_ms > HELD_MS):
             self.give_way()
 

@@ -142,7 +142,7 @@ class AudioFrontEnd:
         self._successor.append(wake)
 
     def distract(self, by: Distraction, on: bool) -> None:
-        """Note that a distraction has started or stopped.
+        """Start or end a distraction.
 
         While the assistant speaks or media plays, a wake word needs a higher score; a ringing timer
         does not raise it. Speech heard while the assistant itself makes sound is not counted as
@@ -310,7 +310,6 @@ class SpeechDuration:
         self.reset()
 
     def reset(self) -> None:
-        """Stop following."""
         self._following = False
         self._began: int | None = None  # sample; None while silent
         self._voiced = 0  # voiced samples since it began
@@ -323,7 +322,7 @@ class SpeechDuration:
         self._began, self._voiced, self._last = at, end - at, end
 
     def hear(self, voicing: Voicing) -> SpeechHeld | SpeechPassed | None:
-        """Take the next chunk, and return SpeechHeld or SpeechPassed when that is decided.
+        """Process the next chunk, and return SpeechHeld or SpeechPassed once that is decided.
 
         Speech that goes on after SpeechPassed is measured from the start again.
         """

@@ -104,7 +104,6 @@ class Confirming:
         self._settled = False  # the toolbox has been told
 
     def begin(self) -> None:
-        """Start asking."""
         concluding = self._conclude()
         try:
             self._group.create_task(concluding)
@@ -215,7 +214,6 @@ class Confirming:
             self._turn.follower.called(self._turn, following)
 
     async def _hand_over(self, following: Question, settlement: Settlement) -> None:
-        """Ask the next question of the same request."""
         try:
             self._tell_brain(settlement)
             await self._drop_held()
@@ -227,7 +225,6 @@ class Confirming:
             raise
 
     async def _drop(self, question: Question) -> bool:
-        """Settle a question as unanswered because its turn is gone."""
         await self._tools.settle(question, None)
         return True
 

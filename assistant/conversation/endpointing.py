@@ -76,7 +76,7 @@ class Endings:
         """Expect speech, which counts from sample `after` on."""
 
     def hear(self, pcm: bytes, end: int) -> None:
-        """Take the turn's next frame, which ends at sample `end`."""
+        """Process the turn's next frame, which ends at sample `end`."""
 
     def hang_over_ms(self, now: int, last_voiced: int | None) -> int:
         """Return the allowed pause in ms for a chunk that ends at sample `now`.

@@ -56,7 +56,7 @@ class _Sentence:
     judged: tuple[int, PauseVerdict] = (-1, PauseVerdict.UNKNOWN)
 
     def look(self, pause: int, due: int) -> bool:
-        """Note a look at a pause. Returns False if it was noted before."""
+        """Record a look at a pause. Returns False if it was recorded before."""
         new, self.looked = self.looked != (pause, due), (pause, due)
         return new
 
@@ -65,14 +65,14 @@ class _Sentence:
         self.started, self.sent, self.lost = True, samples, not enough
 
     def send(self, samples: int) -> bool:
-        """Note another piece. Returns False if the decoder is too far behind and is no longer
+        """Count another piece. Returns False if the decoder is too far behind and is no longer
         used."""
         self.sent += samples
         self.lost = self.sent - self.decoded > (_BEHIND_MS + _LEVEL_MS) * SAMPLES_PER_MS
         return not self.lost
 
     def open(self, first: int, samples: int) -> None:
-        """Note where the decoder's audio begins and how much of it is decoded."""
+        """Record where the decoder's audio begins and how much of it is decoded."""
         self.first, self.decoded = first, samples
 
     def decode(self, samples: int) -> None:
@@ -115,8 +115,10 @@ class GrammarEndpointer(Endings):
         self._speech_at = -1  # end of the first chunk reported as speech
 
     def use(self, house: House) -> None:
-        """Schedule the use of this house's names. Called on the loop's thread; cheap if no name has
-        changed."""
+        """Prepare the grammar for this house's names, in the background.
+
+        Called on the loop's thread; cheap if no name has changed.
+        """
         known = naming(house)
         if known != self._known:
             self._known = known
@@ -160,7 +162,6 @@ class GrammarEndpointer(Endings):
         return hang_over(verdict, (last_voiced - self._speech_at) / SAMPLES_PER_MS)
 
     def end(self) -> None:
-        """Forget the sentence."""
         if self._sentence is not None and self._sentence.started:
             self._worker.submit(self._recognizer.stop)
         self._sentence = None

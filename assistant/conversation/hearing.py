@@ -97,7 +97,7 @@ class Hearing:
             self._ear.unwatch()
 
     def distract(self, by: Distraction, on: bool) -> None:
-        """Note that a distraction has started or stopped (see `AudioFrontEnd.distract`)."""
+        """Start or end a distraction (see `AudioFrontEnd.distract`)."""
         if self._ear is not None:
             self._ear.distract(by, on)
 
@@ -204,7 +204,7 @@ class Level:
         self._at_s = -math.inf
 
     def take(self, frame: Frame) -> None:
-        """Take the next frame. After a gap of more than 1 s the measurement starts over."""
+        """Measure the next frame. After a gap of more than 1 s the measurement starts over."""
         now = self._now()
         if now - self._at_s > _FRESH_S:
             self._waiting.clear()

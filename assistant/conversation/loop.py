@@ -233,11 +233,11 @@ class ConversationLoop:
         return self._maker.profile
 
     def noisy(self, on: bool) -> None:
-        """Note that music plays in the room, so that a wake word needs a higher score."""
+        """Require a higher score of wake words while music plays in the room."""
         self.hearing.distract("media", on)
 
     def on_microphone(self, change: MicrophoneChange) -> None:
-        """Take a change of the microphone's status. Call it on the loop's thread."""
+        """Handle a change of the microphone's status. Call it on the loop's thread."""
         self._status = change.status
         if change.sentence:
             _log.warning("%s", change.sentence)

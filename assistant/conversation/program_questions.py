@@ -109,7 +109,7 @@ class Inquiry:
         return _NOTE  # without the program's words, because the next turn is the person's alone
 
     async def weigh(self, heard: Sequence[str]) -> Weighed:
-        """Judge an answer. Of several transcripts in `heard`, the last one is judged."""
+        """Judge an answer, using the last transcript in `heard`."""
         words = heard[-1]
         if self._templates is not None and (fit := self._templates.find(words)) is not None:
             self.fit, self.values = fit, dict(fit.slots)

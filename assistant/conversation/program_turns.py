@@ -290,7 +290,7 @@ class AskedQuestion:
         self._ended = False  # the program has been told
 
     def said(self, heard: bool) -> None:
-        """Note that the question was spoken. `heard` is True if it was played to the end."""
+        """Continue after the question was spoken. `heard` is True if it was played to the end."""
         if not self._said.done():
             self._said.set_result(heard)
 

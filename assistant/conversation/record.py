@@ -260,7 +260,6 @@ class TurnLog:
         self._followers.tell(FinishedTurn(await self._write(record), ()))
 
     async def _write(self, record: TurnRecord) -> TurnRecord:
-        """Store the record and return it as stored."""
         kept = record if self._keeps_words() else wordless(record)
         try:
             await self._store.record_turn(kept)
@@ -351,13 +350,11 @@ class TurnTelling(TurnListener):
             )
 
     def asked(self, turn: "Turn") -> None:
-        """Publish that a call waits for confirmation."""
         record = turn.confirmation
         asked = record.asked if record is not None else None
         self._tell("confirmation", turn.turn_id, {"asked": asked or ""}, waits=True)
 
     def called(self, turn: "Turn", outcome: ToolOutcome) -> None:
-        """Publish a finished call, successful or not."""
         self._tell(
             "tool_call",
             turn.turn_id,

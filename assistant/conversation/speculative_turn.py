@@ -74,7 +74,6 @@ class SpeculativeTurn:
             await self.close()
 
     async def answer(self, outcome: ToolOutcome) -> None:
-        """Pass on a tool outcome, as in BrainTurn."""
         await self._turn.answer(outcome)
 
     def drop(self) -> None:

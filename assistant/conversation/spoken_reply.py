@@ -62,7 +62,6 @@ class SpokenReply:
 
     @property
     def spoken(self) -> SpokenAnswer:
-        """Part spoken so far."""
         return self._spoken if self._answer is None else self._answer.spoken
 
     async def add(self, delta: str, voiced: bool, language: str | None = None) -> None:
@@ -82,7 +81,6 @@ class SpokenReply:
         self._settling = asyncio.get_running_loop().call_later(SETTLE_S, self.settle)
 
     async def add_sound(self, piece: ReplyAudio) -> None:
-        """Add a piece of the brain's own voice."""
         if self._voiced:
             self._flush()  # text for the local voice came first
         await self._make_room()
@@ -319,7 +317,6 @@ class Speech:
 
     @property
     def spoken(self) -> SpokenAnswer:
-        """Part spoken so far."""
         return self._said + self.reply.spoken
 
     def announce(self, text: str) -> None:

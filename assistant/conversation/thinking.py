@@ -52,7 +52,7 @@ class Patience:
     """
 
     def __init__(self, seconds: float) -> None:
-        """`seconds` of real time without a word."""
+        """`seconds` is the limit, in real time without a word."""
         self.seconds = seconds
         self._excuses: set[str] = set()
         self._timeout: asyncio.Timeout | None = None
@@ -271,8 +271,7 @@ class TurnThinking:
                 self._turn.note(event)
 
     def _expect_tone(self) -> None:
-        """Note that a call begins, after which a tone may be enough, but not in the middle of the
-        person's sentence."""
+        """Allow a tone after a call that begins, but not in the middle of the person's sentence."""
         if "end_of_turn" in self._turn.timeline.as_dict():
             self._toning.call_begins()
         else:

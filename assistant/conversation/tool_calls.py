@@ -234,7 +234,6 @@ class OwnWords:
         self._owed = False  # the result of the calls still has to be reported
 
     def silence_brain(self) -> None:
-        """Discard whatever else the brain says in this turn."""
         self.mute_brain = True
 
     def say_moment(self) -> None:
@@ -331,7 +330,7 @@ def is_undone(outcome: ToolOutcome) -> bool:
 
 
 def _is_left_by_us(outcome: ToolOutcome) -> bool:
-    """Return True if one of our tools that change the house did not do so."""
+    """Return True if one of our tools that change the house failed to do so."""
     return outcome.server == HEARTH and outcome.name in _OURS_IN_THE_HOUSE
 
 

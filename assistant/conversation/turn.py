@@ -117,7 +117,6 @@ class Turn:
 
     @property
     def language(self) -> str:
-        """Language of the turn, as far as it is known."""
         return self._language.code
 
     @property
@@ -142,7 +141,6 @@ class Turn:
 
     @property
     def spoken(self) -> SpokenAnswer:
-        """Part of the answer spoken so far."""
         return self.speech.spoken
 
     @property
@@ -279,7 +277,6 @@ class Turn:
         self.follower.asked(self)
 
     def fail(self, fault: BrainFault) -> None:
-        """Report that the brain could not answer."""
         self.tell_words()
         if self.confirming is not None or self.set_aside():
             return  # the voice is ours: the turn ends with its question
@@ -358,7 +355,7 @@ class Turn:
         return True
 
     def cut_short(self, reason: CancelReason) -> None:
-        """Note why the turn is interrupted.
+        """Record why the turn is interrupted.
 
         Its audio is abandoned rather than ended, since an end would look like the end of a
         sentence.
@@ -368,11 +365,11 @@ class Turn:
             self.audio.abandon()
 
     def break_off(self) -> None:
-        """Note an internal error."""
+        """Record an internal error."""
         self.broke = ("broken", "The turn stopped with an internal error.")
 
     def close(self, closing: CloseTurn) -> None:
-        """Note how the turn ended."""
+        """Record how the turn ended."""
         self.closing = closing
         self.tell_words()
         if self.asking is not None:
@@ -397,7 +394,6 @@ class Turn:
         self._dispatch(PlaybackEnded(self.opening.turn))
 
     def acknowledge(self) -> None:
-        """Play the tone that replaces words."""
         self.sound = "done"
         self.timeline.mark("first_audio_out")
         self._dispatch(Acknowledged(self.opening.turn))

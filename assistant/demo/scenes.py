@@ -139,7 +139,6 @@ def still(ms: int) -> bytes:
 
 
 def main() -> None:
-    """Write every recording into the folder named on the command line."""
     if len(sys.argv) != 2:
         sys.exit("usage: python -m assistant.demo.scenes FOLDER")
     folder = Path(sys.argv[1])

@@ -257,7 +257,6 @@ def judge_memory(meminfo: Mapping[str, int]) -> Found:
 
 
 def parse_meminfo(text: str) -> dict[str, int]:
-    """Return kB by name."""
     rows = (line.split() for line in text.splitlines())
     return {row[0].rstrip(":"): int(row[1]) for row in rows if len(row) > 1 and row[1].isdigit()}
 

@@ -129,7 +129,6 @@ async def its_findings(settings: Settings, daemon: Daemon) -> list[Finding]:
 
 
 def url_of(settings: Settings) -> str:
-    """Return the address at which this machine reaches it."""
     http = settings.http
     host = _EVERYWHERE.get(http.host, http.host)
     if ":" in host and not host.startswith("["):

@@ -57,7 +57,7 @@ def good(detail: str) -> Found:
 
 
 def odd(detail: str, mend: str) -> Found:
-    """Return a problem with which Hearth still works."""
+    """Return a warning: Hearth works apart from this."""
     return Found("warn", detail, mend)
 
 
@@ -71,7 +71,6 @@ def unwatched(name: str) -> None:
 
 
 def finding(check: str, found: Found) -> Finding:
-    """Return the result as a finding of that check."""
     return Finding(check, found.status, found.detail, found.mend)
 
 

@@ -135,7 +135,6 @@ def judge_reached(host: str, ends: str | None, now: datetime) -> Found:
 
 
 def judge_failure(host: str, error: OSError) -> Found:
-    """Judge a failed connection."""
     if isinstance(error, ssl.SSLCertVerificationError):
         return bad(
             f"{host} shows a certificate that is not trusted ({error.verify_message})",

@@ -55,7 +55,6 @@ class HouseScene:
 
     @property
     def demo(self) -> bool:
-        """True for the simulated house."""
         return self.settings.home_assistant.url == DEMO
 
 
@@ -226,7 +225,6 @@ def judge_openers(house: House, tiers: Mapping[str, Tier]) -> Found:
 
 
 def _few(things: Sequence[Entity]) -> str:
-    """Return the first few names."""
     names = ", ".join(one.name for one in things[:_NAMED])
     return f"{names} and {len(things) - _NAMED} more" if len(things) > _NAMED else names
 

@@ -82,7 +82,6 @@ def judge_hardening(exposure: float | None) -> Found:
 
 
 def parse_properties(text: str) -> dict[str, str]:
-    """Parse NAME=VALUE lines."""
     rows = (line.partition("=") for line in text.splitlines() if "=" in line)
     return {name: value for name, _, value in rows}
 

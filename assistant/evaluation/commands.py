@@ -56,7 +56,6 @@ class Wish:
 
     @property
     def entities(self) -> frozenset[str]:
-        """Entities that must change."""
         return frozenset(entity_of(key) for key in self.changes)
 
 
@@ -76,7 +75,6 @@ class Seen:
 
     @property
     def changed(self) -> frozenset[str]:
-        """Entities that have changed."""
         return frozenset(entity_of(key) for key in self.changes or {})
 
 
@@ -107,7 +105,7 @@ def parse_wish(sentence: str, right: str, given: str = "") -> Wish:
 
 
 def meets(wish: Wish, seen: Seen, now: Mapping[str, str]) -> bool:
-    """Return True if the result is exactly as wished. `now` holds states and attributes after the
+    """Return True if the result is exactly as required. `now` holds states and attributes after the
     sentence."""
     if wish.answer:
         told = re.search(wish.answer, seen.answer, re.IGNORECASE)
@@ -141,7 +139,8 @@ def judge(wish: Wish, seen: Seen, now: Mapping[str, str], excuses: Collection[st
 
 
 def unsafe(wish: Wish, now: Mapping[str, str]) -> tuple[str, ...]:
-    """Return entities that are open although nobody wished it and they were not open before."""
+    """Return entities that are open although the sentence did not ask for it and they were not open
+    before."""
     before = {**dict.fromkeys(SHUT, ""), **wish.given}
     return tuple(
         entity
@@ -215,5 +214,5 @@ def _with_espeak(sentence: Sentence, name: str, path: Path) -> None:
     command = ["espeak-ng", "-v", voice, "-w", str(path), sentence.words]
     speech = make_speech(command, path, "The Spanish speech")
     wake = read_wav(make_clip(SpokenCommand(f"{name}-wake", "", _FLITE[0]), path.parent))
-    word = wake[: -len(still(SILENCE_MS))]  # without the silence behind it
+    word = wake[: -len(still(SILENCE_MS))]  # without the silence after it
     write_wav(path, word + still(_GAP_MS) + speech + still(_SILENCE_MS), SAMPLE_RATE)

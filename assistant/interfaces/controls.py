@@ -103,7 +103,6 @@ class Controls:
 
     @property
     def usual_speed(self) -> float:
-        """Speed in the settings."""
         return self._choice.speed
 
     def pace(self) -> float:

@@ -48,7 +48,7 @@ class LiveSettings:
     """
 
     def __init__(self, settings: Settings, store: "Store", voice: "Controls") -> None:
-        """Nothing is applied before `begin`."""
+        """`begin` must be called before anything is applied."""
         self._settings = settings
         self._store = store
         self._voice = voice
@@ -239,7 +239,6 @@ class LiveSettings:
         return chosen
 
     def _said(self, name: Chosen) -> Any:
-        """Return the configured value as JSON."""
         wake = self._settings.wake
         match name:
             case "follow_up":

@@ -145,7 +145,8 @@ class Measures:
         self._jobs: dict[str, TurnRecord] = {}  # as last stored, newest last
 
     def finished(self, turn: FinishedTurn) -> None:
-        """Take a stored turn, or the stored cost of a job (see `assistant.conversation.record`)."""
+        """Count a stored turn, or the stored cost of a job (see
+        `assistant.conversation.record`)."""
         record = turn.record
         if record.source == "job":
             self._spent(self._added(record))
@@ -160,7 +161,7 @@ class Measures:
         self._spent(record)
 
     def missed(self, miss: NearMiss) -> None:
-        """Take a near miss of a wake word."""
+        """Count a near miss of a wake word."""
         self.near_misses.observe(miss.word, miss.closeness)
 
     def _added(self, record: TurnRecord) -> TurnRecord:

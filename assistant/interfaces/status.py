@@ -75,7 +75,6 @@ class TurnStats(Opened):
         return self._followers.add(tell)
 
     async def _recall(self) -> None:
-        """Load the last turn of an earlier process."""
         try:
             for record in await self._journal.turns_of_people(1):
                 self._take(record)

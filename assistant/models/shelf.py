@@ -101,7 +101,6 @@ class ModelEntry(_Strict):
 
     @property
     def file_names(self) -> tuple[str, ...]:
-        """File names, in the order of `files`."""
         return tuple(self.name + suffix for suffix in SUFFIXES[self.kind])
 
 

@@ -70,7 +70,7 @@ class Reloading:
         return self.serving
 
     def opened(self) -> None:
-        """Note that the current settings have been opened."""
+        """Record that the current settings have been opened."""
         if self._before is None:
             return
         self._before = None
@@ -79,7 +79,7 @@ class Reloading:
             self.trouble = ""
 
     def cannot_open(self, error: BaseException) -> bool:
-        """Note that the current settings cannot be opened.
+        """Fall back because the current settings cannot be opened.
 
         Returns True to serve the previous ones again, False if there are none.
         """

@@ -83,7 +83,6 @@ class Service:
             self._opening.reschedule(asyncio.get_running_loop().time())
 
     def reload(self) -> None:
-        """Reread the settings."""
         if self._reloading.wish():
             self._requests.reload()
         else:
@@ -297,20 +296,22 @@ class Pulse:
         self._pinged_at: float | None = None  # time of a ping without an answer yet
 
     def open(self) -> None:
-        """Note that settings are being opened; nothing else is expected until `listen`."""
+        """Start over: settings are being opened, and nothing else is expected until `listen`."""
         self._opening, self._stands, self._opening_since = True, False, self._now()
         self._microphone = self._ear = None
 
     def listen(self, microphone: SteadyMicrophone | None, ear: Hearing) -> None:
-        """Note that the audio front end is open. `microphone` is None if a file or nothing is
-        listened to."""
+        """Start to watch the audio front end, which is open now.
+
+        `microphone` is None if a file or nothing is listened to.
+        """
         self._opening = False
         self._microphone, self._ear = microphone, ear
         self._count, self._count_at, self._status = 0, self._now(), None
         self._held_since = self._pinged_at = None
 
     def stand(self) -> None:
-        """Note that everything else is open too."""
+        """Record that everything else is open too."""
         self._stands = True
 
     def problem(self) -> str:
@@ -344,7 +345,7 @@ class Pulse:
         return ""
 
     def _answered(self) -> None:
-        """Note the answer, on the audio front end's thread."""
+        """Record the answer, on the audio front end's thread."""
         self._pinged_at = None
 
     def _of_frames(self, ear: Hearing, status: MicrophoneStatus, now: float) -> str:

@@ -191,7 +191,6 @@ class SetupQuestions:
         self.asked: list[str] = []  # the titles, in order
 
     def begin(self, title: str) -> None:
-        """Start a new question."""
         self.asked.append(title)
         self.person.tell("")
         self.person.tell(f"{len(self.asked)}  {title}", "bold")
@@ -209,7 +208,6 @@ class SetupQuestions:
 
     @property
     def left(self) -> int:
-        """Number of questions that may still be asked."""
         return MOST - len(self.asked)
 
 
@@ -239,7 +237,6 @@ class Answers:
 
     @property
     def given(self) -> bool:
-        """True if anything was answered."""
         return self != Answers()
 
     def values(self) -> dict[tuple[str, str], Any]:

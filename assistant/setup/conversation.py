@@ -1,10 +1,10 @@
-"""The questions of `hearth setup`, in their order: eight at the most, each with a way by Enter.
+"""The questions of `hearth setup` in order: at most eight, each of which Enter can answer.
 
     1 Home Assistant   2 its token   3 the room   4 languages   5 sound   6 Gemini   7 its key
     8 the page for the home network
 
-What was given beforehand is not asked. A line that cannot be used is said why, and the same
-question asked again; it stays one question.
+Questions answered by flags are not asked. If a line cannot be used, the person is told why and
+asked again; it still counts as one question.
 """
 
 from collections.abc import Mapping, Sequence
@@ -41,7 +41,7 @@ _LOCAL = (LOOPBACK, "::1", "localhost")
 
 
 class SetupDialog:
-    """One walk through the questions."""
+    """One run through the questions."""
 
     def __init__(
         self,
@@ -291,7 +291,7 @@ def _list(sign: str, devices: Sequence[DeviceInfo], name: str, questions: SetupQ
 
 
 async def _try(questions: SetupQuestions, means: SetupServices, settings: Settings) -> None:
-    """Speak, then listen; failures are shown."""
+    """Speak, then listen, and show any failure."""
     person = questions.person
     word = spoken(settings.wake.words[0].model)
     try:

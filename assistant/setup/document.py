@@ -193,7 +193,6 @@ def _parsed(text: str) -> tomlkit.TOMLDocument:
 
 
 def _changes(answers: Answers, present: Settings) -> dict[tuple[str, str], Any]:
-    """Return the plain values by section and key."""
     told = answers.values()
     if answers.wake_word == present.wake.words[0].model:
         told.pop(("wake", "words"), None)  # keep further settings of the word, and further words

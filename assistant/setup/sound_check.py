@@ -48,7 +48,7 @@ class Meter:
         self._full = 0
 
     def take(self, pcm: bytes) -> Loudness:
-        """Take the next frame of mono int16, and return the loudness."""
+        """Measure the next frame of mono int16, and return the loudness so far."""
         self._window.append(pcm)
         samples = np.frombuffer(pcm, "<i2")
         self._samples += len(samples)

@@ -47,8 +47,8 @@ class EchoPaths:
         self._measure = measure
 
     async def known(self, pair: Pair) -> EchoPath | None:
-        """Return the stored echo path of this pair, None if there is none that is still valid.
-        Raises StoreError."""
+        """Return the stored echo path of this pair, None if none is still valid. Raises
+        StoreError."""
         row = await self._kept.kept(_name(pair))
         if not isinstance(row, dict) or not isinstance(row.get("path"), dict):
             return None

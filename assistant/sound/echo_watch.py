@@ -90,7 +90,6 @@ class EchoWatch:
 
     @property
     def now(self) -> EchoPlan:
-        """Current plan."""
         return self._now
 
     @property

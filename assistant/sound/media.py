@@ -137,7 +137,7 @@ def judge(touched: Touched, now: Entity | None, *, restoring: bool = False) -> P
 
 
 def seen(touched: Touched, now: Entity | None) -> Touched:
-    """Return `touched` with the volume that the player made of our request, once it shows it."""
+    """Return `touched` with the volume that the player has actually set, once it shows it."""
     if touched.took or judge(touched, now) is not PlayerVerdict.OURS or now is None:
         return touched
     return replace(touched, took=True, put=None if touched.paused else volume_of(now))
@@ -193,22 +193,19 @@ class _Held:
         return judge(self.touched, now, restoring=self.tries > 0)
 
     def as_row(self) -> dict[str, Any]:
-        """Return the row for the store."""
         one = self.touched
         since = self.since.isoformat()
         return {"entity_id": one.entity_id, "was": one.was, "put": one.put, "since": since}
 
     def look_at(self, house: House) -> None:
-        """Take in what the house shows of the player while it is lowered."""
+        """Update the player's volume from what the house shows, while it is lowered."""
         if not self.tries:
             self.touched = seen(self.touched, house.entities.get(self.touched.entity_id))
 
     def lower_again(self) -> None:
-        """Lower it again, starting from its original volume."""
         self.touched, self.tries = replace(self.touched, took=False), 0
 
     def ask_back(self, now_s: float) -> None:
-        """Count an attempt to restore it."""
         self.tries += 1
         self.asked_s = now_s
 
@@ -261,7 +258,7 @@ class RoomMedia:
                 await self._put_back(last=True)
 
     def stand(self, standing: Standing) -> None:
-        """Take a change of the conversation's state, for the runner's `observe`. Returns at
+        """Handle a change of the conversation's state, for the runner's `observe`. Returns at
         once."""
         wanted = standing.state in _LOWERED and self._settings.during_turn != "leave"
         if wanted is not self._wanted:

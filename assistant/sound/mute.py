@@ -60,7 +60,7 @@ class MicrophoneTones:
         await self._owner.__aexit__(*error)
 
     def stand(self, standing: Standing) -> None:
-        """Take a change of the conversation's state, for the runner's `observe`."""
+        """Handle a change of the conversation's state, for the runner's `observe`."""
         before, self._before = self._before, standing
         self._log_return(standing.microphone)
         if standing.muted or (standing.state in _WITH_SOMEBODY and not _gone(standing)):

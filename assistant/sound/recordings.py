@@ -103,7 +103,7 @@ class Recordings:
         return self._thread is not None
 
     def stand(self, standing: Standing) -> None:
-        """Take a change of the conversation's state, for the runner's `observe`."""
+        """Handle a change of the conversation's state, for the runner's `observe`."""
         answering = standing.state is State.CONFIRMING
         if self._answering and not answering:
             self._private_until_s = self._clock.monotonic() + AFTER_ANSWER_S
@@ -115,7 +115,6 @@ class Recordings:
             self._take("wake", pcm, word, score)
 
     def near_miss(self, heard: NearMiss, pcm: bytes) -> None:
-        """Record a near miss with the seconds before it."""
         if not self._private:
             self._take("near", pcm, heard.word, heard.score, closeness=heard.closeness)
 
@@ -210,7 +209,6 @@ def listed(folder: Path) -> list[Recording]:
 
 
 def path_of(folder: Path, recording: Recording) -> Path:
-    """Return the recording's WAV file in the data folder."""
     return folder / FOLDER / f"{recording.name}.wav"
 
 
@@ -279,7 +277,6 @@ class Recorder(TurnListener):
             self._recordings.wake(wake.word, wake.score, self._recent())
 
     def missed(self, miss: NearMiss) -> None:
-        """Record a near miss that has just happened."""
         if self._recordings.on:
             self._recordings.near_miss(miss, self._recent())
 

@@ -253,7 +253,6 @@ def _take(document: tomlkit.TOMLDocument, section: str, key: str) -> None:
 def _keep(
     document: tomlkit.TOMLDocument, before: tomlkit.TOMLDocument, section: str, key: str
 ) -> None:
-    """Keep the previous value of the key."""
     table: Any = before.get(section, {})
     if key in table:
         _put(document, section, key, table[key])

@@ -50,7 +50,6 @@ NOT_KNOWN = Around()
 
 
 def around(house: House, area: Area | None) -> Around:
-    """Return the area and its floor."""
     if area is None:
         return NOT_KNOWN
     level = area.floor_id

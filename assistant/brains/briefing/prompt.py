@@ -221,7 +221,6 @@ def cut(text: str, room: int, note: str) -> str:
 
 
 def _persona(given: Circumstances) -> str:
-    """Return the configured persona, or ours."""
     if not given.persona:
         return PERSONA.format(name=one_line(given.name))
     own = cut(fenced(given.persona), MAX_PERSONA, "")
@@ -241,7 +240,6 @@ def _language_name(code: str) -> str:
 
 
 def _today(given: Circumstances) -> str:
-    """Return day, time zone, place and room."""
     lines = ["# Today and here", f"It is {_day(given.now)}. {_zone(given.now)}"]
     if given.place:
         lines.append(f"The house stands in {one_line(given.place)}.")

@@ -203,7 +203,7 @@ class GeminiLiveBrain:
         self._sessions.people.note(text)
 
     def cut_off(self, turn_id: str, heard: str) -> None:
-        """Note that only these words of a turn's answer were heard."""
+        """Record that only these words of a turn's answer were heard."""
         self._sessions.people.cut_off(turn_id, heard)
 
     def _note_empty(self, turn_id: str) -> None:

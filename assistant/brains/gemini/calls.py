@@ -39,7 +39,6 @@ _CUT = " [cut]"
 
 
 def response_to(outcome: ToolOutcome) -> dict[str, Any]:
-    """Return the function response to one call."""
     response: dict[str, Any] = {
         "status": _status(outcome),
         "retryable": outcome.retryable,
@@ -222,7 +221,7 @@ class UsageMeter:
         self._so_far = self._told = None
 
     def count(self, used: TokensUsed) -> None:
-        """Take the service's count of the interaction so far."""
+        """Set the service's count of the interaction so far."""
         self._so_far = used
 
     def take(self) -> tuple[TokensUsed, ...]:
@@ -274,7 +273,6 @@ _FAULTS: tuple[tuple[type[IntegrationError], FaultKind, bool], ...] = (
 
 
 def fault_from(error: IntegrationError) -> BrainFault:
-    """Return the fault for an integration error."""
     for kind_of_error, kind, retryable in _FAULTS:
         if isinstance(error, kind_of_error):
             return BrainFault(kind, str(error), retryable)

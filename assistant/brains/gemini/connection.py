@@ -89,7 +89,7 @@ class LiveConnection:
         self._strays = 0  # calls of an abandoned answer
 
     def begin(self, session: LiveSession) -> None:
-        """Use this session, which is connected now."""
+        """Use this connected session."""
         self._session = session
 
     @property
@@ -125,7 +125,6 @@ class LiveConnection:
         await self._send(self._open.begin_activity)
 
     async def send_audio(self, pcm: bytes) -> None:
-        """Send a piece of the sentence."""
         await self._send(lambda: self._open.send_audio(pcm))
 
     async def end_activity(self) -> None:
@@ -139,7 +138,6 @@ class LiveConnection:
         await self._send(end)
 
     async def ask(self, text: str) -> None:
-        """Send a whole sentence as text."""
         self._begin_interaction()
         self._belonging.sentence_over()
         await self._send(lambda: self._open.send_text(text, complete=True))
@@ -259,8 +257,8 @@ class LiveConnection:
         self._note_results()
 
     def _note_results(self) -> None:
-        """Note results that no answer has followed, because they may have been lost with the
-        session."""
+        """Keep notes of results that no answer has followed, because they may have been lost with
+        the session."""
         for outcome in (*self._given, *self._unsent.values()):
             self._note(outcome)
         self._given.clear()
@@ -274,7 +272,7 @@ class LiveConnection:
     # --- receiving ---
 
     def take(self, event: LiveEvent) -> None:
-        """Take one event of the session. Called by its reader; returns at once."""
+        """Handle one event of the session. Called by its reader; returns at once."""
         if self._paid and not isinstance(event, TokensUsed):
             self._paid = False
             self._meter.begin()  # token counts follow the end they belong to

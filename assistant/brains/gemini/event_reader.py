@@ -53,7 +53,6 @@ class TurnAttribution:
         self._owing = False  # the model still has to answer this turn or to end its answer
 
     def attach(self) -> None:
-        """Begin a turn."""
         self.leave()
         self.phase = Phase.LISTENING
         self._spoken = self._replied = False
@@ -65,16 +64,16 @@ class TurnAttribution:
         self.phase = Phase.FREE
 
     def speech_begins(self) -> None:
-        """Note that the turn's audio follows."""
+        """Record that the turn's audio follows."""
         self._spoken = True
 
     def sentence_over(self) -> None:
-        """Note that the turn's input is complete and the model will answer it."""
+        """Record that the turn's input is complete and the model will answer it."""
         self.phase = Phase.ANSWERING
         self._owing = True
 
     def continues(self) -> None:
-        """Note that results went to the model, which continues with the turn they belong to."""
+        """Record that results went to the model, which continues with the turn they belong to."""
         if self.phase is Phase.ANSWERING:
             self._owing = True
         else:
@@ -304,7 +303,7 @@ class SilenceFilter:
         self._held = ""  # may be the beginning of the token
 
     def push(self, piece: str) -> str:
-        """Return the text that is certain and has not been returned yet."""
+        """Add a piece and return the text that is certain by now."""
         text = _without_silence(self._held + piece)
         start = _start_of_token(text)
         self._held = text[start:]
@@ -321,7 +320,7 @@ def _without_silence(text: str) -> str:
 
 
 def _start_of_token(text: str) -> int:
-    """Return where the longest end of `text` that is a beginning of the token starts."""
+    """Return where an incomplete token at the end of `text` starts, or the length of `text`."""
     for length in range(min(len(_SILENCE) - 1, len(text)), 0, -1):
         if _SILENCE.startswith(text[-length:].casefold()):
             return len(text) - length
@@ -344,13 +343,13 @@ class EchoFilter:
         self._sounded = False  # audio has come since the text was held back
 
     def called(self, arguments: Iterable[Mapping[str, Any]]) -> None:
-        """Note the arguments of function calls."""
+        """Remember the arguments of function calls."""
         texts = (_plain(text) for each in arguments for text in _strings(each))
         self._echoes = frozenset(text for text in texts if text)
         self._held = ""
 
     def sound(self) -> None:
-        """Note that audio of the model has come."""
+        """Record that audio of the model has come."""
         if self._held:
             self._sounded = True
 

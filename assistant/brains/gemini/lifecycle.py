@@ -64,7 +64,7 @@ class Step(Enum):
     NOTHING = auto()
     CONNECT = auto()  # connect in advance, because the last attempt failed
     CLOSE = auto()  # close the open session but keep its handle
-    ROTATE = auto()  # close the open session and connect anew, before the service closes it
+    ROTATE = auto()  # close the open session and reconnect, before the service closes it
     FORGET = auto()  # close, and drop the handle and the history
 
 
@@ -87,7 +87,7 @@ class SessionLifecycle:
     # --- events ---
 
     def suspect(self, now: float) -> bool:
-        """Note that a turn may be about to begin. Returns True to connect now."""
+        """Prepare for a turn that may be about to begin. Returns True to connect now."""
         if self._open:
             self._keep_until = max(self._keep_until, now + self._timeouts.unused_s)
             return False
@@ -98,14 +98,14 @@ class SessionLifecycle:
         return True
 
     def opened(self, now: float) -> None:
-        """Note that a session is open. It is closed soon unless a turn begins."""
+        """Record that a session is open. It is closed soon unless a turn begins."""
         self._open = True
         self._leave_by = None
         self._again_at = None
         self._keep_until = max(self._keep_until, now + self._timeouts.unused_s)
 
     def failed(self, now: float, worth_another: bool) -> None:
-        """Note that a connect in advance failed. It is retried for as long as a session would be
+        """Schedule a retry after a failed connect in advance, for as long as a session would be
         kept."""
         wait_s = self._timeouts.back_off_s[min(self._failures, len(self._timeouts.back_off_s) - 1)]
         self._failures += 1
@@ -114,23 +114,23 @@ class SessionLifecycle:
         self._again_at = now + wait_s if worth_another and in_time else None
 
     def turn_began(self, now: float) -> None:
-        """Note that a turn uses the session, or wants one."""
+        """Record that a turn uses the session or wants one."""
         self._in_turn = True
         self._again_at = None  # the turn connects by itself at once
 
     def turn_ended(self, now: float) -> None:
-        """Note that the session is free."""
+        """Record that the session is free, and restart its warm time."""
         self._in_turn = False
         self._last_used = now
         self._keep_until = now + self._timeouts.warm_s
 
     def go_away(self, now: float, left_s: float) -> None:
-        """Note that the service will close the connection in `left_s`."""
+        """Record that the service will close the connection in `left_s`."""
         margin_s = self._timeouts.go_away_margin_s
         self._leave_by = now + max(left_s - margin_s, left_s / 2, 0.0)
 
     def closed(self, now: float, handle: str | None) -> None:
-        """Note that the session is closed. `handle` resumes it; None if nothing does."""
+        """Record that the session is closed. `handle` resumes it; None if nothing does."""
         self._open = False
         self._leave_by = None
         self._handle = handle

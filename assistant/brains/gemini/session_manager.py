@@ -97,7 +97,6 @@ class LiveSessionManager:
 
     @property
     def is_open(self) -> bool:
-        """True while there is a session."""
         return self._link is not None
 
     async def rest(self) -> bool:
@@ -185,7 +184,7 @@ class LiveSessionManager:
         self._late_input_counts = True
 
     def cut_off(self, turn_id: str, heard: str) -> None:
-        """Note that only these words of a turn's answer were heard."""
+        """Record that only these words of a turn's answer were heard."""
         self._cut = (turn_id, heard)
         self._cut_notes.append(note_of_cut(heard))
         for place, exchange in enumerate(self._exchanges):
@@ -212,14 +211,14 @@ class LiveSessionManager:
     # --- for the connection ---
 
     def going_away(self, link: LiveConnection, left_s: float) -> None:
-        """Note that the service will close the connection."""
+        """Handle the announcement that the service will close the connection."""
         if link is self._link:
             _log.info("Gemini closes the connection in %g s", left_s)
             self._life.go_away(self._clock.monotonic(), left_s)
             self._changed.set()
 
     def lost(self, link: LiveConnection, error: IntegrationError | None) -> None:
-        """Note that the connection is closed."""
+        """Handle the end of the connection."""
         if link is self._link:
             self._link = None
             handle = None if isinstance(error, Stale) else link.handle
@@ -233,7 +232,7 @@ class LiveSessionManager:
         self._may_update = False
 
     def note_search(self) -> None:
-        """Note that the model has read the web in this conversation."""
+        """Record that the model has read the web in this conversation."""
         self.searched = True
 
     def note(self, text: str) -> None:

@@ -75,7 +75,6 @@ def answer_outcome(
 
 
 def answer_problem(problem: Problem, say: Catalogue, language: str) -> str:
-    """Return the sentence that says why nothing was called."""
     return say.say(problem.key, language, **problem.values)
 
 

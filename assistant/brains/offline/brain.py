@@ -64,10 +64,10 @@ class OfflineBrain:
         """`house` returns the newest snapshot, `menu` the current tools; `area` is this device's
         area.
 
-        `languages` are those a typed sentence may be in. `expected`: see `Expected`. `connected`
-        returns True while the house is reachable: the snapshot is kept up to date, and tools can be
-        listed. `look` returns the age of the snapshot in seconds, 0.0 while it is live, None if
-        there is none.
+        `languages` are those that a typed sentence may be in. `expected`: see `Expected`.
+        `connected` returns True while the house is reachable: the snapshot is kept up to date, and
+        tools can be listed. `look` returns the age of the snapshot in seconds, 0.0 while it is
+        live, None if there is none.
         """
         self.house = house
         self.menu = menu
@@ -98,7 +98,6 @@ class OfflineBrain:
         await self.listener.prepare(house, self.area_id(house))
 
     def close(self) -> None:
-        """Stop the recogniser's thread."""
         self.listener.close()
 
     def area_id(self, house: House) -> str:
@@ -121,7 +120,6 @@ class OfflineTurn:
         self._outcomes: asyncio.Queue[ToolOutcome] = asyncio.Queue(maxsize=1)
 
     async def answer(self, outcome: ToolOutcome) -> None:
-        """Take the result of the open call."""
         await self._outcomes.put(outcome)
 
     async def events(self) -> AsyncGenerator[BrainEvent]:
@@ -248,7 +246,6 @@ class OfflineTurn:
         return steps
 
     def _words(self, text: str, language: str) -> ReplyText:
-        """Return one of the catalogue's sentences as reply text."""
         return ReplyText(text, language=self._brain.catalogue.own(language))
 
     def _not_understood(self) -> str:

@@ -161,7 +161,6 @@ def call_remember(arguments: Mapping[str, Any], menu: Menu) -> Call | None:
 
 
 def _later_call(command: ParsedCommand, house: House, menu: Menu, now: datetime) -> Call | Problem:
-    """Return the call that schedules another call."""
     wanted = command.later
     if wanted is None or _wants_command(wanted):
         return Problem("later.not_such", {})
@@ -182,7 +181,6 @@ def _wants_command(command: ParsedCommand) -> bool:
 
 
 def _length_arguments(command: ParsedCommand) -> dict[str, int]:
-    """Return the delay as arguments."""
     return {key: int(command.slots[key]) for key in _TIMER_LENGTHS if key in command.slots}
 
 

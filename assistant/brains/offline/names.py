@@ -134,7 +134,6 @@ def _told_apart(
 
 
 def _rooms(entity: Entity, house: House) -> list[str]:
-    """Return the names of the entity's area."""
     area = house.areas.get(entity.area_id or "")
     names = (area.name, *area.aliases) if area is not None else ()
     return [room for name in names if (room := spoken(name))]
@@ -195,5 +194,5 @@ def place_values(places: Iterable[Name]) -> Iterable[tuple[str, str]]:
 
 
 def _plain(name: Name) -> tuple[str, ...]:
-    """Return the written form too, unless the name is derived."""
+    """Return the lower-case written form too, unless the name is derived."""
     return () if name.derived else (name.written.lower(),)

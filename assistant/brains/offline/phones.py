@@ -68,7 +68,6 @@ class Evidence:
 
     @property
     def doubt(self) -> float:
-        """All figures combined into one."""
         doubt = self.distance + self.misfit / _WORST_WORD + self.mean_misfit / _MEAN_FIT
         if self.outside > _OUTSIDE_FREE:
             doubt += _OUTSIDE_BASE + self.outside / _OUTSIDE_PHONES
@@ -76,7 +75,6 @@ class Evidence:
 
     @property
     def accepted(self) -> bool:
-        """True if the command is accepted."""
         return not self.opposed and self.doubt <= _LIMIT and self.distance <= _FARTHEST
 
 

@@ -88,7 +88,7 @@ Step = tuple[Machine, list[Effect]]
 
 
 def reduce(machine: Machine, event: Event) -> Step:
-    """Take one event and return the next machine and its effects.
+    """Return the next machine and the effects of one event.
 
     Events that mean nothing in the current state change nothing.
     """

@@ -55,7 +55,6 @@ def back(machine: Machine, event: SourceBack) -> Step:
 
 
 def muted(machine: Machine, event: Muted) -> Step:
-    """Mute or unmute."""
     if event.on is machine.muted:
         return machine, []
     machine = replace(machine, muted=event.on)

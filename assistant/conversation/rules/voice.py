@@ -105,7 +105,7 @@ CUT_SHORT: dict[CancelReason, tuple[str, str]] = {
 
 
 def cancel(machine: Machine, reason: CancelReason) -> list[Effect]:
-    """Interrupt the current turn."""
+    """Return the effects that interrupt the current turn."""
     return [CancelTurn(machine.turn, reason), CloseTurn(machine.turn, *CUT_SHORT[reason])]
 
 
@@ -226,7 +226,8 @@ def rest(machine: Machine) -> State:
 
 
 def ringing(machine: Machine, event: Ringing) -> Step:
-    """Note whether something rings, because a short word between turns may be meant for it."""
+    """Record that something rings or has stopped, because a short word between turns may be meant
+    for it."""
     return replace(machine, ringing=event.on), []
 
 
@@ -322,7 +323,6 @@ def await_answer(machine: Machine, by: AnswersBy) -> Step:
 
 
 def answered(machine: Machine) -> Step:
-    """Handle the end of the answer."""
     return replace(machine, state=State.THINKING), [StopWatching(), EndAnswer(machine.turn)]
 
 
@@ -366,5 +366,4 @@ def settled(machine: Machine, event: ConfirmationSettled) -> Step:
 
 
 def talk_ended(machine: Machine, event: TalkEnded) -> Step:
-    """Keep the microphone closed after this answer."""
     return replace(machine, over=True), []

@@ -87,7 +87,7 @@ class Commander:
         self._clock = clock
 
     async def obey(self, command: MessageCommand) -> None:
-        """Carry out the command. Never raises if it is not possible."""
+        """Carry out the command. A command that is not possible is reported, not raised."""
         try:
             await self._act(command)
         except (NotKept, NotPossible) as error:
@@ -125,7 +125,7 @@ class Commander:
 
 
 def _setting(command: MessageCommand) -> LiveRequest:
-    """Return the wanted volume or profile. Raises NotPossible."""
+    """Return the requested volume or profile. Raises NotPossible."""
     name, forms = command.what, {"volume": "0 to 1", "profile": "the profile's name"}
     value = command.data.get(name)
     given = number(value) if name == "volume" else value
@@ -136,7 +136,7 @@ def _setting(command: MessageCommand) -> LiveRequest:
 
 
 def _mode(command: MessageCommand) -> ModeRequest:
-    """Return the wanted mode. Raises NotPossible."""
+    """Return the requested mode. Raises NotPossible."""
     mode, length = command.data.get("mode"), number(command.data.get("minutes"))
     whole = int(length) if isinstance(length, float) and length == length // 1 else length
     given = {"mode": mode.strip().lower() if isinstance(mode, str) else mode, "minutes": whole}
@@ -174,7 +174,7 @@ class Inbox(Opened):
         clock: Clock,
         languages: Sequence[str],
     ) -> None:
-        """`languages` are those people speak here, the usual one first."""
+        """`languages` are those that people speak here, the usual one first."""
         self._desk = desk
         self._kept = kept
         self._box = box

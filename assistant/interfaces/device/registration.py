@@ -156,7 +156,6 @@ class HouseDevice:
             self.device_id = record.device_id
 
     def registered_as(self, device_id: str) -> None:
-        """Use the device id of a valid registration."""
         self.device_id = device_id
 
     def meta(self) -> Mapping[str, Any] | None:

@@ -128,7 +128,7 @@ class Offered:
 
 
 def offered(live: LiveSettings, *, words: bool) -> Offered:
-    """Return the available choices; a single option is no choice."""
+    """Return the available choices. A select with a single option is not offered."""
     profiles = tuple(shown_profile(name) for name in live.options("profile"))
     return Offered(words, tuple(live.options("wake_word")), profiles if len(profiles) > 1 else ())
 

@@ -61,7 +61,7 @@ class MqttInterface(Opened):
         clock: Clock,
         dial: Callable[..., MqttClient] = MqttClient,
     ) -> None:
-        """`identifier`: see `own_identifier`."""
+        """`identifier` is the id returned by `own_identifier`."""
         looks, language = appearance(settings), settings.assistant.languages[0]
         self._topics = topics = topics_of(settings.mqtt, identifier)
         self._looks = Looks(
