@@ -1,1 +1,1 @@
-"""Sound in, sound out. Knows nothing of the assistant or of the outside world."""
+"""Sound input and output. Imports nothing from `assistant` or `integrations`."""

@@ -1,4 +1,4 @@
-"""Status of the microphone and the loudspeaker, for whoever wants to know."""
+"""Status of the microphone and of the loudspeaker."""
 
 import asyncio
 import logging
@@ -15,83 +15,84 @@ if TYPE_CHECKING:
 
 
 class MicrophoneStatus(Enum):
-    """Status of the microphone."""
-
-    OPENING = auto()  # at the start, nothing was tried yet; and on the way back to listening
+    OPENING = auto()  # nothing has been tried yet, or it is being opened again
     LISTENING = auto()  # frames arrive
-    MISSING = auto()  # it cannot be opened, or has stopped; it is looked for
-    SILENT = auto()  # frames arrive, all of them digital silence: it is muted at the device
-    ELSEWHERE = auto()  # the sound server moved us to what is no microphone; we wait
-    CLOSED = auto()  # by the person: nothing is listened to
+    MISSING = auto()  # cannot be opened, or has stopped; the search goes on
+    SILENT = auto()  # frames arrive, but all are digital silence: it is muted on the device
+    ELSEWHERE = auto()  # the sound server moved our stream to something that is not a microphone
+    CLOSED = auto()  # closed by the user; nothing is recorded
 
 
 @dataclass(frozen=True, slots=True)
 class MicrophoneChange:
-    """It stands otherwise from now on."""
+    """A new status of the microphone."""
 
     status: MicrophoneStatus
-    sentence: str  # for a person, in English; "" where there is nothing to say
+    sentence: str  # explanation in English for a person; "" if there is nothing to say
 
 
-SETTLE_S = 0.3  # after news of the devices, before one looks: they come in bursts
-AGAIN_S = 2.0  # between two looks for one that is missing, where no news come
-DOUBT_S = 30.0  # after it could not be used, one that only looks as if it were there does not count
+# pause between a device event and the look that follows, because events come in bursts
+SETTLE_S = 0.3
+AGAIN_S = 2.0  # interval between looks for a missing device when no events come
+# time after a failed use in which the device must not count as present just because it is listed
+DOUBT_S = 30.0
 
 _log = logging.getLogger(__name__)
 
 
 class SpeakerStatus(Enum):
-    """Status of the loudspeaker."""
-
-    READY = auto()  # it plays; or it rests, and nothing is known against it
-    MISSING = auto()  # it cannot be opened, or has gone; it is looked for
+    READY = auto()  # plays, or is closed with no known problem
+    MISSING = auto()  # cannot be opened, or has gone; the search goes on
 
 
 @dataclass(frozen=True, slots=True)
 class SpeakerChange:
-    """It stands otherwise from now on."""
+    """A new status of the loudspeaker."""
 
     status: SpeakerStatus
-    sentence: str  # for a person, in English; "" where all is well
+    sentence: str  # explanation in English for a person; "" if all is well
 
 
 class Presence:
-    """Tell whether there is a loudspeaker, though it is open only while something sounds.
+    """Track whether a loudspeaker is present, although it is open only while it plays.
 
-    Whoever opens it tells what came of it (`found`, `missed`). While it rests it is looked for
-    after each change among the devices, and every AGAIN_S once it is missing.
+    The code that opens the device reports the outcome with `found` and `missed`. While the device
+    is closed, Presence looks for it after each change among the devices, and every AGAIN_S (2 s)
+    while it is missing.
     """
 
     def __init__(self, name: str, look: Callable[[], Awaitable[bool]], clock: Clock) -> None:
-        """`name`: what a person calls it. `look`: opens nothing; False where it need not look,
-        because it is open. Raises AudioError where there is none."""
-        # Told on the loop of every change; must not block.
+        """`name` is the device's name for people. `look` checks for the device without opening it;
+        it returns False if no check is needed because the device is open, and raises AudioError if
+        there is no such device."""
+        # Called on the event loop for every change; must not block.
         self.on_change: Callable[[SpeakerChange], None] = lambda change: None
         self._on_unlisted: Callable[[], None] = lambda: None
         self._name = name
         self._look = look
         self._clock = clock
-        self.status = SpeakerStatus.READY  # how it stands
-        self.sentence = ""  # why it is missing, "" where it is not
+        self.status = SpeakerStatus.READY
+        self.sentence = ""  # why it is missing; "" while it is ready
         self._since = clock.monotonic()
         self._there = asyncio.Event()
         self._there.set()
         self._alarm = Alarm(clock)
         self._news = False
-        self._doubt_until = 0.0  # seconds of the clock
+        self._doubt_until = 0.0  # time by `clock`, in seconds
         self._looking: asyncio.Task[None] | None = None
         self._forget: Callable[[], None] = lambda: None
 
     @property
     def since_s(self) -> float:
-        """Seconds since it stands so."""
+        """Seconds since the status last changed."""
         return self._clock.monotonic() - self._since
 
     def follow(self, watch: "DeviceWatch", on_unlisted: Callable[[], None] = lambda: None) -> None:
-        """Look now, and after each change that this tells of, until `close`. On the loop.
+        """Look now and after each change that `watch` reports, until `close`. Call it on the event
+        loop.
 
-        `on_unlisted`: told at each look where only a new list of the devices would show it, and a
-        stream is in the way of that: whoever has it open may let go. Must not block.
+        `on_unlisted` is called after each look that only a new device list could answer while an
+        open stream prevents one, so that the owner of that stream can close it. It must not block.
         """
         self._on_unlisted = on_unlisted
         self._forget()
@@ -99,23 +100,24 @@ class Presence:
         self._changed()
 
     def found(self) -> None:
-        """It could be opened."""
+        """Report that the device could be opened."""
         if self._become(SpeakerStatus.READY, ""):
             _log.info("the loudspeaker (%s) is back", self._name)
 
     def missed(self, error: AudioError, *, unusable: bool = False) -> None:
-        """It has gone, or, `unusable`, could not be opened or takes no sound."""
+        """Report that the device has gone or, with `unusable`, that it could not be opened or takes
+        no sound."""
         if unusable:
             self._doubt_until = self._clock.monotonic() + DOUBT_S
         self._miss(error)
         self._begin()
 
     async def there(self) -> None:
-        """Return once nothing is known against it."""
+        """Wait until the status is READY."""
         await self._there.wait()
 
     async def close(self) -> None:
-        """Look no more."""
+        """Stop looking."""
         self._forget()
         self._forget = lambda: None
         looking, self._looking = self._looking, None
@@ -125,7 +127,6 @@ class Presence:
         self._alarm.close()
 
     def _changed(self) -> None:
-        """Something is different among the sound devices."""
         self._news = True
         self._doubt_until = 0.0
         self._alarm.ring()
@@ -136,7 +137,8 @@ class Presence:
             self._looking = asyncio.create_task(self._keep_looking(), name="speaker-looking")
 
     async def _keep_looking(self) -> None:
-        """As long as there are news, or it is missing."""
+        """kHz mono 16-bit is passed on bit for bit. The last frame is padded with silence. Each
+        call of `frames` starts at the beginning."""
         while self._news or self.status is SpeakerStatus.MISSING:
             await self._alarm.wait(self._clock.monotonic() + (0.0 if self._news else AGAIN_S))
             if self._news:
@@ -146,7 +148,7 @@ class Presence:
                 if await self._look() and self._clock.monotonic() >= self._doubt_until:
                     self.found()
             except AudioError as error:
-                self._doubt_until = 0.0  # it really is not there: once it is, that is news
+                self._doubt_until = 0.0  # It really is missing, so finding it again will be news.
                 self._miss(error)
                 if isinstance(error, Unlisted):
                     self._on_unlisted()
@@ -156,7 +158,7 @@ class Presence:
             _log.warning("%s", error)
 
     def _become(self, status: SpeakerStatus, sentence: str) -> bool:
-        """Tell whether that is a change."""
+        """Set the status and return True if it changed."""
         self.sentence = sentence
         if status is self.status:
             return False

@@ -1,6 +1,6 @@
-"""Short tones, for what words would say too slowly. Generated, so no sound file is shipped.
+"""Short tones that say what words would say too slowly. Generated, so no sound file is shipped.
 
-To listen to them: python -m audio.earcons FOLDER
+To listen to them: `python -m audio.earcons FOLDER`
 """
 
 import sys
@@ -20,34 +20,35 @@ EDGE_MS = 12.0  # attack and decay of every tone, so that it does not click
 
 @dataclass(frozen=True, slots=True)
 class _Earcon:
-    """Tones in order, each (frequency in Hz, length in ms), and how loud they are."""
+    """Tones in order, each (frequency in Hz, length in ms), and their peak level."""
 
     tones: tuple[tuple[float, float], ...]
     peak_dbfs: float = -12.0
 
 
-# No tone lies below B4: what is lower Silero's voice detector (v6) takes for a voice, mostly from
-# G4 (392 Hz) down, and a sound of ours that leaks into the microphone must not begin an utterance.
+# No tone lies below B4, because Silero's voice detector (v6) takes lower ones for a voice, mostly
+# from G4 (392 Hz) down, and a tone that leaks into the microphone must not start an utterance.
 _EARCONS = {
-    "wake": _Earcon(((659.3, 70.0), (987.8, 90.0))),  # E5, B5: rising, "I listen"
-    # G5, E5, quieter than the wake sound: the ear that opened closes
+    "wake": _Earcon(((659.3, 70.0), (987.8, 90.0))),  # E5, B5: rising, "I'm listening"
+    # G5, E5, quieter than the wake sound: listening has ended.
     "end": _Earcon(((784.0, 45.0), (659.3, 75.0)), peak_dbfs=-18.0),
-    # C5, G5, C6: steps up to a door that opens; before every microphone that no person opens
+    # C5, G5, C6: steps up to an opening door. Played before the microphone opens without a wake
+    # word.
     "open": _Earcon(((523.3, 50.0), (784.0, 50.0), (1046.5, 90.0))),
-    # C5 alone, hardly there: it may come again and again
+    # C5 alone and very quiet, because it may repeat often.
     "thinking": _Earcon(((523.3, 180.0),), peak_dbfs=-26.0),
     "done": _Earcon(((1046.5, 140.0),), peak_dbfs=-14.0),  # C6: one light touch
-    # A5, E5, C5: down the stairs
+    # A5, E5, C5: descending steps.
     "offline": _Earcon(((880.0, 90.0), (659.3, 90.0), (523.3, 170.0))),
-    # F sharp 5, C5: falling by the interval that sounds wrong
+    # F sharp 5, C5: falling by a tritone, which sounds wrong.
     "error": _Earcon(((740.0, 140.0), (523.3, 220.0))),
-    # B4: the lowest, and softer than the others, since most likely nobody asked for anything.
+    # B4: the lowest and a soft one, since most likely nobody asked for anything.
     "unmeant": _Earcon(((493.9, 130.0),), peak_dbfs=-18.0),
-    # A5, E5, twice: a bell across the room, "the time is up"
+    # A5, E5, twice: a bell across the room, "the time is up".
     "timer": _Earcon(((880.0, 180.0), (659.3, 240.0)) * 2, peak_dbfs=-9.0),
-    "mute": _Earcon(((880.0, 60.0), (587.3, 110.0))),  # A5, D5: a lid that closes
-    "unmute": _Earcon(((587.3, 60.0), (880.0, 110.0))),  # and opens
-    # C5, F5: slow and soft, "somebody has something to say"
+    "mute": _Earcon(((880.0, 60.0), (587.3, 110.0))),  # A5, D5: a lid closes
+    "unmute": _Earcon(((587.3, 60.0), (880.0, 110.0))),  # D5, A5: it opens
+    # C5, F5: slow and soft, "there is something to tell you".
     "announce": _Earcon(((523.3, 160.0), (698.5, 280.0)), peak_dbfs=-15.0),
 }
 
@@ -57,13 +58,12 @@ NAMES = tuple(_EARCONS)
 
 @cache
 def earcon(name: str) -> tuple[bytes, int]:
-    """Mono int16 PCM and its rate in Hz. Raises InputUnusable.
+    """Return a sound as mono int16 PCM (shape (n,)) and its rate in Hz.
 
-    Names: "wake" and "end" (we listen, and no more), "open" (we listen although nobody has called
-    us), "thinking", "done", "error", "offline" (this
-    device alone serves), "unmeant" (what we heard was not said to us), "timer", "announce" (before
-    something that nobody asked for just now), "mute", "unmute" (the microphone is closed, or open
-    again).
+    Names: "wake" and "end" (listening begins and ends), "open" (the microphone opens without a wake
+    word), "thinking", "done", "error", "offline" (only this device is available), "unmeant" (the
+    sentence was not meant for Hearth), "timer", "announce" (before speech that nobody just asked
+    for), "mute" and "unmute". Raises InputUnusable for another name.
     """
     if name not in _EARCONS:
         raise InputUnusable(f"There is no sound named {name!r}; there are {', '.join(_EARCONS)}.")
@@ -74,7 +74,7 @@ def earcon(name: str) -> tuple[bytes, int]:
 
 
 def _tone(frequency: float, ms: float) -> np.ndarray:
-    """A sine with a quieter octave, raised-cosine edges."""
+    """Make a sine with a quieter octave and raised-cosine edges; floats, shape (n,)."""
     samples = int(RATE * ms / 1000)
     time = np.arange(samples) / RATE
     wave = np.sin(2 * np.pi * frequency * time) + 0.2 * np.sin(4 * np.pi * frequency * time)
@@ -86,7 +86,7 @@ def _tone(frequency: float, ms: float) -> np.ndarray:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Write each sound into a folder, as NAME.wav. Returns the exit code."""
+    """Write each sound to a folder as NAME.wav and return the exit code."""
     if len(arguments) != 1:
         print("usage: python -m audio.earcons FOLDER", file=sys.stderr)
         return 2

@@ -1,4 +1,4 @@
-"""Begin and end of speech: a pure machine over the voice detector's probabilities."""
+"""Begin and end of speech: a pure state machine over the voice detector's probabilities."""
 
 import math
 from bisect import insort
@@ -8,62 +8,62 @@ from dataclasses import dataclass
 from audio.frames import SAMPLES_PER_MS
 from audio.vad import Voicing
 
-START_ABOVE = 0.5  # probability of a chunk that begins speech ...
-START_CHUNKS = 3  # ... when so many ...
-START_WINDOW = 4  # ... of the last so many are: one click does not
+START_ABOVE = 0.5  # probability of a voiced chunk that can begin speech ...
+START_CHUNKS = 3  # ... of which this many ...
+START_WINDOW = 4  # ... must be among the last few, so that one click does not begin speech
 STAY_ABOVE = (
     0.35  # probability that keeps speech going; lower, so that weak syllables do not end it
 )
-_PAUSE_MS = 200  # behind a pause of so long one voiced chunk alone is a blip of the noise ...
-_TOGETHER_MS = 70  # ... and speech where another follows it so soon
-HANG_OVER_MS = 700  # silence that ends speech: a pause between words is shorter, mostly
+_PAUSE_MS = 200  # after a pause this long, a single voiced chunk is taken for noise ...
+_TOGETHER_MS = 70  # ... unless another follows within this time
+HANG_OVER_MS = 700  # silence that ends speech: most pauses between words are shorter
 
 
 @dataclass(frozen=True, slots=True)
 class SpeechStarted:
-    """Somebody began to speak."""
+    """Speech began."""
 
     at: int  # first sample of the first voiced chunk
 
 
 @dataclass(frozen=True, slots=True)
 class SpeechEnded:
-    """They have been silent for the hang-over."""
+    """Speech ended: the hang-over time passed in silence."""
 
-    at: int  # sample behind the last voiced chunk: the last voiced sample
-    decided_at: int  # sample at which this became known
+    at: int  # the sample after the last voiced chunk
+    decided_at: int  # sample at which the end was decided
 
 
 class Endpointer:
-    """Takes each chunk's probability, tells when speech starts and when it has ended, in turn."""
+    """Report the start and the end of speech from the probability of each chunk."""
 
     def __init__(self, hang_over_ms: int = HANG_OVER_MS, chunk_samples: int = 512) -> None:
-        """`chunk_samples`: the detector's. `hang_over_ms` may be set anew at any time."""
+        """`hang_over_ms` may be changed at any time. `chunk_samples` is the detector's."""
         self.hang_over_ms = hang_over_ms
         self._chunk = chunk_samples
         self._after = 0
         self._recent: deque[tuple[int, bool]] = deque(maxlen=START_WINDOW)  # (first sample, voiced)
-        self._last_voiced: int | None = None  # None: nobody speaks
+        self._last_voiced: int | None = None  # None while nobody speaks
         self._person = PersonLevel()
         self._person_from = 0
-        self._last_faint = 0  # sample behind the last voiced chunk, be it somebody else's
-        self._blip: int | None = None  # sample behind a voiced chunk in a pause, alone so far
+        self._last_faint = 0  # sample after the last voiced chunk, even another person's
+        self._blip: int | None = None  # sample after a single voiced chunk in a pause
 
     @property
     def speaking(self) -> bool:
-        """Between a start and its end."""
+        """True between a start and its end."""
         return self._last_voiced is not None
 
     @property
     def last_voiced(self) -> int | None:
-        """The sample behind the last voiced chunk of the speech under way, None without any.
+        """The sample after the last voiced chunk of the current speech; None if there is none.
 
-        Others' chunks do not count.
+        Chunks of other people do not count.
         """
         return self._last_voiced
 
     def hear(self, voicing: Voicing) -> SpeechStarted | SpeechEnded | None:
-        """Take the next chunk."""
+        """Take the next chunk and return the start or the end that it completes, if any."""
         start = max(0, voicing.end - self._chunk)
         if start < self._after:
             self._listen_before(voicing)
@@ -73,11 +73,12 @@ class Endpointer:
         return self._await_end(self._last_voiced, voicing)
 
     def reset(self, after: int = 0, person_from: int = 0, goes_on: bool = False) -> None:
-        """Nobody speaks; a chunk that begins before sample `after` does not count.
+        """Start over with nobody speaking; chunks that begin before sample `after` do not count.
 
-        What is voiced before `person_from` is others' talk, if it is fainter than what is between
-        the two: when only that goes on, the person has ended. It must hold nothing that we play
-        ourselves. 0: nothing new is known of others. `goes_on`: they are those of the turn before.
+        Voiced chunks before `person_from` belong to other people if they are fainter than those
+        between the two samples: when only that talk continues, the person has finished. The range
+        must not hold anything that Hearth plays. 0 adds nothing about other people. `goes_on` keeps
+        the other people of the previous turn.
         """
         self._after, self._person_from = after, person_from
         self._recent.clear()
@@ -101,27 +102,28 @@ class Endpointer:
         return SpeechStarted(at=voiced[0])
 
     def _await_end(self, last_voiced: int, voicing: Voicing) -> SpeechEnded | None:
-        # A detector goes on for up to 0.2 s in the room's echo of the last word.
+        # A detector continues for up to 0.2 s in the room's echo of the last word.
         audible = self._person.is_audible(voicing.level)
         if voicing.probability > STAY_ABOVE and audible:
             if self._is_blip(voicing.end):
-                return None  # the next chunks tell
+                return None  # the next chunks decide
             self._last_faint = voicing.end
             if self._person.is_near(voicing.level):
                 self._last_voiced = voicing.end
                 return None
         else:
             self._person.pause(voicing.level)
-        # A pause is known in whole chunks: of so many as come next to the hang-over.
+        # A pause is known in whole chunks; take the number closest to the hang-over.
         hang_over = self.hang_over_ms * SAMPLES_PER_MS - self._chunk // 2
-        # Faint may be a word of theirs. Others who talk on make no pause where the person ends.
+        # A faint chunk may be a word of the person. Other people who keep talking leave no pause
+        # when the person ends.
         faint = max(FAINT_MS * SAMPLES_PER_MS, hang_over)
         if voicing.end - self._last_faint < hang_over and voicing.end - last_voiced < faint:
             return None
         return self._end(last_voiced, voicing.end)
 
     def _is_blip(self, end: int) -> bool:
-        """Tell whether a voiced chunk stands alone in a pause, so far."""
+        """Return True if a voiced chunk in a pause has no voiced neighbour so far."""
         before, self._blip = self._blip, None
         if end - self._last_faint < _PAUSE_MS * SAMPLES_PER_MS:
             return False
@@ -135,32 +137,32 @@ class Endpointer:
         return SpeechEnded(at=at, decided_at=decided_at)
 
 
-# Whose voice is it? The person's level beside that of those who talked before the person did.
-#
-# Where nobody did, everything voiced is the person's: how loud one person speaks varies as much as
-# two persons differ.
+# Below: telling the person's voice from others, by the level of those who talked before. If nobody
+# did, everything voiced is the person's: one person's loudness varies as much as that of two.
 
 
-FAINT_MS = 900  # voiced, but not near the person's level for so long: it is others who talk on
-_CHUNKS = 8  # that a level is taken over, 0.26 s with Silero's: a syllable or two
-_LOUD = 0.8  # of what is voiced is fainter than the person's level, or that of who talked before
-_OTHERS = 0.9  # of what was voiced before is fainter than the others' loud level
-_LEAST = 5  # chunks of it; fewer are no talk
-_APART_DB = 2.5  # below the wake word are others; else it may be the person who talked before
-_OVER_DB = 1.0  # the others at least is somebody louder
-_NEAR_DB = 2.5  # below the person's level is always the person
-_AUDIBLE_DB = 24.0  # below the loudest chunk of the turn is only its echo
-_FLOOR = 0.1  # of all chunks, before and in the turn, are fainter than the room's noise
+FAINT_MS = 900  # voiced, but below the person's level for this long: other people are talking
+_CHUNKS = 8  # chunks that a level is averaged over: 0.26 s with Silero, a syllable or two
+# quantile of the voiced chunks that is the loud level of the person, or of the talk before
+_LOUD = 0.8
+_OTHERS = 0.9  # quantile of the chunks voiced before that is the others' loud level
+_LEAST = 5  # fewer voiced chunks than this are not talk
+# talk this far below the wake word is other people's; louder talk may be the same person's
+_APART_DB = 2.5
+_OVER_DB = 1.0  # somebody this much louder than the others is the person
+_NEAR_DB = 2.5  # down to this far below the person's level is always the person
+_AUDIBLE_DB = 24.0  # further below the loudest chunk of the turn is only its echo
+_FLOOR = 0.1  # quantile of all chunks, before and in the turn, that is the room's noise
 _ABOVE_FLOOR_DB = 1.5
 _DIGITAL_SILENCE_DB = -120.0
 
 
 class PersonLevel:
-    """One turn's. Levels are of chunks, in dB; None, where none is measured, is the person's."""
+    """The level of one turn's person. Levels are of chunks, in dB; None counts as the person's."""
 
     def __init__(self) -> None:
         self._powers: deque[float] = deque(maxlen=_CHUNKS)
-        self._before: list[float] = []  # sorted, as the next two
+        self._before: list[float] = []  # sorted, like the next two
         self._word: list[float] = []
         self._levels: list[float] = []
         self._others: float | None = None
@@ -168,9 +170,9 @@ class PersonLevel:
         self._heard: list[float] = []  # raw levels of every chunk, sorted
 
     def background(self, level: float | None, voiced: bool, own: bool = False) -> None:
-        """A chunk from before the turn's speech.
+        """Take a chunk from before the turn's speech.
 
-        `own`: what is voiced of it may be the person, who said the wake word.
+        `own`: if voiced, it may be the person, who said the wake word.
         """
         if level is not None:
             insort(self._heard, level)
@@ -179,24 +181,24 @@ class PersonLevel:
                 insort(self._word if own else self._before, smooth)
 
     def next_turn(self) -> "PersonLevel":
-        """Of another turn with the same people: who the others are is known already."""
+        """Return the state for another turn with the same people, whose level is known already."""
         after = PersonLevel()
         after._others = self._others
         return after
 
     def begin(self) -> None:
-        """The person begins to speak."""
+        """Note that the person begins to speak."""
         self._levels.clear()
         self._loudest = _DIGITAL_SILENCE_DB
         if len(self._before) < _LEAST:
             return
         talk = self._before[int(len(self._before) * _LOUD)]
-        # Who was as loud as the wake word may have been the person, talking to somebody else.
+        # Talk as loud as the wake word may have been the same person talking to somebody else.
         if not self._word or talk < self._word[-1] - _APART_DB:
             self._others = self._before[int(len(self._before) * _OTHERS)]
 
     def is_audible(self, level: float | None) -> bool:
-        """A chunk of the turn: can it be speech, or only what a room or a voice leaves behind?"""
+        """Return True if a chunk of the turn can be speech, not just noise or an echo."""
         if level is None:
             return True
         insort(self._heard, level)
@@ -205,18 +207,18 @@ class PersonLevel:
         return level >= max(self._loudest - _AUDIBLE_DB, floor + _ABOVE_FLOOR_DB)
 
     def is_near(self, level: float | None) -> bool:
-        """A voiced chunk of the turn: is it the person's?"""
+        """Return True if a voiced chunk of the turn is the person's."""
         if level is None or self._others is None:
             return True
         smooth = self._smooth(level)
         insort(self._levels, smooth)
         loud = self._levels[int(len(self._levels) * _LOUD)]
         if loud < self._others + _OVER_DB:
-            return True  # only they have spoken yet
+            return True  # only the others have spoken yet
         return smooth >= min(loud - _NEAR_DB, (loud + self._others) / 2)
 
     def pause(self, level: float | None) -> None:
-        """A chunk of the turn that is not voiced."""
+        """Take a chunk of the turn that is not voiced."""
         if level is not None:
             self._smooth(level)
 

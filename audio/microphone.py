@@ -1,6 +1,6 @@
-"""A microphone as a frame source: one opening of it, which ends when the device goes.
+"""A microphone as a frame source that ends when the device goes.
 
-`audio.steady` is the one that heals.
+`audio.steady` adds the recovery.
 """
 
 import asyncio
@@ -30,39 +30,39 @@ from audio.timing import LoopClock
 
 BLOCK_MS = 80  # bare capture costs 0.35 % of a core with it, 1.3 % with 20
 QUEUE_MS = 2000  # a listener that is further behind than this loses sound
-STOPPED_S = 1.0  # without a block for so long, a stream that gave some has stopped
+STOPPED_S = 1.0  # a stream that has given sound counts as stopped after this long without a block
 FIRST_BLOCK_S = 4.0  # PulseAudio was seen to take 2.0 s for the first one
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Piece of sound that a device hands over at a time."""
+    """A block of sound as the device hands it over."""
 
     pcm: bytes  # int16 of all channels, interleaved, at the device's rate
-    at: float  # seconds of the clock, when it came
+    at: float  # arrival time by the clock, in seconds
 
 
 class Blocks:
-    """A bounded queue from PortAudio's thread to the loop. Full, it drops the oldest block."""
+    """A bounded queue from PortAudio's thread to the event loop; drops the oldest if full."""
 
     def __init__(
         self, size: int, now: Callable[[], float], news: Callable[[], None] | None = None
     ) -> None:
-        """`size`: in blocks. `now`: reads the clock, from any thread. `news` is called on the
-        running loop after a block, or the end, has come."""
+        """`size` is in blocks. `now` reads the clock from any thread. `news` is called on the
+        running event loop after a block, or the end, has come."""
         self.dropped = 0
         self._loop = asyncio.get_running_loop()
         self._now = now
         self._news = news
         self._lock = threading.Lock()
         self._queue: deque[Block] = deque(maxlen=size)
-        self.ended = False  # whether no block will follow those that wait
+        self.ended = False  # no block will follow those that wait
         self._changed = asyncio.Event()
 
     def put(self, pcm: bytes, lost: bool, may_wait: bool = False) -> None:
-        """Add a block; `lost`: PortAudio had to throw one away before it. Any thread.
+        """Add a block; `lost` means that PortAudio dropped one before it. Any thread.
 
-        `may_wait`: nobody is told; it is taken with the next one that may not.
+        With `may_wait` the listener is not woken; it takes the block together with a later one.
         """
         block = Block(pcm, self._now())
         with self._lock:
@@ -72,17 +72,17 @@ class Blocks:
             self._tell()
 
     def end(self) -> None:
-        """No block will follow. Any thread."""
+        """Note that no block will follow. Any thread."""
         self.ended = True
         self._tell()
 
     def take(self) -> Block | None:
-        """The oldest block that waits, None where none does."""
+        """Take the oldest waiting block; None if there is none."""
         with self._lock:
             return self._queue.popleft() if self._queue else None
 
     async def get(self) -> Block | None:
-        """The next block, None after the last."""
+        """Wait for the next block; None after the last."""
         while True:
             self._changed.clear()
             if (block := self.take()) is not None:
@@ -92,7 +92,7 @@ class Blocks:
             await self._changed.wait()
 
     def _tell(self) -> None:
-        # The loop may be over before a stream that could not be closed.
+        # The event loop may end before a stream that could not be closed.
         with contextlib.suppress(RuntimeError):
             self._loop.call_soon_threadsafe(self._wake)
 
@@ -103,9 +103,9 @@ class Blocks:
 
 
 class DeviceCapture:
-    """Records from a device of PortAudio.
+    """Record from a PortAudio device.
 
-    It asks for 16 kHz and as few channels as will do; what the device has instead it takes.
+    It asks for 16 kHz and as few channels as suffice, and accepts what the device offers instead.
     """
 
     def __init__(
@@ -116,10 +116,9 @@ class DeviceCapture:
         channel: int | None = None,
         patient: bool = False,
     ) -> None:
-        """`device`: a name as `list_devices` gives it. `block_ms`: 20 to 80, of what PortAudio
-        hands over at a time. `channel`: which one is listened to, from 1; None: the mean.
-        `patient`: in a quiet room the blocks come a few at once (see `QuietRoom`), where the
-        device gives one channel at SAMPLE_RATE."""
+        """`device` is a name from `list_devices`. `block_ms` is 20 to 80. `channel` is the channel
+        to use, from 1; None for the mean of all. With `patient`, blocks of a quiet room come a few
+        at once (see `QuietRoom`), if the device gives one channel at SAMPLE_RATE."""
         self.rate = SAMPLE_RATE  # Hz
         self._device = device
         self._blocks = blocks
@@ -129,7 +128,7 @@ class DeviceCapture:
         self._patient = patient
         self._quiet: QuietRoom | None = None
         self._stream: Any = None
-        self._release: Callable[[], None] = lambda: None  # tells that no stream is open
+        self._release: Callable[[], None] = lambda: None  # unregisters the stream
 
     def open(self) -> None:
         """Start recording. Blocking. Raises InputUnusable."""
@@ -141,14 +140,14 @@ class DeviceCapture:
             raise
 
     def close(self) -> None:
-        """Stop at once and give the device back. Blocking; more than once is fine."""
+        """Stop at once and release the device. Blocking; may be called more than once."""
         if self._stream is not None:
             self._stream.close(ignore_errors=True)
             self._stream = None
         self._release()
 
     def mono(self, pcm: bytes) -> bytes:
-        """The one channel of a block that is listened to, int16."""
+        """Return the chosen channel of a block, or the mean of all, as mono int16."""
         if self._channels == 1:
             return pcm
         samples = np.frombuffer(pcm, "<i2").reshape(-1, self._channels)
@@ -191,7 +190,7 @@ class DeviceCapture:
 
 
 def _negotiate(portaudio: Any, device: DeviceInfo, least: int) -> tuple[int, int]:
-    """The rate and channels that the device takes, ours if it does; at least so many channels."""
+    """Choose a rate in Hz and a channel count, 16 kHz and `least` channels if possible."""
     counts = [count for count in (1, 2, least) if least <= count <= device.channels]
     wishes = [(rate, count) for count in sorted(set(counts)) for rate in (SAMPLE_RATE, device.rate)]
     wishes += [(SAMPLE_RATE, device.channels), (device.rate, device.channels)]
@@ -205,21 +204,23 @@ def _negotiate(portaudio: Any, device: DeviceInfo, least: int) -> tuple[int, int
                 raise
         else:
             return rate, channels
-    return wishes[-1]  # if it will not take its own, opening says why
+    return wishes[-1]  # if the device refuses its own format too, opening it says why
 
 
 def _reason(error: Exception) -> str:
-    """PortAudio's own words: sounddevice puts what it was doing and a colon before them."""
+    """Extract PortAudio's message, which sounddevice puts after the action and a colon."""
     return str(error.args[0] if error.args else error).split(": ", 1)[-1]
 
 
-_SILENT_S = 1.0  # without a block for so long, the device is gone: a suspended one says nothing
+# without a block for this long, the device is gone; a suspended one gives no other sign
+_SILENT_S = 1.0
 
 
 class Microphone:
-    """Records from one device. Asks it for 16 kHz mono; takes what it has instead, and converts.
+    """Record from one device and convert to 16 kHz mono if the device cannot deliver that.
 
-    `dropped` counts blocks that were lost because nobody took them in time, by us or before us.
+    `dropped` counts blocks that were lost because they were not taken in time, in this process or
+    before it.
     """
 
     pulled = False
@@ -231,9 +232,9 @@ class Microphone:
         silent_s: float = _SILENT_S,
         channel: int | None = None,
     ) -> None:
-        """`device`: a name as `list_devices` gives it. `block_ms`: 20 to 80, what PortAudio hands
-        over at a time. `silent_s`: after so long without a block the device counts as lost.
-        `channel`: which one is listened to, counted from 1; None: the mean of all."""
+        """`device` is a name from `list_devices`. `block_ms` is 20 to 80. After `silent_s` seconds
+        without a block the device counts as lost. `channel` is the channel to use, from 1; None for
+        the mean of all. Raises ValueError if `block_ms` is out of range."""
         if not 20 <= block_ms <= 80:
             raise ValueError(f"block_ms is {block_ms}, must be 20 to 80")
         self._device = device
@@ -243,14 +244,14 @@ class Microphone:
         self.dropped = 0
 
     async def frames(self) -> AsyncGenerator[Frame, None]:
-        """Frames until the caller stops; the device is closed then, also on cancellation.
+        """Yield frames until the caller stops, then close the device, also on cancellation.
 
-        Positions count the samples taken: what was dropped is not in them.
-        Raises InputUnusable when the device cannot be opened, DeviceLost when it stops.
+        Positions count the samples taken, without those that were dropped. Raises InputUnusable if
+        the device cannot be opened, DeviceLost if it stops.
         """
         blocks = Blocks(QUEUE_MS // self._block_ms, LoopClock().monotonic)
         capture = DeviceCapture(self._device, blocks, self._block_ms, self._channel)
-        # One thread opens and closes, in this order even when the opening is cancelled half-way.
+        # One thread opens and closes, in this order even if the opening is cancelled half-way.
         thread = ThreadPoolExecutor(1, thread_name_prefix="microphone")
         loop = asyncio.get_running_loop()
         try:
@@ -284,19 +285,20 @@ class Microphone:
 
 
 class Cleaner(Protocol):
-    """Cleans the microphone's frames, on the microphone's own way to the ear."""
+    """Processing of the microphone's frames, such as echo cancellation."""
 
     def clean(self, pcm: bytes) -> bytes:
-        """A frame (FRAME_BYTES, 16 kHz mono int16) without our own voice; as long as it was."""
+        """Return the frame (FRAME_BYTES of 16 kHz mono int16) without our own voice, in the same
+        length."""
         ...
 
     def restart(self) -> None:
-        """The microphone was opened anew."""
+        """Start over after the microphone was opened again."""
         ...
 
 
 class DeviceInput:
-    """A microphone of PortAudio."""
+    """A PortAudio microphone that can be opened many times."""
 
     def __init__(
         self,
@@ -305,8 +307,8 @@ class DeviceInput:
         block_ms: int = BLOCK_MS,
         patient: bool = False,
     ) -> None:
-        """`device`: a name as `list_devices` gives it. `channel`: which one is listened to, from 1;
-        None: the mean of all. `block_ms`: 20 to 80. `patient`: see DeviceCapture."""
+        """`device` is a name from `list_devices`. `channel` is the channel to use, from 1; None for
+        the mean of all. `block_ms` is 20 to 80, else ValueError. `patient`: see DeviceCapture."""
         if not 20 <= block_ms <= 80:
             raise ValueError(f"block_ms is {block_ms}, must be 20 to 80")
         self.name = device
@@ -340,35 +342,37 @@ class Opening:
         self.capture = capture
         self.blocks = blocks
         self.since = now
-        self.first_at: float | None = None  # when the first block came
-        self.deadline = now + patience_s  # without a block until then, it has stopped
-        self.late = False  # it gave sound, and has not for STOPPED_S
+        self.first_at: float | None = None  # arrival of the first block
+        # the stream counts as stopped if no block comes until then
+        self.deadline = now + patience_s
+        self.late = False  # it gave sound, but none for STOPPED_S
         self._dropped = 0
         self._resampler = Resampler(capture.rate, SAMPLE_RATE)
 
     def take(self, block: Block) -> tuple[bytes, bytes, float]:
-        """A block as mono at the device's rate and at 16 kHz, and its seconds."""
+        """Return a block as mono int16 at the device's rate and at 16 kHz, and its length in
+        seconds."""
         self.note(block)
         mono = self.capture.mono(block.pcm)
         return mono, self._resampler.push(mono), len(mono) / 2 / self.capture.rate
 
     def note(self, block: Block) -> None:
-        """It gives sound."""
+        """Note that sound arrives."""
         if self.first_at is None:
             self.first_at = block.at
         self.deadline = block.at + STOPPED_S
         self.late = False
 
     def expect_by(self, at: float) -> None:
-        """Wait for a block until then at most."""
+        """Expect the next block by `at` at the latest."""
         self.deadline = min(self.deadline, at)
 
     def be_late(self, now: float) -> None:
-        """It has as much time again to go on by itself: a new stream would have to begin anew."""
+        """Give the stream STOPPED_S more to go on by itself; a new one would start over."""
         self.late = True
         self.deadline = now + STOPPED_S
 
     def newly_dropped(self) -> int:
-        """Blocks that were lost before the one that was taken last."""
+        """Return the number of blocks lost since the last call."""
         before, self._dropped = self._dropped, self.blocks.dropped
         return self._dropped - before

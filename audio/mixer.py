@@ -1,4 +1,4 @@
-"""Mixes the loudspeaker's streams, sample by sample. No device, no clock, no loop in here."""
+"""Mix the loudspeaker's streams sample by sample. Uses no device, clock or event loop."""
 
 import math
 import threading
@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from audio.player import StreamName
 
 RATE = 48_000  # Hz
-CAPACITY = 3 * RATE  # samples that one stream may hold
-SMOOTH_MS = 5  # over which a step in the sound is spread
+CAPACITY = 3 * RATE  # most samples that one stream may hold
+SMOOTH_MS = 5  # time over which a step in the sound is smoothed
 
 Samples = NDArray[np.int16]
 Wave = NDArray[np.float32]
@@ -22,45 +22,47 @@ Wave = NDArray[np.float32]
 _SMOOTH = (
     0.5 + 0.5 * np.cos(np.pi * np.arange(1, RATE * SMOOTH_MS // 1000) * 1000 / (RATE * SMOOTH_MS))
 ).astype(np.float32)
-_PAST_BLOCKS = 128  # that can be counted and called back; more than any device holds
+_PAST_BLOCKS = 128  # blocks that can be counted and called back; more than any device holds
 
 
 @dataclass(frozen=True, slots=True)
 class _Handed:
-    """A stream's part of one block."""
+    """A stream's part of one block that was handed to the device."""
 
     begin: int  # samples of the stream before it
-    sounds_at: float  # seconds: when its first sample leaves the loudspeaker
+    sounds_at: float  # time in seconds at which its first sample leaves the loudspeaker
     sound: Samples
 
 
 class Track:
-    """One stream: its queue and its position. `put`, `end`, `stop` are for one thread, `take` and
-    `smooth` for the device's."""
+    """One stream: its queue and its position.
+
+    `put`, `end` and `stop` are for one thread, `take` and `smooth` for the device's thread.
+    """
 
     def __init__(self) -> None:
-        self.underruns = 0  # times that it ran dry and went on afterwards
+        self.underruns = 0  # times that it ran dry and continued afterwards
         self._lock = threading.Lock()
         self._pieces: deque[Samples] = deque()
         self.waiting = 0  # samples not yet handed over
         self.handed = 0  # samples handed over since the beginning
         self._past: deque[_Handed] = deque(maxlen=_PAST_BLOCKS)
-        self._told = 0  # the position as it was told last
-        self._dry = False  # it ran dry, and more was to come
+        self._told = 0  # the last reported position
+        self._dry = False  # it ran dry although more was to come
         self._ended = True
-        self._joined = False  # the next sample goes on where the last one was
-        self._sounds = False  # that sample was of its sound
-        self._last = 0.0  # the last sample that was given to the mix
-        self._step = 0.0  # in the sound, that is being spread
-        self._spread = len(_SMOOTH)  # samples of that which are over
+        self._joined = False  # the next sample continues from the last one
+        self._sounds = False  # the last sample belonged to the stream's sound
+        self._last = 0.0  # the last sample given to the mix
+        self._step = 0.0  # the step that is being smoothed
+        self._spread = len(_SMOOTH)  # samples of the smoothing that are done
 
     @property
     def quiet(self) -> bool:
-        """Nothing waits and nothing fades."""
+        """True if nothing waits and nothing fades."""
         return not self.waiting and not self._fades
 
     def put(self, sound: Samples) -> None:
-        """Queue mono samples at RATE. Raises OverflowError beyond CAPACITY."""
+        """Queue mono int16 samples at RATE. Raises OverflowError beyond CAPACITY."""
         if not len(sound):
             return
         with self._lock:
@@ -72,12 +74,13 @@ class Track:
             self._dry = self._ended = False
 
     def end(self) -> None:
-        """Mark what was put as whole: when it has been played, silence is no underrun."""
+        """Mark the sound as complete: silence after it is not an underrun."""
         with self._lock:
             self._ended, self._dry = True, False
 
     def stop(self) -> None:
-        """Drop what waits. What the device holds already counts as played: it will be heard."""
+        """Drop the waiting samples. Samples in the device count as played, because they will be
+        heard."""
         with self._lock:
             self._pieces.clear()
             self.waiting = 0
@@ -86,13 +89,13 @@ class Track:
             self._ended, self._dry = True, False
 
     def position(self, now: float) -> int:
-        """Samples that have left the loudspeaker by then; never fewer than were told before."""
+        """Return the samples that have left the loudspeaker by `now`; it never decreases."""
         with self._lock:
             self._told = max(self._told, self._heard(now))
             return self._told
 
     def rewind(self, at: float) -> None:
-        """The device has gone at that moment: what had not left the loudspeaker waits again."""
+        """Put back what had not left the loudspeaker at time `at`, when the device was lost."""
         with self._lock:
             heard = self._heard(at)
             for block in reversed(self._past):
@@ -106,7 +109,10 @@ class Track:
             self._sounds, self._last, self._spread = False, 0.0, len(_SMOOTH)
 
     def take(self, samples: int, sounds_at: float) -> tuple[Samples | None, bool]:
-        """Up to so many samples, None for none, and whether they go on where the last ones were."""
+        """Take up to `samples` samples; None if there are none.
+
+        The second value is True if they continue directly from the last ones.
+        """
         with self._lock:
             joined, self._joined = self._joined, True
             self._dry = self.waiting < samples and not self._ended
@@ -126,10 +132,11 @@ class Track:
             return sound, joined
 
     def smooth(self, sound: Samples | None, samples: int, *, joined: bool) -> Wave | None:
-        """A block of the stream: its sound, then silence, without a step. None: all silence.
+        """Return a block of floats: the sound, then silence, without a step. None if it is all
+        silence.
 
-        Where a stream begins, ends or is cut off with a step, that step dies away over SMOOTH_MS;
-        sound that begins and goes on without one is untouched.
+        If a stream begins, ends or is cut off with a step, the step fades over SMOOTH_MS. Other
+        sound is unchanged.
         """
         taken = 0 if sound is None else len(sound)
         if not taken and not self._fades:
@@ -173,9 +180,9 @@ class Track:
 
 DUCK_DB = -18.0
 DOWN_MS = 50
-UP_MS = 150  # a multiple of DOWN_MS
-HOLD_MS = 400  # ringing stays down in pauses between words
-KNEE = 0.9  # of full scale; above it loud sums are bent instead of cut
+UP_MS = 150  # must be a multiple of DOWN_MS
+HOLD_MS = 400  # ringing stays quiet during pauses between words
+KNEE = 0.9  # share of full scale above which loud sums are compressed instead of clipped
 
 _FULL = 32767.0
 _HOLD = RATE * HOLD_MS // 1000  # samples
@@ -183,17 +190,18 @@ _WORDS: tuple[StreamName, ...] = ("voice", "announcements")
 
 
 class Ramp:
-    """A gain between 1 and DUCK_DB that moves in straight lines, whatever the blocks' sizes."""
+    """A gain between 1 and DUCK_DB that moves linearly, independent of the block sizes."""
 
     def __init__(self) -> None:
         self._length = RATE * UP_MS // 1000
         self._stride = UP_MS // DOWN_MS
-        self._at = 0  # 0: as loud as it is; self._length: all the way down
+        self._at = 0  # 0: full gain; self._length: fully ducked
         depth = 1.0 - 10 ** (DUCK_DB / 20)
         self._gains = (1.0 - depth * np.arange(self._length + 1) / self._length).astype(np.float32)
 
     def run(self, samples: int, *, down: bool) -> Wave:
-        """The gain of each of the next samples, on the way down or up."""
+        """Return the gain of each of the next samples on the way down or up; float32, shape
+        (samples,)."""
         if self._at == (self._length if down else 0):
             return np.full(samples, self._gains[self._at])
         step = self._stride if down else -1
@@ -203,9 +211,9 @@ class Ramp:
 
 
 class Mixer:
-    """All streams in one. `mix` belongs to the device's thread, all else to one other thread.
+    """Mix all streams. `mix` belongs to the device's thread, everything else to one other thread.
 
-    What comes out does not depend on how it is cut into blocks.
+    The output does not depend on how it is cut into blocks.
     """
 
     def __init__(self) -> None:
@@ -214,28 +222,29 @@ class Mixer:
         self._ducked = False
         self._words_gain = Ramp()
         self._ringing_gain = Ramp()
-        self._since_words = _HOLD  # samples without words, no more than that
+        self._since_words = _HOLD  # samples without words, at most _HOLD
 
     @property
     def quiet(self) -> bool:
-        """Nothing waits and nothing sounds any more."""
+        """True if nothing waits and nothing sounds any more."""
         return all(track.quiet for track in self.tracks.values())
 
     def duck(self, on: bool) -> None:
-        """Bring words down by DUCK_DB within DOWN_MS, or back up within UP_MS."""
+        """Lower words by DUCK_DB within DOWN_MS, or raise them again within UP_MS."""
         self._ducked = on
 
     def lead_in(self, samples: int) -> None:
-        """Give so many samples of silence before anything else. Only while nobody mixes."""
+        """Put this many samples of silence before everything else. Only while nothing is mixed."""
         self._lead_in = samples
 
     def rewind(self, at: float) -> None:
-        """The device has gone: its next one goes on where this one was heard last, at `at`."""
+        """Prepare for another device: continue at what was last heard at time `at`."""
         for track in self.tracks.values():
             track.rewind(at)
 
     def mix(self, samples: int, sounds_at: float = 0.0) -> bytes:
-        """The next block of int16; its first sample leaves the loudspeaker at that second."""
+        """Return the next block of mono int16 at RATE; `sounds_at` is when its first sample is
+        heard."""
         lead = min(self._lead_in, samples)
         self._lead_in -= lead
         if lead == samples:
@@ -258,7 +267,7 @@ class Mixer:
         return np.rint(limited(total)).astype("<i2").tobytes()
 
     def _gains(self, samples: int, words: int) -> dict[StreamName, Wave]:
-        """Of a block in which words sound for its first `words` samples."""
+        """Return the gains of a block in which words sound for the first `words` samples."""
         gain = self._words_gain.run(samples, down=self._ducked)
         if words:
             self._since_words = 0
@@ -274,7 +283,7 @@ def _length(sound: Samples | None) -> int:
 
 
 def limited(mix: Wave) -> Wave:
-    """Bend what is louder than KNEE so that it never passes full scale. In place."""
+    """Compress what exceeds KNEE so that it never passes full scale. Changes `mix` in place."""
     knee = KNEE * _FULL
     over = np.abs(mix) - knee
     loud = over > 0

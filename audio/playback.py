@@ -19,39 +19,42 @@ from audio.mixer import RATE, Mixer
 from audio.resampling import Conversion
 from audio.timing import Clock
 
-BLOCK_MS = 10  # what the device takes at a time
+BLOCK_MS = 10  # length of a block that the device takes
 LATENCY_S = (
-    0.04  # asked of PortAudio, which makes 60 ms of it: silent in time, and no gap under load
+    # requested from PortAudio, which makes it 60 ms: stops quickly enough, with no gap under load
+    0.04
 )
-# After the mixer's own rate: what cards take. A sound server takes any and resamples by itself.
+# Rates to try after the mixer's own: those that cards support. A sound server accepts any rate and
+# resamples by itself.
 _RATES = (RATE, 44_100, 24_000, 22_050, 16_000)  # Hz
-_STEP = RATE * BLOCK_MS // 1000  # samples that are mixed at a time for a device of another rate
+_STEP = RATE * BLOCK_MS // 1000  # samples mixed at a time for a device of another rate
 
 
-_WINDOW = 20  # blocks, over which the device's times are looked at
-_TOLD_S = 0.005  # less is no silence: the times of a device are that much out
+_WINDOW = 20  # blocks over which the device's times are observed
+_TOLD_S = 0.005  # times from a device are this inexact, so less is not reported as silence
 
 
 class Stalls:
-    """Watches how much later each block sounds than those before it have taken to play.
+    """Detect silence from stalls by how much later each block sounds than it should.
 
-    A device that tells of a stall knows its own buffer at once, but what lies behind that only
-    after a moment; and some stall without telling. So the silence of a stall is told with the
-    block that follows it, and what shows later, for a whole window, at its end. A slow change is
-    the difference of two clocks and is no silence.
+    A device that reports a stall knows its own buffer at once, but the delay behind the buffer only
+    a moment later; some devices stall without a report. So the silence of a reported stall is
+    returned with the next block, and silence that shows later, over a whole window, at the window's
+    end. A slow change is the drift of two clocks and not silence.
     """
 
     def __init__(self) -> None:
         self._handed = 0.0  # seconds of sound before this block
-        self._late: float | None = None  # seconds of the device's time, when nothing was handed
-        self._blocks = 0  # of the window
-        self._least = 0.0  # seconds that all of them were later than that
+        self._late: float | None = None  # delay in seconds of the device's time, before any silence
+        self._blocks = 0  # blocks in the window
+        self._least = 0.0  # seconds by which all blocks of the window were later
 
     def note(self, seconds: float, sounds_at: float, stalled: bool) -> float:
-        """Seconds of silence that came before a block and were not told yet.
+        """Return the seconds of silence before a block that were not reported yet.
 
-        `seconds`: the block's length. `sounds_at`: when its first sample sounds, by any clock that
-        runs evenly; 0 where the device cannot tell. `stalled`: there was nothing to play before it.
+        `seconds` is the block's length. `sounds_at` is when its first sample is heard, by any
+        steady clock; 0 if the device cannot tell. `stalled`: there was nothing to play before the
+        block.
         """
         late = sounds_at - self._handed
         self._handed += seconds
@@ -74,42 +77,46 @@ class Stalls:
 
 
 class Reference(Protocol):
-    """Takes what goes to the loudspeaker, from the output's own thread."""
+    """A consumer of the sound that goes to the loudspeaker, called from the output's thread."""
 
     def played(self, pcm: bytes, rate: int) -> None:
-        """The next block of mono int16 that the device took, silence too. Must not block."""
+        """Take the next block of mono int16 that the device accepted, including silence. Must not
+        block."""
         ...
 
     def stalled(self, seconds: float) -> None:
-        """The device was silent so long before the next block, for want of one; 0: about so long,
-        or nobody knows how long. Must not block."""
+        """Note that the device was silent for `seconds` before the next block because none came.
+
+        0 means that the length is unknown or negligible. Must not block.
+        """
         ...
 
 
-_Begin = Callable[[Any, int, int, int], object]  # with PortAudio, the device's index, Hz, channels
+# takes PortAudio, the device's index, the rate in Hz and the channels
+_Begin = Callable[[Any, int, int, int], object]
 
 
 class DevicePlayback:
-    """Plays on a device of PortAudio, at the mixer's rate and in one channel where it may.
+    """Play on a PortAudio device, at the mixer's rate and in one channel if possible.
 
-    `look`, `open` and `close` block; `open` comes first.
+    `look`, `open` and `close` block. Call `open` first.
     """
 
     def __init__(
         self, device: str, mixer: Mixer, clock: Clock, reference: Reference | None = None
     ) -> None:
-        """`device`: a name as `list_devices` gives it. `reference` is told of all that is played,
-        at the device's rate."""
-        self.asked_at = clock.monotonic()  # when the device was opened, or asked for sound last
-        self.gaps = 0  # times that it had nothing to play, for this process was not there in time
+        """`device` is a name from `list_devices`. `reference` gets everything that is played, at
+        the device's rate."""
+        self.asked_at = clock.monotonic()  # when the device was opened or last asked for sound
+        self.gaps = 0  # times that it had nothing to play because this process was late
         self._device = device
         self._mixer = mixer
         self._clock = clock
         self._reference = reference
         self._stream: Any = None
-        self._rate = RATE  # Hz, the device's
+        self._rate = RATE  # the device's rate in Hz
         self._channels = 1
-        self._latency = 0.0  # seconds from the hand-over to the air, where the device cannot tell
+        self._latency = 0.0  # seconds from the hand-over to the air, used if the device cannot tell
         self._conversion = Conversion(RATE)
         self._converted = bytearray()
         self._stalls = Stalls()
@@ -118,20 +125,20 @@ class DevicePlayback:
 
     @property
     def alive(self) -> bool:
-        """The device has not ended the stream by itself."""
+        """False after the device has ended the stream by itself."""
         return self._stream is not None and bool(self._stream.active)
 
     def look(self) -> None:
-        """Find out whether it could be opened, without a sound. Raises InputUnusable, DeviceLost,
-        and Unlisted where another stream of the process is in the way of finding it.
+        """Check whether the device could be opened, without a sound.
 
-        For one that is not open, and is not opened afterwards.
+        Raises InputUnusable, DeviceLost, or Unlisted if another stream of the process prevents a
+        new device list. For a playback that is not open and will not be opened.
         """
         self._unregister = register_stream()
         try:
             device = self._find()
-            # What a sound server lists is there; asking it for more would be a change to the sink,
-            # which its events would tell of as news.
+            # A device that the sound server lists is present. Opening it would change the sink,
+            # which the server would report as an event.
             if device.backend != "server":
                 self._look_at(device)
         finally:
@@ -149,7 +156,7 @@ class DevicePlayback:
             raise
 
     def close(self) -> None:
-        """Be silent at once and give the device back. More than once is fine."""
+        """Stop at once and release the device. May be called more than once."""
         self.leave()
         stream, self._stream = self._stream, None
         if stream is not None:
@@ -158,12 +165,15 @@ class DevicePlayback:
             self._unregister()
 
     def leave(self) -> None:
-        """Take no more from the mixer, whatever the device does from now on. Does not block."""
+        """Take nothing more from the mixer, whatever the device does. Does not block."""
         self._left = True
 
     def _find(self) -> DeviceInfo:
-        """Raises InputUnusable where PortAudio does not find it with new eyes either, and Unlisted
-        where it would need them."""
+        """Find the device, refreshing PortAudio if needed.
+
+        Raises InputUnusable if the device is not there after a refresh, Unlisted if a refresh is
+        needed but not possible.
+        """
         try:
             return find_device(self._device, "output")
         except InputUnusable as error:
@@ -171,8 +181,11 @@ class DevicePlayback:
             return find_device(self._device, "output")
 
     def _look_at(self, device: DeviceInfo) -> None:
-        """Raises DeviceLost and Unlisted: plugged in again it has another number, and the old one
-        is listed until PortAudio looks anew."""
+        """Check that the device accepts a stream, refreshing PortAudio if needed.
+
+        A device that was plugged in again has a new number, and the old one is listed until a
+        refresh. Raises DeviceLost and Unlisted.
+        """
         try:
             with chosen(device):
                 self._negotiate(device, _check)
@@ -182,8 +195,11 @@ class DevicePlayback:
                 self._negotiate(device, _check)
 
     def _renew(self, trouble: AudioError) -> None:
-        """Have PortAudio look anew. Raises Unlisted where a stream is in the way, and the trouble
-        where a sound server would have listed what there is."""
+        """Make PortAudio list the devices again.
+
+        If an open stream prevents that, raises Unlisted, or `trouble` if a sound server runs, since
+        its list is current.
+        """
         self._unregister()
         if not refresh():
             if has_server():
@@ -248,7 +264,8 @@ class DevicePlayback:
         reference.played(block, self._rate)
 
     def _delay(self, time: Any) -> float:
-        """Seconds until this block's first sample sounds; at the start the device cannot tell."""
+        """Return the seconds until this block's first sample is heard; at the start, the stream's
+        latency."""
         told = float(time.outputBufferDacTime - time.currentTime) if time is not None else 0.0
         return told if 0.0 < told < 1.0 else self._latency
 
@@ -266,14 +283,14 @@ class DevicePlayback:
 
 
 def _check(portaudio: Any, index: int, rate: int, channels: int) -> dict[str, Any]:
-    """Check what a stream of that form is opened with. Raises PortAudioError where it cannot be."""
+    """Return the arguments for such a stream. Raises PortAudioError if the device refuses them."""
     form = {"device": index, "channels": channels, "dtype": "int16", "samplerate": rate}
     portaudio.check_output_settings(**form)
     return form
 
 
 def lost(device: str, what: str) -> DeviceLost:
-    """The error about a loudspeaker that was there and is not."""
+    """Make the error for a loudspeaker that was there and has gone."""
     return DeviceLost(f"The loudspeaker ({device}) {what}; check audio.output and its cable.")
 
 

@@ -1,4 +1,4 @@
-"""Players of spoken sound: a device, a WAV file, or nowhere, behind one protocol."""
+"""Players of spoken sound: a device, a WAV file or nowhere, behind one protocol."""
 
 import asyncio
 import os
@@ -11,28 +11,28 @@ from audio.errors import InputUnusable
 from audio.resampling import Conversion
 from audio.timing import Clock, LoopClock
 
-AHEAD_SECONDS = 2.0  # how much sound a player takes before `play` waits
-EMPTY_FILE_RATE = 22_050  # Hz of a WAV file into which nothing was played
+AHEAD_SECONDS = 2.0  # sound that a player accepts before `play` waits
+EMPTY_FILE_RATE = 22_050  # rate in Hz of a WAV file into which nothing was played
 HEADER_BYTES = 44
 
 
 class Player(Protocol):
-    """Takes PCM in order and plays it without gaps. Called from the event loop's thread only."""
+    """Play PCM in order and without gaps. Called from the event loop's thread only."""
 
     async def play(self, pcm: bytes, rate: int) -> None:
-        """Queue mono int16 at `rate` Hz. Returns when accepted, which may wait for room.
+        """Queue mono int16 at `rate` Hz and return when it is accepted, which may wait for room.
 
-        A piece that is waiting when `stop` is called is dropped.
-        Raises DeviceLost when the device has gone, InputUnusable when it cannot be used at all.
+        Sound that is waiting when `stop` is called is dropped. Raises DeviceLost if the device has
+        gone, InputUnusable if it cannot be used at all.
         """
         ...
 
     async def drain(self) -> None:
-        """Return when all that was queued has really been played (or `stop` was called)."""
+        """Wait until all queued sound has been played, or `stop` is called."""
         ...
 
     def stop(self) -> None:
-        """Silence at once: drop what is queued. The player can be used again."""
+        """Stop at once and drop what is queued. The player can be used again."""
         ...
 
     @property
@@ -41,7 +41,7 @@ class Player(Protocol):
         ...
 
     async def close(self) -> None:
-        """Give up the device or finish the file."""
+        """Release the device, or finish the file."""
         ...
 
 
@@ -50,13 +50,14 @@ StreamName = Literal["voice", "announcements", "sounds", "ringing"]
 
 @runtime_checkable
 class Outputs(Protocol):
-    """A loudspeaker that plays several streams at once, each a Player of its own.
+    """A loudspeaker that plays several streams at once, each of them a Player.
 
-    `drain`, `stop` and `played_ms` of a stream are of that stream alone; closing one is nothing.
+    `drain`, `stop` and `played_ms` of a stream concern only that stream; closing a stream does
+    nothing.
     """
 
     def stream(self, name: StreamName) -> Player:
-        """The stream of that name, always the same one."""
+        """Return the stream of that name, always the same object."""
         ...
 
     def duck(self, on: bool) -> None:
@@ -64,12 +65,12 @@ class Outputs(Protocol):
         ...
 
     async def close(self) -> None:
-        """Give up the device or finish the file."""
+        """Release the device, or finish the file."""
         ...
 
 
 class OneOutput:
-    """A file, or nowhere: all streams are one, one sound after the other; nothing is ducked."""
+    """One player for all streams, which play one after the other; nothing is ducked."""
 
     def __init__(self, player: Player) -> None:
         self._player = player
@@ -85,36 +86,35 @@ class OneOutput:
 
 
 def as_outputs(sound: Outputs | Player) -> Outputs:
-    """Give what takes all streams: itself, or around the one player that there is."""
+    """Return `sound` if it has streams, else a wrapper that plays all streams on one player."""
     return sound if isinstance(sound, Outputs) else OneOutput(sound)
 
 
 class Pace:
-    """Tells how much of the accepted sound a speaker would have played by now.
+    """Track how much of the accepted sound a loudspeaker would have played by now.
 
-    Without a clock playing takes no time: all that is accepted counts as played.
+    Without a clock, playing takes no time: all accepted sound counts as played.
     """
 
     def __init__(self, clock: Clock | None) -> None:
         self._clock = clock
         self._accepted = 0.0  # seconds
-        self._ends_at = 0.0  # clock time at which what was accepted has been played
+        self._ends_at = 0.0  # clock time at which all accepted sound has been played
         self._stopped = asyncio.Event()
 
     @property
     def ahead(self) -> float:
-        """Seconds accepted and not yet played."""
+        """Seconds accepted but not yet played."""
         if self._clock is None:
             return 0.0
         return max(0.0, self._ends_at - self._clock.monotonic())
 
     @property
     def played(self) -> float:
-        """Seconds played."""
         return self._accepted - self.ahead
 
     async def wait_until(self, ahead: float) -> bool:
-        """Wait until at most `ahead` seconds are left. False: `stop` came first."""
+        """Wait until at most `ahead` seconds are left; False if `stop` came first."""
         stopped = self._stopped
         while self._clock is not None and self.ahead > ahead + 1e-9:
             await self._pause(self._clock, self.ahead - ahead, stopped)
@@ -123,13 +123,11 @@ class Pace:
         return True
 
     def accept(self, seconds: float) -> None:
-        """This much more sound is queued."""
         if self._clock is not None:
             self._ends_at = max(self._ends_at, self._clock.monotonic()) + seconds
         self._accepted += seconds
 
     def stop(self) -> None:
-        """Forget what has not been played."""
         self._accepted = self.played
         self._ends_at = 0.0
         self._stopped.set()
@@ -145,7 +143,7 @@ class Pace:
 
 
 class NullPlayer:
-    """Plays nowhere. Paced, it takes the time that a speaker would take."""
+    """Play nowhere. With `paced`, playing takes as long as on a loudspeaker."""
 
     def __init__(self, paced: bool, clock: Clock | None = None) -> None:
         self._pace = Pace((clock or LoopClock()) if paced else None)
@@ -169,11 +167,11 @@ class NullPlayer:
 
 
 class WavPlayer(NullPlayer):
-    """Plays into one mono 16-bit WAV file, which stands under its name when `close` has returned.
+    """Write a mono 16-bit WAV file, which gets its name when `close` returns.
 
-    The first piece fixes the file's rate; others are resampled. The file holds what was played:
-    a paced player cuts off at `stop` what a speaker would not have played yet.
-    Raises InputUnusable when the file cannot be written.
+    The first piece sets the file's rate; others are resampled to it. The file holds what was
+    played: with `paced`, `stop` cuts off what a loudspeaker would not have played yet. Raises
+    InputUnusable if the file cannot be written.
     """
 
     def __init__(self, path: Path, paced: bool, clock: Clock | None = None) -> None:
@@ -245,7 +243,7 @@ class WavPlayer(NullPlayer):
 
 
 def wav_header(rate: int, samples: int) -> bytes:
-    """The HEADER_BYTES in front of mono int16 PCM (RIFF/WAVE, format 1)."""
+    """Make the HEADER_BYTES (44) in front of mono int16 PCM (RIFF/WAVE, format 1)."""
     size = samples * 2
     return (
         struct.pack("<4sI4s", b"RIFF", 36 + size, b"WAVE")

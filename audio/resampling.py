@@ -1,16 +1,16 @@
-"""Changing the rate of mono int16 sound, a stream at a time or a buffer at a time, with libsoxr."""
+"""Resampling of mono int16 sound with libsoxr, as a stream or a whole buffer."""
 
 import numpy as np
 import soxr
 
-QUALITY = "HQ"  # 20 bit; costs 0.03 % of a core for 48 kHz to 16 kHz, holds back about 20 ms
+QUALITY = "HQ"  # 20 bit; costs 0.03 % of a core for 48 kHz to 16 kHz and holds back about 20 ms
 
 
 class Resampler:
-    """Changes the rate of a stream of mono int16; equal rates pass through untouched."""
+    """Resample a stream of mono int16; equal rates pass through unchanged."""
 
     def __init__(self, from_rate: int, to_rate: int) -> None:
-        """Rates in Hz, both above 0."""
+        """Rates are in Hz, both above 0."""
         self._stream = (
             None
             if from_rate == to_rate
@@ -18,7 +18,7 @@ class Resampler:
         )
 
     def push(self, pcm: bytes) -> bytes:
-        """Take a block, give what is ready: with HQ that comes in bursts, often nothing."""
+        """Take a block and return what is ready. With HQ that comes in bursts, so often nothing."""
         return self._run(pcm, last=False)
 
     def flush(self) -> bytes:
@@ -33,7 +33,7 @@ class Resampler:
 
 
 def resample(pcm: bytes, from_rate: int, to_rate: int) -> bytes:
-    """The whole buffer of mono int16 at another rate, in one go; rates in Hz."""
+    """Resample a whole buffer of mono int16; rates in Hz."""
     if from_rate == to_rate or not pcm:
         return pcm
     samples = np.frombuffer(pcm, dtype=np.int16)
@@ -41,7 +41,7 @@ def resample(pcm: bytes, from_rate: int, to_rate: int) -> bytes:
 
 
 class Conversion:
-    """Brings pieces of any rate to one rate, without a seam between pieces of the same rate."""
+    """Convert pieces of any rate to one rate, without a seam between pieces of the same rate."""
 
     def __init__(self, to_rate: int) -> None:
         self._to_rate = to_rate
@@ -49,7 +49,8 @@ class Conversion:
         self._resampler = Resampler(to_rate, to_rate)
 
     def push(self, pcm: bytes, rate: int) -> bytes:
-        """The next piece of mono int16 at `rate` Hz; the filter may hold a little of it back."""
+        """Convert the next piece of mono int16 at `rate` Hz; the filter may hold a little of it
+        back."""
         tail = b""
         if rate != self._from_rate:
             tail = self.flush()

@@ -1,4 +1,4 @@
-"""WAV files: read as if they were a microphone, read whole, and written."""
+"""WAV files as a frame source, reading and writing whole files, and decoding short sounds."""
 
 import asyncio
 import io
@@ -20,17 +20,16 @@ from audio.resampling import Resampler, resample
 from audio.timing import Clock, LoopClock
 from audio.tts.tuned import level_whole
 
-# Reads the header of a WAV file, and says in one sentence why a file is none.
-#
-# The standard library's `wave` refuses float samples, and before 3.12 extensible headers. Layout:
-# Microsoft, "Multiple Channel Audio Data and WAVE Files" and RFC 2361.
+# Header parser with one-sentence errors. The standard library's `wave` refuses float samples and,
+# before 3.12, extensible headers. Layout: Microsoft, "Multiple Channel Audio Data and WAVE Files",
+# and RFC 2361.
 
 
 _PCM = 1
 _FLOAT = 3
 _EXTENSIBLE = 0xFFFE  # the real format is in the first two bytes of the sub-format GUID
 _NAMES = {2: "ADPCM", 6: "A-law", 7: "mu-law", 17: "IMA ADPCM", 49: "GSM", 80: "MPEG", 85: "MP3"}
-_WIDTHS = {_PCM: (1, 2, 3, 4), _FLOAT: (4, 8)}  # bytes for each sample
+_WIDTHS = {_PCM: (1, 2, 3, 4), _FLOAT: (4, 8)}  # bytes per sample
 _UNKNOWN_LENGTH = 0xFFFFFFFF  # written by programs that could not go back, e.g. ffmpeg to a pipe
 _RATES = range(1_000, 768_001)  # Hz
 _CHANNELS = range(1, 65)
@@ -46,7 +45,7 @@ class WavHeader:
     width: int  # bytes of one sample of one channel
     floating: bool  # IEEE float instead of integers
     offset: int  # byte at which the sound begins
-    size: int  # bytes of sound, a whole number of sample frames, above 0
+    size: int  # bytes of sound: whole sample frames, above 0
 
     @property
     def frame_size(self) -> int:
@@ -55,7 +54,7 @@ class WavHeader:
 
 
 def open_wav(path: Path) -> BinaryIO:
-    """The file, open for reading. Raises InputUnusable, where `wave.open` has many errors."""
+    """Open the file for reading. Raises InputUnusable for every way in which that can fail."""
     try:
         mode = path.stat().st_mode
         if stat.S_ISDIR(mode):
@@ -79,7 +78,8 @@ def open_wav(path: Path) -> BinaryIO:
 def read_header(file: BinaryIO, path: Path) -> WavHeader:
     """Parse the chunks up to the sound. `path` is for the messages.
 
-    Raises InputUnusable for what is no WAV, is compressed, is empty, or is shorter than it says.
+    Raises InputUnusable if the file is not WAV, is compressed, is empty, or is shorter than its
+    header says.
     """
     length = file.seek(0, 2)
     file.seek(0)
@@ -136,42 +136,40 @@ def _truncated(path: Path, reason: str) -> InputUnusable:
     return InputUnusable(f"{path} is damaged ({reason}): record or export it again.")
 
 
-_BLOCKS_PER_SECOND = 25  # 40 ms are read at a time, so that no file is ever whole in memory
+_BLOCKS_PER_SECOND = 25  # 40 ms are read at a time, so that a whole file is never in memory
 
 
 class WavSource:
-    """A frame source that plays a WAV file: any PCM or float, any rate, channels mixed to one.
-
-    16 kHz mono 16-bit comes through bit for bit. The last frame is filled up with silence.
-    Each call of `frames` begins anew.
-    """
+    """A frame source that plays a WAV file: any PCM or float, any rate, channels mixed to one."""
 
     def __init__(self, path: Path | str, *, realtime: bool, clock: Clock | None = None) -> None:
-        """`realtime`: each frame comes when its last sample would have been spoken, by `clock`."""
+        """With `realtime`, each frame comes when its last sample would have been spoken, by
+        `clock`."""
         self._path = Path(path)
         self._clock = (clock or LoopClock()) if realtime else None
         self.pulled = not realtime
 
     async def frames(self) -> AsyncGenerator[Frame, None]:
-        """The file's frames. Raises InputUnusable, one sentence, for whatever is wrong with it."""
+        """Yield the file's frames. Raises InputUnusable, one sentence, if it cannot be read."""
         began = self._clock.monotonic() if self._clock else 0.0
         for frame in _frames(self._path):
             if self._clock:
-                # Counted from the start, not from the last frame: late wake-ups do not add up.
+                # Counted from the start, not from the last frame, so that late wake-ups do not add
+                # up.
                 due = began + frame.end / SAMPLE_RATE
                 await self._clock.sleep(max(0.0, due - self._clock.monotonic()))
             else:
-                await asyncio.sleep(0)  # a two-hour file must not keep the loop to itself
+                await asyncio.sleep(0)  # A two-hour file must not block the event loop.
             yield frame
 
 
 def read_wav(path: Path | str) -> bytes:
-    """The whole file as 16 kHz mono int16. Raises InputUnusable."""
+    """Read the whole file as 16 kHz mono int16. Raises InputUnusable."""
     return b"".join(_blocks(Path(path)))
 
 
 def write_wav(path: Path | str, pcm: bytes, rate: int) -> None:
-    """Write mono int16 at `rate` Hz. Raises InputUnusable when the file cannot be written."""
+    """Write mono int16 at `rate` Hz. Raises InputUnusable if the file cannot be written."""
     try:
         with Path(path).open("wb") as plain, wave.open(plain, "wb") as file:
             file.setnchannels(1)
@@ -192,7 +190,7 @@ def _frames(path: Path) -> Iterator[Frame]:
 
 
 def _blocks(path: Path) -> Iterator[bytes]:
-    """16 kHz mono int16 in pieces of any length."""
+    """Yield 16 kHz mono int16 in pieces of any length."""
     with open_wav(path) as file:
         header = read_header(file, path)
         resampler = Resampler(header.rate, SAMPLE_RATE)
@@ -209,45 +207,44 @@ def _blocks(path: Path) -> Iterator[bytes]:
 
 
 def _mono(raw: bytes, header: WavHeader) -> bytes:
-    """Sample frames as they lie in the file, as mono int16."""
+    """Convert sample frames from the file to mono int16."""
     if header.channels == 1 and header.width == 2:
         return raw
     samples = _as_float(raw, header).reshape(-1, header.channels).mean(axis=1)
-    # Full scale is 32768 on the negative side only; infinity and not-a-number occur in float files.
+    # Full scale is 32768 on the negative side only; float files may hold infinity and not-a-number.
     safe = np.nan_to_num(samples, nan=0.0, posinf=32767.0, neginf=-32768.0)
     return bytes(np.rint(safe).clip(-32768, 32767).astype("<i2").tobytes())
 
 
 def _as_float(raw: bytes, header: WavHeader) -> NDArray[np.float64]:
-    """All channels' samples, scaled to the range of int16."""
+    """Convert the samples of all channels to floats in the range of int16."""
     if header.floating:
         return np.frombuffer(raw, f"<f{header.width}").astype(np.float64) * 32768.0
-    if header.width == 1:  # the only unsigned one
+    if header.width == 1:  # the only unsigned format
         return (np.frombuffer(raw, np.uint8).astype(np.float64) - 128.0) * 256.0
-    if header.width == 3:  # numpy has no such type: set each as the upper bytes of four
+    if header.width == 3:  # numpy has no 24-bit type: use each sample as the upper bytes of four
         wide = np.zeros((len(raw) // 3, 4), np.uint8)
         wide[:, 1:] = np.frombuffer(raw, np.uint8).reshape(-1, 3)
         return wide.view("<i4").ravel().astype(np.float64) / 65536.0
     return np.frombuffer(raw, f"<i{header.width}").astype(np.float64) / 256.0 ** (header.width - 2)
 
 
-# A short sound whole in memory: one out of a sound file, as loud as our own voice.
-#
-# libsndfile decodes it. It reads some thirty formats; only those are given to it that people have
-# their sounds in, told by their first bytes, whatever the file's name.
+# Below: a short sound, decoded as a whole and levelled to our own voice. libsndfile decodes some
+# thirty formats; it gets only those that people use for sounds, recognised by their first bytes and
+# not by the file's name.
 
 
 LONGEST_S = 120.0
 MOST_CHANNELS = 8
 _CLIP_RATES = range(4_000, 192_001)  # Hz
-_BLOCK = 1 << 16  # sample frames that are decoded at a time
+_BLOCK = 1 << 16  # sample frames decoded at a time
 _FULL = 32_767.0
 _HEADS = (b"RIFF", b"RF64", b"fLaC", b"OggS", b"ID3", b"FORM")
 
 
 @dataclass(frozen=True, slots=True)
 class Clip:
-    """Mono int16 PCM."""
+    """A short sound: mono int16 PCM."""
 
     name: str  # for people, such as "doorbell.wav"
     pcm: bytes = field(repr=False)
@@ -255,12 +252,11 @@ class Clip:
 
     @property
     def seconds(self) -> float:
-        """Length in seconds."""
         return len(self.pcm) / 2 / self.rate
 
 
 def decoded(data: bytes, name: str) -> Clip:
-    """The sound in a WAV, AIFF, FLAC, OGG or MP3 file, levelled, at the mixer's rate. Blocking.
+    """Decode a WAV, AIFF, FLAC, OGG or MP3 file, levelled, at the mixer's rate (48 kHz). Blocking.
 
     Channels are mixed to one. `name` is for messages. Raises InputUnusable, one sentence.
     """
@@ -268,7 +264,7 @@ def decoded(data: bytes, name: str) -> Clip:
         raise InputUnusable(
             f"{name} is no sound file that can be played here: give WAV, FLAC, OGG or MP3."
         )
-    # Imported late: it brings a library that most processes never need.
+    # Imported late, because it loads a library that most processes never need.
     import soundfile
 
     try:
@@ -291,9 +287,10 @@ def decoded(data: bytes, name: str) -> Clip:
 
 
 def levelled(pcm: bytes, rate: int, name: str) -> Clip:
-    """Mono int16 PCM that is there already, as loud as our voice and at the mixer's rate.
+    """Make a clip of mono int16 PCM, as loud as our voice and at the mixer's rate (48 kHz).
 
-    Blocking, some 10 ms for each minute. Raises InputUnusable where it is too long.
+    Blocking, some 10 ms for each minute. Raises InputUnusable if it is longer than LONGEST_S (120
+    s) or its rate is unusual.
     """
     if rate not in _CLIP_RATES:
         raise InputUnusable(f"{name} is at {rate} Hz, which is not played here.")
@@ -303,11 +300,11 @@ def levelled(pcm: bytes, rate: int, name: str) -> Clip:
 
 
 def _read(file: Any, rate: int, name: str) -> bytes:
-    """All of an open file as mono int16 at RATE, a piece at a time: it may be long."""
+    """Read an open file as mono int16 at RATE, in pieces, because it may be long."""
     resampler, made, samples = Resampler(rate, RATE), bytearray(), 0
     for block in file.blocks(_BLOCK, dtype="float32", always_2d=True):
         samples += len(block)
-        if samples > LONGEST_S * rate:  # counted, for a header may say anything
+        if samples > LONGEST_S * rate:  # counted, because a header may claim anything
             raise _too_long(name)
         mono = np.nan_to_num(block.mean(axis=1), nan=0.0, posinf=1.0, neginf=-1.0)
         pcm = np.rint(mono.clip(-1.0, 1.0) * _FULL).astype("<i2").tobytes()
@@ -316,7 +313,7 @@ def _read(file: Any, rate: int, name: str) -> bytes:
 
 
 def _is_mp3(data: bytes) -> bool:
-    """Tell whether it begins with the eleven set bits of an MPEG audio frame (layer III)."""
+    """Return True if it starts with the eleven set bits of an MPEG audio frame (layer III)."""
     return len(data) > 1 and data[0] == 0xFF and data[1] & 0xE6 == 0xE2
 
 

@@ -1,4 +1,4 @@
-"""The loudspeaker: all streams on one device, which is opened for sound and found again."""
+"""The loudspeaker: all streams on one device, which is opened on demand and found again if lost."""
 
 import asyncio
 import logging
@@ -15,31 +15,34 @@ from audio.player import AHEAD_SECONDS, Player, StreamName
 from audio.resampling import Conversion
 from audio.timing import BoundedCalls, CallStuck, Clock, LoopClock
 
-IDLE_S = 5.0  # without sound, until the device is closed: an open one costs though it is silent
-PATIENCE_S = 3.0  # for a device that has gone; its sound waits so long
+# silence after which the device is closed, because an open one costs even if it is silent
+IDLE_S = 5.0
+PATIENCE_S = 3.0  # time for which sound waits for a device that has gone
 SILENT_S = 1.0  # a running stream that asks for nothing this long is dead
-_GRACE_S = 0.2  # before a silent device is believed to be dead
-_LOOK_S = 0.1  # between two looks at an open device
-_RETRY_S = 0.25  # between two attempts to open one that has gone
-_WAIT_S = 0.02  # between two looks at a queue
-_PART_MS = 200  # of sound, queued at a time
-# Of silence at least: what a device swallows while it starts is none of the sound.
+_GRACE_S = 0.2  # pause before a silent device counts as dead
+_LOOK_S = 0.1  # interval between checks of an open device
+_RETRY_S = 0.25  # interval between attempts to open a device that has gone
+_WAIT_S = 0.02  # interval between checks of a queue
+_PART_MS = 200  # length of sound that is queued at a time
+# The least silence before the sound, because a device may swallow its first samples.
 _LEAD_IN_MS = 40
-# Each piece of these is a sound of its own and is played to its last sample without `drain`.
+# Each piece of these streams is a sound by itself, played to its last sample without `drain`.
 _WHOLE: frozenset[StreamName] = frozenset(("sounds", "ringing"))
 
 _log = logging.getLogger(__name__)
 
 
 class Speaker:
-    """Plays all streams on one device (`Outputs`).
+    """Play all streams on one device (`Outputs`).
 
-    The device is opened at the first sound and closed when nothing has sounded for IDLE_S. One that
-    goes while it plays is looked for: within PATIENCE_S the sound goes on where it was heard last,
-    then it is dropped and whoever waits for it gets DeviceLost. The next sound tries again, once.
-    While it rests its `presence` tells whether it is there, if it is given news of the devices.
-    A stream's position is what has left the loudspeaker: what the device took, less what it says
-    it still holds. What it holds at a `stop` is heard and counts at once.
+    The device is opened at the first sound and closed after IDLE_S (5 s) of silence. If it goes
+    while it plays, it is looked for: within PATIENCE_S (3 s) the sound continues where it was last
+    heard; after that the sound is dropped and callers waiting for it get DeviceLost. The next sound
+    tries again once. While the device is closed, `presence` tells whether it is there, if it is
+    connected to the device events.
+
+    A stream's position is what has left the loudspeaker: what the device took, less what it says it
+    still holds. What it holds at a `stop` will be heard, so it counts at once.
     """
 
     def __init__(
@@ -51,8 +54,8 @@ class Speaker:
         calls: BoundedCalls | None = None,
         make: MakePlayback | None = None,
     ) -> None:
-        """`device`: a name, or "default". `lead_in_ms`: of silence behind each opening, for a
-        speaker that sleeps. `reference` is told of every block, from the device's thread."""
+        """`device` is a name or "default". `lead_in_ms` is silence after each opening, for a
+        loudspeaker that sleeps. `reference` gets every block, from the device's thread."""
         self._device = device
         self._lead_in = max(lead_in_ms, _LEAD_IN_MS) * RATE // 1000
         self._clock: Clock = clock or LoopClock()
@@ -64,12 +67,12 @@ class Speaker:
             name: _Stream(self, self._mixer.tracks[name], whole=name in _WHOLE)
             for name in get_args(StreamName)
         }
-        self._playback: DevicePlayback | None = None  # what takes sound just now
+        self._playback: DevicePlayback | None = None  # the open device
         self._opened = asyncio.Event()
         self._keeper: asyncio.Task[bool] | None = None
         self._known = False  # it was there once
-        self._failure: AudioError | None = None  # the newest, why there was no device
-        self.drops = 0  # times that sound was dropped because there was none
+        self._failure: AudioError | None = None  # the newest reason why there was no device
+        self.drops = 0  # times that sound was dropped because there was no device
         self._gaps = 0  # of devices that are closed
         self.lost = 0  # times that the device has gone while it was open
         self.presence = Presence(device, self._look, self._clock)
@@ -82,21 +85,21 @@ class Speaker:
 
     @property
     def missing(self) -> bool:
-        """There was no device when it was wanted, or looked for, last."""
+        """True if there was no device when it was last needed or looked for."""
         return self.presence.status is SpeakerStatus.MISSING
 
     @property
     def underruns(self) -> int:
-        """Times that a stream ran dry before its sound was whole."""
+        """Number of times that a stream ran dry before its sound was complete."""
         return sum(track.underruns for track in self._mixer.tracks.values())
 
     @property
     def gaps(self) -> int:
-        """Times that the device was not served in time."""
+        """Number of times that the device was not served in time."""
         return self._gaps + (self._playback.gaps if self._playback is not None else 0)
 
     async def release(self) -> bool:
-        """Close the device where it is silent. False: it is playing, or is being opened."""
+        """Close the device if it is silent; False if it is playing or being opened."""
         if self._rests:
             return True
         if self._playback is None or not self._mixer.quiet:
@@ -111,10 +114,10 @@ class Speaker:
         await self.presence.close()
         await self._calls.rest()
 
-    # --- for its streams
+    # --- for the streams
 
     async def ready(self) -> None:
-        """Return when a device takes sound. Raises AudioError where there is none."""
+        """Wait until a device takes sound. Raises AudioError if there is none."""
         while not self._opened.is_set():
             if self._keeper is None or self._keeper.done():
                 self._keeper = asyncio.create_task(self._keep(), name="speaker")
@@ -127,16 +130,15 @@ class Speaker:
                 self.raise_failure()
 
     async def wait(self, seconds: float) -> None:
-        """Let some of that time pass, with sound in a queue."""
+        """Let at most `seconds` pass, with sound in a queue."""
         await self._clock.sleep(min(seconds, _WAIT_S))
 
     def raise_failure(self) -> NoReturn:
-        """Why sound was dropped last."""
+        """Raise the error for which sound was last dropped."""
         assert self._failure is not None
         raise type(self._failure)(str(self._failure)) from self._failure
 
     def now(self) -> float:
-        """Seconds of the clock."""
         return self._clock.monotonic()
 
     # --- the device
@@ -147,7 +149,8 @@ class Speaker:
             await asyncio.wait({self._keeper})
 
     async def _keep(self) -> bool:
-        """Have a device from the first sound until the long silence. False: there is none."""
+        """Keep a device open from the first sound until IDLE_S of silence; False if there is
+        none."""
         try:
             patience, until = self._patience, 0.0
             while True:
@@ -160,7 +163,7 @@ class Speaker:
                 if not has_gone or not self._take_back(playback):
                     return True
                 now = self._clock.monotonic()
-                # One that opens and takes no sound (a suspended sink) is no better than none.
+                # A device that opens but takes no sound (a suspended sink) is no better than none.
                 if not until or playback.asked_at - opened_at > SILENT_S:
                     until = now + PATIENCE_S
                 elif now >= until:
@@ -203,7 +206,10 @@ class Speaker:
         return self._keeper is None or self._keeper.done()
 
     async def _look(self) -> bool:
-        """Tell if it could be opened. False: it is open, or is being opened. Raises AudioError."""
+        """Check that the device could be opened; False if it is open or being opened.
+
+        Raises AudioError.
+        """
         if not self._rests:
             return False
         try:
@@ -211,29 +217,29 @@ class Speaker:
         except AudioError:
             if self._rests:
                 raise
-        return self._rests  # else whoever opens it meanwhile knows better
+        return self._rests  # if it was opened in between, that result is newer
 
     async def _try(self, work: Callable[[], None], late: Callable[[], None] | None = None) -> None:
-        """Ask the device for something, one thing at a time. Raises AudioError."""
+        """Run a blocking device call, one at a time. Raises AudioError."""
         try:
-            async with self._asking:  # a look may open the device, and would be in the way
+            async with self._asking:  # a look may open the device and block another call
                 await self._calls.call(work, late)
         except CallStuck:
             raise lost(self._device, "does not react") from None
         except AudioError:
             raise
-        except Exception as error:  # the edge: whatever breaks in there, it is looked for again
+        except Exception as error:  # after any error inside, the device is looked for again
             raise lost(self._device, f"cannot be opened ({error})") from error
 
     async def _watch(self, playback: DevicePlayback, opened_at: float) -> bool:
-        """Tell whether the device has gone; False: it is not needed any longer."""
+        """Watch an open device; True if it has gone, False if it is no longer needed."""
         self._playback = playback
         self._opened.set()
         quiet_since = self._clock.monotonic()
         while True:
             await self._clock.sleep(_LOOK_S)
             if self._is_dead(playback):
-                # The whole process may have stood still, not the device.
+                # The whole process may have been suspended, not the device.
                 await self._clock.sleep(_GRACE_S)
                 if self._is_dead(playback):
                     return True
@@ -259,7 +265,7 @@ class Speaker:
             _log.error("the loudspeaker (%s) could not be closed", self._device)
 
     def _take_back(self, playback: DevicePlayback) -> bool:
-        """Tell whether the device has left something unplayed."""
+        """Put unplayed sound back in the queue; True if there is any."""
         self.lost += 1
         self._mixer.rewind(playback.asked_at)
         self.presence.missed(lost(self._device, "has gone"))
@@ -267,15 +273,16 @@ class Speaker:
 
 
 class _Stream:
-    """One of the streams, as a `Player`."""
+    """One of the streams, as a Player."""
 
     def __init__(self, speaker: Speaker, track: Track, *, whole: bool) -> None:
         self._speaker = speaker
         self._track = track
         self._whole = whole
         self._conversion = Conversion(RATE)
-        self._stops = 0  # how often `stop` was called
-        self._since: int | None = None  # drops before the sound that is being played; None: none is
+        self._stops = 0  # number of calls of `stop`
+        # `drops` before the current sound; None if there is no sound
+        self._since: int | None = None
 
     async def play(self, pcm: bytes, rate: int) -> None:
         stops, drops = self._stops, self._drops
@@ -312,24 +319,24 @@ class _Stream:
         return self._position() / RATE * 1000
 
     async def close(self) -> None:
-        """Nothing: the device is the speaker's."""
+        """Do nothing, since the device belongs to the speaker."""
 
     def _position(self) -> int:
         return self._track.position(self._speaker.now())
 
     @property
     def _drops(self) -> int:
-        """Count of drops of sound before the present one began."""
+        """The speaker's `drops` before the current sound began."""
         return self._speaker.drops if self._since is None else self._since
 
     def _check(self, drops: int) -> None:
-        """Tell whoever comes next that part of this sound was dropped."""
+        """Raise the failure if part of the current sound was dropped."""
         if self._speaker.drops != drops:
             self.stop()
             self._speaker.raise_failure()
 
     def _finish(self) -> None:
-        """No more of this sound follows."""
+        """Mark the current sound as complete."""
         self._put(self._conversion.flush())
         self._track.end()
         self._since = None

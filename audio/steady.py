@@ -1,4 +1,4 @@
-"""A microphone that heals: one source of frames for as long as the process lives."""
+"""A microphone that recovers: one source of frames for the life of the process."""
 
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -21,21 +21,21 @@ from audio.timing import (
     Result,
 )
 
-_SETTLED_S = 5.0  # of sound, after which the next loss is no failed mend
+_SETTLED_S = 5.0  # of sound, after which the next loss does not count as a failed recovery
 _NEWS_PATIENCE_S = 1.5  # for a first block, after a change among the devices
-_LONGEST_PATIENCE_S = 30.0  # for a first block, of a stream that may be suspended
-_REFRESH_S = 10.0  # between two new lists of devices where nothing has changed; each costs 40 ms
+_LONGEST_PATIENCE_S = 30.0  # for a first block of a stream that may be suspended
+_REFRESH_S = 10.0  # between two new device lists while nothing has changed; each costs 40 ms
 _BEAT_S = 1.0  # the longest wait
-_LOOK_S = 2.0  # between two looks where we are, while we are elsewhere
+_LOOK_S = 2.0  # between two checks of our place while the stream is elsewhere
 _UNTOLD_S = 60.0  # as _REFRESH_S, for a loudspeaker while we listen; each is a short gap
 _log = logging.getLogger(__name__)
 
 
 class SteadyMicrophone:
-    """Frames without end. Whatever happens to the device, it is looked for and opened again.
+    """Yield frames without end; a device that is lost is looked for and opened again.
 
-    `frames` never raises DeviceLost or InputUnusable. Positions go on over a gap: the first frame
-    behind it begins as much later as was really lost, to the nearest 80 ms.
+    `frames` never raises DeviceLost or InputUnusable. Positions advance over a gap: the next frame
+    starts later by the sound that was really lost, to the nearest 80 ms.
     """
 
     pulled = False
@@ -50,31 +50,32 @@ class SteadyMicrophone:
         before_refresh: Callable[[], Awaitable[object]] | None = None,
         calls: BoundedCalls | None = None,
     ) -> None:
-        """`before_refresh` closes the idle streams, as PortAudio looks for devices only without."""
+        """`before_refresh` closes idle streams, because PortAudio lists devices only without
+        any."""
         self._input = microphone
         self._clock = clock or LoopClock()
         self._watch = watch
         self._cleaner = cleaner
         self._calls = calls or BoundedCalls()
         self._list = DeviceList(microphone.refresh, before_refresh, self._clock)
-        # Told on the loop of every change, before the first frame that comes after it.
+        # Called on the event loop for every change, before the first frame that follows it.
         self.on_change: Callable[[MicrophoneChange], None] = lambda change: None
-        # Asked before `make_way` is followed: whether nobody is listened to.
+        # Asked before `make_way` takes effect: True if nobody is being listened to.
         self.at_rest: Callable[[], bool] = lambda: True
-        self.status = MicrophoneStatus.OPENING  # how it stands
-        self.sentence = ""  # what a person should know of it now, "" where all is well
+        self.status = MicrophoneStatus.OPENING
+        self.sentence = ""  # explanation for a person; "" if all is well
         self._alarm = Alarm(self._clock)
         self._opening: Opening | None = None
         self._positions = Positions()
         self._silence = Silence()
         self._paused = False
-        self._look = False  # where we are may have changed
-        self._look_at = 0.0  # while we are elsewhere: when to look again in any case
-        self._there = True  # the microphone was, when we looked last
-        self._failed = False  # the last attempt, or the last opening was lost
+        self._look = False  # our stream may have been moved
+        self._look_at = 0.0  # while elsewhere: when to check again in any case
+        self._there = True  # whether the last check found the microphone
+        self._failed = False  # the last attempt failed, or the last opening was lost
         self._way_wanted = self._lent = False
         self._borrower: Callable[[], Awaitable[None]] | None = None
-        self._anew = False  # the next attempt begins with a new list of the devices
+        self._anew = False  # the next attempt starts with a new device list
         self._back_off = BackOff(self._clock.monotonic())
         self._patience_s = FIRST_BLOCK_S
         self._frame_at = self._beat_at = self._clock.monotonic()
@@ -82,36 +83,37 @@ class SteadyMicrophone:
 
     @property
     def last_frame_age_s(self) -> float:
-        """Seconds since the last frame, or since frames are wanted; 0 while it is lent."""
+        """Seconds since the last frame, or since frames were requested; 0 while it is lent."""
         return 0.0 if self._lent else self._clock.monotonic() - self._frame_at
 
     @property
     def heartbeat_age_s(self) -> float:
-        """Seconds since any progress; more than a few only if listener or sound system is stuck."""
+        """Seconds since any progress; more than a few only if the listener or sound system is
+        stuck."""
         return self._clock.monotonic() - self._beat_at
 
     @property
     def dropped(self) -> int:
-        """Blocks lost because they were not taken in time, by us or before us."""
+        """Number of blocks lost because they were not taken in time, here or in PortAudio."""
         return self._dropped
 
     @property
     def reopened(self) -> int:
-        """Count of openings after the first time."""
+        """Number of openings after the first."""
         return max(0, self._openings - 1)
 
     @property
     def abandoned(self) -> int:
-        """Calls into the sound system that did not return in time."""
+        """Number of calls into the sound system that did not return in time."""
         return self._calls.abandoned
 
     @property
     def stuck(self) -> int:
-        """Count of the abandoned calls that have not returned yet; each may hold the device."""
+        """Number of abandoned calls that have not returned yet; each may hold the device."""
         return self._calls.stuck
 
     def pause(self, on: bool) -> None:
-        """Close the device, or open it again. On the loop."""
+        """Close the device, or open it again. Call it on the event loop."""
         if on is self._paused:
             return
         self._paused = on
@@ -124,22 +126,23 @@ class SteadyMicrophone:
     def make_way(self) -> None:
         """Close for a moment, so that PortAudio can see a loudspeaker that was plugged in.
 
-        Nothing happens where nothing has changed, or while somebody is listened to: ask again. It
-        is told to nobody, unless it cannot be opened again. On the loop.
+        It has no effect if nothing has changed or somebody is being listened to; call it again
+        later. Listeners of `on_change` hear of it only if the device cannot be opened again. Call
+        it on the event loop.
         """
         self._way_wanted = True
         self._alarm.ring()
 
     def lend(self, use: Callable[[], Awaitable[None]]) -> None:
-        """Close the device, await `use`, which may open it, and open it again. On the loop.
+        """Close the device, await `use`, which may open it, and open it again. On the event loop.
 
-        The status stays as it is. `use` must end within a few seconds; while paused it waits.
+        The status does not change. `use` must end within a few seconds; while paused it waits.
         """
         self._borrower = use
         self._alarm.ring()
 
     async def frames(self) -> AsyncGenerator[Frame, None]:
-        """Frames until the caller stops; the device is closed then, also on cancellation."""
+        """Yield frames until the caller stops, then close the device, also on cancellation."""
         self._frame_at = self._clock.monotonic()
         forget = self._watch.listen(self._changed) if self._watch else lambda: None
         try:
@@ -164,7 +167,7 @@ class SteadyMicrophone:
     # --- while it is open
 
     async def _listen(self, opening: Opening) -> list[Frame]:
-        """The frames of the next block; none after a wait or a change."""
+        """Return the frames of the next block; none after a wait or a change."""
         if self._look:
             await self._look_where_we_are(opening)
         elif self._way_wanted:
@@ -195,7 +198,7 @@ class SteadyMicrophone:
             self._positions.gap()
             return []
         self._failed = False
-        self._frame_at = self._clock.monotonic()  # whoever is told of a change may look at its age
+        self._frame_at = self._clock.monotonic()  # before the callback, which may read the age
         if self._silence.hear(mono, seconds):
             self._be_silent()
         else:
@@ -206,7 +209,7 @@ class SteadyMicrophone:
         return [Frame(self._cleaner.clean(frame.pcm), frame.start) for frame in frames]
 
     async def _make_way(self, opening: Opening) -> list[Frame]:
-        """Give what waits, and open it again with a new list of the devices."""
+        """Return the waiting frames, and open the device again with a new device list."""
         self._way_wanted = False
         hears = self.status in (MicrophoneStatus.LISTENING, MicrophoneStatus.SILENT)
         settled = hears and self._clock.monotonic() - opening.since >= _SETTLED_S
@@ -232,13 +235,15 @@ class SteadyMicrophone:
             self._frame_at = self._clock.monotonic()
 
     async def _stopped(self, opening: Opening) -> None:
-        """It is open and gives nothing: a busy machine, a suspended source or a dead stream."""
+        """Handle an open device that gives nothing: a busy machine, a suspended source or a dead
+        stream."""
         sentence = (
             f"{self._it} has given no sound for {STOPPED_S:g} s: check its plug, and whether the "
             "sound settings hold it back."
         )
         if opening.first_at is None:
-            # A new stream would be as silent, and this one goes on by itself when the source does.
+            # A new stream would be just as silent, and this one resumes by itself when the source
+            # does.
             self._patience_s = min(2 * self._patience_s, _LONGEST_PATIENCE_S)
         elif not opening.late:
             opening.be_late(self._clock.monotonic())
@@ -254,7 +259,7 @@ class SteadyMicrophone:
         if place is not None and place.monitor and place.name != self._input.name:
             await self._be_elsewhere(place)
         elif self.status is MicrophoneStatus.ELSEWHERE:
-            # What waits may still be of there.
+            # Waiting blocks may still come from there.
             while (block := opening.blocks.take()) is not None:
                 opening.note(block)
                 self._positions.gap()
@@ -270,18 +275,18 @@ class SteadyMicrophone:
         newly, self._there = there and not self._there, there
         self._look_at = self._clock.monotonic() + (SHORTEST_PAUSE_S if newly else _LOOK_S)
         if newly:
-            self._back_off.settle()  # the server may move us back by itself; else at once
+            self._back_off.settle()  # the server may move us back by itself; if not, we retry soon
         elif there:
-            await self._let_go()  # a new stream comes to the right place
+            await self._let_go()  # a new stream gets the right device
 
     async def _is_there(self) -> bool:
         try:
             return await self._call(self._input.is_there)
-        except Exception:  # the edge, as below
+        except Exception:  # after any error, as below
             _log.debug("the microphones could not be listed", exc_info=True)
             return False
 
-    # --- while it is not
+    # --- while it is closed
 
     async def _look_for_it(self) -> None:
         now = self._clock.monotonic()
@@ -304,7 +309,7 @@ class SteadyMicrophone:
                 f"{self._it} cannot be opened, because the sound system does not answer: restart "
                 "the sound server, or Hearth."
             )
-        except Exception as error:  # the edge: whatever breaks in there, the search must go on
+        except Exception as error:  # after any error inside, the search must go on
             _log.debug("the microphone broke while it was opened", exc_info=True)
             self._miss(f"{self._it} cannot be opened ({error}): plug it in again.")
         else:
@@ -318,18 +323,18 @@ class SteadyMicrophone:
                 self._cleaner.restart()
 
     async def _refresh_if_due(self) -> None:
-        """After a failure, PortAudio has to look anew, or it will not see what was plugged in."""
+        """Renew the device list after a failure, or PortAudio would not see new devices."""
         anew, self._anew = self._anew, False
         due = self._failed and self._list.is_old(_REFRESH_S if self._watch else 0.0)
         if (due or anew) and not self._calls.stuck:
-            await self._list.renew(self._call, once=anew)  # for nothing, no further gap
+            await self._list.renew(self._call, once=anew)  # if it fails, do not cause another gap
 
     def _miss(self, sentence: str) -> None:
         self._failed = True
         self._become(MicrophoneStatus.MISSING, sentence)
 
     async def _lose(self, sentence: str) -> None:
-        """The opening is over; it is looked for at once if it was in order until now."""
+        """Close a lost opening; it is looked for at once if it worked until now."""
         if self.status is not MicrophoneStatus.ELSEWHERE:
             self._become(MicrophoneStatus.MISSING, sentence)
         await self._let_go()
@@ -346,13 +351,13 @@ class SteadyMicrophone:
                 await self._call(opening.capture.close)
             except CallStuck:
                 _log.warning("%s cannot be closed: the sound system does not answer.", self._it)
-            except Exception:  # the edge: it is gone either way
+            except Exception:  # after any error, the device is gone either way
                 _log.debug("the microphone broke while it was closed", exc_info=True)
 
     async def _call(
         self, work: Callable[[], Result], late: Callable[[], None] | None = None
     ) -> Result:
-        """A blocking call. Each may take a few seconds, so each is a sign of life."""
+        """Run a blocking call. Each may take a few seconds, so each counts as progress."""
         self._beat()
         return await self._calls.call(work, late)
 
@@ -370,7 +375,7 @@ class SteadyMicrophone:
         await self._alarm.wait(self._clock.monotonic() + _BEAT_S)
 
     def _changed(self) -> None:
-        """Something is different among the sound devices."""
+        """Handle a change among the sound devices."""
         self._list.changed()
         self._look = True
         now = self._clock.monotonic()
@@ -381,7 +386,7 @@ class SteadyMicrophone:
             self._opening.expect_by(soon)
         self._alarm.ring()
 
-    # --- how it stands
+    # --- status
 
     @property
     def _it(self) -> str:

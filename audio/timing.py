@@ -1,4 +1,4 @@
-"""The little that sound needs to know of time."""
+"""Time for sound: clocks, waits, back-off, and blocking calls with a limit."""
 
 import asyncio
 import contextlib
@@ -10,14 +10,14 @@ from typing import Generic, Protocol, TypeVar
 
 
 class Clock(Protocol):
-    """A clock that can be replaced by a virtual one."""
+    """A clock that tests can replace by a virtual one."""
 
     def monotonic(self) -> float:
-        """Seconds that never jump back."""
+        """Return seconds that never jump back."""
         ...
 
     async def sleep(self, seconds: float) -> None:
-        """Return after that many of its seconds."""
+        """Return after `seconds` of this clock."""
         ...
 
 
@@ -32,34 +32,34 @@ class LoopClock:
 
 
 class Alarm:
-    """Wait for news, or for a moment at the latest.
+    """Wait for a signal, until a given time at the latest.
 
-    Setting a later moment costs nothing: its one task sleeps through to the moment asked for
-    before, and then for the rest.
+    Moving the time back costs nothing: the one task sleeps until the earlier time, and then for the
+    rest.
     """
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._news = asyncio.Event()
-        self._at = 0.0  # when to wake, seconds of the clock
+        self._at = 0.0  # when to wake, in seconds of the clock
         self._asleep_until = 0.0
         self._sleeping: asyncio.Task[None] | None = None
 
     def ring(self) -> None:
-        """There is news: end the wait, or the next one if nobody waits. On the loop."""
+        """End the current wait, or the next one if there is none. Call it on the event loop."""
         self._news.set()
 
     async def wait(self, until: float) -> None:
-        """Return at the moment `until` of the clock, or once there is news."""
+        """Return at time `until` of the clock, or after `ring`."""
         if self._news.is_set() or until <= self._clock.monotonic():
-            await asyncio.sleep(0)  # whoever loops on this must not starve the others
+            await asyncio.sleep(0)  # a loop around this must not starve other tasks
         else:
             self._set(until)
             await self._news.wait()
         self._news.clear()
 
     def close(self) -> None:
-        """Nobody waits any more."""
+        """Cancel the sleeping task."""
         if self._sleeping is not None:
             self._sleeping.cancel()
             self._sleeping = None
@@ -80,11 +80,11 @@ class Alarm:
         self._news.set()
 
 
-SHORTEST_PAUSE_S, LONGEST_PAUSE_S = 0.25, 2.0  # between two attempts to open it
+SHORTEST_PAUSE_S, LONGEST_PAUSE_S = 0.25, 2.0  # between two attempts to open a device
 
 
 class BackOff:
-    """When the next attempt to open it is due: at once, and then ever later while they fail."""
+    """Schedule attempts to open a device: at once, then at growing intervals while they fail."""
 
     def __init__(self, now: float) -> None:
         """Times are seconds of the clock."""
@@ -93,63 +93,63 @@ class BackOff:
         self._pause_s = 0.0
 
     def tried(self, now: float) -> None:
-        """An attempt has ended, well or not."""
+        """Note that an attempt has ended, with or without success."""
         self._tried_at = now
         self._pause_s = min(max(2 * self._pause_s, SHORTEST_PAUSE_S), LONGEST_PAUSE_S)
         self.at = now + self._pause_s
 
     def lost(self, now: float) -> None:
-        """Note that what was opened is gone. One that goes again is opened ever more slowly."""
+        """Note that the opened device is gone. If that repeats, the intervals grow too."""
         self.at = max(now, self._tried_at + self._pause_s)
 
     def news(self, now: float) -> None:
-        """Something has changed: it may work now."""
+        """Note a change among the devices, after which an attempt may succeed."""
         self.at = min(self.at, max(now, self._tried_at + SHORTEST_PAUSE_S))
 
     def settle(self) -> None:
-        """All is well, or may be: the next attempt is the first."""
+        """Reset the interval, so that the next attempt counts as the first."""
         self._pause_s = 0.0
 
 
 Result = TypeVar("Result")
 
 LONGEST_S = 5.0
-MOST_STUCK = 3  # at once; a sound system that holds so many calls gets no further one
+MOST_STUCK = 3  # at once; a sound system that holds this many calls gets no further one
 
 
 class CallStuck(Exception):
-    """A call has not returned in time; its thread was left to itself."""
+    """A call has not returned in time; its thread was abandoned."""
 
 
 class BoundedCalls:
-    """Make blocking calls off the loop, each within LONGEST_S; a longer one is abandoned.
+    """Run blocking calls off the event loop, each within LONGEST_S (5 s), and abandon longer ones.
 
-    Its thread cannot be ended; it does not keep the process from ending.
+    The thread of an abandoned call cannot be ended, but does not keep the process from ending.
     """
 
     def __init__(self, longest_s: float = LONGEST_S) -> None:
         self._longest_s = longest_s
-        self.abandoned = 0  # calls that were left to themselves so far
+        self.abandoned = 0  # number of calls abandoned so far
         self._stuck: set[threading.Thread] = set()
         self._left: set[threading.Thread] = set()  # of calls that were cancelled
 
     @property
     def stuck(self) -> int:
-        """Count of the abandoned calls that have not returned yet."""
+        """Number of abandoned calls that have not returned yet."""
         self._stuck = {thread for thread in self._stuck if thread.is_alive()}
         return len(self._stuck)
 
     @property
     def exhausted(self) -> bool:
-        """So many of them that no call is made any more."""
+        """True if so many calls are stuck that no further one is made."""
         return self.stuck >= MOST_STUCK
 
     async def call(
         self, work: Callable[[], Result], late: Callable[[], None] | None = None
     ) -> Result:
-        """Return or raise what `work` does. `late` runs behind it when nobody waits any more.
+        """Run `work` in a thread and return or raise what it does.
 
-        Raises CallStuck.
+        `late` runs after it if the caller no longer waits. Raises CallStuck.
         """
         if self.exhausted:
             raise CallStuck
@@ -166,14 +166,15 @@ class BoundedCalls:
         raise CallStuck
 
     async def rest(self) -> None:
-        """Let the calls return that were cancelled, LONGEST_S at most."""
+        """Wait for cancelled calls to return, LONGEST_S at most."""
         ended = [asyncio.to_thread(thread.join, self._longest_s) for thread in self._left]
         await asyncio.gather(*ended)
         self._left.clear()
 
 
 class _Job(Generic[Result]):
-    """One call in its thread. Whichever is first takes the token: the return, or who leaves."""
+    """One call in its thread. The first to take the token wins: the return, or the leaving
+    caller."""
 
     def __init__(self, work: Callable[[], Result], late: Callable[[], None] | None) -> None:
         self._loop = asyncio.get_running_loop()
@@ -185,11 +186,11 @@ class _Job(Generic[Result]):
         self.thread.start()
 
     def leave(self) -> bool:
-        """Nobody waits any more; what comes now is late. False: the result is on its way."""
+        """Stop waiting, so that the result counts as late; False if it is on its way."""
         return self._token.acquire(blocking=False)
 
     def leave_for_good(self) -> threading.Thread:
-        """Nobody wants the result, though it may be on its way. The thread that clears up."""
+        """Drop the result even if it is on its way, and return the thread that cleans up."""
         if self.leave():
             return self.thread
         clearing = threading.Thread(target=self._late, name="sound-call", daemon=True)
@@ -199,12 +200,12 @@ class _Job(Generic[Result]):
     def _run(self) -> None:
         try:
             settle = partial(self._succeed, self._work())
-        except Exception as error:  # it belongs to whoever called
+        except Exception as error:  # the caller gets it
             settle = partial(self._fail, error)
         if not self._token.acquire(blocking=False):
             self._late()
             return
-        # The loop may be over: then nobody misses it.
+        # The event loop may have ended; then nobody needs the result.
         with contextlib.suppress(RuntimeError):
             self._loop.call_soon_threadsafe(settle)
 

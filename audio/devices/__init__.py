@@ -1,6 +1,6 @@
-"""The sound devices of this machine: which there are, which one a name means, how loud it is there.
+"""Sound devices of this machine: listing them, finding one by name, measuring its level.
 
-`portaudio` lists and opens them, `server` asks the sound server, `watch` tells when they change.
+`portaudio` lists and opens devices, `server` asks the sound server, and `watch` reports changes.
 """
 
 import os
@@ -27,8 +27,8 @@ from audio.errors import InputUnusable
 
 # ALSA's card and device number, e.g. " (hw:1,0)". They may change from one boot to the next.
 _NUMBERS = re.compile(r"\s*\((?:plug)?hw:(\d+),(\d+)\)$")
-# ALSA's way to the sound server (of libasound2-plugins): what PortAudio has to open for any of the
-# server's devices. PipeWire's own PCM `pipewire` will not do: no device can be chosen through it.
+# ALSA's PCM for the sound server (from libasound2-plugins): PortAudio has to open it for any of the
+# server's devices. PipeWire's own PCM, `pipewire`, offers no choice of the device.
 _WAY_TO_SERVER = "pulse"
 _PEOPLE_SAY = {"input": "microphone", "output": "loudspeaker"}
 # libpulse reads these when a stream connects.
@@ -38,21 +38,21 @@ _choosing = {"input": threading.Lock(), "output": threading.Lock()}
 
 
 def list_devices(monitors: bool = False, sys: Path = SYS) -> list[DeviceInfo]:
-    """Every microphone, then every loudspeaker. Empty on a machine without sound. Blocking.
+    """List every microphone, then every loudspeaker; empty on a machine without sound. Blocking.
 
-    Where a sound server runs these are its sources and sinks, and the cards that it leaves alone;
-    else PortAudio's devices. `monitors`: with the sources that only record what a sink plays.
-    PortAudio's part is as old as its start in this process (`refresh`), the server's is new.
-    Raises InputUnusable when PortAudio is missing.
+    With a sound server these are its sources and sinks, plus the cards that it does not manage;
+    without one, PortAudio's devices. `monitors` includes the sources that only record what a sink
+    plays. PortAudio's part is as old as its last `refresh`; the server's part is current. Raises
+    InputUnusable if PortAudio is missing.
     """
     return [device for device in _survey(sys)[0] if monitors or not device.monitor]
 
 
 def find_device(name: str, kind: Kind, sys: Path = SYS) -> DeviceInfo:
-    """The device of that name, "default" for the system's choice. Blocking.
+    """Find a device by name; "default" is the system's choice. Blocking.
 
-    A part of the name or of the description will do if only one device has it. A monitor has to
-    be named in full: it is no microphone. Raises InputUnusable otherwise.
+    A part of the name or description suffices if only one device matches. A monitor must be named
+    in full because it is not a microphone. Raises InputUnusable if no device or several match.
     """
     listed, own = _survey(sys)
     devices = [device for device in listed if device.kind == kind]
@@ -77,9 +77,9 @@ def find_device(name: str, kind: Kind, sys: Path = SYS) -> DeviceInfo:
 
 
 def server_out_of_reach() -> bool:
-    """Tell whether a sound server runs that PortAudio cannot open. Blocking.
+    """Return True if a sound server runs that PortAudio cannot open. Blocking.
 
-    Raises InputUnusable when PortAudio is missing.
+    Raises InputUnusable if PortAudio is missing.
     """
     if any(device["name"] == _WAY_TO_SERVER for device in raw_devices()):
         return False
@@ -92,18 +92,19 @@ def server_out_of_reach() -> bool:
 
 @contextmanager
 def chosen(device: DeviceInfo) -> Iterator[None]:
-    """A PortAudio stream that is opened and started inside the block goes to this device.
+    """Direct PortAudio streams that are opened and started inside the block to this device.
 
-    Through a sound server PortAudio sees one device for all of the server's: which one is meant
-    is told beside it, in this process's environment. One opening at a time in each direction.
+    PortAudio sees a single device for the whole sound server, so the server's device is chosen by
+    an environment variable of this process. Only one stream per direction is opened at a time.
     """
     if device.target is None:
         yield
         return
     variable, lock = _CHOICE[device.kind], _choosing[device.kind]
-    # An opening that never returns must not keep all later ones from being tried.
+    # An opening that never returns must not block all later ones.
     held = lock.acquire(timeout=_CHOOSING_S)
-    before = os.environ.get(variable) if held else None  # else it is the hanging one's
+    # without the lock, the value belongs to the opening that hangs
+    before = os.environ.get(variable) if held else None
     os.environ[variable] = device.target
     try:
         yield
@@ -117,7 +118,7 @@ def chosen(device: DeviceInfo) -> Iterator[None]:
 
 
 def _survey(sys: Path) -> tuple[list[DeviceInfo], list[DeviceInfo]]:
-    """List what there is, and what PortAudio itself calls a device."""
+    """Return all devices to choose from, and those that PortAudio lists itself."""
     raw = raw_devices()
     names = usb_names(sys)
     own = [*_portaudio_devices(raw, "input", names), *_portaudio_devices(raw, "output", names)]
@@ -134,20 +135,20 @@ def _survey(sys: Path) -> tuple[list[DeviceInfo], list[DeviceInfo]]:
         *(_from_server(device, way, names) for device in served),
         *(device for device in own if cards[device.index] not in taken),
     ]
-    return sorted(listed, key=lambda device: device.kind), own  # "input" is before "output"
+    return sorted(listed, key=lambda device: device.kind), own  # "input" sorts before "output"
 
 
 def _default(real: list[DeviceInfo]) -> DeviceInfo:
     for device in real:
         if device.default:
-            # The server is left to choose, so that the stream follows when its choice changes.
+            # Let the server choose, so that the stream follows when its default changes.
             return replace(device, target=None)
-    # Without a declared default, or with a monitor for one, the first is as good as any.
+    # With no default, or a monitor as the default, the first device is as good as any.
     return real[0]
 
 
 def _named(name: str, devices: list[DeviceInfo], real: list[DeviceInfo]) -> list[DeviceInfo]:
-    """All that fit as well as the best of them does."""
+    """Return all devices that share the best kind of match."""
     wanted = name.casefold()
     return (
         [device for device in devices if name == device.name][:1]
@@ -188,7 +189,7 @@ def _portaudio_devices(
         card, part = _numbers(device["name"])
         usb = names.get(card, "") if card is not None else ""
         if usb and part:
-            usb += f",{part}"  # a card may be several devices
+            usb += f",{part}"  # A card may have several devices.
         devices.append(
             DeviceInfo(
                 name=usb or (name if short.count(name) == 1 else device["name"]),
@@ -205,23 +206,23 @@ def _portaudio_devices(
 
 
 def _numbers(name: str) -> tuple[int | None, int]:
-    """ALSA's numbers of the card and of the device on it, from PortAudio's name for it."""
+    """Extract ALSA's card and device numbers from PortAudio's name of the device."""
     match = _NUMBERS.search(name)
     return (int(match.group(1)), int(match.group(2))) if match else (None, 0)
 
 
-SILENCE_DBFS = -100.0  # stands for digital silence; one step of 16 bits is -90
+SILENCE_DBFS = -100.0  # returned for digital silence; one step of 16 bits is -90 dBFS
 
 _BLOCK_S = 0.05
 _PATIENCE_S = 2.5  # PulseAudio was seen to take 2.0 s for the first block
 
 
 def measure_level(device: DeviceInfo, seconds: float = 0.4) -> float | None:
-    """Listen to a microphone for so long; gives the mean (RMS) of all its channels in dBFS.
+    """Record from a microphone and return the mean level (RMS) of all channels in dBFS.
 
-    0 is a square wave of full height, SILENCE_DBFS the least. None: it cannot be opened, e.g.
-    because another program has it, or gives no sound for 3 s. Blocking; opening may never return.
-    Raises InputUnusable when PortAudio is missing.
+    0 is a full-scale square wave, SILENCE_DBFS (-100) the minimum. Returns None if the device
+    cannot be opened, for example because another program uses it, or gives no sound for 2.5 s plus
+    `seconds`. Blocking; the opening may never return. Raises InputUnusable if PortAudio is missing.
     """
     portaudio = load_portaudio()
     heard = _Heard(round(seconds / _BLOCK_S))
@@ -250,14 +251,14 @@ def measure_level(device: DeviceInfo, seconds: float = 0.4) -> float | None:
 
 
 def level_of(pcm: bytes) -> float:
-    """The mean level (RMS) of int16 samples in dBFS, SILENCE_DBFS for none."""
+    """Return the mean level (RMS) of int16 samples in dBFS, SILENCE_DBFS if there are none."""
     samples = np.frombuffer(pcm, "<i2").astype(np.float64) / 32768
     power = float(np.mean(samples**2)) if len(samples) else 0.0
     return max(SILENCE_DBFS, 10 * float(np.log10(power))) if power else SILENCE_DBFS
 
 
 class _Heard:
-    """Some blocks of sound, from PortAudio's thread."""
+    """The first `wanted` blocks of a recording, filled by PortAudio's thread."""
 
     def __init__(self, wanted: int) -> None:
         self.blocks: list[bytes] = []
@@ -267,7 +268,7 @@ class _Heard:
 
     def take(self, indata: Any, frames: int, time: Any, status: Any) -> None:
         if self._first:
-            self._first = False  # a device that wakes up may crackle
+            self._first = False  # The first block of a device that wakes up may crackle.
         elif len(self.blocks) < self._wanted:
             self.blocks.append(bytes(indata))
         else:

@@ -1,4 +1,4 @@
-"""PortAudio: its list of devices, and when it may look for devices anew."""
+"""PortAudio: loading it, its list of devices, and refreshing that list."""
 
 import atexit
 import os
@@ -21,31 +21,31 @@ Backend = Literal["alsa", "server"]
 class DeviceInfo:
     """One device in one direction; a headset is two of these."""
 
-    name: str  # what the configuration calls it; the same after a reboot or in another socket
+    name: str  # the name in the configuration; the same after a reboot or in another socket
     kind: Kind
     channels: int  # the most it offers
-    rate: int  # Hz, the rate it prefers
-    default: bool  # the system's choice when none is named
+    rate: int  # preferred rate in Hz
+    default: bool  # the system's choice if the configuration names none
     index: int  # PortAudio's number, valid in this process until PortAudio is refreshed
     description: str = ""  # for people
     backend: Backend = "alsa"
-    usb: str = ""  # "usb:vendor:product:serial", "" where it is not on USB
-    monitor: bool = False  # records what a loudspeaker plays: no microphone
-    muted: bool | None = None  # at the sound server; None: not known
-    volume: float | None = None  # at the sound server, 1.0 is as it comes; None: not known
-    # The sound server's name for it, where `chosen` has to name it; None: the server chooses.
+    usb: str = ""  # "usb:vendor:product:serial"; "" if it is not on USB
+    monitor: bool = False  # records what a loudspeaker plays, so it is not a microphone
+    muted: bool | None = None  # at the sound server; None if unknown
+    volume: float | None = None  # at the sound server, 1.0 is unchanged; None if unknown
+    # The sound server's name for the device, used by `chosen`. None: the server chooses.
     target: str | None = None
 
 
 _REFUSALS = (-9998, -9997)  # paInvalidChannelCount, paInvalidSampleRate
-_guard = threading.RLock()  # of the two below; held while PortAudio starts anew
+_guard = threading.RLock()  # guards `_streams` and PortAudio's restart
 _streams: set[object] = set()
 
 
 def load_portaudio() -> Any:
-    """The sounddevice module. It is loaded here, and late, because it needs a system library.
+    """Import the sounddevice module, late because it needs a system library.
 
-    Raises InputUnusable when the library is missing.
+    Raises InputUnusable if the library is missing.
     """
     leave_heavy_plugins_out()
     try:
@@ -59,17 +59,17 @@ def load_portaudio() -> Any:
 
 
 def wish_refused(error: Exception) -> bool:
-    """The device is fine, and it does not have the rate or the number of channels wished for.
+    """Return True if the device exists but does not support the requested rate or channel count.
 
-    `error`: sounddevice's, whose second argument is PortAudio's code, where it has one.
+    `error` is sounddevice's error, whose second argument is PortAudio's code if there is one.
     """
     return len(error.args) > 1 and error.args[1] in _REFUSALS
 
 
 def raw_devices() -> list[dict[str, Any]]:
-    """PortAudio's own list, as it was taken when PortAudio started or was refreshed.
+    """Return PortAudio's own list, as of its start or last refresh.
 
-    Raises InputUnusable when PortAudio is missing.
+    Raises InputUnusable if PortAudio is missing.
     """
     portaudio = load_portaudio()
     with _guard:
@@ -77,18 +77,22 @@ def raw_devices() -> list[dict[str, Any]]:
 
 
 def default_device(kind: Kind) -> int:
-    """PortAudio's index of the system's choice, -1 for none. Raises as `raw_devices`."""
+    """Return PortAudio's index of the system's default device, -1 if there is none.
+
+    Raises InputUnusable if PortAudio is missing.
+    """
     portaudio = load_portaudio()
     with _guard:
         return int(portaudio.default.device[0 if kind == "input" else 1])
 
 
 def register_stream() -> Callable[[], None]:
-    """Tell that a stream is about to be opened: from now on nobody can refresh PortAudio.
+    """Register a stream that is about to be opened; no refresh is possible until it is released.
 
-    Call it before `find_device`, whose index a refresh makes stale. The result is to be called
-    when the stream is closed; from any thread, and more than once does no harm. A stream that
-    hangs in closing stays registered, because a refresh would pull PortAudio from under it.
+    Call it before `find_device`, because a refresh invalidates the index. Call the returned
+    function when the stream is closed; it may be called from any thread and more than once. A
+    stream that hangs while closing stays registered, because a refresh would pull PortAudio from
+    under it.
     """
     token = object()
     with _guard:
@@ -102,16 +106,16 @@ def register_stream() -> Callable[[], None]:
 
 
 def refresh() -> bool:
-    """Let PortAudio look for devices anew, about 40 ms. False: a stream is open, nothing was done.
+    """Make PortAudio list the devices again, which takes about 40 ms; False if a stream is open.
 
-    Raises InputUnusable when PortAudio is missing or does not start again.
+    Raises InputUnusable if PortAudio is missing or does not start again.
     """
     portaudio = load_portaudio()
     with _guard:
         if _streams:
             return False
         try:
-            # It counts its starts: nothing is to be ended where the last start failed.
+            # PortAudio counts its starts. After a failed start there is nothing to terminate.
             while portaudio._initialized:
                 portaudio._terminate()
             portaudio._initialize()
@@ -122,18 +126,21 @@ def refresh() -> bool:
     return True
 
 
-# PortAudio asks every device of ALSA's configuration what it can do. Where the package of ALSA's
-# plugins is installed, two of those are the encoder for surround sound on a digital cable and a
-# resampler, and both bring FFmpeg with them: 13 MB of memory for good, that nobody uses here.
+# PortAudio probes every device of ALSA's configuration. With ALSA's plugin package, two of them are
+# an encoder for surround sound over a digital cable and a resampler. Both load FFmpeg, which would
+# hold 13 MB of memory for nothing.
 _HEAVY = ("a52", "lavrate")  # as in the names of their files and of the devices that need them
 _FOLDERS = ("/usr/lib/*-linux-gnu*/alsa-lib", "/usr/lib64/alsa-lib", "/usr/lib/alsa-lib")
-# A person who has set up a device that needs one of them keeps it.
+# A user who configured a device that needs one of these plugins keeps it.
 _CONFIGURATIONS = ("/etc/asound.conf", "~/.asoundrc", "~/.config/alsa/asoundrc")
-_VARIABLE = "ALSA_PLUGIN_DIR"  # alsa-lib looks for plugins there
+_VARIABLE = "ALSA_PLUGIN_DIR"  # the folder in which alsa-lib looks for plugins
 
 
 def leave_heavy_plugins_out() -> None:
-    """To be called before PortAudio is loaded; what cannot be done is left as it is."""
+    """Keep ALSA from loading plugins that bring FFmpeg; on failure nothing is changed.
+
+    Call it before PortAudio is loaded.
+    """
     if _VARIABLE in os.environ:
         return
     folders = [found for pattern in _FOLDERS for found in Path("/").glob(pattern[1:])]
@@ -150,16 +157,16 @@ def leave_heavy_plugins_out() -> None:
             (folder / plugin.name).symlink_to(plugin)
     except OSError:
         return
-    os.environ[_VARIABLE] = str(folder)  # read once, when the first plugin is looked for
+    os.environ[_VARIABLE] = str(folder)  # alsa-lib reads it once, before it loads the first plugin
 
 
 def is_heavy(name: str) -> bool:
-    """Tell whether a plugin's file of that name brings FFmpeg."""
+    """Return True if the plugin file of this name loads FFmpeg."""
     return any(heavy in name for heavy in _HEAVY)
 
 
 def wanted(configurations: Iterable[str]) -> bool:
-    """Tell whether one of these texts of ALSA's configuration names a heavy plugin."""
+    """Return True if one of these texts of ALSA's configuration names a heavy plugin."""
     return any(is_heavy(text) for text in configurations)
 
 
@@ -167,15 +174,15 @@ def _configurations() -> Iterable[str]:
     for name in _CONFIGURATIONS:
         try:
             yield Path(name).expanduser().read_text(errors="replace")
-        except (OSError, RuntimeError):  # it is not there; nobody's home is known
+        except (OSError, RuntimeError):  # the file is missing, or the home folder is unknown
             continue
 
 
-Call = Callable[[Callable[[], bool]], Awaitable[bool]]  # makes a blocking call off the loop
+Call = Callable[[Callable[[], bool]], Awaitable[bool]]  # runs a blocking call off the event loop
 
 
 class DeviceList:
-    """Age of PortAudio's list: a new one needs every stream of the process closed.
+    """Age of PortAudio's list, which can be renewed only while no stream of the process is open.
 
     For one event loop.
     """
@@ -186,8 +193,8 @@ class DeviceList:
         before_refresh: Callable[[], Awaitable[object]] | None,
         clock: Clock,
     ) -> None:
-        """`refresh` makes a new list: blocking; False where a stream is in the way; raises
-        AudioError. `before_refresh` closes what rests."""
+        """`refresh` makes a new list; it blocks, returns False if a stream is open, and raises
+        AudioError. `before_refresh` closes streams that are idle."""
         self._refresh = refresh
         self._before_refresh = before_refresh
         self._clock = clock
@@ -195,22 +202,24 @@ class DeviceList:
         self._made_at = clock.monotonic()
 
     def changed(self) -> None:
-        """A device came or went, or may have."""
+        """Note that a device came or went, or may have."""
         self._news = True
 
     def is_old(self, seconds: float) -> bool:
-        """Something has changed since it was made, or it was made so long ago."""
+        """Return True if the devices changed since the list was made, or it is older than
+        `seconds`."""
         return self._news or self._clock.monotonic() - self._made_at >= seconds
 
     async def renew(self, call: Call, *, once: bool = False) -> bool:
-        """Make a new one. False: a stream is in the way. Raises what `refresh` and `call` raise.
+        """Make a new list; False if a stream is open. Raises what `refresh` and `call` raise.
 
-        `once`: where it cannot be made, this is as if it had been: no reason to try again.
+        With `once` a failed attempt counts as done, so that it is not repeated.
         """
         if self._before_refresh is not None:
             await self._before_refresh()
         now = self._clock.monotonic()
-        before, self._news = self._news, False  # what comes meanwhile is news for the next
+        # an event during the refresh counts for the next one
+        before, self._news = self._news, False
         done = False
         try:
             done = await call(self._refresh)

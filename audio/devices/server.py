@@ -1,6 +1,7 @@
-"""The sound server (PulseAudio, or PipeWire with its pulse protocol): what it has, within bounds.
+"""The sound server (PulseAudio, or PipeWire's pulse protocol), asked with a time limit.
 
-Everything here goes through libpulse, which is optional: without it there is no server for us.
+All calls go through libpulse, which is optional. Without it the code behaves as if there were no
+server.
 """
 
 import math
@@ -24,10 +25,11 @@ _CARD = re.compile(r"card(\d+)$")
 
 
 def usb_names(sys: Path = SYS) -> dict[int, str]:
-    """The names of the USB cards by their present numbers: "usb:vendor:product:serial".
+    """Map the numbers of USB sound cards to stable names, "usb:vendor:product:serial".
 
-    The serial number is left out where the device has none. Two cards that are the same up to
-    here are told apart by the socket they are in, e.g. "usb:0d8c:0014@1-1.3".
+    The serial number is left out if the device has none. Two otherwise equal cards are told apart
+    by their socket, e.g. "usb:0d8c:0014@1-1.3". Read from sysfs; card numbers may change at each
+    boot.
     """
     names: dict[int, str] = {}
     sockets: dict[int, str] = {}
@@ -50,7 +52,7 @@ def usb_names(sys: Path = SYS) -> dict[int, str]:
 
 
 def _read(path: Path) -> str:
-    """The one line of an attribute, "" where the device has no such thing."""
+    """Return the content of a sysfs attribute, "" if the device does not have it."""
     try:
         return path.read_text(errors="replace").strip()
     except OSError:
@@ -58,7 +60,7 @@ def _read(path: Path) -> str:
 
 
 ANSWER_S = 0.5  # for connecting and all answers together
-DUMMY = "auto_null"  # the sink that servers make up where there is no loudspeaker
+DUMMY = "auto_null"  # the sink that servers create if there is no loudspeaker
 
 _NO_CARD = -1
 
@@ -69,7 +71,7 @@ class NoServer(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ServerDevice:
-    """A source or a sink."""
+    """A source or a sink of the sound server."""
 
     name: str
     kind: Kind
@@ -80,20 +82,20 @@ class ServerDevice:
     monitor: bool  # a source that records what a sink plays
     suspended: bool
     muted: bool
-    volume: float  # mean of the channels; 1.0 is as it comes
-    card: int  # ALSA's number, -1 where it is no card of this machine
+    volume: float  # mean of the channels; 1.0 is unchanged
+    card: int  # ALSA's number; -1 if it is not a card of this machine
     index: int  # the server's number, valid until the device goes
 
 
 @cache
 def load_pulsectl() -> Any:
-    """The pulsectl module, None where the system has no libpulse."""
+    """Import pulsectl; None if the system has no libpulse."""
     try:
         import pulsectl
     except (ImportError, OSError, AttributeError):
         return None
-    # pulsectl keeps only a view of the sample format, into memory that is free by the time it is
-    # looked at. This hook runs while it still stands.
+    # pulsectl keeps only a view of the sample format, into memory that is freed before anyone reads
+    # it. This hook runs while the memory is still valid.
     for info in (pulsectl.PulseSourceInfo, pulsectl.PulseSinkInfo):
         info._init_from_struct = _keep_rate
     return pulsectl
@@ -104,7 +106,7 @@ def _keep_rate(info: Any, struct: Any) -> None:
 
 
 def errors_of(pulsectl: Any) -> tuple[type[Exception], ...]:
-    """Name the errors that its calls raise when the server goes, refuses or does not answer."""
+    """Return the exceptions that calls raise if the server goes, refuses or does not answer."""
     return (
         pulsectl.PulseError,
         pulsectl.PulseDisconnected,
@@ -114,9 +116,9 @@ def errors_of(pulsectl: Any) -> tuple[type[Exception], ...]:
 
 @contextmanager
 def connection(limit_s: float = ANSWER_S) -> Iterator[Any]:
-    """A connected pulsectl.Pulse, good for `limit_s` seconds. Blocking; for one thread.
+    """Yield a connected pulsectl.Pulse that works for `limit_s` seconds. Blocking; for one thread.
 
-    Raises NoServer when there is none, and when it goes or does not answer inside the block.
+    Raises NoServer if there is none, or if it goes or stops answering inside the block.
     """
     pulsectl = load_pulsectl()
     if pulsectl is None:
@@ -133,30 +135,31 @@ def connection(limit_s: float = ANSWER_S) -> Iterator[Any]:
 
 
 def hang_up(pulse: Any) -> None:
-    """Free a connection, whatever became of it."""
-    # pulsectl does not disconnect what it holds for lost, and libpulse would keep its socket.
+    """Free a connection, even a broken one."""
+    # pulsectl does not disconnect a connection it considers lost, which would leak libpulse's
+    # socket.
     _mark(pulse, connected=True)
     pulse.close()
 
 
 def _mark(pulse: Any, *, connected: bool) -> None:
-    """Have pulsectl take a connection for one that stands, or for lost."""
+    """Make pulsectl consider the connection open or lost."""
     pulse.connected = connected
 
 
 class Patience:
-    """Waiting for the server, with an end: pulsectl alone waits for ever for one that hangs."""
+    """A time limit for waiting on the server; pulsectl alone waits forever for one that hangs."""
 
     def __init__(self, pulse: Any, limit_s: float) -> None:
         self._pulse = pulse
         self._until = time.monotonic() + limit_s
 
     def for_ever(self) -> None:
-        """From now on there is no end."""
+        """Remove the limit."""
         self._until = math.inf
 
     def poll(self, wanted: list[Any], timeout_s: float) -> int:
-        """Poll for libpulse, as poll(2). After the end the connection counts as lost."""
+        """Poll as poll(2) for libpulse. After the limit the connection counts as lost."""
         left = self._until - time.monotonic()
         if left <= 0:
             _mark(self._pulse, connected=False)
@@ -165,7 +168,7 @@ class Patience:
 
 
 def _wait_for(wanted: list[Any], seconds: float) -> int:
-    """Wait until one of the pollfd structures has an event; gives how many have."""
+    """Wait until one of the pollfd structures has an event and return how many have one."""
     poller = select.poll()
     for entry in wanted:
         poller.register(entry.fd, entry.events)
@@ -176,9 +179,9 @@ def _wait_for(wanted: list[Any], seconds: float) -> int:
 
 
 def server_devices() -> list[ServerDevice]:
-    """Every source and sink, monitors too, but not the sink that stands for none.
+    """List every source and sink, including monitors but not the dummy sink.
 
-    Blocking, at most ANSWER_S. Raises NoServer.
+    Blocking, at most ANSWER_S (0.5 s). Raises NoServer.
     """
     with connection() as pulse:
         server = pulse.server_info()
@@ -194,7 +197,7 @@ def server_devices() -> list[ServerDevice]:
 
 
 def has_server() -> bool:
-    """Tell if one answers: then what is plugged in is listed by it. Blocking, at most ANSWER_S."""
+    """Return True if a server answers. Blocking, at most ANSWER_S (0.5 s)."""
     try:
         with connection():
             return True
@@ -203,9 +206,9 @@ def has_server() -> bool:
 
 
 def our_device(kind: Kind) -> ServerDevice | None:
-    """The source (or sink) that this process's newest stream is on; None: we have no stream.
+    """Return the source or sink of this process's newest stream; None if it has no stream.
 
-    Blocking, at most ANSWER_S. Raises NoServer.
+    Blocking, at most ANSWER_S (0.5 s). Raises NoServer.
     """
     ours = str(os.getpid())
     with connection() as pulse:

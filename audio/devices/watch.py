@@ -1,4 +1,4 @@
-"""PortAudio's list of the devices: when it may be out of date, and how a new one is made."""
+"""Watch the sound server and the kernel for changes among the devices."""
 
 import asyncio
 import socket
@@ -19,28 +19,29 @@ from audio.devices.server import (
     our_device,
 )
 
-RETRY_S = (0.1, 0.2, 0.5, 1.0)  # pauses before the server is looked for again; the last one stays
+RETRY_S = (0.1, 0.2, 0.5, 1.0)  # pauses between attempts to reach the server; the last one repeats
 
-_LISTEN_S = 1.0  # so often the listening thread looks by itself whether it is to end
-_STOP_S = 3.0  # for the thread's end
+_LISTEN_S = 1.0  # interval at which the listening thread checks for its end
+_STOP_S = 3.0  # limit for ending the thread
 _FACILITIES = ("sink", "source", "source_output", "server", "card")
-# The kernel tells of a new card in group 1, udev in group 2 when its rules have been applied.
+# The kernel reports a new card in group 1, udev in group 2 after its rules have been applied.
 _UEVENTS, _GROUPS = 15, 1 | 2
 _SOUND = b"SUBSYSTEM=sound\0"
 
 
 class DeviceWatch:
-    """Listens to the sound server and to the kernel while it is entered; tells of every change.
+    """Report every change among the sound devices, from the sound server and the kernel.
 
-    Where one of them is missing it tells less. A server that dies is looked for again at most
-    1 s apart; its end and its return are changes too. For one event loop.
+    Use it as an async context manager on one event loop. If one of the two sources is missing, it
+    reports less. A server that dies is looked for again at intervals of at most 1 s; its end and
+    its return count as changes too.
     """
 
     def __init__(self) -> None:
-        self.changes = 0  # how many were told
+        self.changes = 0  # number of changes reported
         self._calls: list[Callable[[], None]] = []
         self._news = asyncio.Event()
-        self._telling = False  # a change is on its way to the loop
+        self._telling = False  # a change is on its way to the event loop
         self._loop: asyncio.AbstractEventLoop | None = None
         self._server: _Server | None = None
         self._kernel: socket.socket | None = None
@@ -63,7 +64,10 @@ class DeviceWatch:
         await asyncio.shield(asyncio.to_thread(self._server.stop))
 
     def listen(self, call: Callable[[], None]) -> Callable[[], None]:
-        """`call` on the loop after every change, many at a time being one. Gives the un-listen."""
+        """Register a callback for changes and return a function that unregisters it.
+
+        The callback runs on the event loop; changes in quick succession are reported once.
+        """
         self._calls.append(call)
 
         def forget() -> None:
@@ -73,7 +77,7 @@ class DeviceWatch:
         return forget
 
     async def wait_change(self, seen: int, seconds: float | None = None) -> bool:
-        """Wait until `changes` is no longer `seen`; False: nothing changed for so many seconds."""
+        """Wait until `changes` differs from `seen`; False if nothing changed within `seconds`."""
         try:
             async with asyncio.timeout(seconds):
                 while self.changes == seen:
@@ -83,19 +87,19 @@ class DeviceWatch:
         return True
 
     async def place(self, kind: Kind = "input") -> ServerDevice | None:
-        """Find where our newest stream of that kind is; None where nobody can tell within 0.5 s."""
+        """Find the device of our newest stream; None if the server does not answer within 0.5 s."""
         try:
             return await asyncio.to_thread(our_device, kind)
         except NoServer:
             return None
 
     def _changed(self) -> None:
-        """Something changed. Any thread."""
+        """Report a change from any thread."""
         assert self._loop is not None
         if self._telling:
             return
         self._telling = True
-        with suppress(RuntimeError):  # the loop has ended meanwhile
+        with suppress(RuntimeError):  # the event loop has ended
             self._loop.call_soon_threadsafe(self._tell)
 
     def _tell(self) -> None:
@@ -112,7 +116,7 @@ class DeviceWatch:
             event = self._kernel.recv(65_536)
         except BlockingIOError:
             return
-        except OSError:  # its queue has run over: something was missed
+        except OSError:  # The queue overflowed, so an event was missed.
             self._changed()
             return
         if _SOUND in event:
@@ -120,7 +124,7 @@ class DeviceWatch:
 
 
 def _kernel_events() -> socket.socket | None:
-    """A socket with the kernel's events of devices; None where this system gives none."""
+    """Open a socket for the kernel's device events; None if this system offers none."""
     events = None
     try:
         events = socket.socket(
@@ -135,23 +139,20 @@ def _kernel_events() -> socket.socket | None:
 
 
 class _Server:
-    """A thread that listens to the sound server, for as long as it takes."""
+    """A thread that listens to the sound server."""
 
     def __init__(self, changed: Callable[[], None]) -> None:
         self._changed = changed
         self._stop = threading.Event()
-        self._guard = (
-            threading.Lock()
-        )  # of `_pulse`, which is freed by one thread, woken by another
+        self._guard = threading.Lock()  # guards `_pulse`: one thread frees it, another wakes it
         self._pulse: Any = None
         self._thread = threading.Thread(target=self._run, name="sound server events", daemon=True)
 
     def start(self) -> None:
-        """Begin."""
         self._thread.start()
 
     def stop(self) -> None:
-        """End it, within _STOP_S. Blocking."""
+        """End the thread, within _STOP_S (3 s). Blocking."""
         self._stop.set()
         with self._guard:
             if self._pulse is not None:
@@ -171,7 +172,7 @@ class _Server:
             failures += 1
 
     def _listen(self, pulsectl: Any) -> bool:
-        """Listen until the server goes, or until `stop`. False: it was not there."""
+        """Listen until the server goes or `stop` is called; False if there was no server."""
         pulse = pulsectl.Pulse("hearth events", connect=False)
         with self._guard:
             self._pulse = pulse
@@ -184,7 +185,7 @@ class _Server:
             pulse.event_callback_set(lambda event: self._changed())
             patience.for_ever()
             there = True
-            self._changed()  # who asked before may have been told that there is no server
+            self._changed()  # An earlier query may have found no server.
             while not self._stop.is_set():
                 pulse.event_listen(timeout=_LISTEN_S)
         except errors_of(pulsectl):

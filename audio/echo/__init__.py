@@ -1,6 +1,6 @@
-"""Removes our own voice from what the microphone hears: who does it, if anybody. Pure.
+"""Decide which part removes Hearth's own voice from the microphone's sound, if any. Pure.
 
-`measure` tells what a microphone hears of a loudspeaker, `livekit` takes it out.
+`measure` measures what a microphone hears of a loudspeaker; `livekit` cancels it.
 """
 
 from collections.abc import Mapping
@@ -15,9 +15,9 @@ PlanKind = Literal["own", "system", "device", "none"]
 
 EXTRA = "pip install hearth-voice[echo]"
 
-# PulseAudio's module-echo-cancel names the source it makes after its master ("NAME.echo-cancel"),
-# or as it is told, and describes it as "MASTER (echo cancelled with SINK)"; PipeWire's module makes
-# a node "echo-cancel-source" or one with the configured name, and marks it with the property below.
+# PulseAudio's module-echo-cancel names its source after the master ("NAME.echo-cancel") unless told
+# otherwise, and describes it as "MASTER (echo cancelled with SINK)". PipeWire's module makes a node
+# "echo-cancel-source", or one with a configured name, and sets the properties below.
 _NAME_PARTS = ("echo-cancel", "echo_cancel", "echocancel", "ecsrc", "echo cancelled with")
 _NAMES = ("node.name", "media.name", "device.description")
 _DRIVER_FILE = "module-echo-cancel"
@@ -25,18 +25,17 @@ _DRIVER_FILE = "module-echo-cancel"
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Plan against the echo."""
+    """Plan against the echo for one pair of devices."""
 
     kind: PlanKind  # own: our canceller; system: the sound server's; device: the microphone's own
-    half_duplex: bool  # while we speak nothing but the wake word and stop words is listened to
+    half_duplex: bool  # while Hearth speaks, only the wake word and stop words count
     reason: str  # one sentence for a person
 
 
 def echo_cancelled(name: str, properties: Mapping[str, str]) -> bool:
-    """Tell whether a source of the sound server gives sound that is already without echo.
+    """Return True if a source of the sound server gives sound without echo.
 
-    The sink that belongs to it is told by the same.
-    A speaker's monitor is none, whatever it is called.
+    It recognises the matching sink too. A loudspeaker's monitor is never one, whatever its name.
     """
     if properties.get("device.class") == "monitor" or name.endswith(".monitor"):
         return False
@@ -49,11 +48,11 @@ def echo_cancelled(name: str, properties: Mapping[str, str]) -> bool:
 
 
 def choose(setting: Setting, *, extra: bool, cancelled_source: bool, path: PathKind | None) -> Plan:
-    """The plan for one pair of microphone and loudspeaker.
+    """Choose the plan for one pair of microphone and loudspeaker.
 
-    `extra`: our canceller is installed. `cancelled_source`: the microphone in use is a source of
-    the sound server without echo (see `echo_cancelled`). `path`: what was measured with this pair,
-    None when nothing was.
+    `extra`: our canceller is installed. `cancelled_source`: the microphone is an echo-cancelled
+    source of the sound server (see `echo_cancelled`). `path`: the result of measuring this pair,
+    None if it was not measured.
     """
     if setting == "off":
         return _only_wake_word(
@@ -69,7 +68,10 @@ def choose(setting: Setting, *, extra: bool, cancelled_source: bool, path: PathK
 def choose_meanwhile(
     setting: Setting, *, extra: bool, cancelled_source: bool, path: PathKind | None
 ) -> Plan:
-    """As `choose`, for a pair that came while we run without a canceller: none can begin now."""
+    """Choose as `choose` does, for a pair that appears while no canceller runs.
+
+    A canceller can only start with the process, so the plan is half duplex until the next start.
+    """
     plan = choose(setting, extra=extra, cancelled_source=cancelled_source, path=path)
     if plan.kind != "own":
         return plan

@@ -1,6 +1,7 @@
-"""Echo cancellation, noise suppression and gain by livekit's AudioProcessingModule (WebRTC's).
+"""Echo cancellation, noise suppression and gain with livekit's AudioProcessingModule (WebRTC).
 
-It lives in the wheel's own library and opens no connection. It works in place on exactly 10 ms.
+The module comes with livekit's wheel and opens no network connection. It processes exactly 10 ms at
+a time, in place.
 """
 
 import logging
@@ -21,12 +22,12 @@ _log = logging.getLogger(__name__)
 
 _HALF_BYTES = FRAME_BYTES // 2  # 10 ms
 _HALF_SAMPLES = FRAME_SAMPLES // 2
-# How much later a frame's sound comes out than it went in, in samples. Measured with noise.
+# Delay of the module's output against its input, in samples. Measured with noise.
 ECHO_DELAY = 128  # 8 ms
-NOISE_DELAY = 96  # 6 ms; gain alone has none
-_HOLD = 150  # frames, 3 s, that are processed after the last sound: delay, echo, and a good margin
-# What is left of our own voice is made so much quieter. With 40 dB a voice detector still found
-# words in an echo that nothing else had taken down yet.
+NOISE_DELAY = 96  # 6 ms; gain alone adds none
+_HOLD = 150  # frames (3 s) processed after the last sound: delay and echo with a good margin
+# Attenuation of what is left of our own voice. With 40 dB, a voice detector still found words in an
+# echo that the canceller had not yet reduced.
 _OURS_GAIN = 10 ** (-60 / 20)
 _NO_SOUND = bytes(FRAME_BYTES)
 
@@ -35,24 +36,25 @@ Samples = NDArray[np.int16]
 
 @dataclass(frozen=True, slots=True)
 class CleanCounts:
-    """Counts of what became of the microphone's frames (20 ms) since the start."""
+    """Counts of the microphone's frames (20 ms) since the start, by what was done with them."""
 
-    processed: int = 0  # the echo was taken out
-    bypassed: int = 0  # nothing was played, or no output was open: no echo to take out
-    ours: int = 0  # of the processed: judged to be nothing but our own voice
-    failed: int = 0  # given back as they came
-    missing: int = 0  # of the processed: heard before the output had said what it plays
-    realigned: int = 0  # how often the two streams were put together anew
-    nudged: int = 0  # samples by which the clocks drifted apart
+    processed: int = 0  # the echo was removed
+    bypassed: int = 0  # nothing was played, or no output was open, so there was no echo
+    ours: int = 0  # of the processed: judged to be only our own voice
+    failed: int = 0  # returned unchanged because of an error
+    missing: int = 0  # of the processed: captured before the output had reported what it plays
+    realigned: int = 0  # times that the two streams were aligned again
+    nudged: int = 0  # samples inserted or dropped because the clocks drift
     stalls: int = 0  # times that the output had nothing to play
-    renewed: int = 0  # times that the canceller lost the echo behind one, and was made anew
+    renewed: int = 0  # times that the canceller lost the echo after a break and was replaced
 
 
 class LivekitCleaner:
-    """A Cleaner and the Reference it needs. `played` may be called from any thread, else one.
+    """A Cleaner, and the Reference that it needs.
 
-    With echo cancellation all sound comes 8 ms late, with noise suppression 6 ms (or 6 ms more):
-    the frames are as many and as long, and the delay is the same whether anything is played.
+    Echo cancellation delays all sound by 8 ms, noise suppression by 6 ms (both: 14 ms). The number
+    and length of frames do not change, and the delay is the same whether or not anything plays.
+    `played` and `stalled` may be called from another thread; the rest belongs to one thread.
     """
 
     def __init__(
@@ -63,9 +65,9 @@ class LivekitCleaner:
         automatic_gain: bool = False,
         block_ms: int = BLOCK_MS,
     ) -> None:
-        """`block_ms`: the microphone's, whose frames come so many at a time.
+        """`block_ms` is the length of the microphone's blocks, in which frames arrive together.
 
-        Raises InputUnusable when the extra is not installed or not usable on this machine.
+        Raises InputUnusable if the extra is not installed or does not work on this machine.
         """
         self._echo = _Module(echo_cancellation=True) if echo else None
         tidy = noise_suppression or automatic_gain
@@ -82,7 +84,7 @@ class LivekitCleaner:
 
     @property
     def counts(self) -> CleanCounts:
-        """The counts so far. Any thread."""
+        """The counts so far. May be read from any thread."""
         return CleanCounts(
             processed=self._processed,
             bypassed=self._bypassed,
@@ -96,26 +98,27 @@ class LivekitCleaner:
         )
 
     def played(self, pcm: bytes, rate: int) -> None:
-        """The next block of mono int16 at `rate` Hz that the device took. Never blocks."""
+        """Take the next block that the device accepted: mono int16 at `rate` Hz. Never blocks."""
         if self._echo is not None:
             self._played.put(pcm, rate)
 
     def stalled(self, seconds: float) -> None:
-        """The device was silent so long before the next block. Never blocks."""
+        """Note that the device was silent for `seconds` before the next block. Never blocks."""
         if self._echo is not None:
             self._played.stall(seconds)
 
     def clean(self, pcm: bytes) -> bytes:
-        """The frame without our own voice, as long as it was; never raises.
+        """Return the frame without our own voice, with the same length; never raises.
 
-        What is no frame, and what the library refuses, comes back as it was.
+        Input that is not one frame (FRAME_BYTES), or that the library refuses, is returned
+        unchanged.
         """
         try:
             if len(pcm) != FRAME_BYTES:
                 raise ValueError(f"a frame of {len(pcm)} bytes, {FRAME_BYTES} are wanted")
             cleaned = pcm if self._echo is None else self._without_echo(self._echo, pcm)
             return cleaned if self._tidy is None else self._tidy.process(cleaned)
-        except Exception as error:  # whatever it is, a frame uncleaned is better than no ear
+        except Exception as error:  # after any error, an uncleaned frame is better than none
             self._failed += 1
             if not self._complained:
                 self._complained = True
@@ -123,15 +126,15 @@ class LivekitCleaner:
             return pcm
 
     def restart(self) -> None:
-        """The microphone was opened anew."""
+        """Start over after the microphone was opened again."""
         self._played.restart()
         self._restart()
 
     def _restart(self) -> None:
-        self._hold = 0  # frames to be processed still
-        self._before = _NO_SOUND  # the frame before this one
-        self._gain = 1.0  # at the end of the frame before
-        self._realigned = self._played.realigned  # when we last looked
+        self._hold = 0  # frames that are still to be processed
+        self._before = _NO_SOUND  # the previous frame
+        self._gain = 1.0  # at the end of the previous frame
+        self._realigned = self._played.realigned  # the count at the last check
         self._breaks, self._opened = self._played.breaks, self._played.opened
         self._residual.restart()
 
@@ -140,14 +143,15 @@ class LivekitCleaner:
         if self._played.realigned != self._realigned:
             self._realigned = self._played.realigned
             self._residual.restart()
-            module.renew()  # it learns the path quicker than it finds out that it is another
+            # A new canceller learns the path faster than the old one notices that it changed.
+            module.renew()
         if self._played.breaks != self._breaks:
             self._breaks = self._played.breaks
             self._residual.moved(opened=self._played.opened != self._opened)
             self._opened = self._played.opened
         playing = reference is not None and bool(reference.any())
         if playing and not self._hold:
-            # It stood still: what it still holds of then must not come out now.
+            # The module was idle; flush what it still holds from before.
             module.process(self._before, _NO_SOUND)
         self._hold = _HOLD if playing else max(0, self._hold - 1)
         late = self._before[-2 * ECHO_DELAY :] + pcm[: -2 * ECHO_DELAY]
@@ -171,7 +175,7 @@ class LivekitCleaner:
         return self._quieter(cleaned, _OURS_GAIN if ours else 1.0)
 
     def _quieter(self, pcm: bytes, gain: float) -> bytes:
-        """The frame at that gain, from the gain before without a step."""
+        """Scale the frame to `gain`, ramped from the previous gain so that there is no step."""
         before, self._gain = self._gain, gain
         if before == gain == 1.0:
             return pcm
@@ -180,7 +184,7 @@ class LivekitCleaner:
 
 
 class _Module:
-    """One AudioProcessingModule, frame by frame."""
+    """One AudioProcessingModule that takes whole frames of 20 ms."""
 
     def __init__(self, **switches: bool) -> None:
         try:
@@ -196,11 +200,11 @@ class _Module:
         self.renew()
 
     def renew(self) -> None:
-        """Forget all that was learnt."""
+        """Replace the module, which forgets all that it learned."""
         self._module: Any = self._make()
 
     def process(self, pcm: bytes, reference: bytes | None = None) -> bytes:
-        """A frame of 20 ms in, one out. Raises RuntimeError with the library's words."""
+        """Process one frame of 20 ms. Raises RuntimeError with the library's message."""
         done = bytearray()
         for at in (0, _HALF_BYTES):
             if reference is not None:
@@ -211,7 +215,7 @@ class _Module:
         return bytes(done)
 
     def _half(self, pcm: bytes, at: int) -> Any:
-        piece = bytearray(pcm[at : at + _HALF_BYTES])  # the library writes into it
+        piece = bytearray(pcm[at : at + _HALF_BYTES])  # a copy, because the library writes into it
         return self._frame(piece, SAMPLE_RATE, 1, _HALF_SAMPLES)
 
 
@@ -220,85 +224,85 @@ def _power(pcm: bytes) -> float:
     return float(np.dot(samples, samples)) / len(samples)
 
 
-# Whether what the echo canceller left of a frame is still our own voice.
-#
-# It takes the echo down by 20 dB and more in 99 of 100 frames once it has found the path (measured:
-# median 39 dB), and a person who speaks at the echo's level by 5 to 12 dB. So a frame that lost
-# little is a person's, and only while something is played is there any doubt. Pure: no clock.
+# Below: deciding whether the rest of a frame after echo cancellation is still our own voice. Once
+# the canceller has found the path, it reduces the echo by 20 dB or more in 99 of 100 frames
+# (measured: median 39 dB), but a person who speaks at the echo's level by only 5 to 12 dB. So a
+# frame that lost little is a person's. The question arises only while something plays.
 
 
 _PERSON_KEEPS = 10 ** (-12.0 / 10)  # share of the frame's power
-_WITHIN = 10 ** (-18.0 / 10)  # of the echo's power: what is left below that is no talking over us
-_AUDIBLE = 30.0**2  # int16 power below which nothing is speech
-_RECENT = 5  # frames, of which so many must be a person's before we believe it ...
+_WITHIN = 10 ** (-18.0 / 10)  # of the echo's power: less than this is not a person speaking
+_AUDIBLE = 30.0**2  # int16 power (mean square) below which nothing is speech
+_RECENT = 5  # frames, of which _ENOUGH must be a person's to believe it
 _ENOUGH = 3
-_STAYS = 15  # frames, 300 ms: ... and then so long beyond the last of them
-_TAIL = 25  # frames, 500 ms, of echo and delay after the last that was played
-_LEARNED_AGAIN = 20  # as _LEARNED, where the path is almost the one that is known: 400 ms
-_LEARNED = 50  # frames of echo, 1 s, that were taken down before the canceller is believed ...
-_LEARNING = 150  # ... or so many in all, 3 s: then what is left is somebody who speaks
-_RELEARNING = 60  # frames, 1.2 s: the same for another time
+_STAYS = 15  # frames (300 ms) for which a person is believed beyond the last such frame
+_TAIL = 25  # frames (500 ms) of echo and delay after the last played one
+_LEARNED_AGAIN = 20  # as _LEARNED, if the path is nearly the known one (400 ms)
+_LEARNED = 50  # frames of echo (1 s) that must be reduced before the canceller is trusted ...
+_LEARNING = 150  # ... or this many in all (3 s): then the rest is a person speaking
+_RELEARNING = 60  # frames (1.2 s): the same for relearning
 _TAKEN_DOWN = 10 ** (-15.0 / 10)
-# Behind a break so many frames of echo are watched. Where of _LOOK in a row fewer than _SOME were
-# taken down the canceller has lost the path. Medians of 24 breaks whose length was told 15 to 40 ms
-# wrong: by itself it finds it again in 1.7 s, a new one in 0.65 s, with a fifth of the frames that
-# were taken for a person's meanwhile. Behind breaks that were told right it stays.
+# After a break, this many frames of echo are watched. If fewer than _SOME of _LOOK in a row were
+# reduced, the canceller has lost the path. Medians over 24 breaks whose length was reported 15 to
+# 40 ms wrong: by itself the canceller finds the path again in 1.7 s, a new one in 0.65 s, with a
+# fifth of the frames mistaken for a person's. After breaks with the right length it is kept.
 _WATCHED = 50
 _LOOK = 10
 _SOME = 4
-_MEMORY = 0.02  # of a frame in the running mean of the echo's power: 1 s
+_MEMORY = 0.02  # weight of one frame in the running mean of the echo's power: 1 s
 
 
 class Residual:
-    """Judges frame after frame, on the microphone's side."""
+    """Judge frame by frame, on the microphone's side, whether only our own voice is left."""
 
     def __init__(self) -> None:
         self.restart()
 
     def restart(self) -> None:
-        """The path of the echo is another: nothing is known of it."""
+        """Forget the echo path because it may have changed."""
         self._learning, self._learned = _LEARNING, _LEARNED
-        self._again = False  # it is learnt for another time
-        self._watched = 0  # frames to be watched still
-        self._downs: deque[bool] = deque(maxlen=_LOOK)  # of them: which were taken down
-        self._echo = 0.0  # mean power at the microphone while something is played
+        self._again = False  # the path is being relearned
+        self._watched = 0  # frames left to watch
+        self._downs: deque[bool] = deque(maxlen=_LOOK)  # of the watched frames: which were reduced
+        self._echo = 0.0  # mean power at the microphone while something plays
         self._tail = 0
         self._stays = 0
         self._recent: deque[bool] = deque(maxlen=_RECENT)
 
     def moved(self, *, opened: bool = False) -> None:
-        """The output was held up, or `opened` anew: the path is the same or a little longer.
+        """Note that the output was held up, or `opened` again: the path is the same or a little
+        longer.
 
-        Without this pause in belief the canceller's mend of that was taken for a person in 6 of 24
-        openings that differed by up to 15 ms, with it in none.
+        Without this pause in trust, the canceller's adjustment was mistaken for a person in 6 of 24
+        openings that differed by up to 15 ms; with it, in none.
         """
         if self._learned <= 0 or self._learning <= 0:
             self._again = True
             self._learning, self._learned = _RELEARNING, _LEARNED_AGAIN
-        # Over the beginning of an answer people talk, and that looks like a lost path.
+        # People talk over the beginning of an answer, which looks like a lost path.
         self._watched = _WATCHED if self._again and not opened else 0
         self._downs.clear()
         if self._tail:
-            self._tail = _TAIL  # as long as nobody knows what is heard, it may be ours
+            self._tail = _TAIL  # Until the path is known, what is heard may be our own voice.
         self._stays = 0
         self._recent.clear()
 
     @property
     def lost(self) -> bool:
-        """The canceller does not find the path any more: a new one would, sooner. See `renewed`."""
+        """True if the canceller has lost the path and a new one would find it sooner."""
         return len(self._downs) == _LOOK and sum(self._downs) < _SOME
 
     def renewed(self) -> None:
-        """There is a new canceller, because this one had lost the path."""
+        """Note that the canceller was replaced because it had lost the path."""
         self._learning, self._learned = _RELEARNING, _LEARNED_AGAIN
         self._watched = 0
         self._downs.clear()
 
     def judge(self, heard: float, left: float, playing: bool) -> bool:
-        """Tell whether the frame is ours alone: to be neither speech nor a wake word.
+        """Return True if the frame holds only our own voice, so neither speech nor a wake word.
 
-        `heard`, `left`: mean square of the microphone's frame and of the same frame cleaned, int16.
-        `playing`: the reference of this frame is not silence.
+        `heard` and `left` are the mean squares (int16) of the microphone's frame before and after
+        cleaning. `playing`: the reference of this frame is not silence.
         """
         self._tail = _TAIL if playing else max(0, self._tail - 1)
         if not self._tail:
@@ -320,7 +324,7 @@ class Residual:
         return not self._stays
 
     def _learn(self, down: bool, playing: bool) -> bool:
-        """An audible frame, taken down or not. Whether the canceller is not believed yet."""
+        """Count an audible frame, reduced or not; True while the canceller is not yet trusted."""
         if self._watched and playing:
             self._watched -= 1
             self._downs.append(down)

@@ -1,7 +1,7 @@
-"""Measuring what a microphone hears of a loudspeaker: a chirp is played once per pair.
+"""Measure how a microphone hears a loudspeaker by playing one chirp per pair.
 
-The chirp rises from 300 to 3400 Hz in 0.7 s. In a recording it is found by its matched filter,
-which lifts it 30 dB out of noise. Half a second of quiet before and after it tells the noise.
+The chirp rises from 300 to 3400 Hz in 0.7 s. A matched filter finds it in the recording and lifts
+it 30 dB out of the noise. Half a second of quiet before and after it gives the noise level.
 """
 
 import asyncio
@@ -27,26 +27,26 @@ from audio.steady import SteadyMicrophone
 from audio.timing import BoundedCalls
 
 CHIRP_SECONDS = 0.7
-QUIET_SECONDS = 0.5  # before and after the chirp, in what is played
+QUIET_SECONDS = 0.5  # before and after the chirp, in the played sound
 _NONE_DB = -100.0
-LEVEL = 6_000  # int16 peak: to be heard, not to be afraid of
+LEVEL = 6_000  # int16 peak: audible but not startling
 _FADE_SECONDS = 0.02
 _LOWEST_HZ, _HIGHEST_HZ = 300.0, 3_400.0
 MOST_DELAY_SECONDS = 0.8  # from the hand-over to the microphone's frame
-_BEGINNING_SECONDS = 0.2  # of the chirp: what a device that cancels may let through
+_BEGINNING_SECONDS = 0.2  # of the chirp: the part that a cancelling device may let through
 _END_SECONDS = 0.35
-_FOUND = 8.0  # the matched filter's peak over its own noise from which a piece was heard
-_ITS_OWN = 0.02  # of the power that was found, at least: it is the piece, and not another one
-_DEAD = 2.0  # int16 RMS: below that a microphone gives no sound at all
-_CLOSED = 0.15  # of the room's noise: a microphone that still hears does not fall so low
-_HELD_DOWN = 0.5  # of the room's noise: whoever takes echo out takes some noise with it
-_AFTER_SECONDS = 0.4  # at the end of the recording: the room's noise once more
-_WEAK = 0.003  # of what was played (-50 dB): an echo that nothing needs to take out
-_FADED = 0.1  # of the beginning's level: an echo that ends so is being taken out
+_FOUND = 8.0  # a piece was heard if the matched filter's peak exceeds its noise by this factor
+_ITS_OWN = 0.02  # least share of the found power that must belong to this piece and not to another
+_DEAD = 2.0  # int16 RMS: below it a microphone gives no sound at all
+_CLOSED = 0.15  # of the room's noise: a microphone that is open does not fall this low
+_HELD_DOWN = 0.5  # of the room's noise: an echo canceller removes some noise too
+_AFTER_SECONDS = 0.4  # at the end of the recording, to measure the room's noise again
+_WEAK = 0.003  # of the played level (-50 dB): an echo too weak to need cancelling
+_FADED = 0.1  # of the beginning's level: an echo that ends this low is being cancelled
 _UNHEARD = (
-    0.0126  # of what was played (-38 dB): where a louder echo may go unheard, nothing is known
+    0.0126  # of the played level (-38 dB): if a louder echo could go unheard, the result is unknown
 )
-_DISTURBED = 2.5  # times the noise before: something else sounded
+_DISTURBED = 2.5  # times the noise before: another sound disturbed the measurement
 
 _GAVE_NOTHING = (
     "The microphone gave digital silence while its echo was measured: unmute it, at the device."
@@ -67,20 +67,22 @@ Floats = NDArray[np.float64]
 class EchoPath:
     """Result of measuring one pair of devices."""
 
-    # echo: to be taken out. apart: none to be heard (headphones, another room). cancels: a short
-    # piece comes through, then nothing: the device takes it out. deaf: closed while it plays.
+    # echo: to be cancelled. apart: inaudible (headphones, another room). cancels: a short piece
+    # comes through, then nothing, because the device cancels it. deaf: closed while the loudspeaker
+    # plays.
     kind: PathKind
-    level_db: float  # of the echo against what was played, both as int16; -100 where none is
-    delay_ms: float  # from the hand-over to the frame that holds it; 0 where none is
-    noise_rms: float  # int16, of the room
+    # of the echo relative to the played sound, both as int16; -100 if there is none
+    level_db: float
+    delay_ms: float  # from the hand-over to the frame that holds the echo; 0 if there is none
+    noise_rms: float  # int16 RMS of the room
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain values, to be kept."""
+        """Return plain values for storing."""
         return asdict(self)
 
     @classmethod
     def from_dict(cls, kept: Mapping[str, Any]) -> "EchoPath | None":
-        """Read what `to_dict` gave; None where it is not that (any more)."""
+        """Restore what `to_dict` gave; None if the values are not valid (any more)."""
         try:
             kind = kept["kind"]
             figures = (float(kept[name]) for name in ("level_db", "delay_ms", "noise_rms"))
@@ -90,7 +92,7 @@ class EchoPath:
 
 
 def chirp() -> NDArray[np.int16]:
-    """Make what is played: quiet, the chirp, quiet; mono at SAMPLE_RATE."""
+    """Make the sound to play: quiet, the chirp, quiet. int16, shape (n,), 16 kHz."""
     t = np.arange(round(CHIRP_SECONDS * SAMPLE_RATE)) / SAMPLE_RATE
     slope = (_HIGHEST_HZ - _LOWEST_HZ) / CHIRP_SECONDS
     wave = np.sin(2 * np.pi * (_LOWEST_HZ * t + slope * t**2 / 2))
@@ -100,12 +102,12 @@ def chirp() -> NDArray[np.int16]:
 
 
 def analyse(played: NDArray[np.int16], recorded: NDArray[np.int16]) -> EchoPath:
-    """Judge a recording that began when `played` (as `chirp` gives it) was handed over.
+    """Judge a recording that began when `played` (from `chirp`) was handed over.
 
-    Both mono int16 at SAMPLE_RATE. The recording should last as long, and longer by
-    MOST_DELAY_SECONDS. Raises ValueError when it is shorter than what was played, InputUnusable
-    when it tells nothing of the path: the microphone was muted, all the time or from then on, or
-    an echo could not have been heard in what else sounded.
+    Both are int16, shape (n,), 16 kHz. The recording should be longer than `played` by
+    MOST_DELAY_SECONDS (0.8 s). Raises ValueError if it is shorter than `played`, and InputUnusable
+    if it says nothing about the path: the microphone was muted from the start or fell silent, or
+    other sounds could have hidden an echo.
     """
     if len(recorded) < len(played):
         raise ValueError("the recording is shorter than what was played")
@@ -119,7 +121,7 @@ def analyse(played: NDArray[np.int16], recorded: NDArray[np.int16]) -> EchoPath:
     during = min(_by_pieces(heard[quiet + begins : quiet + len(sound) + late]))
     after = _rms(heard[-round(_AFTER_SECONDS * SAMPLE_RATE) :])
     if max(noise, during) <= _DEAD < after:
-        raise InputUnusable(_GAVE_NOTHING)  # it was switched on too late
+        raise InputUnusable(_GAVE_NOTHING)  # It was unmuted too late.
     first = _find(heard, sound, slice(0, begins), noise)
     last = _find(heard, sound, slice(ends, len(sound)), noise)
     lasts = last is not None and last.level >= _FADED * (first.level if first else 0.0)
@@ -141,22 +143,22 @@ def analyse(played: NDArray[np.int16], recorded: NDArray[np.int16]) -> EchoPath:
         raise InputUnusable(_TOO_LOUD)
     if first is not None:
         return EchoPath("cancels", _db(first.level), first.delay_ms, noise)
-    # Less noise than before may be a noise that has ended; less than before and after is not.
+    # Less noise than before may mean that a noise has ended; less than before and after does not.
     held_down = during < _HELD_DOWN * min(noise, after)
     return EchoPath("cancels" if held_down else "apart", _NONE_DB, 0.0, noise)
 
 
 async def measure(player: Player, frames: AsyncIterator[Frame]) -> EchoPath:
-    """Play the chirp and judge what `frames`, of a microphone that is open, bring back of it.
+    """Play the chirp and judge what `frames`, from an open microphone, hold of it.
 
-    Takes about 2.5 s, in which nothing else may be played. `player` should have its device open:
-    what opening takes counts as delay. Raises what the two and `analyse` raise, and DeviceLost when
-    the frames end.
+    Takes about 2.5 s, in which nothing else may play. The device of `player` should be open,
+    because the time to open it counts as delay. Raises what both and `analyse` raise, and
+    DeviceLost if the frames end.
     """
     played = chirp()
     wanted = len(played) + round(MOST_DELAY_SECONDS * SAMPLE_RATE)
     recorded = bytearray()
-    # The first frame tells that the microphone is open; before it nothing is played.
+    # The first frame shows that the microphone is open; play nothing before it.
     await anext(frames, None)
     playing = asyncio.create_task(_play_out(player, played.tobytes()))
     try:
@@ -173,19 +175,19 @@ async def measure(player: Player, frames: AsyncIterator[Frame]) -> EchoPath:
 
 
 async def _play_out(player: Player, pcm: bytes) -> None:
-    """Return when it has sounded; a loudspeaker that goes half-way raises."""
+    """Play to the end; raises if the loudspeaker goes half-way."""
     await player.play(pcm, SAMPLE_RATE)
     await player.drain()
 
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    level: float  # of the echo, as a share of what was played
+    level: float  # of the echo, as a share of the played level
     delay_ms: float
 
 
 def _find(heard: Floats, sound: Floats, part: slice, noise: float) -> _Found | None:
-    """Find that part of the chirp in the recording by its matched filter, if it is there."""
+    """Find a part of the chirp in the recording by its matched filter; None if it is not there."""
     piece = sound[part]
     start = round(QUIET_SECONDS * SAMPLE_RATE) + part.start
     latest = start + round(MOST_DELAY_SECONDS * SAMPLE_RATE)
@@ -194,7 +196,8 @@ def _find(heard: Floats, sound: Floats, part: slice, noise: float) -> _Found | N
     if filtered[at] <= _FOUND * sigma or filtered[at] == 0.0:
         return None
     power = max(0.0, _rms(heard[at : at + len(piece)]) ** 2 - noise**2)
-    # Another part of the chirp, much louder than the noise, also answers the filter, but weakly.
+    # Another part of the chirp that is much louder than the noise also triggers the filter, but
+    # weakly.
     its_own = (filtered[at] / (_rms(piece) * len(piece))) ** 2
     if its_own < _ITS_OWN * power:
         return None
@@ -202,22 +205,22 @@ def _find(heard: Floats, sound: Floats, part: slice, noise: float) -> _Found | N
 
 
 def _filter(heard: Floats, piece: Floats) -> tuple[Floats, float]:
-    """The recording through the piece's matched filter, and how much noise is in that."""
+    """Return the recording through the piece's matched filter, and the filter's noise (sigma)."""
     size = 1 << (len(heard) + len(piece)).bit_length()
     spectrum = np.fft.rfft(heard, size) * np.conj(np.fft.rfft(piece, size))
     filtered = np.abs(np.fft.irfft(spectrum, size)[: len(heard)])
-    return filtered, float(np.median(filtered)) / 0.6745  # of a normal distribution
+    return filtered, float(np.median(filtered)) / 0.6745  # for a normal distribution
 
 
 def _least(heard: Floats, sound: Floats, part: slice) -> float:
-    """The level from which on that part of the chirp would have been found in this noise."""
+    """Return the least level at which this part of the chirp would have been found in the noise."""
     piece = sound[part]
     _, sigma = _filter(heard, piece)
     return _FOUND * sigma / float(np.sum(piece**2))
 
 
 def _by_pieces(heard: Floats) -> list[float]:
-    """The RMS of each _END_SECONDS of it: nobody knows how late the device reacts."""
+    """Return the RMS of each window of _END_SECONDS; the device's reaction time is unknown."""
     size, step = round(_END_SECONDS * SAMPLE_RATE), SAMPLE_RATE // 50
     last = max(0, len(heard) - size)
     return [_rms(heard[at : at + size]) for at in range(0, last + 1, step)]
@@ -231,17 +234,16 @@ def _db(share: float) -> float:
     return max(_NONE_DB, 20 * float(np.log10(max(share, 1e-9))))
 
 
-# Through which port (jack, built-in loudspeaker) a device of the sound server works just now.
-#
-# One sink may stand for two ways into the room: what is true of its loudspeaker is not of the
-# headphones at its jack, though the server calls both the same.
+# Below: the port (jack, built-in loudspeaker) that a device of the sound server uses now. One sink
+# may serve two outputs. A measurement of its loudspeaker does not hold for the headphones at its
+# jack, though the server gives both the same name.
 
 
 def ports_of(microphone: DeviceInfo, loudspeaker: DeviceInfo) -> tuple[str, str]:
-    """The names of their active ports, "" where a device has none or is not the server's.
+    """Return the names of the active ports, "" for a device that has none or is not the server's.
 
-    Blocking, at most as long as the server may take to answer. Raises InputUnusable where a device
-    is the server's and it does not answer.
+    Blocking, at most 0.5 s. Raises InputUnusable if a device belongs to the server and the server
+    does not answer.
     """
     devices = (microphone, loudspeaker)
     if all(device.backend != "server" for device in devices):
@@ -265,24 +267,24 @@ def _port(device: DeviceInfo, listed: list[Any]) -> str:
     return ""
 
 
-LIMIT_S = 6.5  # of a measurement, which takes 3: time for a second attempt
-_CALL_S = 2.0  # of each call into the sound system
+LIMIT_S = 6.5  # limit for a measurement, which takes 3 s: enough for a second attempt
+_CALL_S = 2.0  # for each call into the sound system
 _OPENING = bytes(2 * SAMPLE_RATE // 10)  # silence that opens the loudspeaker
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two devices of this machine, as they are now."""
+    """A microphone and a loudspeaker of this machine, as they are now."""
 
     input: DeviceInfo
     output: DeviceInfo
-    channel: int | None  # the microphone's that is listened to, from 1; None: the mean of all
-    input_port: str = ""  # the sound server's name for the jack in use, "" where there is none
+    channel: int | None  # channel of the microphone in use, from 1; None for the mean of all
+    input_port: str = ""  # the sound server's name of the port in use; "" if there is none
     output_port: str = ""
 
     @property
     def obstacle(self) -> str:
-        """Why nothing can be learnt of them now, a sentence; "" where something can."""
+        """Reason why the pair cannot be measured now, as a sentence; "" if it can."""
         if self.input.monitor:
             return f"{self.input.name} is no microphone: it records what a loudspeaker plays."
         for device in (self.input, self.output):
@@ -293,7 +295,7 @@ class Pair:
 
     @property
     def names(self) -> tuple[str, int | None, str]:
-        """Names that tell this pair from others, the same after a reboot."""
+        """Names that identify this pair, the same after a reboot."""
         return (
             _with_port(self.input.name, self.input_port),
             self.channel,
@@ -302,7 +304,7 @@ class Pair:
 
 
 def find_pair(microphone: str, loudspeaker: str, channel: int | None = None) -> Pair:
-    """The devices of these names, "default" for the system's choice. Blocking.
+    """Find the devices of these names, "default" for the system's choice. Blocking.
 
     Raises InputUnusable.
     """
@@ -311,10 +313,11 @@ def find_pair(microphone: str, loudspeaker: str, channel: int | None = None) -> 
 
 
 async def measure_pair(pair: Pair, lead_in_ms: int = 0) -> EchoPath:
-    """Open both, play the chirp, and close both: LIMIT_S, and the closing of devices that hang.
+    """Open both devices, play the chirp and close both, within LIMIT_S (6.5 s) plus the time to
+    close.
 
-    `lead_in_ms`: of silence for a loudspeaker that sleeps. Raises InputUnusable and DeviceLost
-    where nothing was learnt.
+    `lead_in_ms` is silence for a loudspeaker that sleeps. Raises InputUnusable or DeviceLost if the
+    measurement gave no result.
     """
     if pair.obstacle:
         raise InputUnusable(pair.obstacle)
@@ -327,7 +330,7 @@ async def measure_pair(pair: Pair, lead_in_ms: int = 0) -> EchoPath:
     def changed(change: MicrophoneChange) -> None:
         if change.status is MicrophoneStatus.MISSING:
             gone.append(microphone.sentence)
-            measuring.cancel()  # it would be looked for without end
+            measuring.cancel()  # The microphone would look for its device without end.
 
     microphone.on_change = changed
     try:
@@ -343,8 +346,11 @@ async def measure_pair(pair: Pair, lead_in_ms: int = 0) -> EchoPath:
 
 
 async def _measure(microphone: SteadyMicrophone, speaker: Speaker) -> EchoPath:
-    """Until one is whole, or two say the same: a tone with gaps may mislead, as a device that
-    takes echo out has to begin anew behind each."""
+    """Measure until one recording has no gaps, or two agree.
+
+    A tone with gaps may mislead, because a device that cancels echo has to start over after each
+    gap.
+    """
     player = speaker.stream("voice")
     await player.play(_OPENING, SAMPLE_RATE)
     await player.drain()

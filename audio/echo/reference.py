@@ -1,17 +1,19 @@
 """Sound that the loudspeaker played, cut to the microphone's frames.
 
-Two clocks meet here: the loudspeaker's thread puts blocks in, the microphone's side takes a frame
-for every frame that it heard. Neither is measured in time: both are counted in samples, and how
-much lies between the two tells everything. Running streams keep their place against each other,
-apart from a drift of the clocks; so the fill is left alone while it stays within a band, is moved
-by single samples, in pauses, when it drifts out of it, and is set anew when a stream broke. What
-drift there is in between the canceller follows by itself (measured: 200 ppm cost it 3 dB of 48).
-Silence that the device made by itself, because this process was not there in time, is put in too:
-without it everything that follows would be heard later than it was counted.
+Two clocks meet here: the loudspeaker's thread puts blocks in, and the microphone's side takes one
+frame for each frame that it heard. Both sides are counted in samples, not timed; the number of
+samples between them (the fill) holds all that is known. Running streams keep their position
+relative to each other apart from the drift of the clocks. So the fill is left alone while it stays
+within a band, is moved by single samples during pauses if it drifts out of it, and is set again
+after a stream broke. The canceller follows smaller drifts by itself (measured: 200 ppm cost it 3 dB
+of 48).
 
-The echo canceller finds the delay between the two by itself, up to about half a second, but the
-reference must come before its echo (measured: 5 ms before will do, 0 ms will not). It comes out
-of the loudspeaker's latency, so the fill is kept as small as the blocks of both sides allow.
+Silence that the device produced because this process was late is put in too. Without it, everything
+after it would be heard later than it was counted.
+
+The echo canceller finds the delay by itself, up to about half a second, but the reference must come
+before its echo (measured: 5 ms before is enough, 0 ms is not). That lead comes from the
+loudspeaker's latency, so the fill is kept as small as the blocks of both sides allow.
 """
 
 from collections import deque
@@ -24,72 +26,79 @@ from audio.frames import FRAME_SAMPLES, SAMPLE_RATE, SAMPLES_PER_MS
 
 Samples = NDArray[np.int16]
 
-# Steady 20 ms out for 20 ms in, where better qualities give in bursts and hold back 20 ms. Echo
-# cancellation with it is as good (measured: the same residual within 0.3 dB from 22.05 and 48 kHz).
+# The quality that gives a steady 20 ms for each 20 ms; better ones deliver in bursts and hold back
+# 20 ms. Echo cancellation works as well with it (measured: the same residual within 0.3 dB from
+# 22.05 and 48 kHz).
 _QUALITY = "QQ"
-_BLOCKS = 500  # that wait at most, 5 s of 10 ms; older ones are dropped
-_LONGEST_STALL_S = 2.0  # that is made up for; behind a longer one all is set anew
-_LEFT = 30 * SAMPLES_PER_MS  # when the frames of the microphone's block are taken at the start
+_BLOCKS = 500  # most that wait, 5 s of 10 ms; older ones are dropped
+# longest stall that is filled in; after a longer one everything is set again
+_LONGEST_STALL_S = 2.0
+# fill left at the start after the frames of the microphone's block are taken
+_LEFT = 30 * SAMPLES_PER_MS
 _MOST_LEFT = _LEFT + 40 * SAMPLES_PER_MS
-# The band of the least fill that is left after a frame was taken. As the blocks of the two sides
-# slide past each other it wanders by one block of the loudspeaker, 20 ms, without any loss.
+# The band for the least fill left after a frame was taken. As the blocks of the two sides slide
+# past each other, it varies by one block of the loudspeaker (20 ms) without any loss.
 _LOWEST = 2 * SAMPLES_PER_MS
 _MIDDLE = 15 * SAMPLES_PER_MS
 _HIGHEST = 32 * SAMPLES_PER_MS
-_BROKEN = 80 * SAMPLES_PER_MS  # no drift: sound was lost on one side
+_BROKEN = 80 * SAMPLES_PER_MS  # more than drift: sound was lost on one side
 _NARROW = 10 * SAMPLES_PER_MS  # a fill with which some frames come too late in every window
-_LATE = 2 * FRAME_SAMPLES  # sound that comes later than that may mean a device that was silent
-_WINDOW = 50  # frames, 1 s, over which the least fill is looked for ...
-_HICCUPS = 3  # ... without that of so many frames, in which one side was held up for a moment
-_SETTLING = 2  # windows after an opening in which one is enough to set the fill anew
-_SURE = 3  # windows that must agree before a running stream is set anew: a hiccup heals by itself
+_LATE = 2 * FRAME_SAMPLES  # sound later than this may mean that the device was silent
+_WINDOW = 50  # frames (1 s) over which the least fill is taken ...
+_HICCUPS = 3  # ... without the lowest few, in which one side was held up for a moment
+_SETTLING = 2  # windows after an opening in which a single one suffices to set the fill again
+_SURE = 3  # windows that must agree before a running stream is set again: a hiccup heals by itself
 _LONG = 10  # windows that must agree before a drift is believed
-_NUDGE_EVERY = 10  # frames between single samples: 312 ppm, more than clocks differ by
+_NUDGE_EVERY = 10  # frames between single samples: 312 ppm, more than clocks differ
 _GONE = 25  # frames without a new block after which the output counts as closed
 _SILENCE = np.zeros(FRAME_SAMPLES, np.int16)
 
 
 class PlayedSound:
-    """A bounded buffer of what was played, at the microphone's pace.
+    """A bounded buffer of played sound, read at the microphone's pace.
 
-    `put` belongs to the loudspeaker's thread, all else to the microphone's.
+    `put` and `stall` belong to the loudspeaker's thread, the rest to the microphone's.
     """
 
     def __init__(self, block_ms: int) -> None:
-        """`block_ms`: of the microphone, whose frames are taken so many at a time."""
-        self.missing = 0  # frames that were asked for before they were played
-        self.realigned = 0  # how often the fill was set anew
-        self.opened = 0  # how often an output began to play
-        self.stalls = 0  # times that the output had nothing to play, though it was open
-        self.nudged = 0  # samples left out or repeated because the clocks drift
+        """`block_ms` is the length of the microphone's blocks, whose frames are taken together."""
+        self.missing = 0  # frames requested before they were played
+        self.realigned = 0  # times that the fill was set again
+        self.opened = 0  # times that an output began to play
+        self.stalls = 0  # times that the open output had nothing to play
+        self.nudged = 0  # samples dropped or repeated because the clocks drift
         self._blocks: deque[tuple[bytes, int]] = deque(maxlen=_BLOCKS)
-        self._put_rate = 0  # Hz, of the last block that was put
+        self._put_rate = 0  # Hz, of the last block put in
         self._block = block_ms * SAMPLES_PER_MS
         self._left = _LEFT
         self._open = False
         self._waited = 0  # frames since the last block
-        self._fill = 0  # samples in `_sound`, or less than 0: so many are to come too late
-        self._late = 0  # times that they came much too late
+        self._fill = 0  # samples in `_sound`; negative if that many are overdue
+        self._late = 0  # times that blocks came much too late
         self._close()
 
     @property
     def breaks(self) -> int:
-        """Times that what was taken may not have been what was heard, frame by frame."""
+        """Number of times that the frames taken may have stopped matching what was heard."""
         return self.opened + self.stalls + self._late
 
     def put(self, pcm: bytes, rate: int) -> None:
-        """The next block of mono int16 at `rate` Hz. Any thread; never blocks."""
+        """Add a block of mono int16 at `rate` Hz. Any thread; never blocks."""
         self._put_rate = rate
         self._blocks.append((pcm, rate))
 
     def stall(self, seconds: float) -> None:
-        """The output was silent so long before the next block. As `put`."""
+        """Note that the output was silent for `seconds` before the next block. Any thread; never
+        blocks."""
         if silence := bytes(2 * round(min(seconds, _LONGEST_STALL_S) * self._put_rate)):
             self._blocks.append((silence, self._put_rate))
         self.stalls += 1
 
     def take(self) -> Samples | None:
-        """The next frame, silence where nothing was played; None while no output is open."""
+        """Return the next frame (int16, shape (320,), 16 kHz); silence if nothing played.
+
+        Returns None while no output is open.
+        """
         lost = len(self._blocks) == _BLOCKS
         news = self._drain()
         self._waited = 0 if news else self._waited + 1
@@ -108,7 +117,7 @@ class PlayedSound:
         return frame
 
     def restart(self) -> None:
-        """The microphone was opened anew: its frames lie elsewhere against what is played."""
+        """Start over after the microphone was opened again; its frames have a new position."""
         self._blocks.clear()
         self._close()
 
@@ -123,12 +132,12 @@ class PlayedSound:
         self._windows = 0
 
     def _forget(self) -> None:
-        self._fills: list[int] = []  # of the window, behind each frame
-        self._leasts: deque[int] = deque(maxlen=_LONG)  # of the windows before
-        self._worsts: deque[int] = deque(maxlen=_SURE)  # the same with the hiccups
+        self._fills: list[int] = []  # of the window, after each frame
+        self._leasts: deque[int] = deque(maxlen=_LONG)  # of the previous windows
+        self._worsts: deque[int] = deque(maxlen=_SURE)  # the same including hiccups
 
     def _drain(self) -> bool:
-        """Take over what was put; whether there was anything."""
+        """Move the blocks that were put in to the buffer; False if there were none."""
         pieces = [self._sound]
         while self._blocks:
             pieces.append(self._at_our_rate(*self._blocks.popleft()))
@@ -136,7 +145,8 @@ class PlayedSound:
             return False
         self._fill += sum(len(piece) for piece in pieces[1:])
         sound = np.concatenate(pieces)
-        self._sound = sound[len(sound) - max(0, self._fill) :]  # without what comes too late
+        # without the samples that are too late
+        self._sound = sound[len(sound) - max(0, self._fill) :]
         return True
 
     def _at_our_rate(self, pcm: bytes, rate: int) -> Samples:
@@ -154,14 +164,14 @@ class PlayedSound:
         return resampled
 
     def _begin(self) -> None:
-        """Place the first frame: the newest sound but for the fill to start with."""
+        """Place the first frame at the newest sound minus the initial fill."""
         self._open = True
         self._windows = 0
         self._forget()
         self._move(self._block + self._left - self._fill)
 
     def _cut(self) -> Samples:
-        """The next frame, which may be partly or wholly yet to come."""
+        """Cut the next frame, padded with silence if its sound is not there yet."""
         frame = self._sound[:FRAME_SAMPLES]
         self._sound = self._sound[FRAME_SAMPLES:]
         self._late += self._fill > -_LATE >= self._fill - FRAME_SAMPLES
@@ -172,10 +182,11 @@ class PlayedSound:
         return np.concatenate([frame, _SILENCE[len(frame) :]])
 
     def _watch(self, *, silent: bool) -> None:
-        """Look at the fill that is left, and put it right where it must be."""
+        """Check the remaining fill and correct it if needed."""
         self._fills.append(self._fill)
         if silent and len(self._fills) % _NUDGE_EVERY == 0:
-            self._nudge()  # in a pause: the canceller would take it for a move of the loudspeaker
+            # During a pause only: the canceller would take it for a loudspeaker that moved.
+            self._nudge()
         if len(self._fills) == _WINDOW:
             fills = sorted(self._fills)
             self._judge(fills[_HICCUPS], fills[0])
@@ -187,8 +198,7 @@ class PlayedSound:
         self._move(-1 if min(self._leasts) > _HIGHEST else 1)
 
     def _judge(self, least: int, worst: int) -> None:
-        """The end of a window, in which the fill was not below `least` but for hiccups, with them
-        not below `worst`."""
+        """End a window: the fill was at least `worst`, and at least `least` apart from hiccups."""
         self._windows += 1
         self._fills.clear()
         self._leasts.append(least)
@@ -196,18 +206,18 @@ class PlayedSound:
         last = sorted(list(self._leasts)[-_SURE:])
         settling = self._windows <= _SETTLING and not 0 <= least <= _BROKEN
         broken = len(last) == _SURE and (last[-1] < 0 or last[0] > _BROKEN)
-        # Hiccups in every window are none: the two sides' blocks lie badly against each other.
+        # Hiccups in every window are not hiccups: the blocks of the two sides are badly aligned.
         narrow = len(last) == _SURE and max(self._worsts) < 0 and last[-1] < _NARROW
         if settling or broken or narrow:
             step = _MIDDLE - (least if settling else last[len(last) // 2])
             self._forget()
             self.realigned += 1
             self._move(step)
-            if settling or step > 0:  # the next opening begins with what this one came to
+            if settling or step > 0:  # the next opening starts with the fill found here
                 self._left = min(self._left + step, _MOST_LEFT)
 
     def _move(self, samples: int) -> None:
-        """Change the fill: less leaves sound out, more puts silence in, or one sample twice."""
+        """Change the fill: negative drops sound, positive adds silence or repeats one sample."""
         self._fill += samples
         if samples < 0:
             self._sound = self._sound[-samples:]

@@ -1,4 +1,4 @@
-"""A folder on disk as a recogniser: what kind of model lies in it, and which language it hears."""
+"""Recognisers loaded from a model folder: vosk or sherpa-onnx, and the languages it hears."""
 
 import importlib
 import json
@@ -15,9 +15,9 @@ from audio.recognize.protocol import Recognizer, plain_words
 
 
 def open_model_folder(folder: Path, languages: Sequence[str]) -> Recognizer:
-    """The recogniser for a vosk or sherpa-onnx model. `languages` are those wanted, at least one.
+    """Load a vosk or sherpa-onnx model. `languages` are the wanted ones, at least one.
 
-    Raises InputUnusable when the folder is none, or its package is not installed.
+    Raises InputUnusable if the folder holds no such model, or its package is not installed.
     """
     if not folder.is_dir():
         raise InputUnusable(f"The speech model folder {folder} does not exist; correct its path.")
@@ -33,34 +33,35 @@ def open_model_folder(folder: Path, languages: Sequence[str]) -> Recognizer:
 
 
 def heard_by(name: str, languages: Sequence[str]) -> tuple[str, ...]:
-    """The wanted languages in the folder's name ("vosk-model-small-es-0.42"), else the first one.
+    """Return the wanted languages in a folder's name ("vosk-model-small-es-0.42"), else the first
+    one.
 
-    Models name themselves so; nothing inside them says it in a common form.
+    The name is the only evidence: the files inside do not give the language in a common form.
     """
     parts = re.split(r"[-_.]", name.lower())
     bases = dict.fromkeys(language.split("-")[0] for language in languages)
     return tuple(base for base in bases if base in parts) or tuple(bases)[:1]
 
 
-_PIECE_BYTES = SAMPLE_RATE // 10 * 2  # 100 ms: the thread gives way in between
+_PIECE_BYTES = SAMPLE_RATE // 10 * 2  # 100 ms, so that other threads run in between
 
 
 class VoskRecognizer:
-    """One model, loaded at once (0.1 to 2 GB of memory by its size). API of vosk 0.3.45."""
+    """A vosk model, loaded at once (0.1 to 2 GB of memory). Uses the API of vosk 0.3.45."""
 
     def __init__(self, folder: Path, languages: tuple[str, ...]) -> None:
-        """`languages` is what the model hears. Raises InputUnusable."""
+        """`languages` are the languages of the model. Raises InputUnusable."""
         vosk = _package()
-        vosk.SetLogLevel(-1)  # it prints to stderr otherwise
+        vosk.SetLogLevel(-1)  # vosk prints to stderr otherwise
         try:
             self._model = vosk.Model(str(folder))
         except Exception as error:  # vosk raises bare Exception
             raise InputUnusable(f"The speech model {folder} cannot be loaded by vosk.") from error
         self._make = vosk.KaldiRecognizer
-        self.languages = languages  # language codes that the model hears
+        self.languages = languages  # codes of the model's languages
 
     def transcribe(self, pcm: bytes) -> str:
-        """Free text of 16 kHz mono int16; "" when nothing was understood."""
+        """Recognise free text in 16 kHz mono int16; "" if nothing was understood."""
         decoder = self._make(self._model, SAMPLE_RATE)
         texts = [
             decoder.Result()
@@ -72,7 +73,7 @@ class VoskRecognizer:
 
 
 def is_vosk_model(folder: Path) -> bool:
-    """Tell whether the folder is laid out as vosk's models are (new and old form)."""
+    """Return True if the folder has the layout of vosk models, new or old."""
     return (folder / "am" / "final.mdl").is_file() or (folder / "final.mdl").is_file()
 
 
@@ -87,34 +88,33 @@ def _package() -> Any:
 
 _THREADS = 2
 _TAIL_S = (
-    0.66  # of silence, so that a streaming model gives its last words (its own examples' value)
+    0.66  # silence after which a streaming model gives its last words, as in sherpa-onnx's examples
 )
 
 
 class SherpaRecognizer:
-    """One model, loaded at once. API of sherpa-onnx 2.0.
+    """A sherpa-onnx model, loaded at once. Uses the API of sherpa-onnx 2.0.
 
-    The kind of model is told by its files: encoder, decoder and joiner are a transducer (a
-    streaming one if the folder's name says "streaming"), encoder and decoder are Whisper,
-    preprocess, encode and two decoders are Moonshine, and a single file is SenseVoice or NeMo CTC
-    by the folder's name.
+    The files tell the kind of model: encoder, decoder and joiner are a transducer (a streaming one
+    if the folder's name says "streaming"), encoder and decoder are Whisper, preprocess, encode and
+    two decoders are Moonshine, and a single file is SenseVoice or NeMo CTC by the folder's name.
     """
 
     def __init__(self, folder: Path, languages: tuple[str, ...]) -> None:
-        """`languages` is what the model hears. Raises InputUnusable."""
-        self.languages = languages  # language codes that the model hears
+        """`languages` are the languages of the model. Raises InputUnusable."""
+        self.languages = languages  # codes of the model's languages
         self._streaming = False
         sherpa = _sherpa_package()
         try:
             self._model = self._load(sherpa, folder)
         except (RuntimeError, ValueError, AssertionError) as error:
-            reason = str(error).partition("\n")[0][:100]  # onnxruntime's go on for lines
+            reason = str(error).partition("\n")[0][:100]  # onnxruntime's messages go on for lines
             raise InputUnusable(
                 f"The speech model {folder} cannot be loaded by sherpa-onnx: {reason}"
             ) from error
 
     def transcribe(self, pcm: bytes) -> str:
-        """Free text of 16 kHz mono int16; "" when nothing was understood."""
+        """Recognise free text in 16 kHz mono int16; "" if nothing was understood."""
         samples = np.frombuffer(pcm, dtype="<i2").astype(np.float32) / 32768
         if not samples.size:
             return ""
@@ -130,7 +130,7 @@ class SherpaRecognizer:
         return plain_words(self._model.get_result(stream))
 
     def _load(self, sherpa: Any, folder: Path) -> Any:
-        """Make the recogniser that fits the files."""
+        """Make the recogniser that fits the files. Raises ValueError if none does."""
         offline = sherpa.OfflineRecognizer
         common = {"tokens": _file(folder, "tokens", ".txt"), "num_threads": _THREADS}
         parts = {name: _file(folder, name) for name in ("encoder", "decoder", "joiner")}
@@ -158,12 +158,12 @@ class SherpaRecognizer:
 
 
 def is_sherpa_model(folder: Path) -> bool:
-    """Tell whether the folder is laid out as sherpa-onnx's models are."""
+    """Return True if the folder has the layout of sherpa-onnx models."""
     return bool(_file(folder, "tokens", ".txt")) and any(folder.glob("*.onnx"))
 
 
 def _file(folder: Path, part: str, suffix: str = ".onnx") -> str:
-    """The file of one part of the model, the smaller int8 form first; "" if there is none.
+    """Find the file of one part of the model, preferably int8; "" if there is none.
 
     Names are such as encoder-epoch-99-avg-1.int8.onnx, tiny-encoder.onnx, tokens.txt.
     """

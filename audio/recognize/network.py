@@ -1,9 +1,9 @@
-"""A grammar as a network of words, as small as it can be without changing what is heard.
+"""Build a minimal word network from a speech grammar.
 
 pocketsphinx makes a network from a grammar by itself, but copies a rule to each place that names it
-and keeps a table of 3 kB for each state: of a house's grammar 3,500 states and 17,000 arcs. Here
-places after which the same may follow are one state, which are some 450 and 1,600. Weights
-are those that it gives, so the best path is the same path.
+and keeps a table of 3 kB for each state: 3,500 states and 17,000 arcs for a house's grammar. Here,
+places that can be followed by the same words share a state, which gives some 450 states and 1,600
+arcs. The weights are those of pocketsphinx, so the best path is the same.
 """
 
 import re
@@ -14,19 +14,19 @@ from pathlib import Path
 
 import pocketsphinx
 
-# How English words sound: CMUdict as it lies in pocketsphinx's wheel, read for few words only.
-#
-# A decoder that loads all of its 134,000 words holds 22 MB for them and takes 0.15 s. One that
-# follows a grammar needs some hundred.
+# Pronunciations come from CMUdict in pocketsphinx's wheel and are read only for the words needed. A
+# decoder that loads all of its 134,000 words takes 22 MB and 0.15 s for them; a grammar needs about
+# a hundred.
 
 
-_FILE = "en-us/cmudict-en-us.dict"  # a line for each reading: "a AH", "a(2) EY"
+_FILE = "en-us/cmudict-en-us.dict"  # one line for each pronunciation: "a AH", "a(2) EY"
 
 
 def readings(words: Iterable[str]) -> Mapping[str, tuple[str, ...]]:
-    """The readings of those words that it has, each as phones with spaces between, in its order.
+    """Look up the pronunciations of these words, in the dictionary's order.
 
-    One pass through the file, 50 ms.
+    Each is a string of phones separated by spaces; unknown words are left out. Reads the file once,
+    which takes 50 ms.
     """
     wanted = {word.encode() for word in words}
     found = dict[bytes, list[bytes]]()
@@ -47,38 +47,38 @@ _RULE = re.compile(r"\s*(public\s+)?<([^<>\s]+)>\s*=\s*([^;]*);")
 _TOKEN = re.compile(r"<[^<>\s]+>|[()\[\]|+]|[^\s<>()\[\]|+*/{}]+")
 _HEADER = re.compile(r"\s*#JSGF[^;]*;\s*grammar[^;]*;")
 
-_Arcs = dict[tuple[str, int], float]  # word ("" for none) and state that follows -> weight
+_Arcs = dict[tuple[str, int], float]  # (word or "" for none, next state) -> weight
 
 
 @dataclass(frozen=True, slots=True)
 class Arc:
-    """One step through the network."""
+    """A step through the network."""
 
     source: int  # state
     target: int  # state
     weight: float  # of this arc, 0 to 1
-    word: str  # "" for a step without one
+    word: str  # "" for a step without a word
 
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """Network of what may be said: each path from `start` to `final`."""
+    """A network of what may be said: every path from `start` to `final`."""
 
     start: int  # state
     final: int  # state
     arcs: tuple[Arc, ...]  # steps without a word lead as far as any chain of them does
 
     def words(self) -> tuple[str, ...]:
-        """Each once."""
+        """Return each word once."""
         return tuple(dict.fromkeys(arc.word for arc in self.arcs if arc.word))
 
 
 def network_of(jsgf: str) -> Network:
-    """The network of the one public rule.
+    """Build the network of the one public rule.
 
-    Of JSpeech Grammar Format it knows words, rules, groups, alternatives, what may be left out, and
-    what is said once or more often. Raises ValueError where the grammar is not made of these, names
-    a rule that it does not have, or repeats what may be empty.
+    Of the JSpeech Grammar Format it supports words, rules, groups, alternatives, `[optional]` parts
+    and `+`. Raises ValueError if the grammar uses anything else, names a missing rule, contains
+    itself, or repeats something that may be empty.
     """
     public, rules = _rules(jsgf)
     states = _States()
@@ -87,7 +87,7 @@ def network_of(jsgf: str) -> Network:
 
 
 class _States:
-    """The states so far; two from which the same leads on are one."""
+    """The states so far; states with the same arcs are merged."""
 
     final = 0
 
@@ -96,7 +96,7 @@ class _States:
         self._known: dict[frozenset[tuple[tuple[str, int], float]], int] = {}
 
     def of(self, arcs: _Arcs) -> int:
-        """The state from which these arcs lead."""
+        """Return the state with these arcs."""
         closed = self._closed(arcs)
         key = frozenset(closed.items())
         if key not in self._known:
@@ -105,16 +105,16 @@ class _States:
         return self._known[key]
 
     def fresh(self) -> int:
-        """A state whose arcs are told later, with `tell`."""
+        """Add a state whose arcs are set later, with `tell`."""
         self._arcs.append({})
         return len(self._arcs) - 1
 
     def tell(self, state: int, arcs: _Arcs) -> None:
-        """The arcs from a fresh state."""
+        """Set the arcs of a fresh state."""
         self._arcs[state] = self._closed(arcs)
 
     def arcs_from(self, start: int) -> Iterator[Arc]:
-        """All arcs that can be reached."""
+        """Yield all arcs that can be reached."""
         seen, waiting = {start}, [start]
         while waiting:
             state = waiting.pop()
@@ -125,7 +125,7 @@ class _States:
                     waiting.append(target)
 
     def _closed(self, arcs: _Arcs) -> _Arcs:
-        """With a step for each chain of steps without a word."""
+        """Add a direct step for each chain of steps without a word."""
         closed = dict(arcs)
         for (word, target), weight in arcs.items():
             if not word:
@@ -135,16 +135,16 @@ class _States:
 
 
 class _Weaver:
-    """Makes states from rules, the last word first: what follows is known when it is needed."""
+    """Make states from rules, last word first, so that what follows is known when it is needed."""
 
     def __init__(self, rules: Mapping[str, list[str]], states: _States) -> None:
         self._rules = rules
         self._states = states
         self._made: dict[tuple[str, int], _Arcs] = {}
-        self._open: list[str] = []  # rules under way
+        self._open: list[str] = []  # rules in progress
 
     def rule(self, name: str, after: int) -> _Arcs:
-        """The arcs that begin a rule behind which state `after` follows."""
+        """Return the arcs that begin a rule followed by the state `after`."""
         made = self._made.get((name, after))
         if made is None:
             if name not in self._rules:
@@ -161,7 +161,8 @@ class _Weaver:
     def _alternatives(
         self, tokens: list[str], start: int, end: int, after: int, *, optional: bool = False
     ) -> _Arcs:
-        """Of tokens[start:end]; each weighs the same, and so does leaving them out."""
+        """Return the arcs of tokens[start:end], alternatives of equal weight; omission is one of
+        them."""
         bars = [at for at, depth in _depths(tokens, start, end) if not depth and tokens[at] == "|"]
         edges = [start - 1, *bars, end]
         share = 1 / (len(edges) - 1 + optional)
@@ -171,7 +172,7 @@ class _Weaver:
         return arcs
 
     def _sequence(self, tokens: list[str], start: int, end: int, after: int) -> _Arcs:
-        """Of tokens[start:end], from the last to the first."""
+        """Return the arcs of tokens[start:end], built from the last token to the first."""
         if start == end:
             raise ValueError("an alternative is empty")
         arcs: _Arcs = {}
@@ -189,7 +190,8 @@ class _Weaver:
         return arcs
 
     def _item(self, tokens: list[str], first: int, last: int, after: int) -> _Arcs:
-        """A word, a rule, or a group: tokens from `first` to `last`, both included."""
+        """Return the arcs of a word, rule or group, whose tokens are `first` to `last`
+        inclusive."""
         token = tokens[first]
         if token in "([":
             return self._alternatives(tokens, first + 1, last, after, optional=token == "[")
@@ -198,7 +200,7 @@ class _Weaver:
         return {(token, after): 1.0}
 
     def _repeated(self, tokens: list[str], first: int, last: int, after: int) -> _Arcs:
-        """Behind each time it is over or comes again, both alike."""
+        """Return the arcs of an item that, after each time, ends or repeats with equal weight."""
         behind = self._states.fresh()
         arcs = self._item(tokens, first, last, behind)
         if any(not word for word, _ in arcs):
@@ -208,13 +210,13 @@ class _Weaver:
 
 
 def _add(arcs: _Arcs, more: _Arcs, share: float) -> None:
-    """More arcs with a share of their weight; of two ways to the same the better one counts."""
+    """Add arcs with a share of their weight; of two equal arcs the higher weight counts."""
     for key, weight in more.items():
         arcs[key] = max(arcs.get(key, 0.0), share * weight)
 
 
 def _rules(jsgf: str) -> tuple[str, dict[str, list[str]]]:
-    """The public rule's name, and each rule's tokens by name."""
+    """Return the public rule's name, and each rule's tokens by name."""
     header = _HEADER.match(jsgf)
     at, end = header.end() if header else 0, len(jsgf.rstrip())
     public, rules = "", dict[str, list[str]]()
@@ -234,7 +236,7 @@ def _rules(jsgf: str) -> tuple[str, dict[str, list[str]]]:
 
 
 def _depths(tokens: list[str], start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Each position, and how many brackets are open there."""
+    """Yield each position and the number of brackets open there."""
     depth = 0
     for at in range(start, end):
         depth -= tokens[at] in ")]"
@@ -247,7 +249,7 @@ def _depths(tokens: list[str], start: int, end: int) -> Iterator[tuple[int, int]
 
 
 def _opening(tokens: list[str], start: int, last: int) -> int:
-    """Find where the item begins whose last token is at `last`."""
+    """Return the position where the item with its last token at `last` begins."""
     depth = 0
     for at in range(last, start - 1, -1):
         depth += (tokens[at] in ")]") - (tokens[at] in "([")

@@ -1,4 +1,4 @@
-"""Recognisers of speech. A grammar narrows it; free decoding checks it."""
+"""Speech recognisers: with a grammar, which narrows the result, and free ones, which check it."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -7,21 +7,24 @@ from typing import Protocol, runtime_checkable
 
 
 class Recognizer(Protocol):
-    """Turns one turn's sound into text. Blocking: called from a worker thread."""
+    """Turn the sound of one turn into text. Blocking: called from a worker thread."""
 
     @property
     def languages(self) -> tuple[str, ...]:
-        """Language codes that it can hear, e.g. ("en",)."""
+        """Codes of the languages that it hears, e.g. ("en",)."""
         ...
 
     def transcribe(self, pcm: bytes) -> str:
-        """Free text of 16 kHz mono int16, lower case, "" for nothing. Raises AudioError."""
+        """Recognise free text in 16 kHz mono int16; lower case, "" for nothing.
+
+        Raises AudioError.
+        """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Grammar:
-    """Everything that may be said, and how words outside the dictionary sound."""
+    """A speech grammar, and the pronunciation of words outside the dictionary."""
 
     jsgf: str  # JSpeech Grammar Format, one public rule
     pronunciations: Mapping[str, Sequence[str]] = field(default_factory=dict)  # word -> phones
@@ -29,7 +32,7 @@ class Grammar:
 
 @dataclass(frozen=True, slots=True)
 class HeardWord:
-    """One word and where it lies."""
+    """A recognised word and its position."""
 
     text: str
     start: int  # samples from the start of the sound
@@ -41,7 +44,7 @@ class HeardWord:
 
 @dataclass(frozen=True, slots=True)
 class Decoding:
-    """Result of a grammar for a sound."""
+    """The words that a recogniser found in a sound."""
 
     words: tuple[HeardWord, ...]  # in order, without silence and noise
 
@@ -53,51 +56,51 @@ class Decoding:
 
 @runtime_checkable
 class GrammarRecognizer(Recognizer, Protocol):
-    """A recogniser that can also be told what may be said. Not thread-safe: one worker thread."""
+    """A recogniser that also accepts a grammar. Not thread-safe: use one worker thread."""
 
     def unknown(self, words: Sequence[str]) -> list[str]:
         """List the words that are not in its dictionary, each once, in order."""
         ...
 
     def prepare(self, grammar: Grammar) -> None:
-        """Use this grammar from now on. Raises InputUnusable when it cannot be built."""
+        """Use this grammar from now on. Raises InputUnusable if it cannot be built."""
         ...
 
     def decode(self, pcm: bytes) -> Decoding:
-        """Best path through the grammar; no words where nothing fits."""
+        """Find the best path through the grammar; no words if nothing fits."""
         ...
 
     def decode_freely(self, pcm: bytes) -> Decoding:
-        """The same sound without the grammar; `fit` is not judged and stands at 0."""
+        """Recognise the sound without the grammar; `fit` is always 0."""
         ...
 
     def phones(self, word: str) -> tuple[str, ...]:
-        """The word's first pronunciation, () where it has none."""
+        """Return the word's first pronunciation; () if it has none."""
         ...
 
 
 @runtime_checkable
 class PunctualRecognizer(Recognizer, Protocol):
-    """A recogniser that stops when it is late. Not thread-safe: one worker thread."""
+    """A recogniser with a time limit. Not thread-safe: use one worker thread."""
 
     def finish_within(self, seconds: float) -> None:
-        """From now on, until it is told anew: what is not recognised by then is given up, and that
-        call and all after it raise TookTooLong."""
+        """Set the time limit for all calls from now on; after it, they raise TookTooLong."""
         ...
 
 
 @runtime_checkable
 class DigitRecognizer(Recognizer, Protocol):
-    """A recogniser that can listen for digits alone. Not thread-safe: one worker thread.
+    """A recogniser that can listen for digits alone. Not thread-safe: use one worker thread.
 
-    A search of ten words hears digits in much that is none: it is for a secret that is then
-    compared, never for words that mean something by themselves.
+    A search of ten words hears digits in many other sounds. Use it for a secret that is then
+    compared, never for words that have an effect by themselves.
     """
 
     def spell(self, pcm: bytes) -> str:
-        """Number words of 16 kHz mono int16, such as "one two three four"; "" for nothing.
+        """Recognise number words in 16 kHz mono int16, such as "one two three four"; "" for
+        nothing.
 
-        Nothing of the sound or the words is kept when it returns.
+        Nothing of the sound or the words is kept.
         """
         ...
 
@@ -106,5 +109,5 @@ _MARKS = re.compile(r"(?<!\d)[.,:]|[.,:](?!\d)|[;!?¿¡…\"“”«»()\[\]]") 
 
 
 def plain_words(text: str) -> str:
-    """The words alone: "Turn on the light!" becomes "turn on the light"."""
+    """Reduce text to lower-case words: "Turn on the light!" becomes "turn on the light"."""
     return " ".join(_MARKS.sub(" ", text).lower().split())

@@ -19,10 +19,10 @@ from audio.recognize.protocol import Decoding, Grammar, HeardWord
 def add_network(
     decoder: Any, search: str, jsgf: str, pronunciations: Mapping[str, Sequence[str]]
 ) -> None:
-    """Add the grammar to the decoder as the search of that name; it is not made the active one.
+    """Add the grammar to the decoder as the search `search`, without activating it.
 
-    `pronunciations`: of words that no dictionary has. Raises InputUnusable where the grammar cannot
-    be read, or has a word that nobody can pronounce.
+    `pronunciations` are those of words outside the dictionary. Raises InputUnusable if the grammar
+    cannot be read, or has a word without a pronunciation.
     """
     try:
         network = network_of(jsgf)
@@ -45,7 +45,7 @@ def _add_words(decoder: Any, network: Network, pronunciations: Mapping[str, Sequ
 
 
 def _steps(network: Network) -> tuple[int, int, list[tuple[int, int, float] | tuple[object, ...]]]:
-    """As `create_fsg` takes it; a step without a word has three parts."""
+    """Convert to the arguments of `create_fsg`, in which a step without a word has three parts."""
     return (
         network.start,
         network.final,
@@ -56,7 +56,7 @@ def _steps(network: Network) -> tuple[int, int, list[tuple[int, int, float] | tu
     )
 
 
-_PIECE_BYTES = SAMPLE_RATE // 10 * 2  # 100 ms: decoding holds the interpreter's lock
+_PIECE_BYTES = SAMPLE_RATE // 10 * 2  # 100 ms, because decoding holds the interpreter's lock
 _FRAME_SAMPLES = SAMPLE_RATE // 100  # pocketsphinx counts in 10 ms
 _FILLERS = ("<", "[", "++", "(NULL)")  # silence and noise, as pocketsphinx writes them
 
@@ -66,24 +66,22 @@ _UNDERFLOW = -745.0  # natural log of the smallest double
 _GRAMMAR = "grammar"
 _FREE = "free"
 _PHONES = "phones"
-_LEVEL = "level"  # decodes next to nothing: only measures the sound
+_LEVEL = "level"  # recognises next to nothing: only measures the sound's level
 _DIGITS = "digits"
 
 _LEVEL_JSGF = "#JSGF V1.0; grammar level; public <level> = oh;"
 _DIGITS_JSGF = """#JSGF V1.0; grammar digits;
 public <digits> = (zero | oh | one | two | three | four | five | six | seven | eight | nine)+;"""
 # People pause between digits. With pocketsphinx's own values (0.005, 0.65) a pause became one of
-# the short words: of 80 such PINs by four flite voices 9 were heard, with these 73.
+# the short words: of 80 PINs by four flite voices 9 were recognised, with these values 73.
 _DIGITS_WEIGHTS = {"silprob": 0.5, "wip": 1e-3}
-# On average over the words. Other speech fits worse: of 180 sentences 139 gave four digits or more,
-# and none at this fit, which all those PINs had.
+# Mean over the words. Other speech fits worse: 139 of 180 sentences gave four digits or more, but
+# none reached this fit, and all the PINs did.
 _DIGITS_FIT = -5.1
 
 
 @dataclass(frozen=True, slots=True)
 class _Segment:
-    """One piece of a decoding."""
-
     word: str
     start: int  # frames of 10 ms
     end: int  # frames, exclusive
@@ -93,14 +91,14 @@ class _Segment:
 class SphinxRecognizer:
     """pocketsphinx 5 with the en-us model of its wheel. One thread at a time.
 
-    The model (25 MB, 0.15 s) is loaded when the first sound or word is to be recognised.
+    The model (25 MB, 0.15 s) is loaded with the first sound or word.
     """
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
-        """`now`: seconds of real time."""
+        """`now` returns seconds of real time."""
         self._now = now
         self._late_at = math.inf
-        self._level = ""  # of the model's own training
+        self._level = ""  # level (cepstral mean) of the model's own training
         self._measured: tuple[bytes, str] = (b"", "")
         self._grammar_ready = False
         self._free_ready = False
@@ -108,8 +106,8 @@ class SphinxRecognizer:
 
     @cached_property
     def _decoder(self) -> Any:
-        # Free decoding hears as well without its second pass and with a bounded search, at half
-        # the cost.
+        # Free decoding recognises as much without its second pass and with a bounded search, at
+        # half the cost.
         decoder = pocketsphinx.Decoder(lm=None, fwdflat=False, maxhmmpf=5000, loglevel="FATAL")
         self._level = decoder.get_cmn()
         self._measured = (b"", self._level)
@@ -120,11 +118,11 @@ class SphinxRecognizer:
 
     @property
     def languages(self) -> tuple[str, ...]:
-        """English; the wheel has no other acoustic model."""
+        """English only; the wheel has no other acoustic model."""
         return ("en",)
 
     def finish_within(self, seconds: float) -> None:
-        """Give up what is not recognised by then, with TookTooLong."""
+        """Give up, with TookTooLong, what is not recognised within `seconds` from now."""
         self._late_at = self._now() + seconds
 
     def unknown(self, words: Sequence[str]) -> list[str]:
@@ -132,11 +130,11 @@ class SphinxRecognizer:
         return [word for word in dict.fromkeys(words) if self._decoder.lookup_word(word) is None]
 
     def phones(self, word: str) -> tuple[str, ...]:
-        """The word's first pronunciation in CMUdict's phones, () where it has none."""
+        """Return the word's first pronunciation in CMUdict's phones; () if it has none."""
         return tuple((self._decoder.lookup_word(word) or "").split())
 
     def prepare(self, grammar: Grammar) -> None:
-        """Add the words that are missing and build the grammar's search. Raises InputUnusable."""
+        """Add the missing words and build the grammar's search. Raises InputUnusable."""
         self._decoder.activate_search(_LEVEL)
         if self._grammar_ready:
             self._decoder.remove_search(_GRAMMAR)
@@ -145,7 +143,10 @@ class SphinxRecognizer:
         self._grammar_ready = True
 
     def decode(self, pcm: bytes) -> Decoding:
-        """Best path through the grammar, each word judged against the loop of all phones."""
+        """Find the best path through the grammar, each word scored against the loop of all phones.
+
+        Raises TookTooLong.
+        """
         if not self._grammar_ready:
             return Decoding(())
         words = [part for part in self._run(_GRAMMAR, pcm) if not part.word.startswith(_FILLERS)]
@@ -153,11 +154,14 @@ class SphinxRecognizer:
         return Decoding(tuple(_judged(part, loop) for part in words))
 
     def transcribe(self, pcm: bytes) -> str:
-        """Free decoding with the full language model, as text."""
+        """Recognise freely with the full language model, as text. Raises TookTooLong."""
         return self.decode_freely(pcm).text
 
     def decode_freely(self, pcm: bytes) -> Decoding:
-        """Free decoding with the full language model, which is loaded when first needed."""
+        """Recognise freely with the full language model, which is loaded at the first use.
+
+        Raises TookTooLong.
+        """
         if not self._free_ready:
             self._decoder.add_lm_file(_FREE, pocketsphinx.get_model_path("en-us/en-us.lm.bin"))
             self._free_ready = True
@@ -165,11 +169,14 @@ class SphinxRecognizer:
         return Decoding(tuple(_judged(part, ()) for part in words))
 
     def spell(self, pcm: bytes) -> str:
-        """Digits alone, "one two three four"; "" where the sound fits no digits."""
+        """Recognise digits alone, "one two three four"; "" if the sound fits no digits.
+
+        Raises TookTooLong.
+        """
         try:
             judged = self._digits(pcm)
         finally:
-            self._measured = (b"", self._level)  # a secret is not kept
+            self._measured = (b"", self._level)  # a secret must not be kept
         if not judged or sum(word.fit for word in judged) / len(judged) < _DIGITS_FIT:
             return ""
         return Decoding(tuple(judged)).text
@@ -178,7 +185,8 @@ class SphinxRecognizer:
         config = self._decoder.config
         usual = {name: config[name] for name in _DIGITS_WEIGHTS}
         try:
-            for name, weight in _DIGITS_WEIGHTS.items():  # read when a search begins
+            # pocketsphinx reads them when a search begins
+            for name, weight in _DIGITS_WEIGHTS.items():
                 config[name] = weight
             if not self._digits_ready:
                 self._decoder.add_jsgf_string(_DIGITS, _DIGITS_JSGF)
@@ -191,7 +199,7 @@ class SphinxRecognizer:
         return [_judged(part, loop) for part in words]
 
     def _phone_loop(self, pcm: bytes) -> list[float]:
-        """Score of each frame in the best sequence of any phones."""
+        """Return the score of each 10 ms frame in the best sequence of any phones."""
         scores: list[float] = []
         for part in self._run(_PHONES, pcm):
             frames = part.end - part.start
@@ -199,8 +207,8 @@ class SphinxRecognizer:
         return scores
 
     def _run(self, search: str, pcm: bytes) -> list[_Segment]:
-        """Decode with the sound's own level; measuring it first is worth a tenth of the words."""
-        decoder = self._decoder  # first: it tells the level
+        """Decode with the sound's own level; measuring it first gains a tenth of the words."""
+        decoder = self._decoder  # first, because it sets the level
         if self._measured[0] != pcm:
             self._feed(_LEVEL, pcm, self._level)
             self._measured = (pcm, decoder.get_cmn(True))
@@ -225,12 +233,12 @@ class SphinxRecognizer:
 
 
 def _log(likelihood: float) -> float:
-    """Natural logarithm; a long stretch that fits nothing underflows to zero."""
+    """Natural logarithm; the likelihood of a long stretch that fits nothing underflows to zero."""
     return math.log(likelihood) if likelihood > 0.0 else _UNDERFLOW
 
 
 def _plain(word: str) -> str:
-    """Without the number of the reading: "lamp(2)" -> "lamp"."""
+    """Remove the number of the pronunciation: "lamp(2)" -> "lamp"."""
     return word.partition("(")[0] or word
 
 
@@ -239,29 +247,30 @@ def _judged(part: _Segment, loop: Sequence[float]) -> HeardWord:
     return HeardWord(_plain(part.word), part.start * _FRAME_SAMPLES, part.end * _FRAME_SAMPLES, fit)
 
 
-_OTHER = "other_"  # + phone: a word of one phone, of which all other speech is made
+_OTHER = "other_"  # prefix of one-phone words, which stand for all other speech
 _LIVE_PHONES = (
     "AA AE AH AO AW AY B CH D DH EH ER EY F G HH IH IY JH K L M N NG OW OY P R S SH T TH UH UW V W"
     " Y Z ZH"
 ).split()
-# Half the cost of pocketsphinx's own values, and as many commands heard.
+# Half the cost of pocketsphinx's own values, with as many commands recognised.
 _FAST = {"topn": 2, "beam": 1e-40, "pbeam": 1e-40, "wbeam": 1e-25}
-# People pause: with its own (0.005, 0.65) a pause becomes a short word, "to" before it "to eight".
-# What each word costs holds down the loop, of which every phone is one: less, and noise alone turns
-# commands into other speech; more, and other speech becomes commands.
+# People pause: with pocketsphinx's own values (0.005, 0.65) a pause becomes a short word, like the
+# "to" in "to eight". The cost per word limits the loop, in which every phone is a word: if it is
+# lower, noise alone turns commands into other speech; if it is higher, other speech becomes
+# commands.
 _WEIGHTS = {"silprob": 0.5, "wip": 0.01}
 _PUBLIC = re.compile(r"^public <(\w+)> =", re.MULTILINE)
 
 
 class SphinxLive:
-    """pocketsphinx 5 that hears piece by piece. One thread at a time.
+    """pocketsphinx 5 for sound that arrives piece by piece. One thread at a time.
 
-    Beside the grammar a loop of all phones competes for the sound: what is said outside the grammar
-    comes out of that, and counts as nothing.
+    A loop of all phones competes with the grammar. Speech outside the grammar matches the loop and
+    yields no words.
     """
 
     def __init__(self) -> None:
-        """Loads the sounds of English, and no words."""
+        """Load the acoustic model of English, without the dictionary."""
         self._decoder = pocketsphinx.Decoder(
             lm=None, dict=None, fwdflat=False, loglevel="FATAL", **_FAST, **_WEIGHTS
         )
@@ -277,7 +286,7 @@ class SphinxLive:
         return [word for word in dict.fromkeys(words) if word not in known]
 
     def prepare(self, grammar: Grammar) -> None:
-        """Use this grammar from now on. Raises InputUnusable when it cannot be built."""
+        """Use this grammar from now on. Raises InputUnusable if it cannot be built."""
         self.stop()
         self._decoder.activate_search(_LEVEL)
         if self._ready:
@@ -293,7 +302,8 @@ class SphinxLive:
         self._ready = True
 
     def start(self, pcm: bytes) -> None:
-        """A sentence begins with this sound, a second or so, from which its level is known."""
+        """Start a sentence with this sound (16 kHz mono int16, about a second), which gives its
+        level."""
         self.stop()
         self._decoder.activate_search(_LEVEL)
         self._decoder.set_cmn(self._usual)
@@ -310,18 +320,18 @@ class SphinxLive:
         self._push(pcm)
 
     def hear(self, pcm: bytes) -> None:
-        """The sentence goes on; 16 kHz mono int16 of any length."""
+        """Continue the sentence with 16 kHz mono int16 of any length."""
         if self._open:
             self._push(pcm)
 
     def words(self, before: int) -> tuple[str, ...]:
-        """The words that began before sample `before` of the sentence's sound.
+        """Return the words that began before sample `before` of the sentence.
 
-        () where what was said is none of the grammar's, or nothing.
+        () if the speech was outside the grammar, or there was none.
         """
         if not self._open or self._decoder.hyp() is None:
             return ()
-        # Where a word ends is not known: the last one stretches over the silence behind it.
+        # The end of a word is not known: the last one extends over the silence after it.
         segments = (one for one in self._decoder.seg() if one.start_frame * _FRAME_SAMPLES < before)
         said = [one.word.partition("(")[0] for one in segments]
         if any(word.startswith(_OTHER) for word in said):
@@ -329,7 +339,6 @@ class SphinxLive:
         return tuple(word for word in said if word and not word.startswith(_FILLERS))
 
     def stop(self) -> None:
-        """The sentence is over."""
         if self._open:
             self._decoder.end_utt()
             self._open = False

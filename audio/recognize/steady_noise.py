@@ -1,30 +1,30 @@
-"""Makes sound as noisy as a recogniser likes it: less of a steady noise, none that is too quiet."""
+"""Reduce steady noise for a recogniser, and add noise to sound that is too quiet for it."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 _WINDOW, _HOP = 512, 256  # samples
-# Noise is what is there all the time: the level that each frequency falls below in a fifth of all
-# windows. Of noise alone that is 0.22 of its mean, whatever was said meanwhile.
+# Noise is what is always there: the level that each frequency falls below in a fifth of all
+# windows. For pure noise that is 0.22 of its mean, regardless of speech.
 _QUANTILE = 0.2
 _TO_MEAN = 1 / 0.223
-LEAST_SAMPLES = 4 * _WINDOW  # that the noise can be known from
-_FLOOR = 0.1  # of the amplitude is always left: holes sound like consonants
-_SMOOTH = 0.9  # of a band's last estimate goes into the next
-# Acoustic models know no sound without noise. Measured with pocketsphinx in a quiet room: of 24
-# commands by espeak-ng it heard 3 as they are, 20 with noise so far below the voice; of 36 by flite
-# 35 and 34. -30 is too much: it hides the consonants of half of flite's.
+LEAST_SAMPLES = 4 * _WINDOW  # needed to measure the noise
+_FLOOR = 0.1  # share of the amplitude that always remains, because holes sound like consonants
+_SMOOTH = 0.9  # weight of a band's last estimate in the next
+# Acoustic models are not trained on sound without noise. Measured with pocketsphinx in a quiet
+# room: it recognised 3 of 24 espeak-ng commands as they are and 20 with noise at this level; 35 and
+# 34 of 36 flite commands. -30 is too much: it hides the consonants of half of flite's.
 _LEAST_NOISE_DB = -38.0  # of white noise, relative to the loudest 20 ms of what was heard
 _LOUDEST = 320  # samples
 
 
 class SteadyNoise:
-    """One turn's filter. Its output lags by one window and is as long as the input less that."""
+    """The noise filter of one turn. Its output lags by one window, and is shorter by it."""
 
     def __init__(self, heard: bytes) -> None:
-        """`heard`: 16 kHz mono int16 of this room from just before, 0.3 s at least, speech or not.
+        """`heard` is 16 kHz mono int16 from this room just before, at least 0.3 s, speech or not.
 
-        Raises ValueError when it is shorter than four windows.
+        Raises ValueError if it is shorter than four windows (128 ms).
         """
         samples = np.frombuffer(heard, "<i2").astype(np.float64)
         if len(samples) < LEAST_SAMPLES:
@@ -32,7 +32,8 @@ class SteadyNoise:
         self._shape = np.sqrt(np.hanning(_WINDOW + 1)[:_WINDOW])
         powers = np.abs(self._spectra(samples)) ** 2
         self._noise = np.quantile(powers, _QUANTILE, axis=0) * _TO_MEAN + 1.0
-        left = _FLOOR**2 * float(np.mean(self._noise)) / (_WINDOW / 2)  # Hann's window has half
+        # Hann's window has half the power
+        left = _FLOOR**2 * float(np.mean(self._noise)) / (_WINDOW / 2)
         wanted = _loudest(samples) * 10 ** (_LEAST_NOISE_DB / 10)
         self._added = float(np.sqrt(max(0.0, wanted - left)))
         self._random = np.random.default_rng(0)
@@ -41,7 +42,7 @@ class SteadyNoise:
         self._tail = np.zeros(_HOP)
 
     def clean(self, pcm: bytes) -> bytes:
-        """The next piece of any length; gives what is ready, perhaps nothing."""
+        """Take the next piece of any length and return what is ready, perhaps nothing."""
         self._waiting = np.concatenate((self._waiting, np.frombuffer(pcm, "<i2")))
         if len(self._waiting) < _WINDOW:
             return b""
@@ -57,7 +58,7 @@ class SteadyNoise:
         return np.clip(np.rint(ready), -32768, 32767).astype("<i2").tobytes()
 
     def _gain(self, spectrum: NDArray[np.complex128]) -> NDArray[np.float64]:
-        """Wiener's, with the speech's share smoothed over time."""
+        """Return the Wiener gain, with the speech's share smoothed over time."""
         power = np.abs(spectrum) ** 2 / self._noise
         share = _SMOOTH * self._before + (1 - _SMOOTH) * np.maximum(power - 1, 0)
         gain: NDArray[np.float64] = np.maximum(share / (1 + share), _FLOOR)
@@ -71,6 +72,6 @@ class SteadyNoise:
 
 
 def _loudest(samples: NDArray[np.float64]) -> float:
-    """Power of the loudest piece."""
+    """Return the power of the loudest 20 ms."""
     pieces = samples[: len(samples) // _LOUDEST * _LOUDEST].reshape(-1, _LOUDEST)
     return float(np.max(np.mean(pieces**2, axis=1)))

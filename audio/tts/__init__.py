@@ -1,6 +1,6 @@
-"""Voices: text in, sound out. One protocol, made here by name.
+"""Voices: text in, sound out. Defines the protocol and makes voices by name.
 
-`espeak` and `piper` are the two voices, `tuned` wraps one as Hearth uses it.
+`espeak` and `piper` are the two voices; `tuned` wraps one as Hearth uses it.
 """
 
 import re
@@ -12,61 +12,66 @@ from typing import Protocol
 
 from audio.errors import InputUnusable
 
-# 1.0 is the voice's own pace, 2.0 twice as fast. A function is asked before each clause.
+# 1.0 is the voice's own pace, 2.0 twice as fast. A function is called before each clause.
 Speed = float | Callable[[], float]
 
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A piece of a clause's sound, and which words end in it.
+    """A piece of a clause's sound, and where words end in it.
 
-    The words are the whitespace-separated ones of the text given to `speak`, in order, over all
-    chunks of that text.
+    Words are the whitespace-separated parts of the text given to `speak`, in order over all its
+    chunks.
     """
 
     pcm: bytes  # mono int16
-    ends: tuple[int, ...] = ()  # samples from the chunk's begin; () where the voice cannot tell
+    ends: tuple[int, ...] = ()  # samples from the start of the chunk; () if the voice cannot tell
 
 
 class Voice(Protocol):
-    """Turns a clause into sound. Blocking: it is called from a worker thread."""
+    """Turn a clause into sound. Blocking: it is called from a worker thread."""
 
     @property
     def name(self) -> str:
-        """For logs and the journal, e.g. "espeak:en"."""
+        """Name for logs and the journal, e.g. "espeak:en"."""
         ...
 
     @property
     def rate(self) -> int:
-        """Hz of the PCM that `speak` yields."""
+        """Rate of the PCM from `speak`, in Hz."""
         ...
 
     def speak(self, text: str) -> Iterator[Chunk]:
-        """The sound of `text`, in pieces as they are made. Blank text gives nothing.
+        """Yield the sound of `text` (mono int16) in pieces as they are made; nothing for blank
+        text.
 
-        Raises AudioError when the voice fails. Closing the iterator stops the work.
+        Raises AudioError if the voice fails. Closing the iterator stops the work.
         """
         ...
 
 
 def speed_now(speed: Speed) -> float:
-    """The speed of the clause that is about to be spoken."""
+    """Return the speed for the clause that is about to be spoken."""
     return speed() if callable(speed) else speed
 
 
-_PHONEME_BRACKETS = re.compile(r"\[\[|\]\]")  # espeak-ng and Piper read phonemes between them
+# espeak-ng and Piper read what is between them as phonemes
+_PHONEME_BRACKETS = re.compile(r"\[\[|\]\]")
 _LETTER_A = re.compile(r"(?<=\b[A-Z] )A\b|\bA(?= [A-Z]\b)")
 
 
 def plain(text: str) -> str:
-    """One line without control characters and phoneme brackets."""
+    """Return one line without control characters and phoneme brackets."""
     printable = "".join(" " if unicodedata.category(char)[0] == "C" else char for char in text)
     return " ".join(_PHONEME_BRACKETS.sub(" ", printable).split())
 
 
 def spelled(text: str, language: str) -> str:
-    """ "H V A C" so that its "A" is no article: espeak-ng's English, which Piper's phonemes are
-    too, reads "A" among letters as in "a house", and "eigh" as the letter."""
+    """Rewrite "H V A C" so that its "A" is not spoken as an article.
+
+    The English of espeak-ng, which also makes Piper's phonemes, reads "A" among letters as in "a
+    house", but "eigh" as the letter.
+    """
     return _LETTER_A.sub("eigh", text) if language.startswith("en") else text
 
 
@@ -79,12 +84,12 @@ def make_voice(
     *,
     ahead: bool = False,
 ) -> Voice:
-    """The voice for a language. Blocking: a Piper model loads here.
+    """Make the voice for a language. Blocking: a Piper model is loaded here.
 
-    `engine`: "piper" or "espeak". `model_path`, `speaker`: Piper's. `ahead`: see EspeakVoice.
-    Raises InputUnusable for another engine, and where there is no usable Piper voice.
+    `engine` is "piper" or "espeak". `model_path` and `speaker` are for Piper. `ahead`: see
+    EspeakVoice. Raises InputUnusable for another engine, or if there is no usable Piper voice.
     """
-    # Imported late: one of them will mostly do.
+    # Imported late, because usually only one of them is needed.
     if engine == "espeak":
         from audio.tts.espeak import EspeakVoice
 

@@ -1,4 +1,4 @@
-"""espeak-ng as a voice: robotic, in many languages, always there."""
+"""The voice of espeak-ng: robotic, in many languages, always available."""
 
 import logging
 import os
@@ -15,16 +15,16 @@ from audio.tts import Chunk, Speed, plain, speed_now, spelled
 
 logger = logging.getLogger(__name__)
 
-RATE = 22_050  # Hz, what espeak-ng 1.51 synthesises at
+RATE = 22_050  # Hz, the rate of espeak-ng 1.51
 WORDS_A_MINUTE = 175  # espeak-ng's own default, our speed 1.0
 PIECE_BYTES = 8192  # about 190 ms
-PATIENCE_SECONDS = 10.0  # without a byte from the program
+PATIENCE_SECONDS = 10.0  # time without a byte from the program
 HEADER_BYTES = 44  # the WAV header that espeak-ng writes in front of a stream
 DEFAULT_VOICE = "en-us"
 
-# Where espeak-ng's name differs from the language code, or where one of several must be chosen.
+# Languages whose espeak-ng name differs from the code, or that have several voices.
 _NAMED = {"en": "en-us", "zh": "cmn", "no": "nb", "fr": "fr-fr", "es-mx": "es-419", "iw": "he"}
-# Names that espeak-ng 1.51 knows by the code itself (`espeak-ng --voices`).
+# Names that are equal to the language code in espeak-ng 1.51 (`espeak-ng --voices`).
 _CODES = (
     "af ar bg bn bs ca cs cy da de el en-gb en-us eo es es-419 et eu fa fi fr-be fr-ch ga gu he hi "
     "hr hu hy id is it ja ka kk kn ko ky lt lv mk ml mr ms mt nb ne nl or pa pl pt pt-br ro ru "
@@ -34,7 +34,10 @@ _KNOWN = frozenset(_CODES.split())
 
 
 def espeak_name(language: str) -> str:
-    """espeak-ng's voice for a language code such as "en", "pt-BR" or "es_MX"."""
+    """Return espeak-ng's voice for a language code such as "en", "pt-BR" or "es_MX".
+
+    For an unknown language it is "en-us", with a warning in the log.
+    """
     code = language.strip().lower().replace("_", "-")
     for candidate in (code, code.split("-")[0]):
         name = _NAMED.get(candidate, candidate)
@@ -47,10 +50,10 @@ def espeak_name(language: str) -> str:
 
 
 class EspeakVoice:
-    """One process of espeak-ng per clause; its sound is passed on as it comes.
+    """A voice that runs one espeak-ng process per clause and passes on its sound as it comes.
 
-    `speed`: 1.0 is normal, 2.0 twice as fast. `ahead`: the next clause's process is started before
-    it is needed, for a program that stays. Raises InputUnusable from `speak`.
+    `speed`: 1.0 is normal, 2.0 twice as fast. `ahead` starts the next clause's process before it is
+    needed, for a program that keeps running. `speak` raises InputUnusable.
     """
 
     def __init__(
@@ -102,8 +105,8 @@ class EspeakVoice:
 
     @property
     def _command(self) -> list[str]:
-        # The text goes in through stdin: on the command line it could be taken for an option,
-        # and every user of the machine could read it.
+        # The text goes in through stdin: as an argument it could be taken for an option, and every
+        # user of the machine could read it.
         command = [self._program, "--stdin", "--stdout", "-b", "1"]
         words_a_minute = min(450, max(80, round(WORDS_A_MINUTE * speed_now(self._speed))))
         return [*command, "-v", self._voice, "-s", str(words_a_minute)]
@@ -112,7 +115,7 @@ class EspeakVoice:
         if self._spare is None or self._spare.waits:
             return
         command = self._command
-        with suppress(InputUnusable):  # what is being said goes on
+        with suppress(InputUnusable):  # the clause being spoken goes on
             self._spare.put(command, self._start(command))
 
     def _start(self, command: list[str]) -> subprocess.Popen[bytes]:
@@ -123,7 +126,7 @@ class EspeakVoice:
             raise InputUnusable(
                 f"{self._program} is not installed; run: sudo apt install espeak-ng"
             ) from error
-        except OSError as error:  # too many open files, no memory, not allowed
+        except OSError as error:  # too many open files, no memory, no permission
             raise InputUnusable(f"{self._program} does not start: {error.strerror}.") from error
 
     def _check_end(self, process: subprocess.Popen[bytes]) -> None:
@@ -136,29 +139,30 @@ class EspeakVoice:
 
 
 class _Spare:
-    """A process that was started ahead and waits for its text, its voice loaded: with a cold one
-    the first sound takes 20 to 120 ms more (measured, two x86 cores idle and busy).
+    """A process that was started ahead, with its voice loaded, and waits for its text.
 
-    It ends when the pipe of its text closes, so it never outlives us.
+    A new process adds 20 to 120 ms before the first sound (measured on two x86 cores, idle and
+    busy). The spare one ends when its stdin closes, so it never outlives this process.
     """
 
     def __init__(self) -> None:
         self._command: list[str] = []
         self._process: subprocess.Popen[bytes] | None = None
-        self._forget: Callable[[], object] = _nothing  # it is not ours any more
+        self._forget: Callable[[], object] = _nothing  # cancels the end-of-life cleanup
 
     @property
     def waits(self) -> bool:
-        """There is one."""
+        """True if a process waits."""
         return self._process is not None
 
     def put(self, command: list[str], process: subprocess.Popen[bytes]) -> None:
-        """It was started so."""
+        """Keep a process that was started with `command`."""
         self._command, self._process = command, process
-        self._forget = weakref.finalize(self, _end, process).detach  # ended when we are forgotten
+        # ends the process when this object is freed
+        self._forget = weakref.finalize(self, _end, process).detach
 
     def take(self, command: list[str]) -> subprocess.Popen[bytes] | None:
-        """The one that waits, if it was started so and is alive."""
+        """Return the waiting process if it was started with `command` and is alive."""
         process, self._process = self._process, None
         self._forget()
         if process is not None and (command != self._command or process.poll() is not None):
@@ -172,7 +176,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     process.wait()
     for pipe in (process.stdin, process.stdout):
         if pipe is not None:
-            with suppress(BrokenPipeError):  # what was written and not read
+            with suppress(BrokenPipeError):  # text that was never read
                 pipe.close()
 
 
@@ -188,7 +192,10 @@ def _read(pipe: IO[bytes], size: int) -> bytes:
 
 
 def _wait_and_read(pipe: IO[bytes], size: int = PIECE_BYTES) -> bytes:
-    """Read what is there, at most `size` bytes; nothing at the end."""
+    """Read what is there, at most `size` bytes; nothing at the end.
+
+    Raises InputUnusable after PATIENCE_SECONDS without a byte.
+    """
     ready, _, _ = select.select([pipe], [], [], PATIENCE_SECONDS)
     if not ready:
         raise InputUnusable(f"espeak-ng gave no sound for {PATIENCE_SECONDS:.0f} s.")

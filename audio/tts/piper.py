@@ -1,13 +1,13 @@
-"""Piper as a voice: natural, one neural model per language.
+"""The voices of Piper: natural, one neural model per language.
 
-piper-tts is GPL-3.0-or-later: it is imported only when such a voice is made. Hearth runs
-without it.
+piper-tts is GPL-3.0-or-later. It is imported only when a Piper voice is made; Hearth runs without
+it.
 
-A model computes how long each phoneme lasts and keeps it to itself: it is what its one Ceil node
-gives (piper's own `patch_voice_with_alignment` looks for the same node). Here, without the package
-`onnx`, the name of that node's output is read from the file, and an output of that name is appended
-to the file's bytes: a field of a protobuf message that is there twice is merged when it is read,
-and lists are joined (https://protobuf.dev/programming-guides/encoding/#last-one-wins).
+A model computes how long each phoneme lasts, in its only Ceil node, but does not return it (piper's
+own `patch_voice_with_alignment` looks for the same node). To get the durations without the package
+`onnx`, this module reads the name of that node's output from the file and appends an output of that
+name to the file's bytes. This works because a protobuf field that occurs twice is merged and lists
+are joined (https://protobuf.dev/programming-guides/encoding/#last-one-wins).
 """
 
 import json
@@ -24,15 +24,16 @@ from audio.tts import Chunk, Speed, plain, speed_now, spelled
 
 _log = logging.getLogger(__name__)
 THREADS = 2  # more make the wake word stutter on a four-core Pi
-NAMES_TOLD = 8  # of a voice's speakers, when a wrong one was asked for
+NAMES_TOLD = 8  # how many of a voice's speakers an error lists
 
 
 class PiperVoice:
     """A Piper voice file (`X.onnx` beside `X.onnx.json`), loaded when it is made.
 
     It yields one chunk per sentence, as loud as the model makes it. `speed`: 1.0 is the voice's
-    own, 2.0 twice as fast. `speaker`: one of the voice's, by name or number; "": its first.
-    Raises InputUnusable: no Piper, no such file, not a voice, or no such speaker.
+    own, 2.0 twice as fast. `speaker` is one of the voice's speakers by name or number, "" for the
+    first. Raises InputUnusable if Piper or the file is missing, the file is not a voice, or there
+    is no such speaker.
     """
 
     def __init__(self, model_path: Path, speed: Speed = 1.0, speaker: str = "") -> None:
@@ -59,7 +60,7 @@ class PiperVoice:
         settings = SynthesisConfig(
             speaker_id=self._speaker,
             length_scale=float(self._voice.config.length_scale) / speed_now(self._speed),
-            # Scaling each sentence to full scale would make every soft one as loud as a shout.
+            # Scaling each sentence to full scale would make a soft one as loud as a shout.
             normalize_audio=False,
         )
         try:
@@ -70,8 +71,8 @@ class PiperVoice:
                 ends = word_ends(positions, before, lasting) if lasting else ()
                 before += len(chunk.phonemes)
                 yield Chunk(bytes(chunk.audio_int16_bytes), ends)
-        # onnxruntime's and piper's errors share no root of their own; whatever fails in there
-        # means that this voice cannot speak this clause.
+        # Errors of onnxruntime and piper have no common base class; any of them means that this
+        # voice cannot speak this clause.
         except Exception as error:
             raise InputUnusable(
                 f"The voice {self._path.name} failed ({type(error).__name__}); "
@@ -79,7 +80,7 @@ class PiperVoice:
             ) from error
 
     def _positions(self, words: list[str], line: str) -> list[int]:
-        """After which phonemes of the line the words end; [] where that is not known."""
+        """Return the number of phonemes after which each word ends; [] if unknown."""
         if not self._tells_words or words != line.split():
             return []
         phonemes = self._voice.phonemize
@@ -87,7 +88,7 @@ class PiperVoice:
 
 
 def _speaker(config: Any, wanted: str, voice: PiperVoice) -> int:
-    """The number of a speaker. Raises InputUnusable when the voice has no such speaker."""
+    """Return the number of a speaker. Raises InputUnusable if the voice has no such speaker."""
     named: dict[str, int] = dict(config.speaker_id_map)
     if wanted in named:
         return named[wanted]
@@ -109,10 +110,10 @@ def _speaker(config: Any, wanted: str, voice: PiperVoice) -> int:
 
 @contextmanager
 def _telling_durations(path: Path) -> Iterator[str]:
-    """Give the path to load the model from, so that it tells how long each phoneme lasts.
+    """Yield the path from which to load the model so that it returns phoneme durations.
 
-    In memory, as a file that goes when it is closed: an onnxruntime session that is made of bytes
-    keeps them for as long as it lives (measured: 60 MB a voice).
+    The path is an in-memory file that goes when it is closed, because an onnxruntime session made
+    from bytes keeps them (measured: 60 MB a voice).
     """
     model = path.read_bytes()
     told = durations_output(model)
@@ -128,7 +129,7 @@ def _telling_durations(path: Path) -> Iterator[str]:
 
 
 def _session(path: Path, options: Any) -> Any:
-    """The model, if it can be so that it tells its durations; without them words are estimated."""
+    """Load the model with its durations as an output, if possible; else word ends are estimated."""
     import onnxruntime
 
     def load(model: str) -> Any:
@@ -139,7 +140,7 @@ def _session(path: Path, options: Any) -> Any:
     try:
         with _telling_durations(path) as model:
             return load(model)
-    # Of whatever kind it is: a voice must not be lost for that. A file that is broken fails again.
+    # Durations are optional, so no error may cost the voice. A broken file fails again below.
     except Exception as error:
         _log.info("%s does not tell where its words end: %s", path.name, type(error).__name__)
         return load(str(path))
@@ -161,16 +162,17 @@ def _load(path: Path) -> Any:
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = THREADS
     options.inter_op_num_threads = 1
-    # Spinning threads would keep two cores busy between the sentences.
+    # Spinning threads would keep two cores busy between sentences.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    # The arena keeps what the longest clause so far took: 200 MB more for a voice of medium
-    # quality, which is no slower without it (measured with tests/benchmarks/piper_medium.py).
+    # The arena keeps the memory of the longest clause so far: 200 MB for a medium-quality voice,
+    # which is no slower without it (measured with tests/benchmarks/piper_medium.py).
     options.enable_cpu_mem_arena = False
-    options.log_severity_level = 3  # errors only; they come as exceptions, too
+    options.log_severity_level = 3  # errors only; they are also raised as exceptions
     try:
         config = piper.PiperConfig.from_dict(json.loads(description.read_text("utf-8")))
         session = _session(path, options)
-    # A broken file shows as one of many errors of json, piper and onnxruntime, without a root.
+    # A broken file causes one of many errors of json, piper and onnxruntime without a common base
+    # class.
     except Exception as error:
         raise InputUnusable(
             f"{path} is not a Piper voice ({type(error).__name__}); "
@@ -179,20 +181,19 @@ def _load(path: Path) -> Any:
     return piper.PiperVoice(config=config, session=session)
 
 
-# Phonemes that are none, only how Piper tells a voice of pauses and of the melody.
+# Not phonemes, but Piper's marks for pauses and melody.
 _MARKS = frozenset(".,;:!?¡¿…\"'()- ")
-Sentences = Sequence[Sequence[str]]  # the phonemes of each
+Sentences = Sequence[Sequence[str]]  # the phonemes of each sentence
 
 
 def word_positions(
     words: Sequence[str], sentences: Sentences, spoken: Callable[[str], Sentences]
 ) -> list[int]:
-    """Count how many of the clause's phonemes have sounded when each of its words has.
+    """Return how many of the clause's phonemes have sounded at the end of each word.
 
-    A space parts two words, and so does the end of a sentence. A voice reads some words together
-    ("of the") and one word as several ("1234"); then each word takes the part of the clause that it
-    takes of all words spoken alone, which `spoken` tells: right within a word. Empty where nothing
-    is spoken.
+    Spaces and sentence ends separate words. A voice reads some words together ("of the") and some
+    as several ("1234"); then each word gets the share of the clause that it has of all words spoken
+    alone, as `spoken` returns them, which is right to within a word. Empty if nothing is spoken.
     """
     ends = _ends_of_groups(sentences)
     if len(ends) == len(words):
@@ -207,7 +208,7 @@ def word_positions(
 
 
 def _sounding(sentences: Sentences) -> list[int]:
-    """Count the phonemes up to each that is heard, itself included."""
+    """Return, for each audible phoneme, its position counted from 1."""
     phonemes = (phoneme for sentence in sentences for phoneme in sentence)
     return [count for count, phoneme in enumerate(phonemes, 1) if phoneme not in _MARKS]
 
@@ -228,18 +229,19 @@ def _ends_of_groups(sentences: Sentences) -> list[int]:
 
 
 def word_ends(positions: Sequence[int], before: int, samples: Sequence[int]) -> tuple[int, ...]:
-    """The ends, in samples from the chunk's begin, of the words that end in a chunk.
+    """Return the ends of the words that end in a chunk, in samples from its start.
 
-    `positions`: of all the clause's words. `before`: phonemes of the clause before this chunk.
-    `samples`: how many each phoneme of the chunk lasts, its begin and end marks included.
+    `positions` are those of all the clause's words. `before` is the number of the clause's phonemes
+    before this chunk. `samples` is the length of each phoneme of the chunk, including its begin and
+    end marks.
     """
     until = list(accumulate(samples))
-    count = len(samples) - 2  # without those marks
+    count = len(samples) - 2  # without the begin and end marks
     inside = (position - before for position in positions)
     return tuple(int(until[place]) for place in inside if 0 < place <= count)
 
 
-# Numbers of fields, from onnx.proto3.
+# Field numbers from onnx.proto3.
 _MODEL_GRAPH = 7
 _GRAPH_NODE = 1
 _GRAPH_OUTPUT = 12
@@ -250,9 +252,9 @@ _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5  # wire types
 
 
 def durations_output(model: bytes) -> bytes:
-    """Give what to append to a model's bytes, so that the durations are one more output.
+    """Return what to append to a model's bytes so that it also returns phoneme durations.
 
-    Empty where they are not found, are an output already, or the file is not understood.
+    Empty if the durations are not found, are an output already, or the file is not understood.
     """
     try:
         graphs = [value for number, value in _fields(memoryview(model)) if number == _MODEL_GRAPH]
@@ -271,7 +273,10 @@ def durations_output(model: bytes) -> bytes:
 
 
 def _fields(message: memoryview) -> Iterator[tuple[int, memoryview]]:
-    """Number and content of each field; the content of a plain number is empty."""
+    """Yield each field's number and content; the content of a plain number is empty.
+
+    Raises ValueError or IndexError for what is not protobuf.
+    """
     here = 0
     while here < len(message):
         tag, here = _number(message, here)
@@ -296,7 +301,7 @@ def _texts(message: memoryview, wanted: int) -> list[str]:
 
 
 def _number(message: memoryview, here: int) -> tuple[int, int]:
-    """A variable-length number and where it ends."""
+    """Read a variable-length number and return it with the position after it."""
     number = shift = 0
     while True:
         byte = message[here]

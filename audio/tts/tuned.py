@@ -1,4 +1,4 @@
-"""A voice as Hearth uses it: levelled, measured, and quick with what it said before."""
+"""A voice as Hearth uses it: levelled, timed, and with its recent phrases cached."""
 
 import logging
 import math
@@ -15,31 +15,32 @@ from audio.tts import Chunk, Speed, Voice, speed_now
 
 Samples = NDArray[np.float64]  # 1.0 is full scale
 
-TARGET_DB = -18.0  # dBFS, the RMS of the speech itself, its pauses left out
-CEILING_DB = -1.0  # dBFS that no sample goes beyond
+TARGET_DB = -18.0  # dBFS, the RMS of the speech without its pauses
+CEILING_DB = -1.0  # dBFS that no sample exceeds
 MOST_GAIN_DB = 20.0  # up or down
-SLEW_DB_PER_S = 0.5  # of sound: a person hears no change of the gain
+SLEW_DB_PER_S = 0.5  # of sound: too slow for people to notice
 SETTLING_DB_PER_S = 12.0  # while hardly anything of a voice is known
 SETTLED_S = 1.0  # of speech, after which a voice is known
-GATE_MS = 50  # what counts as speech is decided for so much at a time
-MEMORY_S = 20.0  # of sound without silence, which a voice's loudness is taken from
-SILENCE_DB = -60.0  # dBFS; what is below is no speech
-GATE_DB = -10.0  # nor what is so much below the mean of the rest
-LIMIT_MS = 5  # the limiter's steps
+GATE_MS = 50  # length of the blocks that are classified as speech or not
+MEMORY_S = 20.0  # of sound without silence, from which a voice's loudness is computed
+SILENCE_DB = -60.0  # dBFS; anything below is not speech
+GATE_DB = -10.0  # nor is anything this far below the mean of the rest
+LIMIT_MS = 5  # length of the limiter's steps
 RECOVERY_DB_PER_STEP = 0.25  # 50 dB a second
 _FULL_SCALE = 32_768.0
 _MEMORY_BLOCKS = round(MEMORY_S * 1000 / GATE_MS)
 
 
 class Leveller:
-    """Brings each voice to `TARGET_DB` by a gain that belongs to the voice, not to the clause.
+    """Bring each voice to `TARGET_DB` with a gain per voice, not per clause.
 
-    A voice's loudness is that of the last `MEMORY_S` that it said. The first sound of a voice gets
-    its gain at once; from then on the gain moves by at most `SLEW_DB_PER_S` (`SETTLING_DB_PER_S`
-    until `SETTLED_S` are known). So a clause of 4 s that is said more softly than the one before
-    keeps that difference within 2 dB. Peaks beyond `CEILING_DB` are turned down smoothly.
+    A voice's loudness is that of its last `MEMORY_S` (20 s). The first sound of a voice gets its
+    gain at once; after that, the gain changes by at most `SLEW_DB_PER_S` (0.5 dB/s), or
+    `SETTLING_DB_PER_S` until `SETTLED_S` are known. So a 4 s clause that is spoken more softly than
+    the previous one keeps that difference within 2 dB. Peaks beyond `CEILING_DB` are reduced
+    smoothly.
 
-    Pure: no clock, no sound device. Not for several threads at once.
+    Pure: no clock, no sound device. Not thread-safe.
     """
 
     def __init__(self, target_db: float = TARGET_DB) -> None:
@@ -47,9 +48,9 @@ class Leveller:
         self._accounts: dict[str, _Account] = {}
 
     def level(self, voice: str, pcm: bytes, rate: int, volume: float = 1.0) -> bytes:
-        """The next piece of `voice`: mono int16 at `rate` Hz, as many samples as were given.
+        """Level the next piece of `voice`: mono int16 at `rate` Hz, returned in the same length.
 
-        `voice`: any name for who speaks. `volume`: 1.0 is the target, 0.5 is 6 dB below it.
+        `voice` is any name for the speaker. `volume`: 1.0 is the target, 0.5 is 6 dB below it.
         """
         if not pcm:
             return pcm
@@ -66,19 +67,19 @@ class Leveller:
 class _Account:
     """Loudness of one voice, as far as it is known."""
 
-    # Mean squares of GATE_MS each, full scale 1.0.
+    # Mean squares of GATE_MS each; full scale is 1.0.
     blocks: deque[float] = field(default_factory=lambda: deque(maxlen=_MEMORY_BLOCKS))
     rest: Samples = field(default_factory=lambda: np.zeros(0))  # too short for a block yet
-    gain_db: float | None = None  # None: nothing was heard of it yet
-    limit: float = 1.0  # what the limiter left of the last sample
+    gain_db: float | None = None  # None: nothing heard of it yet
+    limit: float = 1.0  # the limiter's factor at the last sample
 
     def hear(self, samples: Samples, rate: int) -> None:
-        """Add the next sound of the voice."""
+        """Add the next sound of the voice: floats, 1.0 is full scale, shape (n,)."""
         powers, self.rest = block_powers(np.concatenate((self.rest, samples)), rate)
         self.blocks.extend(powers)
 
     def move(self, target_db: float, seconds: float) -> tuple[float, float]:
-        """The gain at the begin and the end of the next `seconds` of sound. dB."""
+        """Return the gain in dB at the begin and the end of the next `seconds` of sound."""
         power, speech_s = speech_power(self.blocks)
         if not speech_s:
             return 0.0, 0.0
@@ -95,15 +96,18 @@ class _Account:
 
 
 def level_whole(pcm: bytes, rate: int, target_db: float = TARGET_DB) -> bytes:
-    """A whole sound at `target_db`, by one gain: mono int16 at `rate` Hz, as long as it was."""
-    step = 2 * rate  # bytes: a second at a time, for it may be long
+    """Level a whole sound to `target_db` with one gain.
+
+    Mono int16 at `rate` Hz, returned in the same length.
+    """
+    step = 2 * rate  # bytes: one second at a time, because it may be long
     pieces = [
         np.frombuffer(pcm[at : at + step], np.int16) / _FULL_SCALE
         for at in range(0, len(pcm), step)
     ]
     powers = [power for piece in pieces for power in block_powers(piece, rate)[0]]
     power, seconds = speech_power(powers)
-    gain_db = target_db - 10 * math.log10(power) if seconds else 0.0  # else it is silence
+    gain_db = target_db - 10 * math.log10(power) if seconds else 0.0  # 0.0 for silence
     factor = _factor(min(MOST_GAIN_DB, max(-MOST_GAIN_DB, gain_db)))
     made, before = bytearray(), 1.0
     for piece in pieces:
@@ -113,7 +117,8 @@ def level_whole(pcm: bytes, rate: int, target_db: float = TARGET_DB) -> bytes:
 
 
 def block_powers(samples: Samples, rate: int) -> tuple[list[float], Samples]:
-    """The mean square of each whole GATE_MS that is not silent, and the samples left over."""
+    """Return the mean square of each whole GATE_MS that is not silent, and the remaining
+    samples."""
     size = max(1, rate * GATE_MS // 1000)
     whole = len(samples) // size * size
     blocks = samples[:whole].reshape(-1, size)
@@ -123,10 +128,10 @@ def block_powers(samples: Samples, rate: int) -> tuple[list[float], Samples]:
 
 
 def speech_power(blocks: Collection[float]) -> tuple[float, float]:
-    """Mean square of the speech among these blocks, and about how many seconds of it there are.
+    """Return the mean square of the speech among these blocks, and its length in seconds.
 
-    Gated relative to the mean as in ITU-R BS.1770-4 (annex 1), on shorter blocks and without its
-    weighting of frequencies: the voices here are alike enough.
+    Gated relative to the mean as in ITU-R BS.1770-4 (annex 1), but on shorter blocks and without
+    its frequency weighting, because the voices here are similar enough.
     """
     if not blocks:
         return 0.0, 0.0
@@ -136,9 +141,10 @@ def speech_power(blocks: Collection[float]) -> tuple[float, float]:
 
 
 def limit(samples: Samples, rate: int, before: float = 1.0) -> tuple[Samples, float]:
-    """No sample beyond `CEILING_DB`, turned down from one step before a peak until after it.
+    """Keep samples (floats, 1.0 is full scale) below `CEILING_DB`, with smooth changes.
 
-    `before`: the factor with which the piece before ended. Gives the samples and the last factor.
+    The gain falls one step before a peak and recovers after it. `before` is the factor at the end
+    of the previous piece. Returns the samples and the last factor.
     """
     ceiling = _factor(CEILING_DB)
     if before >= 1.0 and np.abs(samples).max(initial=0.0) <= ceiling:
@@ -149,7 +155,8 @@ def limit(samples: Samples, rate: int, before: float = 1.0) -> tuple[Samples, fl
     padded[: len(samples)] = np.abs(samples)
     peaks = padded.reshape(steps, size).max(axis=1)
     needed = np.minimum(1.0, ceiling / np.maximum(peaks, ceiling))
-    # At a border both steps' needs are kept, so a straight line between two borders keeps them too.
+    # At a border both neighbours' limits hold, so a straight line between two borders is within
+    # both.
     borders = np.append(needed, 1.0)
     borders[1:] = np.minimum(borders[1:], needed)
     borders[0] = min(before, borders[0])
@@ -165,38 +172,38 @@ def _factor(decibel: float) -> float:
 
 
 MOST_BYTES = 4 * 1024 * 1024  # about 95 s at 22 050 Hz
-LONGEST = 60  # characters; longer texts hardly ever come again
+LONGEST = 60  # characters; longer texts hardly ever repeat
 
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """Key of a phrase: all that decides its sound."""
+    """Key of a phrase: everything that determines its sound."""
 
-    voice: str  # of which engine and file
-    speaker: str  # "" where the voice has but one
+    voice: str  # engine and file
+    speaker: str  # "" if the voice has only one
     speed: float
     text: str
 
 
 class PhraseCache:
-    """The phrases used last, within a number of bytes. Not for several threads at once."""
+    """Cache of the most recent phrases, limited in bytes. Not thread-safe."""
 
     def __init__(self, most_bytes: int = MOST_BYTES, longest: int = LONGEST) -> None:
         self._most_bytes = most_bytes
         self._longest = longest
         self._kept: OrderedDict[Phrase, tuple[Chunk, ...]] = OrderedDict()
-        self.bytes = 0  # of sound that is kept
+        self.bytes = 0  # size of the cached sound
 
     def get(self, phrase: Phrase) -> tuple[Chunk, ...] | None:
-        """The whole sound of the phrase, None where it is not kept."""
+        """Return the whole sound of the phrase; None if it is not cached."""
         if phrase in self._kept:
             self._kept.move_to_end(phrase)
         return self._kept.get(phrase)
 
     def put(self, phrase: Phrase, sound: tuple[Chunk, ...]) -> None:
-        """Keep the whole sound of the phrase; what was used longest ago goes for it.
+        """Cache the whole sound of the phrase and drop the least recently used ones.
 
-        A text or a sound that is too long is not kept.
+        A text or a sound that is too long is not cached.
         """
         size = _size(sound)
         if not sound or len(phrase.text) > self._longest or size > self._most_bytes:
@@ -215,9 +222,9 @@ logger = logging.getLogger(__name__)
 
 
 class TunedVoice:
-    """Another voice with its loudness levelled, its short phrases kept and its pace measured.
+    """Wrap a voice: level its loudness, cache short phrases and measure its pace.
 
-    The leveller and the cache can be shared by voices that work in the same thread.
+    The leveller and the cache may be shared by voices that work in the same thread.
     """
 
     def __init__(
@@ -232,11 +239,9 @@ class TunedVoice:
         volume: float = 1.0,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
-        """`identity`: tells the voice from all others, "" where its name does.
-
-        `speed`: the one that `voice` itself asks, only read here. `volume`: 1.0 is the leveller's
-        loudness. `clock`: seconds.
-        """
+        """`identity` tells the voice from all others, "" if its name does. `speed` is the one that
+        `voice` uses; here it is only read. `volume`: 1.0 is the leveller's target. `clock` returns
+        seconds."""
         self._voice = voice
         self._leveller = leveller
         self._cache = cache
@@ -258,18 +263,18 @@ class TunedVoice:
 
     @property
     def factor(self) -> float | None:
-        """Seconds of work for each second of sound, of what was made last; None: not known yet."""
+        """Seconds of work per second of recent sound; None if not known yet."""
         return self._meter.factor
 
     @property
     def complaint(self) -> str:
-        """One sentence where the voice is too slow for this machine, else ""."""
+        """A sentence if the voice is too slow for this machine, else ""."""
         if self._meter.factor is None or not self._meter.slow:
             return ""
         return slowness(self.name, self._meter.factor)
 
     def speak(self, text: str) -> Iterator[Chunk]:
-        """As of every voice. Raises AudioError."""
+        """As Voice.speak. Raises AudioError."""
         phrase = self._phrase(text)
         kept = self._cache.get(phrase)
         if kept is not None:
@@ -302,8 +307,8 @@ class TunedVoice:
         finally:
             if isinstance(sound, Generator):
                 sound.close()
-        # Only here: after a failure or a cancellation it would not be the whole phrase. And the
-        # speed may have been changed while it was made.
+        # Only here, because after a failure or a cancellation it would not be the whole phrase. The
+        # speed may also have changed while it was made.
         if self._phrase(phrase.text) == phrase:
             self._cache.put(phrase, tuple(made))
         if sound_s:
@@ -316,14 +321,14 @@ class TunedVoice:
             logger.warning("%s", self.complaint)
 
 
-RECENT_S = 30.0  # of sound, that the figure is of
-ENOUGH_S = 1.0  # of sound, before there is a figure
-TOO_SLOW = 0.5  # of real time: beyond it the sound of a long answer can run dry under load
+RECENT_S = 30.0  # of sound, over which the figure is computed
+ENOUGH_S = 1.0  # of sound, needed for a figure
+TOO_SLOW = 0.5  # seconds of work per second: beyond it, a long answer can run dry under load
 QUALITIES = ("x_low", "low", "medium", "high")  # of Piper's voices, as their names end
 
 
 class Meter:
-    """The real-time factor of a voice: seconds of work for each second of sound."""
+    """The real-time factor of a voice: seconds of work per second of sound."""
 
     def __init__(self) -> None:
         self._recent: deque[tuple[float, float]] = deque()
@@ -338,22 +343,22 @@ class Meter:
 
     @property
     def factor(self) -> float | None:
-        """0.5: a second of sound takes half a second. None: too little was made yet."""
+        """Seconds of work per second of sound; None if too little was made yet."""
         if self._sound_s < ENOUGH_S:
             return None
         return sum(worked_s for worked_s, _ in self._recent) / self._sound_s
 
     @property
     def slow(self) -> bool:
-        """Tell whether the voice is too slow for this machine."""
+        """True if the voice is too slow for this machine."""
         return self.factor is not None and self.factor > TOO_SLOW
 
 
 def lighter(voice: str) -> str | None:
-    """The name of the same voice in the next lower quality; None where there is no lower one.
+    """Return the name of the same voice in the next lower quality; None if there is none.
 
-    Piper's voices are named LANGUAGE_REGION-NAME-QUALITY. Whether that one was ever made is not
-    known here.
+    Piper's voices are named LANGUAGE_REGION-NAME-QUALITY. Whether such a voice exists is not
+    checked.
     """
     begin, dash, quality = voice.rpartition("-")
     if not dash or quality not in QUALITIES[1:]:
@@ -362,9 +367,9 @@ def lighter(voice: str) -> str | None:
 
 
 def slowness(name: str, factor: float) -> str:
-    """One sentence: which voice is too slow, by how much, and what to do.
+    """Explain in one sentence which voice is too slow, by how much, and what to do.
 
-    `name` as a voice tells its own, "ENGINE:VOICE".
+    `name` is a voice's name, "ENGINE:VOICE".
     """
     engine, _, voice = name.partition(":")
     if lower := lighter(voice):

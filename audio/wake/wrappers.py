@@ -1,4 +1,4 @@
-"""A wake engine that does not run while the room is silent, and loses nothing by it."""
+"""Wake engines that wrap another: one skips silence without loss, one verifies detections."""
 
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
@@ -7,16 +7,16 @@ from audio.frames import FRAME_BYTES, FRAME_MS, FRAME_SAMPLES, SAMPLES_PER_MS
 from audio.gate import EnergyGate
 from audio.wake import REFRACTORY, Detection, NearMiss, WakeEngine
 
-LOOK_BACK_MS = 1_000  # at least
-# What is skipped is a multiple of this, which is one of the engines' steps of 30 and 80 ms too, so
-# that those fall as if nothing had been.
+LOOK_BACK_MS = 1_000  # at least this much sound is kept
+# Skipped sound is a multiple of this, which is a multiple of both engines' steps (30 and 80 ms), so
+# that their steps fall as if nothing had been skipped.
 _STEP_MS = 240
 _SILENCE = bytes(FRAME_BYTES)
-_BLOCK = 80 * SAMPLES_PER_MS  # what a microphone gives at a time, and the step of open
+_BLOCK = 80 * SAMPLES_PER_MS  # the microphone's block, and the step of `open`
 
 
 class _Wrapper:
-    """Tells what the engine inside tells."""
+    """Pass everything on to the wrapped engine."""
 
     def __init__(self, engine: WakeEngine) -> None:
         self._engine = engine
@@ -44,61 +44,63 @@ class _Wrapper:
 
 
 class GatedWake(_Wrapper):
-    """A WakeEngine before which a gate stands. When it opens, the engine hears what came before.
+    """A WakeEngine behind a gate; when the gate opens, the engine first hears what came before.
 
-    What the engine has not heard is skipped: it was as silent as what it heard last. Positions are
-    those of the frames, whenever the engine is given them. A gap in them, of a microphone that was
-    away, is silence to the engine: else it would fire once more, behind the gap, at the word that
-    it heard last.
+    Older sound is skipped, because it was as silent as what the engine heard last. Positions are
+    those of the frames, whenever the engine gets them. A gap in them, from a microphone that was
+    away, is silence to the engine; otherwise the engine would fire again after the gap at the word
+    that it heard last.
     """
 
     def __init__(self, engine: WakeEngine) -> None:
         super().__init__(engine)
         self._gate = EnergyGate()
-        # Frames that the engine was not given, each with its end.
+        # Frames that the engine did not get, each with its end.
         self._unheard: deque[tuple[bytes, int]] = deque()
         self._end = 0
-        self._gap = range(0)  # ends of frames that nobody heard, and the engine does not know of
-        self._unjudged = b""  # the newest of them, of which the gate has not heard yet
+        self._gap = range(0)  # ends of missing frames that the engine does not know of
+        self._unjudged = b""  # the newest frames that the gate has not heard yet
 
     @property
     def open(self) -> bool:
-        """Tell whether the engine heard the last frame."""
+        """True if the engine heard the last frame."""
         return self._gate.open
 
     def pass_by(self, pcm: bytes, end: int) -> bool:
-        """Take the next frame if the engine need not hear it now, in microseconds.
+        """Take the next frame if the engine need not hear it now, which takes microseconds.
 
-        It need not in silence, nor within a block: gate and engine hear the block with the last
-        frame of it. False: `hear` must take this frame.
+        That is so in silence, and within a block, because gate and engine hear a block with its
+        last frame. If False, pass the frame to `hear`.
         """
         if end != self._end:
             self._keep(pcm, end)
         return not self._gap and (bool(end % _BLOCK) or not self._judge())
 
     def hear(self, pcm: bytes, end: int) -> Detection | None:
-        """Take the next frame that ends at sample `end`, or the one that could not pass by."""
+        """Take the next frame, which ends at sample `end`, or the one that `pass_by` refused."""
         if end != self._end:
             self._keep(pcm, end)
         gap, self._gap = self._gap, range(0)
         for missed in gap:
-            self._engine.hear(_SILENCE, missed)  # a word that ends there is not known to be whole
+            # a word that ends there may be incomplete, so a detection is ignored
+            self._engine.hear(_SILENCE, missed)
         if not self._judge():
             return None
         found = None
         while self._unheard:
-            # Less than the refractory time is ever kept, so there can be only one.
+            # The kept frames are shorter than the refractory time, so there can be only one
+            # detection.
             found = self._engine.hear(*self._unheard.popleft()) or found
         return found
 
     def exchange(
         self, engine: WakeEngine, past: Iterable[tuple[bytes, int]]
     ) -> tuple[WakeEngine, Detection | None]:
-        """Another engine takes over, and no frame is lost: it hears what the one before it has
-        heard last and then what that one was not given.
+        """Replace the engine without losing a frame.
 
-        `past`: the frames so far, each with its end; no more than the refractory time. Returns the
-        engine before, and what the past makes the new one fire at, which may have been told.
+        The new engine hears what the old one heard last, then what the old one did not get. `past`
+        holds the frames so far, each with its end, for at most the refractory time. Returns the old
+        engine, and the detection of the new one in the past, which may have been reported already.
         """
         before, self._engine = self._engine, engine
         found, unheard = None, {end for _, end in self._unheard}
@@ -109,7 +111,7 @@ class GatedWake(_Wrapper):
         return before, found
 
     def restart(self) -> None:
-        """Another stream begins."""
+        """Start over for another stream."""
         self._gate.restart()
         self._unheard.clear()
         self._end = 0
@@ -118,12 +120,12 @@ class GatedWake(_Wrapper):
         self._engine.restart()
 
     def _judge(self) -> bool:
-        """Tell whether the gate is open for the newest frame."""
+        """Return True if the gate is open for the newest frame."""
         unjudged, self._unjudged = self._unjudged, b""
         return self._gate.glance(unjudged) if unjudged else self._gate.open
 
     def _keep(self, pcm: bytes, end: int) -> None:
-        if end - FRAME_SAMPLES != self._end:  # what lies between was never heard
+        if end - FRAME_SAMPLES != self._end:  # frames are missing in between
             self._unheard.clear()
             last = min(end - FRAME_SAMPLES, self._end + REFRACTORY)
             first = self._end + FRAME_SAMPLES
@@ -136,19 +138,19 @@ class GatedWake(_Wrapper):
                 self._unheard.popleft()
 
 
-LOOK_MS = 2_000  # of sound that the other engine looks at, and then ...
-# ... of silence: measured, without it a third of the words fire before the other engine's score
-# has come up; with half of it a seventh; with more no fewer.
+LOOK_MS = 2_000  # of sound that the other engine checks, and then ...
+# ... of silence. Measured: without it, a third of the words fire before the other engine's score
+# has risen; with half of it, a seventh; more does not help.
 _SILENCE_MS = 240
-REFUSED_BELOW = 0.05  # of its score: only what is nothing at all to it
+REFUSED_BELOW = 0.05  # of the other engine's score: refuse only words that it does not hear at all
 
 
 class VerifiedWake(_Wrapper):
     """A WakeEngine whose detections another engine may refuse.
 
-    That engine hears nothing but what it looks at; then it hears silence again, with the next frame
-    rather than before the answer. Words that it does not know are not looked at. A refusal is a
-    near miss, and like a detection keeps the engine silent for the refractory time.
+    The other engine hears only what it checks. Afterwards it hears silence again, with the next
+    frame so that the answer is not delayed. Words that it does not know are not checked. A refusal
+    counts as a near miss and, like a detection, silences the engine for the refractory time.
     """
 
     def __init__(self, engine: WakeEngine, other: WakeEngine) -> None:
@@ -156,10 +158,10 @@ class VerifiedWake(_Wrapper):
         self._other = other
         self._heard: deque[tuple[bytes, int]] = deque(maxlen=LOOK_MS // FRAME_MS)
         self._refused: list[NearMiss] = []
-        self._looked = False  # the other engine has not heard silence since
+        self._looked = False  # the other engine has not heard silence since the last check
 
     def hear(self, pcm: bytes, end: int) -> Detection | None:
-        """Take the next frame; one that makes the first engine fire takes up to 150 ms."""
+        """Take the next frame; a frame at which the first engine fires takes up to 150 ms."""
         if self._looked:
             self._looked = False
             self._other.restart()
@@ -169,24 +171,24 @@ class VerifiedWake(_Wrapper):
             return found
         if self._look(found.word) >= REFUSED_BELOW:
             return found
-        # It fired, so it came as near as can be.
+        # It fired, so its closeness is above 1.
         self._refused.append(NearMiss(found.word, found.score, self._engine.closeness, found.at))
         return None
 
     def near_misses(self) -> list[NearMiss]:
-        """Return the near misses since the last call, refusals among them."""
+        """Return the near misses since the last call, including refusals."""
         refused, self._refused = self._refused, []
         return [*super().near_misses(), *refused]
 
     def restart(self) -> None:
-        """Another stream begins."""
+        """Start over for another stream."""
         self._heard.clear()
         self._looked = False
         self._engine.restart()
         self._other.restart()
 
     def close(self) -> None:
-        """Give up both engines' native resources."""
+        """Free the native resources of both engines."""
         super().close()
         self._other.close()
 
@@ -196,9 +198,9 @@ class VerifiedWake(_Wrapper):
 
 
 def second_score(engine: WakeEngine, frames: Sequence[tuple[bytes, int]], word: str) -> float:
-    """The best score that the engine gives the word in frames and their ends, in some 100 ms.
+    """Return the engine's best score for the word in frames with their ends; takes some 100 ms.
 
-    The engine must have heard silence before. Afterwards it has to be restarted.
+    The engine must have heard silence before, and must be restarted afterwards.
     """
     best, end = 0.0, frames[-1][1]
     silence = [
