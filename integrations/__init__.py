@@ -1,1 +1,1 @@
-"""Clients of the outside world. They know nothing of sound or of the assistant."""
+"""Clients of and interfaces to the outside world. Imports nothing from `audio` or `assistant`."""

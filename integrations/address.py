@@ -1,10 +1,13 @@
-"""What a URL names, and how it may be shown to people."""
+"""Parts of a URL, and a form of it that is safe to show."""
 
 from urllib.parse import urlsplit, urlunsplit
 
 
 def shown(url: str) -> str:
-    """The URL without user, password, query and fragment; of what is none, nothing secret."""
+    """Return the URL without user, password, query and fragment, so that it shows no secret.
+
+    Text that is not a URL loses the same parts.
+    """
     try:
         parts = urlsplit(url)
     except ValueError:  # brackets that do not match
@@ -15,7 +18,7 @@ def shown(url: str) -> str:
 
 
 def host_of(url: str) -> str | None:
-    """The host that an http or https URL names; None of what is no such URL."""
+    """Return the host of an http or https URL; None if it is not a valid one."""
     try:
         parts = urlsplit(url)
         parts.port  # noqa: B018 (reading it checks it)

@@ -1,8 +1,8 @@
-"""Downloads of files whose size and hash are known beforehand: resumed, checked, then put in place.
+"""Downloads of files with known size and hash: resumed, verified, then put in place.
 
-What has arrived lies in `NAME.part` beside the file to be. It becomes the file only when size and
-hash are right, so nobody ever reads half a file. `NAME.part.tag` keeps the server's name for the
-version that was begun (RFC 9110, 8.8.3), so that two versions are never glued together.
+Partial content is in `NAME.part` beside the target. It becomes the target only if size and hash are
+right, so an incomplete file is never used. `NAME.part.tag` keeps the server's entity tag of that
+version (RFC 9110, 8.8.3), so that parts of two versions are never joined.
 """
 
 import asyncio
@@ -22,19 +22,19 @@ import httpx
 from integrations.errors import IntegrationError, Misconfigured, Refused, Unavailable
 from integrations.tls import address_allowed, next_address, tls_context
 
-# The disk's side of a download: parts, room, locks and what can go wrong with them.
+# Below: the disk's side of a download, with partial files, free space, locks and errors.
 
 
-ROOM = 1 << 20  # bytes that must stay free beside the file
+ROOM = 1 << 20  # bytes that must stay free on the disk
 _LOCK = ".downloads.lock"
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
 @contextmanager
 def downloading_into(folder: Path) -> Iterator[None]:
-    """Be the only one who downloads into a folder, which is made. Raises Misconfigured.
+    """Create the folder if needed and lock it against other downloads. Raises Misconfigured.
 
-    The lock goes with the process, however that ends.
+    The lock ends with the process at the latest.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -56,31 +56,31 @@ def downloading_into(folder: Path) -> Iterator[None]:
 
 
 def part_of(path: Path) -> Path:
-    """Where the beginning of a file lies until it is whole."""
+    """Return the path of a file's partial content."""
     return path.with_name(f"{path.name}.part")
 
 
 def begin(path: Path, size: int) -> int:
-    """Make the part, or take the one that is there. Returns its bytes. Raises OSError."""
+    """Create the partial file or reuse the existing one; returns its size. Raises OSError."""
     part = part_of(path)
     part.parent.mkdir(parents=True, exist_ok=True)
     part.touch()
     have = part.stat().st_size
     if have <= size:
         return have
-    forget(path)  # longer than the file: never a beginning of it
+    forget(path)  # longer than the target, so it cannot be a part of it
     part.touch()
     return 0
 
 
 def forget(path: Path) -> None:
-    """Throw away what was begun of a file."""
+    """Delete a file's partial content and its tag."""
     part_of(path).unlink(missing_ok=True)
     _tag_of(path).unlink(missing_ok=True)
 
 
 def kept_tag(path: Path) -> str:
-    """The server's name for the version that was begun; "" where there is none."""
+    """Return the server's tag of the partial version; "" if there is none."""
     try:
         return _tag_of(path).read_text(encoding="ascii").strip()
     except (OSError, UnicodeDecodeError):
@@ -88,7 +88,7 @@ def kept_tag(path: Path) -> str:
 
 
 def keep_tag(path: Path, tag: str) -> None:
-    """Remember the server's name for the version that is being fetched; "" forgets it."""
+    """Store the server's tag of the version being downloaded; "" deletes it."""
     if tag and tag.isascii() and tag.isprintable():
         _tag_of(path).write_text(tag, encoding="ascii")
     else:
@@ -96,10 +96,10 @@ def keep_tag(path: Path, tag: str) -> None:
 
 
 def put_in_place(paths: Sequence[Path]) -> None:
-    """Make whole parts the files that they should be, in that order. Raises OSError.
+    """Rename complete partial files to their targets, in this order. Raises OSError.
 
-    The last is the one that makes the set count: an older one of it goes first, so that a stop in
-    between leaves none of mixed age.
+    The last one makes the set valid. Its old version is removed first, so that an interruption
+    never leaves a valid set of mixed versions.
     """
     if len(paths) > 1:
         paths[-1].unlink(missing_ok=True)
@@ -108,13 +108,13 @@ def put_in_place(paths: Sequence[Path]) -> None:
         _tag_of(path).unlink(missing_ok=True)
         handle = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
-            os.fsync(handle)  # the name as well survives a power cut
+            os.fsync(handle)  # so that the name survives a power cut too
         finally:
             os.close(handle)
 
 
 def check_room(path: Path, more: int) -> None:
-    """Raise Misconfigured where `more` bytes do not fit beside what is there."""
+    """Raise Misconfigured if `more` bytes do not fit on the disk."""
     free = shutil.disk_usage(path.parent).free
     if more and free < more + ROOM:
         raise Misconfigured(
@@ -124,7 +124,8 @@ def check_room(path: Path, more: int) -> None:
 
 
 def disk_trouble(error: OSError, path: Path) -> Misconfigured:
-    """The sentence for what the disk refused. A full disk gets back what we took of it."""
+    """Make the error for a failed disk operation. If the disk is full, the partial file is
+    deleted."""
     if error.errno in _FULL:
         forget(path)
         return Misconfigured(
@@ -139,7 +140,7 @@ def disk_trouble(error: OSError, path: Path) -> Misconfigured:
 
 
 def megabytes(count: int) -> str:
-    """Bytes in words."""
+    """Format a number of bytes in MB."""
     return f"{count / 1e6:.1f} MB"
 
 
@@ -147,22 +148,23 @@ def _tag_of(path: Path) -> Path:
     return path.with_name(f"{path.name}.part.tag")
 
 
-TRIES = 4  # in a row without one new byte
-FIRST_PAUSE_S = 1.0  # doubled at each try in vain
-SILENCE_S = 30.0  # without a byte: the connection counts as dropped
+TRIES = 4  # in a row without a new byte
+FIRST_PAUSE_S = 1.0  # doubled after each failed try
+SILENCE_S = 30.0  # without a byte, after which the connection counts as dropped
 CONNECT_S = 10.0
 REDIRECTS = 10
 
-Progress = Callable[[str, int, int], None]  # the file's name, bytes that are there, bytes in all
-Pause = Callable[[float], Awaitable[None]]  # seconds
+# takes the file's name, the bytes present and the total bytes
+Progress = Callable[[str, int, int], None]
+Pause = Callable[[float], Awaitable[None]]  # takes seconds
 
 
 @dataclass(frozen=True, slots=True)
 class Download:
-    """One file to fetch."""
+    """A file to download."""
 
     url: str
-    path: Path  # where it goes; its folder is made
+    path: Path  # target; its folder is created
     size: int  # bytes
     digest: str  # hexadecimal
     algorithm: Literal["sha256", "md5"] = "sha256"
@@ -173,7 +175,7 @@ class Download:
 
 
 class _Dropped(Exception):
-    """The connection ended early, or the server asks for patience: it may work in a moment."""
+    """The connection ended early, or the server asks to wait: a retry may work."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -181,12 +183,13 @@ class _Dropped(Exception):
 
 
 def web_client() -> httpx.AsyncClient:
-    """A client for downloads: the environment's proxies, redirects only where we allow them."""
+    """Make a client for downloads; it uses the environment's proxies but follows no redirects."""
     return httpx.AsyncClient(
         timeout=httpx.Timeout(SILENCE_S, connect=CONNECT_S),
         verify=tls_context(),
         follow_redirects=False,
-        headers={"Accept-Encoding": "identity"},  # sizes and ranges are those of the file itself
+        # sizes and ranges must be those of the file itself
+        headers={"Accept-Encoding": "identity"},
     )
 
 
@@ -196,11 +199,11 @@ async def fetch_together(
     progress: Progress = lambda name, done, total: None,
     pause: Pause = asyncio.sleep,
 ) -> list[Path]:
-    """Fetch files that belong together, and put them in place when all of them are right.
+    """Download files that belong together, and put them in place once all of them are right.
 
-    The first one is put in place last. Files that are right already are left alone; the others are
-    returned. Raises Unavailable (what came stays for the next time), Refused (wrong size or hash,
-    an address that is gone or leads astray: nothing stays) and Misconfigured (the disk).
+    The first one is put in place last. Files that are already right are left alone; the others are
+    returned. Raises Unavailable (partial content is kept), Refused (wrong size or hash, or a URL
+    that is gone or not allowed; partial content is deleted) and Misconfigured (the disk).
     """
     wanted = [one for one in downloads if not is_right(one, one.path)]
     for one in wanted:
@@ -213,7 +216,7 @@ async def fetch_together(
 
 
 def is_right(download: Download, path: Path) -> bool:
-    """Whether that file has the size and the hash that it should. Reads all of it."""
+    """Return True if the file has the right size and hash. Reads all of it."""
     try:
         return path.stat().st_size == download.size and digest_of(path, download.algorithm) == (
             download.digest
@@ -223,7 +226,7 @@ def is_right(download: Download, path: Path) -> bool:
 
 
 def digest_of(path: Path, algorithm: str = "sha256") -> str:
-    """A file's hash in hexadecimal. Raises OSError."""
+    """Return a file's hash in hexadecimal. Raises OSError."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, algorithm).hexdigest()
 
@@ -231,13 +234,14 @@ def digest_of(path: Path, algorithm: str = "sha256") -> str:
 async def _fetch(
     download: Download, client: httpx.AsyncClient, progress: Progress, pause: Pause
 ) -> None:
-    """Make `download.part` whole and right."""
+    """Download one file to `download.part` and verify it."""
     address_allowed(download.url, download.url)
     resumed = await _fill(download, client, progress, pause)
     if is_right(download, download.part):
         return
     forget(download.path)
-    if resumed:  # its beginning may be from another version: once more, whole
+    # The resumed part may be from another version: download it once more from the start.
+    if resumed:
         await _fill(download, client, progress, pause)
         if is_right(download, download.part):
             return
@@ -251,11 +255,11 @@ async def _fetch(
 async def _fill(
     download: Download, client: httpx.AsyncClient, progress: Progress, pause: Pause
 ) -> bool:
-    """Fetch until the part has its size. Returns whether it was begun before this call."""
+    """Download until the part has its full size; True if it was begun before this call."""
     try:
         begun = begin(download.path, download.size)
         check_room(download.path, download.size - begun)
-        tries, done = 0, begun  # `done`: the most that there ever was, so that it ends
+        tries, done = 0, begun  # `done` is the most that was ever there, so that the loop ends
         while begin(download.path, download.size) < download.size:
             try:
                 await _request(download, client, progress)
@@ -281,7 +285,7 @@ def _gave_up(download: Download, reason: str, done: int) -> str:
 
 
 async def _request(download: Download, client: httpx.AsyncClient, progress: Progress) -> None:
-    """One request for what is missing. Raises _Dropped, Refused and OSError."""
+    """Request what is missing. Raises _Dropped, Refused and OSError."""
     done = download.part.stat().st_size if download.part.exists() else 0
     headers = {"Range": f"bytes={done}-"} if done else {}
     if done and (tag := kept_tag(download.path)):
@@ -312,10 +316,11 @@ def _in_words(error: httpx.TransportError) -> str:
 async def _take(
     download: Download, response: httpx.Response, done: int, progress: Progress
 ) -> None:
-    """Write an answer's bytes to the part, behind the first `done` or in their place."""
+    """Write a response to the part, after the first `done` bytes or instead of them."""
     start = _start(download, response, done)
     tag = response.headers.get("ETag", "")
-    keep_tag(download.path, "" if tag.startswith("W/") else tag)  # a weak one may not be compared
+    # a weak tag must not be used for ranges
+    keep_tag(download.path, "" if tag.startswith("W/") else tag)
     with download.part.open("r+b") as file:
         file.truncate(start)
         file.seek(start)
@@ -334,7 +339,7 @@ async def _take(
 
 
 def _start(download: Download, response: httpx.Response, done: int) -> int:
-    """Where an answer's first byte belongs. Raises _Dropped and Refused."""
+    """Return the position of the response's first byte. Raises _Dropped and Refused."""
     status = response.status_code
     if status == httpx.codes.PARTIAL_CONTENT:
         if response.headers.get("Content-Range", "").startswith(f"bytes {done}-"):
@@ -345,7 +350,7 @@ def _start(download: Download, response: httpx.Response, done: int) -> int:
     if status == httpx.codes.OK:
         told = response.headers.get("Content-Length", "")
         if told.isdigit() and int(told) != download.size:
-            if done:  # somebody's page in between; what has come already is not lost for that
+            if done:  # A page from a proxy or login portal; keep what was downloaded.
                 raise _Dropped("the server sent something else")
             raise _wrong_size(download, told)
         return 0

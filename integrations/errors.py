@@ -1,14 +1,14 @@
-"""What can go wrong with the outside world, one class per way to recover.
+"""Errors of the outside world, one class per way to recover.
 
 IntegrationError
-├── Unavailable     retry: not reachable now (network, restart, time-out)
-├── Exhausted       wait: a quota or the money is used up; later it works again
+├── Unavailable     retry: not reachable now (network, restart, timeout)
+├── Exhausted       wait: a quota or the money is used up; it works again later
 ├── SignInAgain     the credential is refused: the person must give another
-├── Misconfigured   tell the person: it cannot work as it is set (host, integration, URL)
-│   └── Retired     the model that is set is gone; another one must be set
-└── Refused         the service answered and said no to this one request
-    ├── Stale       what the request stands on (a session) is gone: begin afresh
-    └── Blocked     it declines to deal with this content: do not ask again
+├── Misconfigured   tell the person: it cannot work with these settings (host, integration, URL)
+│   └── Retired     the configured model is gone; another must be set
+└── Refused         the service declined this one request
+    ├── Stale       the request depends on something that is gone (a session): start over
+    └── Blocked     it does not handle this content: do not ask again
 """
 
 import traceback
@@ -16,7 +16,7 @@ from collections.abc import Iterator
 
 
 class IntegrationError(Exception):
-    """Root of this package's errors. `str(error)` is one sentence for a person, without secrets."""
+    """Base class. `str(error)` is one sentence for a person, without secrets."""
 
 
 class Unavailable(IntegrationError):
@@ -32,11 +32,11 @@ class SignInAgain(IntegrationError):
 
 
 class Misconfigured(IntegrationError):
-    """Will not work until a setting is changed."""
+    """Does not work until a setting is changed."""
 
 
 class Retired(Misconfigured):
-    """The model that is set does not exist any more."""
+    """The configured model no longer exists."""
 
 
 class Refused(IntegrationError):
@@ -44,18 +44,18 @@ class Refused(IntegrationError):
 
 
 class Stale(Refused):
-    """The request stands on something that the service has forgotten: begin afresh."""
+    """The request depends on something that the service has forgotten: start over."""
 
 
 class Blocked(Refused):
-    """The service declines to deal with this content."""
+    """The service declines to handle this content."""
 
 
-# What an error holds and what caused it: libraries pack the telling one deep.
+# Below: the errors inside an error, because libraries nest the informative one deeply.
 
 
 def causes(error: BaseException) -> Iterator[BaseException]:
-    """The error, what it holds and what caused it, outermost first."""
+    """Yield the error, those inside it and its causes, outermost first."""
     yield error
     if isinstance(error, BaseExceptionGroup):
         for inner in error.exceptions:
@@ -66,20 +66,20 @@ def causes(error: BaseException) -> Iterator[BaseException]:
 
 
 def unpacked(error: BaseException) -> BaseException:
-    """The error that came first of those in task groups, which wrap what their tasks raise."""
+    """Return the first error inside nested exception groups, which task groups raise."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return error
 
 
 def first_of(group: BaseExceptionGroup[IntegrationError]) -> IntegrationError:
-    """The error that came first, however deep it is packed."""
+    """Return the first error inside the group, at any depth."""
     error = unpacked(group)
     assert isinstance(error, IntegrationError)
     return error
 
 
 def where_raised(error: BaseException) -> str:
-    """The calls that led to an error, outermost first, on one line and without its own words."""
+    """Return the calls that led to an error, outermost first, on one line without its message."""
     frames = traceback.extract_tb(error.__traceback__)
     return ", ".join(f"{one.name} ({one.filename}:{one.lineno})" for one in frames)

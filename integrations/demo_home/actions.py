@@ -1,4 +1,4 @@
-"""Actions that the house offers (`get_services`), and running one on targets with checked data."""
+"""Actions of the house (`get_services`): their descriptions, checks and execution."""
 
 import re
 from collections.abc import Mapping
@@ -17,15 +17,15 @@ TARGETS = ("entity_id", "device_id", "area_id", "floor_id", "label_id")
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """One action. `response`: does it give an answer never, if asked to, or always."""
+    """An action. `response` tells whether it returns data: never, on request, or always."""
 
     fields: Mapping[str, Json] = field(default_factory=dict)
-    on: str | None = None  # domain of its targets; None: it has none
+    on: str | None = None  # domain of its targets; None if it has none
     response: Literal["none", "optional", "only"] = "none"
-    free: bool = False  # are other fields than these fine
+    free: bool = False  # True: other fields than these are accepted
 
     def is_misasked(self, wants_answer: bool) -> bool:
-        """True where it is asked for an answer that it never gives, or not for one that it must."""
+        """Return True if the request for an answer does not fit the action's `response`."""
         return self.response == ("none" if wants_answer else "only")
 
 
@@ -97,7 +97,7 @@ _OFFERS: dict[tuple[str, str], Offer] = {
 
 
 def offer(house: DemoHouse, domain: str, service: str) -> Offer | None:
-    """The action of that name, if there is one."""
+    """Return the action of that name; None if there is none."""
     if domain == "script" and (script := SCRIPTS.get(f"script.{service}")):
         return Offer(_script_fields(script), response="optional", free=True)
     if domain == "notify" and service in house.notifiers():
@@ -107,7 +107,7 @@ def offer(house: DemoHouse, domain: str, service: str) -> Offer | None:
 
 
 def action_list(house: DemoHouse) -> dict[str, dict[str, Json]]:
-    """`get_services`: domain, action, and what it takes."""
+    """Return the answer to `get_services`: domain, action and its fields."""
     names = [
         *_OFFERS,
         *(("script", entity_id.partition(".")[2]) for entity_id in SCRIPTS),
@@ -156,7 +156,7 @@ _ENTITY_ID = re.compile(r"[a-z0-9_]+\.[a-z0-9_]+")
 
 
 def offered(house: DemoHouse, domain: str, service: str) -> Offer:
-    """The action of that name. Raises UnknownServiceError."""
+    """Return the action of that name. Raises UnknownServiceError."""
     found = offer(house, domain, service)
     if found is None:
         raise UnknownServiceError(f"Service {domain}.{service} not found.")
@@ -164,10 +164,10 @@ def offered(house: DemoHouse, domain: str, service: str) -> Offer:
 
 
 def run(house: DemoHouse, domain: str, service: str, data: Data) -> Data:
-    """Run an action and give its answer, which most have none of: {}.
+    """Run an action and return its answer, {} for most actions.
 
-    Targets stand plain among the data or in `target`; an entity that does not exist is passed over,
-    as in Home Assistant. Raises ServiceError.
+    Targets are in the data itself or in `target`. Entities that do not exist are ignored, as in
+    Home Assistant. Raises ServiceError.
     """
     known = offered(house, domain, service)
     where = {**data, **(data.get("target") or {})}
@@ -185,7 +185,7 @@ def _check(known: Offer, data: Data) -> None:
         if name not in known.fields and not known.free:
             raise DataError(f"not a valid option at '{name}'")
     if known.free and known.on is None and "message" not in known.fields:
-        return  # a script: its fields are not enforced
+        return  # a script's fields are not enforced
     for name, about in known.fields.items():
         if about.get("required") and name not in data:
             raise DataError(f"required key not provided at '{name}'")
@@ -204,7 +204,7 @@ def _without_target(house: DemoHouse, domain: str, service: str, data: Data) -> 
 
 
 def _create_scene(house: DemoHouse, data: Data) -> None:
-    """Keep states as a scene. Raises DataError."""
+    """Save states as a scene. Raises DataError."""
     if "entities" not in data and "snapshot_entities" not in data:
         raise DataError("at least one of ['entities', 'snapshot_entities'] is required")
     given, kept = data.get("entities", {}), _listed(data.get("snapshot_entities"))
@@ -223,7 +223,7 @@ def _create_scene(house: DemoHouse, data: Data) -> None:
 
 
 def _delete_scene(house: DemoHouse, entity_id: str) -> None:
-    """Forget a scene that was made by `scene.create`. Raises UnfitError for anything else."""
+    """Delete a scene made by `scene.create`. Raises UnfitError for any other entity."""
     if entity_id not in house.things or not entity_id.startswith("scene."):
         raise UnfitError(f"{entity_id} is not a valid entity ID of a scene")
     if entity_id not in house.scenes:
@@ -232,7 +232,7 @@ def _delete_scene(house: DemoHouse, entity_id: str) -> None:
 
 
 def _on_targets(house: DemoHouse, domain: str, service: str, where: Data, own: Data) -> Data:
-    """The answers of all targets, by entity id; a script's answer as it is."""
+    """Return the answers of all targets by entity id; of a script, its answer as it is."""
     answers: dict[str, Any] = {}
     if (domain, service) == ("scene", "delete"):
         for entity_id in _listed(where.get("entity_id")):
@@ -248,7 +248,7 @@ def _on_targets(house: DemoHouse, domain: str, service: str, where: Data, own: D
 
 
 def _targets(house: DemoHouse, domain: str, where: Data) -> list[str]:
-    """Existing entities of the domain, by id, device, area and floor."""
+    """List the existing entities of the domain, by id, device, area and floor."""
     areas = set(_listed(where.get("area_id")))
     floors = set(_listed(where.get("floor_id")))
     devices = set(_listed(where.get("device_id")))

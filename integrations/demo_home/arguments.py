@@ -1,4 +1,4 @@
-"""Arguments of the tools: their JSON Schemas, and checks as strict and lax as Home Assistant's."""
+"""Arguments of the tools: JSON Schemas, and checks as strict or lax as Home Assistant's."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ Schema = dict[str, Any]
 
 TEXT: Schema = {"type": "string"}
 PERCENT: Schema = {"type": "integer", "minimum": 0, "maximum": 100}
-# Home Assistant joins the type and the range of these two instead of merging them.
+# Home Assistant combines the type and the range of these two with allOf instead of merging them.
 PERCENT_ALL_OF: Schema = {
     "allOf": [{"type": "integer"}, {"type": "number", "minimum": 0, "maximum": 100}]
 }
@@ -28,19 +28,19 @@ MOVING = (*COVER, *VALVE)
 
 
 def choice(*values: str) -> Schema:
-    """One of some strings."""
+    """Make the schema of a string with a fixed set of values."""
     return {"type": "string", "enum": list(values)}
 
 
 def described(schema: Schema, description: str) -> Schema:
-    """The schema with a description."""
     return {**schema, "description": description}
 
 
 def target(
     domain: str | None = None, device_classes: tuple[str, ...] = (), *, any_domain: bool = False
 ) -> Schema:
-    """Properties that say what is meant: name, area, floor, and where offered domain and class."""
+    """Make the properties that select targets: name, area, floor, and domain and class if
+    offered."""
     properties: Schema = {"name": TEXT, "area": TEXT, "floor": TEXT}
     if domain is not None:
         properties["domain"] = {"type": "array", "items": choice(domain)}
@@ -52,29 +52,29 @@ def target(
 
 
 def input_schema(properties: Schema, required: tuple[str, ...] = ()) -> Schema:
-    """The schema of a tool's arguments."""
+    """Make the schema of a tool's arguments."""
     schema: Schema = {"properties": properties, "type": "object"}
     if required:
         schema["required"] = list(required)
     return schema
 
 
-Check = Callable[[Any], Any]  # gives the converted value, or raises ValueError
+Check = Callable[[Any], Any]  # returns the converted value or raises ValueError
 
 
 class SlotError(ValueError):
-    """An argument is missing or wrong. Intents do not say which: the text is empty."""
+    """An argument is missing or wrong. For intents the text is empty: they do not say which one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Slots:
-    """The arguments that an intent knows, each with its check."""
+    """The arguments that an intent accepts, with their checks."""
 
     checks: Mapping[str, Check]
     required: tuple[str, ...] = ()
 
     def read(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """The checked arguments: null and blank dropped, unknown ones ignored. Raises SlotError."""
+        """Return the checked arguments without null, blank and unknown ones. Raises SlotError."""
         given = {key: value for key, value in arguments.items() if not _blank(value)}
         if any(name not in given for name in self.required):
             raise SlotError
@@ -88,13 +88,14 @@ class Slots:
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """The arguments of a tool that is no intent: it takes no others, and says what is wrong."""
+    """The arguments of a tool that is not an intent: it accepts no others and names the wrong
+    one."""
 
     checks: Mapping[str, Check]
     required: tuple[str, ...] = ()
 
     def read(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """The checked arguments. Raises SlotError, whose text names the argument."""
+        """Return the checked arguments. Raises SlotError, whose text names the argument."""
         for name in arguments:
             if name not in self.checks:
                 raise SlotError(f"not a valid option at '{name}'")
@@ -115,7 +116,7 @@ def _blank(value: Any) -> bool:
 
 
 def plain(value: Any) -> str:
-    """A field's text, which may be empty."""
+    """Check for a text, which may be empty."""
     if value is None:
         raise ValueError("string value is None")
     if isinstance(value, list | dict):
@@ -124,13 +125,13 @@ def plain(value: Any) -> str:
 
 
 def plain_list(value: Any) -> tuple[str, ...]:
-    """A field's text or list of texts, lower case; empty ones are dropped."""
+    """Check for a text or a list of texts; returns them in lower case without empty ones."""
     values = value if isinstance(value, list) else [value]
     return tuple(text for item in values if (text := plain(item).strip().lower()))
 
 
 def one_of(choices: Sequence[str]) -> Check:
-    """A field that takes one of these words."""
+    """Make a check for one of these words."""
 
     def check(value: Any) -> str:
         if value not in choices:
@@ -141,14 +142,14 @@ def one_of(choices: Sequence[str]) -> Check:
 
 
 def text(value: Any) -> str:
-    """A string that is not blank; numbers are taken as text, lists are not."""
+    """Check for a text that is not blank; numbers are converted, lists are refused."""
     if isinstance(value, list | dict) or not str(value).strip():
         raise ValueError("not a text")
     return str(value)
 
 
 def texts(choices: Sequence[str] = ()) -> Check:
-    """One string or a list of strings, all among `choices` if there are any."""
+    """Make a check for a text or a list of texts, from `choices` if there are any."""
 
     def check(value: Any) -> tuple[str, ...]:
         values = tuple(text(item) for item in (value if isinstance(value, list) else [value]))
@@ -160,7 +161,7 @@ def texts(choices: Sequence[str] = ()) -> Check:
 
 
 def integer(low: int, high: int | None) -> Check:
-    """A whole number in the range; "30" and 30.7 are taken as 30."""
+    """Make a check for a whole number in the range; "30" and 30.7 count as 30."""
 
     def check(value: Any) -> int:
         number = int(value)
@@ -172,20 +173,20 @@ def integer(low: int, high: int | None) -> Check:
 
 
 def number(value: Any) -> float:
-    """Any number, also as text."""
+    """Check for any number, also as text."""
     return float(value)
 
 
 def color(value: Any) -> tuple[int, int, int]:
-    """A colour by its name."""
+    """Check for the name of a colour; returns its RGB value."""
     return color_rgb(text(value))
 
 
 def volume_step(value: Any) -> int | str:
-    """ "up", "down" or percent from -100 to 100."""
+    """Check for "up", "down" or a percentage from -100 to 100."""
     return str(value) if value in ("up", "down") else int(integer(-100, 100)(value))
 
 
 def anything(value: Any) -> Any:
-    """Whatever is given."""
+    """Accept any value."""
     return value

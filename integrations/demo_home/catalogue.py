@@ -1,4 +1,4 @@
-"""Contents of the simulated house: floors, areas and entities with their first states."""
+"""Contents of the simulated house: floors, areas, and entities with their initial states."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -7,7 +7,7 @@ from typing import Any
 from integrations.demo_home.house import Thing
 from integrations.home_assistant.house import Area, Floor
 
-# Feature bits as Home Assistant 2026.11 numbers them, per domain.
+# Feature bits of each domain, as in Home Assistant 2026.11.
 COVER_BASIC = 1 | 2 | 8  # open, close, stop
 COVER_FULL = COVER_BASIC | 4  # set position
 CLIMATE = 1 | 128 | 256  # target temperature, turn off, turn on
@@ -34,7 +34,7 @@ AREAS = (
 
 
 def _light(*modes: str, brightness: int | None = None) -> dict[str, Any]:
-    """Attributes of a light. `brightness` is 1 to 255 and given only for one that is on."""
+    """Make the attributes of a light; `brightness` is 1 to 255, only for a light that is on."""
     attributes: dict[str, Any] = {"supported_color_modes": list(modes), "color_mode": None}
     if modes != ("onoff",):
         attributes["brightness"] = brightness
@@ -50,7 +50,7 @@ def _light(*modes: str, brightness: int | None = None) -> dict[str, Any]:
 
 
 def _thermostat(current: float, target: float) -> dict[str, Any]:
-    """Attributes of a thermostat that heats, in degrees Celsius."""
+    """Make the attributes of a heating thermostat; temperatures in degrees Celsius."""
     return {
         "hvac_modes": ["heat", "off"],
         "min_temp": 7,
@@ -63,7 +63,7 @@ def _thermostat(current: float, target: float) -> dict[str, Any]:
 
 
 def _cover(device_class: str, position: int | None = None) -> dict[str, Any]:
-    """Attributes of a cover; `position` in percent open, for one that can stop anywhere."""
+    """Make the attributes of a cover; `position` is percent open, if it can stop anywhere."""
     if position is None:
         return {"device_class": device_class, "supported_features": COVER_BASIC}
     return {
@@ -74,7 +74,7 @@ def _cover(device_class: str, position: int | None = None) -> dict[str, Any]:
 
 
 def _player(volume: float, title: str) -> dict[str, Any]:
-    """Attributes of a media player; volume 0 to 1."""
+    """Make the attributes of a media player; `volume` is 0 to 1."""
     return {
         "volume_level": volume,
         "is_volume_muted": False,
@@ -106,7 +106,7 @@ def _thing(
     on_device: bool = False,
     exposed: bool = True,
 ) -> Thing:
-    """An entity; `on_device`: its device carries the area."""
+    """Make an entity. With `on_device`, the area is set on its device."""
     return Thing(
         entity_id,
         name,
@@ -131,7 +131,7 @@ _WEATHER = {
     "supported_features": 1 | 2,  # daily, hourly
 }
 
-# By area id; None: in no room.
+# By area id; None for entities without an area.
 _ROOMS: Mapping[str | None, tuple[Thing, ...]] = {
     "kitchen": (
         _thing("light.kitchen", "Kitchen light", "off", _light("brightness"), "luz de la cocina"),

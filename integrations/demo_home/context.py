@@ -9,7 +9,7 @@ from integrations.demo_home.matching import MatchError, Reason, Target, match
 
 OVERVIEW = "An overview of the areas and the devices in this smart home:"
 
-# The attributes that are shown, where an entity has them.
+# Attributes that are shown if an entity has them.
 _SHOWN = {
     *(
         "temperature",
@@ -22,16 +22,16 @@ _SHOWN = {
     *("current_position", "percentage", "volume_level", "media_title", "brightness"),
 }
 
-# What a YAML reader would take for something else than text.
+# Matches what a YAML reader would not read as text.
 _NOT_TEXT = re.compile(
     r"(?i)^(on|off|yes|no|true|false|null|~|y|n"
     r"|[-+]?[\d.][\d.:_eE+-]*|\d{4}-\d\d-\d\d.*"  # numbers and dates
-    r"|[-?:,\[\]{}#&*!|>'\"%@` ].*|.*(: | #).*|.*[: ])$"  # signs of YAML's own
+    r"|[-?:,\[\]{}#&*!|>'\"%@` ].*|.*(: | #).*|.*[: ])$"  # YAML's own signs
 )
 
 
 def prompt(house: DemoHouse, place: CallerPlace) -> str:
-    """Instructions for a model, with every exposed entity's names, domain and area."""
+    """Return instructions for a model, with each exposed entity's names, domain and area."""
     lines = [
         "Ask for live context whenever the answer depends on the present state of the home;",
         "whether a device exists can be told from the static context below.",
@@ -61,14 +61,14 @@ def prompt(house: DemoHouse, place: CallerPlace) -> str:
 
 
 def shown(house: DemoHouse) -> list[Thing]:
-    """The exposed entities, without scripts, which have tools of their own."""
+    """List the exposed entities except scripts, which have tools of their own."""
     return [thing for thing in house.exposed() if thing.domain != "script"]
 
 
 def live_context(
     house: DemoHouse, name: str | None, domains: tuple[str, ...], area: str | None
 ) -> dict[str, Any]:
-    """The answer of the live context tool: `result`, or `error` if nothing is meant."""
+    """Return the answer of the live context tool: `result`, or `error` if nothing matches."""
     if not (name or domains or area):
         return {"result": snapshot(house, shown(house))}
     target = Target(name=name or None, area=area or None, domains=domains, duplicates=True)
@@ -94,7 +94,7 @@ def _unfound(reason: Reason, target: Target) -> str:
 
 
 def snapshot(house: DemoHouse, things: Iterable[Thing]) -> str:
-    """The states of some entities, as a YAML list under a headline."""
+    """Return the states of the entities as a YAML list under a headline."""
     lines = [f"Live Context: {OVERVIEW}"]
     for thing in _by_name(things):
         state = house.get(thing.entity_id)
@@ -120,7 +120,7 @@ def _headline(house: DemoHouse, thing: Thing) -> list[str]:
 
 
 def _attributes(domain: str, state: Snapshot) -> dict[str, Any]:
-    """Shown attributes in their order; whole numbers as text, fractions as numbers."""
+    """Return the shown attributes in order; whole numbers as text, fractions as numbers."""
     shown: dict[str, Any] = {}
     for key, value in state.attributes.items():
         if key not in _SHOWN:
@@ -134,7 +134,7 @@ def _attributes(domain: str, state: Snapshot) -> dict[str, Any]:
 
 
 def _scalar(value: Any) -> str:
-    """One YAML scalar: quoted only where it would not be read as text."""
+    """Write a YAML scalar, quoted only if it would not be read as text."""
     if value is None:
         return ""
     if not isinstance(value, str):

@@ -1,4 +1,4 @@
-"""The state of the simulated house: what each entity says now, and who wants to hear of changes."""
+"""State of the simulated house: entities, their changes, and listeners for changes."""
 
 import asyncio
 import re
@@ -22,11 +22,11 @@ UNAVAILABLE = "unavailable"
 
 @dataclass(frozen=True, slots=True)
 class CallerPlace:
-    """Place of a caller: area and floor ids of the device that the call names."""
+    """Area and floor ids of the device that a call names."""
 
     area_id: str | None = None
     floor_id: str | None = None
-    device_id: str | None = None  # only of a device that takes timers
+    device_id: str | None = None  # only for a device that supports timers
 
 
 NOWHERE = CallerPlace()
@@ -34,7 +34,7 @@ NOWHERE = CallerPlace()
 
 @dataclass(frozen=True, slots=True)
 class Thing:
-    """One entity as the registries know it, with the state that it starts in."""
+    """An entity as in the registries, with its initial state."""
 
     entity_id: str
     name: str
@@ -43,11 +43,11 @@ class Thing:
     area_id: str | None = None
     aliases: tuple[str, ...] = ()
     exposed: bool = True
-    area_on_device: bool = False  # the device carries the area, the entity has none of its own
-    own_name: bool = True  # its name counts beside the aliases; people can take that away
-    device: str | None = None  # id of the device it belongs to, if that is not its own
-    labels: tuple[str, ...] = ()  # ids of its own labels
-    registered: bool = True  # what has no unique id of its own has no entry in the registry
+    area_on_device: bool = False  # the area is set on the device, not on the entity
+    own_name: bool = True  # whether its name counts besides the aliases; users can switch that off
+    device: str | None = None  # id of the device it belongs to, if not its own
+    labels: tuple[str, ...] = ()  # ids of the entity's own labels
+    registered: bool = True  # False for an entity without a unique id, which has no registry entry
 
     @property
     def domain(self) -> str:
@@ -56,12 +56,12 @@ class Thing:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Its name, if that counts, and every alias."""
+        """Its name, if that counts, and all aliases."""
         return (self.name, *self.aliases) if self.own_name else self.aliases
 
     @property
     def device_id(self) -> str | None:
-        """The id of its device; what is configured in software has none."""
+        """The id of its device; None for entities that are configured in software."""
         if self.device is not None:
             return self.device
         if self.domain in ("script", "scene", "todo"):
@@ -71,7 +71,7 @@ class Thing:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """The state of one entity at one moment."""
+    """The state of an entity at one moment."""
 
     entity_id: str
     state: str
@@ -83,14 +83,14 @@ class Snapshot:
 
 @dataclass(frozen=True, slots=True)
 class StateChange:
-    """One entity went from one state to another."""
+    """A change of an entity's state."""
 
-    old: Snapshot | None  # None: it is new
-    new: Snapshot | None  # None: it is gone
+    old: Snapshot | None  # None: the entity is new
+    new: Snapshot | None  # None: the entity was removed
 
     @property
     def entity_id(self) -> str:
-        """The entity that has changed."""
+        """The entity that changed."""
         known = self.new or self.old
         assert known is not None
         return known.entity_id
@@ -98,26 +98,26 @@ class StateChange:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Something else that happened: a registry changed, a device told something."""
+    """Any other event, such as a registry change or a device event."""
 
-    kind: str  # "area_registry_updated"
+    kind: str  # such as "area_registry_updated"
     data: Mapping[str, Any]
 
 
 @dataclass(slots=True)
 class TodoItem:
-    """One line of a to-do list."""
+    """An item of a to-do list."""
 
     summary: str
     done: bool = False
     uid: str = field(default_factory=lambda: uuid.uuid4().hex)
 
     def tick_off(self) -> None:
-        """Mark it as completed."""
+        """Mark the item as completed."""
         self.done = True
 
     def row(self) -> dict[str, str]:
-        """The item as Home Assistant tells it."""
+        """Return the item in Home Assistant's form."""
         status = "completed" if self.done else "needs_action"
         return {"summary": self.summary, "uid": self.uid, "status": status}
 
@@ -129,8 +129,8 @@ EventListener = Callable[[Event], None]
 class DemoHouse:
     """All entities, their areas and their states.
 
-    `settle_s` is how long a lock or a cover is on its way before it arrives; with 0 it arrives at
-    once, after both states were told. `spawn` starts the waiting in the owner's task group.
+    A lock or cover takes `settle_s` seconds to arrive; with 0 it arrives at once, after both states
+    were reported. `spawn` starts these waits in the owner's task group.
     """
 
     def __init__(
@@ -150,7 +150,8 @@ class DemoHouse:
         self.todo: dict[str, list[TodoItem]] = {
             thing.entity_id: [] for thing in things if thing.domain == "todo"
         }
-        self.remembered: dict[str, dict[str, Any]] = {}  # what a light returns to
+        # what a light returns to when it is turned on
+        self.remembered: dict[str, dict[str, Any]] = {}
         self.scenes: dict[str, tuple[Snapshot, ...]] = {}  # made while running, by entity id
         self.labels = Labels()
         self.failing: set[str] = set()  # entities whose next action fails
@@ -170,24 +171,24 @@ class DemoHouse:
         )
 
     def get(self, entity_id: str) -> Snapshot:
-        """The entity's state now. An unknown id is a KeyError."""
+        """Return the entity's current state. Raises KeyError for an unknown id."""
         return self._states[entity_id]
 
     def all(self) -> list[Snapshot]:
-        """Every entity's state now, in the order in which they were set up."""
+        """Return the current state of every entity, in the order of their setup."""
         return list(self._states.values())
 
     def exposed(self) -> list[Thing]:
-        """The entities that an assistant may see, whoever asks."""
+        """List the entities that are exposed to assistants."""
         return [thing for thing in self.things.values() if thing.exposed]
 
     def area_of(self, entity_id: str) -> Area | None:
-        """The area of the entity or of its device."""
+        """Return the area of the entity or of its device; None if it has none."""
         thing = self.things[entity_id]
         return self.areas[thing.area_id] if thing.area_id is not None else None
 
     def place_of(self, device_id: str) -> CallerPlace:
-        """The place of a device by its id; an unknown one is nowhere."""
+        """Return the place of a device; NOWHERE for an unknown id."""
         for thing in self.things.values():
             area = self.area_of(thing.entity_id)
             if thing.device_id == device_id and area is not None:
@@ -195,44 +196,45 @@ class DemoHouse:
         return NOWHERE
 
     def put_device(self, device_id: str, area_id: str | None) -> None:
-        """Put a device into an area, or into none."""
+        """Move a device to an area, or to none."""
         for thing in [one for one in self.things.values() if one.device_id == device_id]:
             self.alter(thing.entity_id, area_id=area_id, area_on_device=True)
 
-    # A house of tests has devices that registered themselves (tests/simulators/phone_home.py).
+    # The house of the tests has devices that registered themselves
+    # (tests/simulators/phone_home.py).
 
     def registered_devices(self, since: datetime) -> list[dict[str, Any]]:
-        """Rows of the device registry for devices that registered themselves."""
+        """Return device registry rows of devices that registered themselves."""
         return []
 
     def notifiers(self) -> list[str]:
-        """Names of the actions in `notify` that push to one device."""
+        """List the actions in `notify` that push to a single device."""
         return []
 
     def notify(self, notifier: str, data: Mapping[str, Any]) -> None:
-        """Push to the device of a notifier, or of the notify entity of that id."""
+        """Push to the device of a notifier, or of the notify entity with that id."""
 
     def timer_tools(self, place: CallerPlace) -> "Sequence[Tool] | None":
-        """Tools for the timers of the caller's device; None: this house keeps no timers."""
+        """Return the timer tools of the caller's device; None if this house has no timers."""
         return None
 
     def listen(self, listener: Listener) -> Callable[[], None]:
-        """Call `listener` after each change; the returned function ends that."""
+        """Call `listener` after each state change; the returned function unregisters it."""
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)
 
     def listen_events(self, listener: EventListener) -> Callable[[], None]:
-        """Call `listener` after each other event; the returned function ends that."""
+        """Call `listener` after each other event; the returned function unregisters it."""
         self._event_listeners.append(listener)
         return lambda: self._event_listeners.remove(listener)
 
     def fire(self, kind: str, **data: Any) -> None:
-        """Tell that something happened."""
+        """Fire an event."""
         for listener in tuple(self._event_listeners):
             listener(Event(kind, data))
 
     def add(self, thing: Thing) -> None:
-        """A new entity, or one in place of another of its id."""
+        """Add an entity, or replace the one with its id."""
         old = self._states.get(thing.entity_id)
         self.things[thing.entity_id] = thing
         self._states[thing.entity_id] = self._first(thing)
@@ -241,21 +243,21 @@ class DemoHouse:
             self.changed_entry(thing.entity_id, "update" if old else "create")
 
     def remove(self, entity_id: str) -> None:
-        """Take an entity away. An unknown id is a KeyError."""
+        """Remove an entity. Raises KeyError for an unknown id."""
         thing = self.things.pop(entity_id)
         self._tell(StateChange(self._states.pop(entity_id), None))
         if thing.registered:
             self.changed_entry(entity_id, "remove")
 
     def alter(self, entity_id: str, **changes: Any) -> None:
-        """Change what the registries say of an entity: fields of `Thing`."""
+        """Change an entity's registry data: fields of `Thing`."""
         thing = replace(self.things[entity_id], **changes)
         self.things[entity_id] = thing
         self.write(entity_id, friendly_name=thing.name)
         self.changed_entry(entity_id, "update")
 
     def changed_entry(self, entity_id: str, action: str) -> None:
-        """Tell that the registry's entry is another one now."""
+        """Report a change of the entity's registry entry."""
         self.fire("entity_registry_updated", action=action, entity_id=entity_id)
 
     def _tell(self, change: StateChange) -> None:
@@ -263,7 +265,7 @@ class DemoHouse:
             listener(change)
 
     def write(self, entity_id: str, state: str | None = None, /, **attributes: Any) -> None:
-        """Set the state and some attributes; tell the listeners if anything is different."""
+        """Set the state and some attributes, and call the listeners if anything changed."""
         old = self._states[entity_id]
         new_state = old.state if state is None else state
         new_attributes = {**old.attributes, **attributes}
@@ -278,7 +280,7 @@ class DemoHouse:
         self._tell(StateChange(old, new))
 
     def travel(self, entity_id: str, via: str, to: str, **attributes: Any) -> None:
-        """Go to `to` through `via`, which lasts `settle_s`. A new journey ends the one before."""
+        """Go to `to` through `via`, which lasts `settle_s`. Replaces a journey under way."""
         self.halt(entity_id)
         if self.get(entity_id).state == to and all(
             self.get(entity_id).attributes.get(key) == value for key, value in attributes.items()
@@ -291,12 +293,12 @@ class DemoHouse:
         self._travelling[entity_id] = self._spawn(self._arrive(entity_id, to, attributes))
 
     def halt(self, entity_id: str) -> bool:
-        """Forget where the entity was going. True if it was on its way."""
+        """Cancel the entity's journey; True if there was one."""
         task = self._travelling.pop(entity_id, None)
         return task.cancel() if task is not None else False
 
     def stop(self) -> None:
-        """End every journey, at shutdown."""
+        """Cancel every journey, at shutdown."""
         for entity_id in tuple(self._travelling):
             self.halt(entity_id)
 
@@ -306,7 +308,7 @@ class DemoHouse:
         self.write(entity_id, to, **attributes)
 
     def count_todo(self, entity_id: str) -> None:
-        """Write the number of open items as the list's state."""
+        """Set the list's state to the number of open items."""
         self.write(entity_id, str(sum(not item.done for item in self.todo[entity_id])))
 
 
@@ -316,13 +318,14 @@ def _new_context() -> str:
 
 @dataclass(slots=True)
 class Labels:
-    """The label registry. The labels of an entity are in `Thing.labels`."""
+    """The label registry. Labels of entities are in `Thing.labels`."""
 
     names: dict[str, str] = field(default_factory=dict)  # by label id
-    borne: dict[str, tuple[str, ...]] = field(default_factory=dict)  # ids, by area or device id
+    # label ids, by area or device id
+    borne: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def create(self, name: str) -> str:
-        """A new label; returns its id. Raises ValueError where there is one of that name."""
+        """Create a label and return its id. Raises ValueError if the name is taken."""
         if name.casefold() in (known.casefold() for known in self.names.values()):
             raise ValueError(f"The name {name} ({_slug(name)}) is already in use")
         label_id, number = _slug(name), 2
@@ -332,11 +335,11 @@ class Labels:
         return label_id
 
     def put(self, owner: str, label_ids: Iterable[str]) -> None:
-        """The labels of an area or a device, by its id."""
+        """Set the labels of an area or device, by its id."""
         self.borne[owner] = tuple(label_ids)
 
     def of(self, owner: str) -> list[str]:
-        """The ids of the labels of an area or a device."""
+        """Return the label ids of an area or device."""
         return list(self.borne.get(owner, ()))
 
 

@@ -1,4 +1,4 @@
-"""Tools of the menu, and what each does once its arguments are checked: find, act, tell."""
+"""Tools of the menu and their intents, which run after the arguments were checked."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -29,7 +29,10 @@ class ServiceTool:
     states: tuple[str, ...] = ()
 
     def __call__(self, house: DemoHouse, values: Values, place: CallerPlace) -> dict[str, Any]:
-        """Act on the match and tell each success and failure. Raises IntentError, MatchError."""
+        """Act on the matching entities and report each success and failure.
+
+        Raises IntentError, MatchError.
+        """
         found = self._match(house, values, place)
         steps = [(state, *self._service(state)) for state in found.states]
         success = [_named("floor", floor.name, floor.floor_id) for floor in found.floors]
@@ -52,7 +55,7 @@ class ServiceTool:
     def _match(self, house: DemoHouse, values: Values, place: CallerPlace) -> Match:
         name = values.get("name")
         target = Target(
-            # "all" in lower case means everything, even beside an entity of that name.
+            # "all" in lower case means everything, even if an entity has that name.
             name=None if name == "all" else name,
             area=values.get("area"),
             floor=values.get("floor"),
@@ -68,7 +71,8 @@ class ServiceTool:
         return match(house, target)
 
     def _service(self, state: Snapshot) -> tuple[str, str]:
-        """The service for one entity; on and off mean open and close, lock and unlock."""
+        """Return domain and service for an entity; on and off also mean open/close and
+        lock/unlock."""
         domain = domain_of(state)
         if self.domain == "homeassistant":
             special = _ON_OFF.get((domain, self.service))
@@ -88,7 +92,7 @@ _ON_OFF = {
 
 
 def done(success: list[dict[str, str]], failed: list[dict[str, str]]) -> dict[str, Any]:
-    """The answer of a tool that acted. `speech` is always empty."""
+    """Make the answer of a tool that acted. `speech` is always empty."""
     return {
         "speech": {},
         "response_type": "action_done",
@@ -97,7 +101,7 @@ def done(success: list[dict[str, str]], failed: list[dict[str, str]]) -> dict[st
 
 
 def set_temperature(house: DemoHouse, values: Values, place: CallerPlace) -> dict[str, Any]:
-    """Set one thermostat; the answer names it alone, also when it was found by its area."""
+    """Set one thermostat; the answer names only it, even if it was found by its area."""
     found = match(
         house,
         Target(
@@ -117,7 +121,7 @@ def set_temperature(house: DemoHouse, values: Values, place: CallerPlace) -> dic
 
 
 def change_volume(house: DemoHouse, values: Values, place: CallerPlace) -> dict[str, Any]:
-    """Move the volume. The answer's success list stays empty though the volume moved."""
+    """Change the volume. The answer's success list stays empty, as in Home Assistant."""
     found = match(
         house,
         Target(
@@ -142,14 +146,14 @@ def change_volume(house: DemoHouse, values: Values, place: CallerPlace) -> dict[
 
 
 def broadcast(house: DemoHouse, values: Values, place: CallerPlace) -> dict[str, Any]:
-    """Success with nothing done: the house has no satellite, so nobody hears it."""
+    """Succeed without effect, because the house has no satellite to play the message."""
     if "message" not in values:
         raise IntentError("Error handling HassBroadcast")
     return done([], [])
 
 
 def clean_area(house: DemoHouse, values: Values, place: CallerPlace) -> dict[str, Any]:
-    """Send the vacuum to an area; it may stand in another one."""
+    """Send the vacuum to an area, even if it is in another one."""
     place_meant = match(house, Target(area=values["area"]))
     found = match(house, Target(name=values.get("name"), domains=("vacuum",)))
     success = [_named("area", area.name, area.area_id) for area in place_meant.areas]
@@ -160,7 +164,7 @@ def clean_area(house: DemoHouse, values: Values, place: CallerPlace) -> dict[str
 
 
 def add_item(house: DemoHouse, values: Values, place: CallerPlace) -> dict[str, Any]:
-    """Put an item on a to-do list, its first letter made a capital."""
+    """Add an item to a to-do list, with a capital first letter."""
     todo = _todo_list(house, values["name"])
     item = values["item"].strip()
     house.todo[todo.entity_id].append(TodoItem(item[:1].upper() + item[1:]))
@@ -168,14 +172,14 @@ def add_item(house: DemoHouse, values: Values, place: CallerPlace) -> dict[str, 
 
 
 def complete_item(house: DemoHouse, values: Values, place: CallerPlace) -> dict[str, Any]:
-    """Tick an item off."""
+    """Mark an item as completed."""
     todo = _todo_list(house, values["name"])
     _todo_item(house, todo, values["item"]).tick_off()
     return _todo_done(house, todo, values["name"])
 
 
 def remove_item(house: DemoHouse, values: Values, place: CallerPlace) -> dict[str, Any]:
-    """Take an item off the list, ticked off or not."""
+    """Remove an item from the list, completed or not."""
     todo = _todo_list(house, values["name"])
     item = _todo_item(house, todo, values["item"], ticked_too=True)
     house.todo[todo.entity_id].remove(item)
@@ -196,7 +200,7 @@ def _todo_item(
 
 
 def _todo_done(house: DemoHouse, todo: Snapshot, name: str) -> dict[str, Any]:
-    """The answer names the list as the caller did."""
+    """Make an answer that names the list as the caller did."""
     house.count_todo(todo.entity_id)
     return done([_named("entity", name, todo.entity_id)], [])
 
@@ -214,7 +218,7 @@ Run = Callable[[DemoHouse, Mapping[str, Any], CallerPlace], dict[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class Hints:
-    """Hints of the server at a tool's effect. Home Assistant's are true only for reading tools."""
+    """A tool's MCP annotations. Home Assistant's are reliable only for reading tools."""
 
     destructive: bool = True
     idempotent: bool = False
@@ -231,7 +235,7 @@ AGAIN = Hints(idempotent=True)
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """One entry of the menu and what runs behind it."""
+    """A tool of the menu and the function that runs it."""
 
     name: str
     title: str
@@ -240,11 +244,11 @@ class Tool:
     hints: Hints
     slots: arguments.Slots | arguments.Fields
     run: Run
-    needs: str | None = None  # offered only while an entity of this domain is exposed
+    needs: str | None = None  # domain of which an exposed entity is needed to offer the tool
 
     @property
     def intent(self) -> str:
-        """The name without the integration in front."""
+        """The name without the integration's prefix."""
         return self.name.rpartition("__")[2]
 
 
@@ -261,11 +265,11 @@ def action_tool(
     checks: Mapping[str, arguments.Check] | None = None,
     required: tuple[str, ...] = (),
 ) -> Tool:
-    """A tool that acts on whatever matches name, area, floor, domain and device class."""
+    """Make a tool that acts on all matches of name, area, floor, domain and device class."""
     properties = arguments.target(domain, device_classes, any_domain=domain is None)
     known: dict[str, arguments.Check] = {
         **dict.fromkeys(("name", "area", "floor"), arguments.text),
-        # In no schema, but obeyed.
+        # Not in the schema, but supported.
         **dict.fromkeys(("preferred_area_id", "preferred_floor_id"), arguments.text),
         "domain": arguments.texts((domain,) if domain else ()),
         "device_class": arguments.texts(device_classes),
@@ -283,7 +287,7 @@ def action_tool(
 
 
 def script_tools(house: DemoHouse) -> list[Tool]:
-    """A tool for each exposed script; its fields are described, but not enforced."""
+    """Make a tool for each exposed script; fields are described but not enforced."""
     return [
         Tool(
             f"script__{thing.entity_id.partition('.')[2]}",
@@ -301,7 +305,7 @@ def script_tools(house: DemoHouse) -> list[Tool]:
 
 
 def _fields(entity_id: str) -> tuple[Schema, tuple[str, ...]]:
-    """The schema of a script's fields, and which of them it says are required."""
+    """Return the schema of a script's fields, and the names of the required ones."""
     fields = SCRIPTS[entity_id].fields
     return (
         {name: described(field.schema, field.description) for name, field in fields.items()},
@@ -344,7 +348,7 @@ _ITEM_TOOLS = tuple(
 
 
 def todo_tools(house: DemoHouse) -> list[Tool]:
-    """The tools of the exposed to-do lists, whose names stand in the schema."""
+    """Make the tools of the exposed to-do lists, whose names are in the schema."""
     lists = {thing.name: thing.entity_id for thing in house.exposed() if thing.domain == "todo"}
     properties = {
         "todo_list": arguments.choice(*lists),
@@ -383,7 +387,7 @@ def _cancel_all(house: DemoHouse, values: Values, place: CallerPlace) -> dict[st
     return done([], []) | {"speech_slots": {"canceled": 0, **area}}
 
 
-# Home Assistant offers it to everyone, and no device of this house keeps timers.
+# Home Assistant offers it to every caller, though no device of this house has timers.
 CANCEL_ALL_TIMERS = Tool(
     "intent__HassCancelAllTimers",
     "Cancel all timers",

@@ -1,4 +1,4 @@
-"""Entities that a call means: names, areas and floors as Home Assistant 2026.11 matches them.
+"""Matching of entities by name, area and floor, as in Home Assistant 2026.11.
 
 The filters run in Home Assistant's order, because the first one that leaves nothing gives the
 reason: domain, state, name, feature, device class, floor, area, exposure, then duplicate names.
@@ -13,7 +13,7 @@ from integrations.home_assistant.house import Area, Floor
 
 
 class Reason(Enum):
-    """Why nothing matched, in the words of Home Assistant 2026.11.0."""
+    """Reason why nothing matched, as worded by Home Assistant 2026.11.0."""
 
     NAME = "No entities matched the name"
     AREA = "No entities were in the area"
@@ -31,7 +31,7 @@ class Reason(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Target of a call. None and empty mean no constraint."""
+    """Constraints on the entities that a call means. None and empty mean no constraint."""
 
     name: str | None = None
     area: str | None = None
@@ -41,20 +41,20 @@ class Target:
     features: int = 0
     states: Collection[str] = ()
     single: bool = False
-    near_area: str | None = None  # area id that settles equal names
-    near_floor: str | None = None  # floor id that settles equal names
-    duplicates: bool = False  # are equal names fine
+    near_area: str | None = None  # area id that decides between equal names
+    near_floor: str | None = None  # floor id that decides between equal names
+    duplicates: bool = False  # True: equal names are accepted
 
     @property
     def empty(self) -> bool:
-        """True if it would mean the whole house."""
+        """True if there is no constraint, which would mean the whole house."""
         asked = (self.name, self.area, self.floor, self.domains, self.device_classes)
         return not any((*asked, self.features, self.states))
 
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """The entities meant, and the areas and floors through which they were named."""
+    """The matching entities, and the areas and floors by which they were named."""
 
     states: tuple[Snapshot, ...]
     areas: tuple[Area, ...] = ()
@@ -84,12 +84,12 @@ class MatchError(Exception):
 
 
 def same_name(one: str, other: str) -> bool:
-    """Equal but for case and outer spaces; accents and inner spaces count."""
+    """Compare names without case and outer spaces; accents and inner spaces count."""
     return one.strip().casefold() == other.strip().casefold()
 
 
 def find_areas(house: DemoHouse, name: str) -> tuple[Area, ...]:
-    """The areas of that id, name or alias."""
+    """Return the areas with that id, name or alias."""
     return tuple(
         area
         for area in house.areas.values()
@@ -98,7 +98,7 @@ def find_areas(house: DemoHouse, name: str) -> tuple[Area, ...]:
 
 
 def find_floors(house: DemoHouse, name: str) -> tuple[Floor, ...]:
-    """The floors of that id, name or alias."""
+    """Return the floors with that id, name or alias."""
     return tuple(
         floor
         for floor in house.floors.values()
@@ -107,7 +107,7 @@ def find_floors(house: DemoHouse, name: str) -> tuple[Floor, ...]:
 
 
 def match(house: DemoHouse, target: Target, among: list[Snapshot] | None = None) -> Match:
-    """The exposed entities that `target` means, of all or of some; raises MatchError."""
+    """Return the exposed entities that `target` means, of all or of `among`. Raises MatchError."""
 
     def kept(
         states: list[Snapshot], keep: Callable[[Snapshot], bool], reason: Reason
@@ -148,7 +148,8 @@ def match(house: DemoHouse, target: Target, among: list[Snapshot] | None = None)
 
 
 def _places(house: DemoHouse, target: Target) -> tuple[tuple[Area, ...], tuple[Floor, ...]]:
-    """The areas and floors that the target names; raises if one does not exist."""
+    """Return the areas and floors that the target names. Raises MatchError if one does not
+    exist."""
     floors = find_floors(house, target.floor) if target.floor else ()
     if target.floor and not floors:
         raise MatchError(Reason.INVALID_FLOOR, target)
@@ -159,20 +160,20 @@ def _places(house: DemoHouse, target: Target) -> tuple[tuple[Area, ...], tuple[F
 
 
 def _settle(house: DemoHouse, states: list[Snapshot], target: Target) -> list[Snapshot]:
-    """Narrow equal names by the preferred floor, then the preferred area."""
+    """Choose between equal names by the preferred floor, then the preferred area."""
     for wanted, place in ((target.near_floor, _floor_id), (target.near_area, _area_id)):
         if len(states) > 1 and wanted:
             states = [state for state in states if place(house, state) == wanted]
     if len(states) > 1:
         raise MatchError(Reason.DUPLICATE_NAME, target)
     if not states:
-        # The preferred place holds none of the equal names: Home Assistant says "name" here.
+        # The preferred place has none of the equal names: Home Assistant reports "name" here.
         raise MatchError(Reason.NAME, target)
     return states
 
 
 def _single(house: DemoHouse, states: list[Snapshot], target: Target) -> list[Snapshot]:
-    """The one in the preferred area, else the one on the preferred floor."""
+    """Choose the entity in the preferred area, else the one on the preferred floor."""
     left = states
     if target.near_area:
         left = [state for state in states if _area_id(house, state) == target.near_area]
@@ -184,7 +185,7 @@ def _single(house: DemoHouse, states: list[Snapshot], target: Target) -> list[Sn
 
 
 def domain_of(state: Snapshot) -> str:
-    """The part of the id before the dot."""
+    """Return the part of the id before the dot."""
     return state.entity_id.partition(".")[0]
 
 

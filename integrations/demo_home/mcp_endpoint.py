@@ -1,6 +1,6 @@
 """The Model Context Protocol over stateless HTTP, with Home Assistant 2026.11's statuses and texts.
 
-Each POST is answered on its own by the mcp SDK's low-level server, which Home Assistant uses too.
+Each POST is handled separately by the mcp SDK's low-level server, which Home Assistant uses too.
 """
 
 import json
@@ -38,7 +38,7 @@ Heard = Callable[[str, Mapping[str, Any]], None]
 
 @dataclass
 class _NoWayBack:
-    """The dispatch context of one POST: the server can answer it and say nothing else."""
+    """The dispatch context of one POST: the server can only answer it."""
 
     request_id: types.RequestId
     transport: TransportContext = field(
@@ -56,16 +56,17 @@ class _NoWayBack:
     async def notify(
         self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None
     ) -> None:
-        """Dropped: a stateless answer has room for one message."""
+        """Ignore it: a stateless answer has room for one message."""
 
     async def progress(
         self, progress: float, total: float | None = None, message: str | None = None
     ) -> None:
-        """Dropped, like every notification."""
+        """Ignore it, like every notification."""
 
 
 class McpEndpoint:
-    """Answers the POSTs of `/api/mcp` and `/api/mcp/assist`. `heard` is told of every tool call."""
+    """Answer the POSTs to `/api/mcp` and `/api/mcp/assist`; `heard` is called for each tool
+    call."""
 
     def __init__(self, house: DemoHouse, heard: Heard) -> None:
         self._house = house
@@ -81,7 +82,7 @@ class McpEndpoint:
         )
 
     async def answer(self, request: Request) -> Response:
-        """The HTTP answer to one POST whose token is already checked."""
+        """Answer one POST whose token has been checked."""
         if JSON not in request.headers.get("accept", ""):
             return PlainTextResponse(f"Client must accept {JSON}", 400)
         content_type = request.headers.get("content-type", "").partition(";")[0].strip()
@@ -118,15 +119,15 @@ class McpEndpoint:
                 lifespan_state={},
             )
         except Exception as error:
-            # The edge of the protocol: whatever a handler raises becomes an error message. Code 0
-            # is what the SDK's own dispatcher sends for an exception that it does not know.
+            # At the protocol's edge, whatever a handler raises becomes an error message. Code 0 is
+            # what the SDK's own dispatcher sends for an unknown exception.
             data = handler_exception_to_error_data(error)
             unknown = types.ErrorData(code=0, message=str(error))
             return types.JSONRPCError(jsonrpc="2.0", id=message.id, error=data or unknown)
         return types.JSONRPCResponse(jsonrpc="2.0", id=message.id, result=result)
 
     def _place(self, ctx: ServerRequestContext[Any, Any]) -> CallerPlace:
-        """Place of the device that the caller names; an unknown id is ignored."""
+        """Return the place of the device that the caller names; NOWHERE for an unknown id."""
         device_id = (ctx.meta or {}).get(DEVICE_KEY)
         if device_id is not None and not isinstance(device_id, str):
             raise TypeError("device_id must be a string")

@@ -1,4 +1,4 @@
-"""The REST calls of Home Assistant 2026.11 that a voice assistant uses."""
+"""REST calls of Home Assistant 2026.11 that a voice assistant uses, and the simulated house."""
 
 import asyncio
 import json
@@ -34,7 +34,7 @@ _MISASKED = {
 
 
 class Rest:
-    """The handlers; the caller has checked the token, and says who asks in `request.state`."""
+    """The handlers. The caller has checked the token and put the person in `request.state`."""
 
     def __init__(self, house: DemoHouse) -> None:
         self._house = house
@@ -75,7 +75,7 @@ class Rest:
         return Response(picture(), media_type="image/png")
 
     async def service(self, request: Request) -> Response:
-        """POST /api/services/<domain>/<service>: every state that was written meanwhile."""
+        """POST /api/services/<domain>/<service>: every state written during the call."""
         body = await request.body()
         try:
             data = json.loads(body) if body else {}
@@ -114,11 +114,11 @@ Handler = Callable[[Request], Awaitable[Response]]
 class DemoHome:
     """A house that runs while its context is open.
 
-    `url` and `token` are what a client needs; `token` is an administrator's, `person_token` that of
-    a person who is none. `/api/mcp` (administrators only) and `/api/mcp/assist` serve the same
-    tools. It says that it is simulated: its `location_name` is "Demo home". `settle_s`: how long
-    locks and covers are on their way. `calls` are the tool calls received, in order. It opens one
-    loopback port and runs in the caller's event loop.
+    `url` and `token` are what a client needs; `token` belongs to an administrator, `person_token`
+    to a person who is not one. `/api/mcp` (administrators only) and `/api/mcp/assist` serve the
+    same tools. Its `location_name` is "Demo home", so that clients can tell it is simulated. Locks
+    and covers take `settle_s` seconds to arrive. `calls` holds the received tool calls in order. It
+    opens one loopback port and runs in the caller's event loop.
     """
 
     house_class: type[DemoHouse] = DemoHouse
@@ -153,7 +153,7 @@ class DemoHome:
             settle_s=settle_s,
         )
         self._mcp = McpEndpoint(self.house, self._heard)
-        self.app = self._routes()  # what is served; tests may drive it without a port
+        self.app = self._routes()  # tests may drive it without a port
 
     async def __aenter__(self) -> Self:
         await self._stack.enter_async_context(self._journeys)
@@ -163,7 +163,8 @@ class DemoHome:
         return self
 
     async def __aexit__(self, *error: object) -> None:
-        # Not told of an error in the body: the server ends in good order after one too.
+        # Errors of the body are not passed on, because the server shuts down in good order after
+        # them too.
         await self._stack.aclose()
 
     @property
@@ -172,23 +173,23 @@ class DemoHome:
         return {snapshot.entity_id: snapshot.state for snapshot in self.house.all()}
 
     def get(self, entity_id: str) -> Snapshot:
-        """One entity's state and attributes."""
+        """Return an entity's state and attributes."""
         return self.house.get(entity_id)
 
     def describe(self) -> str:
-        """The whole house as a short text, a line an area."""
+        """Describe the house in a short text, one line per area."""
         return describe(self.house)
 
     def fail_next(self, entity_id: str) -> None:
-        """Let the next action on this entity fail."""
+        """Make the next action on this entity fail."""
         self.house.failing.add(entity_id)
 
     def jam(self, lock_id: str) -> None:
-        """Let this lock get stuck on its way from now on."""
+        """Make this lock get stuck on its way from now on."""
         self.house.jammed.add(lock_id)
 
     def lose(self, entity_id: str) -> None:
-        """Let this entity be unavailable: actions on it succeed and do nothing."""
+        """Make this entity unavailable: actions on it succeed without effect."""
         self.house.write(entity_id, UNAVAILABLE)
 
     def _heard(self, name: str, arguments: Mapping[str, Any]) -> None:
@@ -236,11 +237,14 @@ class DemoHome:
         )
 
     def more_routes(self) -> list[Route]:
-        """Routes that a house of tests has besides."""
+        """Return additional routes, for the house of the tests."""
         return []
 
     def route(self, path: str, handler: Handler, method: str, refuse: int = 0) -> Route:
-        """A route for one method, behind the token; `refuse` answers who is no administrator."""
+        """Make a route for one method, behind the token.
+
+        `refuse` is the status for a person who is not an administrator; 0 admits them.
+        """
 
         async def guarded(request: Request) -> Response:
             if request.method != method:
@@ -265,6 +269,6 @@ def _unauthorized(request: Request) -> Response:
 
 
 async def _status_text(request: Request, error: Exception) -> Response:
-    """An HTTP error as Home Assistant words it: "404: Not Found"."""
+    """Word an HTTP error as Home Assistant does: "404: Not Found"."""
     status = error.status_code if isinstance(error, HTTPException) else 500
     return PlainTextResponse(f"{status}: {HTTPStatus(status).phrase}", status)

@@ -1,7 +1,7 @@
-"""Scenes and scripts of the house, and pictures of some entities to go back to.
+"""Scenes and scripts of the house, saved states of entities, and colours.
 
-Pictures are made as `scene.create` and the `reproduce_state` of each domain make them in Home
-Assistant 2026.11: what has no such thing stays as it is, and so does what cannot be reached.
+Scenes are saved and applied like `scene.create` and each domain's `reproduce_state` in Home
+Assistant 2026.11: entities of other domains, or that are unavailable, stay as they are.
 """
 
 import re
@@ -13,7 +13,7 @@ from typing import Any
 
 from integrations.demo_home.house import UNAVAILABLE, DemoHouse, Snapshot, Thing
 
-# Colour names that a light understands, as red, green, blue of 0 to 255 (CSS Color Level 4).
+# Colour names that a light understands, as red, green, blue from 0 to 255 (CSS Color Level 4).
 
 
 COLORS: dict[str, tuple[int, int, int]] = {
@@ -59,18 +59,19 @@ COLORS: dict[str, tuple[int, int, int]] = {
 
 
 def color_rgb(name: str) -> tuple[int, int, int]:
-    """The colour of that name, spaces and case aside; an unknown one is a ValueError."""
+    """Return the colour of that name, ignoring spaces and case. Raises ValueError if unknown."""
     try:
         return COLORS[name.replace(" ", "").casefold()]
     except KeyError:
         raise ValueError(f"unknown colour {name!r}") from None
 
 
-# The house as a short text for people.
+# Below: the house as a short text for people.
 
 
 def describe(house: DemoHouse) -> str:
-    """A line an area: its name, then each entity and its state; last what stands nowhere."""
+    """Describe the house, one line per area with each entity's state; entities without one are
+    last."""
     rows: dict[str, list[str]] = {area.name: [] for area in house.areas.values()}
     rows["Elsewhere"] = []
     for snapshot in house.all():
@@ -85,7 +86,7 @@ def describe(house: DemoHouse) -> str:
 
 
 def in_words(snapshot: Snapshot) -> str:
-    """The state and the figure that matters most."""
+    """Describe the state with its most important number."""
     attributes = snapshot.attributes
     if snapshot.state in ("on", "off") and attributes.get("brightness") is not None:
         colour = attributes.get("rgb_color")
@@ -106,7 +107,7 @@ def in_words(snapshot: Snapshot) -> str:
 
 SLUG = re.compile(r"[a-z0-9]+(_[a-z0-9]+)*")
 
-# What comes back beside the state; only what is not so already is set.
+# What is restored besides the state; only values that differ are set.
 _KEPT: Mapping[str, tuple[str, ...]] = {
     "climate": ("temperature",),
     "cover": ("current_position",),
@@ -129,10 +130,10 @@ _ENDS = {via: end for end, via in _VIA.items()}
 def create(
     house: DemoHouse, scene_id: str, entity_ids: Sequence[str], given: Mapping[str, Any]
 ) -> None:
-    """Keep the present states, and those given as a state or as attributes with a `state`.
+    """Save the present states, and those given as a state or as attributes with a `state`.
 
-    An entity that does not exist is passed over; without any the scene is not made, and neither is
-    one of the id of a scene that was not made here.
+    Entities that do not exist are ignored; without any, no scene is made. Neither is one with the
+    id of a scene that was not made here.
     """
     entity_id = f"scene.{scene_id}"
     kept = [_given(house, member, wanted) for member, wanted in given.items()]
@@ -143,12 +144,12 @@ def create(
         delete(house, entity_id)
     house.scenes[entity_id] = tuple(kept)
     attributes = {"entity_id": [snapshot.entity_id for snapshot in kept]}
-    # Assistants see it, as Home Assistant exposes every new scene.
+    # Assistants see it, because Home Assistant exposes every new scene.
     house.add(Thing(entity_id, scene_id, "unknown", attributes, registered=False))
 
 
 def apply(house: DemoHouse, entity_id: str) -> None:
-    """Go back to the kept states. What is open or unlocked by that moves as it always does."""
+    """Restore the saved states. Locks and covers move to them as usual."""
     house.write(entity_id, house.clock.now().isoformat())
     for kept in house.scenes[entity_id]:
         if kept.entity_id in house.things:
@@ -156,7 +157,7 @@ def apply(house: DemoHouse, entity_id: str) -> None:
 
 
 def delete(house: DemoHouse, entity_id: str) -> None:
-    """Forget a scene. Raises KeyError for one that was not made here."""
+    """Delete a scene. Raises KeyError if it was not made here."""
     del house.scenes[entity_id]
     house.remove(entity_id)
 
@@ -178,7 +179,7 @@ def _restore(house: DemoHouse, kept: Snapshot) -> None:
         for name in _KEPT[domain]
         if name in kept.attributes and now.attributes.get(name) != kept.attributes[name]
     }
-    # One that was moving goes where it was heading, or to where it was just then.
+    # A lock or cover that was moving goes to the end of its journey.
     end = _ENDS.get(kept.state, kept.state)
     if end in _VIA and domain in ("lock", "cover"):
         house.travel(kept.entity_id, _VIA[end], end, **attributes)
@@ -186,7 +187,7 @@ def _restore(house: DemoHouse, kept: Snapshot) -> None:
         house.write(kept.entity_id, kept.state, **attributes)
 
 
-# The scripts and the scene of the house: what they set off, behind the policy's back.
+# Below: the scripts and the scene of the house, whose effects the policy does not see.
 
 
 Call = Callable[[DemoHouse, str, str, str, Mapping[str, Any]], Mapping[str, Any] | None]
@@ -194,7 +195,7 @@ Call = Callable[[DemoHouse, str, str, str, Mapping[str, Any]], Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One field of a script: for tools as a JSON Schema, for `get_services` as a selector."""
+    """A field of a script: as a JSON Schema for tools, as a selector for `get_services`."""
 
     description: str
     schema: dict[str, Any]
@@ -204,11 +205,11 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """A script as it is described without running it."""
+    """A script's description."""
 
     description: str
     touches: tuple[str, ...]  # entity ids
-    sequence: tuple[Mapping[str, Any], ...]  # as its owner wrote it
+    sequence: tuple[Mapping[str, Any], ...]  # as its author wrote it
     fields: Mapping[str, Field] = field(default_factory=dict)
 
 
@@ -264,7 +265,7 @@ SCENES: dict[str, tuple[tuple[str, str, str], ...]] = {
 
 
 def config(house: DemoHouse, entity_id: str) -> Mapping[str, Any] | None:
-    """The configuration of a script, as `script/config` gives it; None where there is none."""
+    """Return a script's configuration, as `script/config` does; None if there is no such script."""
     script = SCRIPTS.get(entity_id)
     if script is None:
         return None
@@ -286,10 +287,10 @@ def config(house: DemoHouse, entity_id: str) -> Mapping[str, Any] | None:
 def run_script(
     house: DemoHouse, entity_id: str, fields: Mapping[str, Any], call: Call
 ) -> Mapping[str, Any] | None:
-    """Run one script with its fields and give its answer. A failed step raises through.
+    """Run a script with its fields and return its answer; a failed step raises its error.
 
-    It is "on" while it runs. Home Assistant enforces no field, neither required nor range: a wrong
-    one fails inside.
+    The script is "on" while it runs. Home Assistant does not check the fields, neither required
+    ones nor ranges, so a wrong one fails inside.
     """
     house.write(entity_id, "on", last_triggered=house.clock.now().isoformat(), current=1)
     try:

@@ -1,4 +1,4 @@
-"""Effect of each action on an entity, keyed by domain and service as in Home Assistant 2026.11."""
+"""The effect of each action on an entity, by domain and service as in Home Assistant 2026.11."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -14,9 +14,9 @@ Handler = Callable[[DemoHouse, str, Data], Mapping[str, Any] | None]
 
 
 class ServiceError(Exception):
-    """The action was refused. `str(error)` says why.
+    """The action was refused; `str(error)` says why.
 
-    `code` and `prefix`: how the websocket tells it.
+    `code` and `prefix` are for the websocket's error message.
     """
 
     code = "home_assistant_error"
@@ -30,13 +30,13 @@ class UnknownServiceError(ServiceError):
 
 
 class DataError(ServiceError):
-    """The action does not take such data."""
+    """The action does not accept this data."""
 
     code = "invalid_format"
 
 
 class UnfitError(ServiceError):
-    """The data are well formed, but not for this entity, or not without asking for an answer."""
+    """The data is well formed, but does not suit this entity, or an answer must be requested."""
 
     code = "service_validation_error"
     prefix = "Validation error: "
@@ -45,10 +45,10 @@ class UnfitError(ServiceError):
 def call(
     house: DemoHouse, domain: str, service: str, entity_id: str, data: Data
 ) -> Mapping[str, Any] | None:
-    """Do one action on one entity; gives a script's answer, else None.
+    """Run an action on an entity and return a script's answer, else None.
 
-    An unavailable entity, or one of another domain, is passed over in silence, as Home Assistant
-    does. Raises ServiceError.
+    Unavailable entities, and those of another domain, are ignored as in Home Assistant. Raises
+    ServiceError.
     """
     own = entity_id.partition(".")[0]
     handler = SERVICES.get((own if domain == "homeassistant" else domain, service))
@@ -63,7 +63,7 @@ def call(
 
 
 def _light_on(house: DemoHouse, entity_id: str, data: Data) -> None:
-    """Turn on; what the lamp cannot do is ignored without a word, as Home Assistant does."""
+    """Turn a light on; what it does not support is ignored, as in Home Assistant."""
     light = house.get(entity_id)
     modes = light.attributes["supported_color_modes"]
     if modes == ["onoff"]:
@@ -85,12 +85,15 @@ def _light_on(house: DemoHouse, entity_id: str, data: Data) -> None:
 
 
 def _brightness(data: Data) -> int | None:
-    """0 to 255 from `brightness` or from `brightness_pct` (0 to 100); None if neither is given."""
+    """Return 0 to 255 from `brightness` or `brightness_pct` (0 to 100); None if neither is given.
+
+    Raises DataError.
+    """
     if "brightness_pct" not in data:
         return data.get("brightness")
     percent = data["brightness_pct"]
     try:
-        percent = float(percent)  # also "20", as a script's template gives it
+        percent = float(percent)  # also "20", from a script's template
     except (TypeError, ValueError):
         raise DataError("expected float at 'brightness_pct'") from None
     if not 0 <= percent <= 100:
@@ -99,7 +102,7 @@ def _brightness(data: Data) -> int | None:
 
 
 def _colour(data: Data, modes: list[str]) -> dict[str, Any]:
-    """The attributes of the asked colour, empty where none is asked or the lamp has none."""
+    """Return the attributes for the requested colour, {} if there is none or it is unsupported."""
     if "rgb" in modes and ("rgb_color" in data or "color_name" in data):
         rgb = data["rgb_color"] if "rgb_color" in data else color_rgb(data["color_name"])
         return {"color_mode": "rgb", "rgb_color": list(rgb), "color_temp_kelvin": None}
@@ -168,7 +171,7 @@ def _move(house: DemoHouse, entity_id: str, position: int) -> None:
 
 
 def _stop_cover(house: DemoHouse, entity_id: str, data: Data) -> None:
-    """Stop on the way: half open, if it can tell. On a still cover nothing happens."""
+    """Stop a moving cover, half open if it has a position; a cover at rest stays as it is."""
     if not house.halt(entity_id):
         return
     if "current_position" in house.get(entity_id).attributes:
@@ -218,7 +221,7 @@ def _pause(house: DemoHouse, entity_id: str, data: Data) -> None:
 
 
 def _needs(house: DemoHouse, entity_id: str, feature: int, action: str) -> None:
-    """Raises UnfitError where the entity lacks a feature bit."""
+    """Raise UnfitError if the entity lacks a feature bit."""
     if not house.get(entity_id).attributes.get("supported_features", 0) & feature:
         raise UnfitError(f"Entity {entity_id} does not support action {action}")
 
@@ -275,7 +278,7 @@ def _script(house: DemoHouse, entity_id: str, data: Data) -> Mapping[str, Any] |
 
 
 def _script_off(house: DemoHouse, entity_id: str, data: Data) -> None:
-    """Success: the scripts of this house never last."""
+    """Do nothing, because the scripts of this house end at once."""
 
 
 def _scene(house: DemoHouse, entity_id: str, data: Data) -> None:

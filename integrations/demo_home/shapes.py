@@ -10,7 +10,7 @@ from integrations.demo_home.surroundings import Person
 
 Json = dict[str, Any]
 VERSION = "2026.11.0"
-# What is set up beside the domains of the entities; neither conversation nor assist_pipeline.
+# Components besides the entities' domains; conversation and assist_pipeline are missing.
 COMPONENTS = {
     *("api", "config", "demo", "homeassistant", "http", "intent", "llm", "mcp_server"),
     *("mobile_app", "notify", "search", "webhook", "websocket_api"),
@@ -18,7 +18,7 @@ COMPONENTS = {
 
 
 def state(snapshot: Snapshot) -> Json:
-    """A state as `/api/states` and `get_states` give it."""
+    """Return a state as in `/api/states` and `get_states`."""
     return {
         "entity_id": snapshot.entity_id,
         "state": snapshot.state,
@@ -31,12 +31,12 @@ def state(snapshot: Snapshot) -> Json:
 
 
 def context(context_id: str, user_id: str | None = None) -> Json:
-    """Cause of a state, or of an action."""
+    """Return the context of a state or an action."""
     return {"id": context_id, "parent_id": None, "user_id": user_id}
 
 
 def user(person: Person) -> Json:
-    """`auth/current_user`."""
+    """Return the answer to `auth/current_user`."""
     return {
         "id": person.user_id,
         "name": person.name,
@@ -48,7 +48,7 @@ def user(person: Person) -> Json:
 
 
 def event(fired: Event, now: datetime) -> Json:
-    """Any other event, as `subscribe_events` gives it."""
+    """Return an event other than a state change, as in `subscribe_events`."""
     return {
         "event_type": fired.kind,
         "data": dict(fired.data),
@@ -59,7 +59,7 @@ def event(fired: Event, now: datetime) -> Json:
 
 
 def state_changed(change: StateChange) -> Json:
-    """The event of a change, as `subscribe_events` gives it."""
+    """Return a state change as in `subscribe_events`."""
     last = change.new or change.old
     assert last is not None
     return {
@@ -76,7 +76,8 @@ def state_changed(change: StateChange) -> Json:
 
 
 def compressed_state(snapshot: Snapshot) -> Json:
-    """A whole state as `subscribe_entities` gives it: s, a, c, lc, and lu if it differs from lc."""
+    """Return a whole state as in `subscribe_entities`: s, a, c, lc, and lu if it differs from
+    lc."""
     short: Json = {
         "s": snapshot.state,
         "a": dict(snapshot.attributes),
@@ -89,7 +90,7 @@ def compressed_state(snapshot: Snapshot) -> Json:
 
 
 def compressed_change(change: StateChange) -> Json:
-    """A change as `subscribe_entities` gives it: added "a", removed "r" or changed "c"."""
+    """Return a change as in `subscribe_entities`: added "a", removed "r" or changed "c"."""
     old, new = change.old, change.new
     if new is None:
         return {"r": [change.entity_id]}
@@ -99,7 +100,7 @@ def compressed_change(change: StateChange) -> Json:
 
 
 def _difference(old: Snapshot, new: Snapshot) -> Json:
-    """New values ("+") and attributes that are gone ("-")."""
+    """Return the new values ("+") and the removed attributes ("-")."""
     added: Json = {"c": new.context_id}
     if new.state != old.state:
         added["s"] = new.state
@@ -123,7 +124,7 @@ def _difference(old: Snapshot, new: Snapshot) -> Json:
 
 
 def floors(house: DemoHouse, since: datetime) -> list[Json]:
-    """`config/floor_registry/list`."""
+    """Return the answer to `config/floor_registry/list`."""
     return [
         {
             "aliases": list(floor.aliases),
@@ -138,7 +139,7 @@ def floors(house: DemoHouse, since: datetime) -> list[Json]:
 
 
 def areas(house: DemoHouse, since: datetime) -> list[Json]:
-    """`config/area_registry/list`."""
+    """Return the answer to `config/area_registry/list`."""
     return [
         {
             "aliases": list(area.aliases),
@@ -157,7 +158,7 @@ def areas(house: DemoHouse, since: datetime) -> list[Json]:
 
 
 def labels(house: DemoHouse, since: datetime) -> list[Json]:
-    """`config/label_registry/list`."""
+    """Return the answer to `config/label_registry/list`."""
     return [
         {
             "color": None,
@@ -172,7 +173,7 @@ def labels(house: DemoHouse, since: datetime) -> list[Json]:
 
 
 def devices(house: DemoHouse, since: datetime) -> list[Json]:
-    """`config/device_registry/list`: one device behind each entity that is not software."""
+    """Return the answer to `config/device_registry/list`: one device for each hardware entity."""
     own = [
         device(
             thing.device_id,
@@ -192,7 +193,7 @@ def devices(house: DemoHouse, since: datetime) -> list[Json]:
 
 
 def device(device_id: str, name: str, since: datetime, **given: Any) -> Json:
-    """One row of `config/device_registry/list`; what is not given is null."""
+    """Return a row of `config/device_registry/list`; fields that are not given are null."""
     empty = (
         *("area_id", "configuration_url", "disabled_by", "entry_type", "hw_version", "model"),
         *("model_id", "name_by_user", "serial_number", "sw_version", "via_device_id"),
@@ -202,12 +203,12 @@ def device(device_id: str, name: str, since: datetime, **given: Any) -> Json:
 
 
 def entities(house: DemoHouse, since: datetime) -> list[Json]:
-    """`config/entity_registry/list`."""
+    """Return the answer to `config/entity_registry/list`."""
     return [entity(thing, since) for thing in house.things.values() if thing.registered]
 
 
 def entity(thing: Thing, since: datetime) -> Json:
-    """One row of `config/entity_registry/list`; its aliases are only in the extended form."""
+    """Return a row of `config/entity_registry/list`; aliases are only in the extended form."""
     return {
         "area_id": None if thing.area_on_device else thing.area_id,
         "categories": {},
@@ -233,17 +234,17 @@ def entity(thing: Thing, since: datetime) -> Json:
 
 
 def _platform(thing: Thing) -> str:
-    """The integration behind an entity."""
+    """Return the name of the integration that provides the entity."""
     if thing.device is not None:
         return "mobile_app"
     return "demo" if thing.device_id else thing.domain
 
 
 def extended_entity(thing: Thing, since: datetime) -> Json:
-    """One entity as `config/entity_registry/get` and `get_entries` give it, with its aliases."""
+    """Return an entity with its aliases, as in `config/entity_registry/get` and `get_entries`."""
     return {
         **entity(thing, since),
-        # null stands for the name itself.
+        # null is a placeholder for the name itself.
         "aliases": [*([None] if thing.own_name else []), *thing.aliases],
         "capabilities": None,
         "device_class": None,
@@ -253,7 +254,7 @@ def extended_entity(thing: Thing, since: datetime) -> Json:
 
 
 def exposure(house: DemoHouse) -> Json:
-    """`homeassistant/expose_entity/list`."""
+    """Return the answer to `homeassistant/expose_entity/list`."""
     return {
         "exposed_entities": {
             thing.entity_id: {"conversation": thing.exposed} for thing in house.things.values()
@@ -262,7 +263,7 @@ def exposure(house: DemoHouse) -> Json:
 
 
 def config(house: DemoHouse) -> Json:
-    """`/api/config` and `get_config`, as much as a client looks at."""
+    """Return the fields of `/api/config` and `get_config` that clients read."""
     return {
         "allowlist_external_dirs": [],
         "allowlist_external_urls": [],
@@ -296,11 +297,11 @@ def config(house: DemoHouse) -> Json:
 
 
 def times(since: datetime) -> Json:
-    """The moments at which a row of a registry was made and changed."""
+    """Return the times at which a registry row was created and changed."""
     return {"created_at": since.timestamp(), "modified_at": since.timestamp()}
 
 
-# The kinds of item that may be asked for; some of them the house has none of.
+# Item types that may be requested, including some that the house does not have.
 KINDS = (
     *("area", "automation", "automation_blueprint", "config_entry", "device", "entity", "floor"),
     *("group", "integration", "label", "person", "scene", "script", "script_blueprint"),
@@ -308,7 +309,7 @@ KINDS = (
 
 
 def touched(house: DemoHouse, entity_id: str) -> tuple[str, ...]:
-    """The entities that a script or scene acts on; empty for anything else."""
+    """Return the entities that a script or scene acts on; () for anything else."""
     if entity_id in SCRIPTS:
         return SCRIPTS[entity_id].touches
     if entity_id in house.scenes:
@@ -317,7 +318,7 @@ def touched(house: DemoHouse, entity_id: str) -> tuple[str, ...]:
 
 
 def related(house: DemoHouse, kind: str, item: str) -> dict[str, list[str]]:
-    """Ids of what belongs to the item, by kind; kinds of which there is nothing are left out."""
+    """Return ids related to the item, by type, without empty types."""
     found: dict[str, list[str]] = {}
     if kind in ("script", "scene", "entity") and item in house.things:
         members = touched(house, item)
@@ -341,7 +342,7 @@ def related(house: DemoHouse, kind: str, item: str) -> dict[str, list[str]]:
 
 
 def _around(house: DemoHouse, entity_ids: Iterable[str]) -> dict[str, list[str]]:
-    """Devices, areas and floors of some entities."""
+    """Return the devices, areas and floors of the entities."""
     known = [house.things[entity_id] for entity_id in entity_ids if entity_id in house.things]
     areas = [area for thing in known if (area := house.area_of(thing.entity_id))]
     return {
@@ -352,7 +353,7 @@ def _around(house: DemoHouse, entity_ids: Iterable[str]) -> dict[str, list[str]]
 
 
 def _users(house: DemoHouse, entity_ids: Iterable[str]) -> dict[str, list[str]]:
-    """Scripts and scenes that act on one of the entities."""
+    """Return the scripts and scenes that act on one of the entities."""
     wanted = set(entity_ids)
     makers = [t for t in house.things if wanted & set(touched(house, t))]
     return {

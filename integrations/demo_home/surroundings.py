@@ -1,4 +1,4 @@
-"""The time as the simulated house needs it."""
+"""Surroundings of the simulated house: clock, users, camera picture and weather forecasts."""
 
 import asyncio
 import secrets
@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-# Starts something that waits, in the owner's task group.
+# Starts a waiting coroutine in the owner's task group.
 Spawn = Callable[[Coroutine[Any, Any, None]], asyncio.Task[None]]
 
 
@@ -18,20 +18,19 @@ class SystemClock:
     """The machine's own time."""
 
     def now(self) -> datetime:
-        """The wall clock in the machine's zone."""
+        """Return the current time in the machine's zone."""
         return datetime.now().astimezone()
 
     async def sleep(self, seconds: float) -> None:
-        """Wait that long."""
         await asyncio.sleep(seconds)
 
 
-# Who may talk to the simulated house: an administrator, and a person who is none.
+# Below: users of the simulated house, an administrator and a person who is not one.
 
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """One user with a long-lived token."""
+    """A user with a long-lived token."""
 
     name: str
     is_admin: bool
@@ -39,12 +38,12 @@ class Person:
 
     @property
     def user_id(self) -> str:
-        """The id that Home Assistant would give."""
+        """The id that Home Assistant would assign."""
         return uuid.uuid5(uuid.NAMESPACE_DNS, self.name).hex
 
 
 def whose(people: Iterable[Person], token: object) -> Person | None:
-    """The person of that token; None for anything else."""
+    """Return the person with that token; None for anything else."""
     if not isinstance(token, str):
         return None
     given = token.encode()
@@ -54,7 +53,7 @@ def whose(people: Iterable[Person], token: object) -> Person | None:
     return None
 
 
-# The picture of the simulated camera: a front door, drawn in code.
+# Below: the picture of the simulated camera, a front door drawn in code.
 
 
 WIDTH, HEIGHT = 96, 64
@@ -63,7 +62,7 @@ _WALL, _DOOR, _HANDLE, _STEP = (203, 197, 186), (122, 62, 38), (224, 190, 90), (
 
 
 def picture() -> bytes:
-    """A PNG of WIDTH by HEIGHT, 8 bits of red, green and blue (W3C PNG, section 11)."""
+    """Draw a PNG of WIDTH by HEIGHT pixels in 8-bit RGB (W3C PNG, section 11)."""
     rows = b"".join(
         b"\x00" + bytes(part for x in range(WIDTH) for part in _colour(x, y)) for y in range(HEIGHT)
     )
@@ -77,7 +76,7 @@ def picture() -> bytes:
 
 
 def _colour(x: int, y: int) -> tuple[int, int, int]:
-    """A wall with a door in it and a step before it."""
+    """Return a pixel's colour: a wall with a door and a step in front of it."""
     if y >= HEIGHT - 8:
         return _STEP
     if 52 <= x < 55 and 34 <= y < 38:
@@ -90,7 +89,7 @@ def _chunk(kind: bytes, data: bytes) -> bytes:
     return struct.pack(">I", len(data)) + kind + data + checksum
 
 
-# The forecasts of the simulated weather: the same weather in each run, from now on.
+# Below: the forecasts of the simulated weather, the same in each run.
 
 
 # Condition, high and low in degrees Celsius, rain in millimetres, its probability in percent.
@@ -108,7 +107,7 @@ FEATURES = {"daily": 1, "hourly": 2, "twice_daily": 4}
 
 
 def forecast(kind: str, now: datetime) -> list[dict[str, Any]]:
-    """The rows of `weather.get_forecasts` for "daily" or "hourly"."""
+    """Return the rows of `weather.get_forecasts` for "daily" or "hourly"."""
     if kind == "hourly":
         start = now.replace(minute=0, second=0, microsecond=0)
         return [_hour(start + timedelta(hours=hour)) for hour in range(24)]
@@ -130,7 +129,7 @@ def _day(
 
 
 def _hour(when: datetime) -> dict[str, Any]:
-    """Warmest at three in the afternoon."""
+    """Return an hour's forecast, warmest at 15:00."""
     return {
         "datetime": when.isoformat(),
         "condition": "rainy" if when.hour < 12 else "cloudy",

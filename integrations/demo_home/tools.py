@@ -1,4 +1,4 @@
-"""The tool menu of the house, as in Home Assistant 2026.11's Assist API, and a call of a tool."""
+"""The tool menu of the house, as in Home Assistant 2026.11's Assist API, and calling a tool."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -37,7 +37,8 @@ class ToolError(Exception):
 
 
 def menu(house: DemoHouse, place: CallerPlace = NOWHERE) -> list[Tool]:
-    """The tools that the exposed entities and the caller's device call for, in their order."""
+    """List the tools for the exposed entities and the caller's device, in Home Assistant's
+    order."""
     exposed = {thing.domain for thing in house.exposed()}
     tools = (
         *DEVICE_TOOLS,
@@ -54,7 +55,7 @@ def menu(house: DemoHouse, place: CallerPlace = NOWHERE) -> list[Tool]:
 def call_tool(
     house: DemoHouse, name: str, arguments: Mapping[str, Any], place: CallerPlace
 ) -> dict[str, Any]:
-    """Run a tool and give its answer, a JSON object. Raises ToolError."""
+    """Run a tool and return its answer, a JSON object. Raises ToolError."""
     tool = next((tool for tool in menu(house, place) if tool.name == name), None)
     if tool is None:
         raise ToolError(f'Tool "{name}" not found')
@@ -63,7 +64,7 @@ def call_tool(
     except SlotError as error:
         raise ToolError(str(error) or f"Received invalid slot info for {tool.intent}") from error
     except ServiceError as error:
-        # An intent hides what went wrong inside, a script does not.
+        # Home Assistant hides errors inside an intent, but not inside a script.
         own = tool.name.startswith("script__")
         raise ToolError(str(error) if own else f"Error handling {tool.intent}") from error
     except (IntentError, MatchError) as error:
@@ -274,7 +275,7 @@ def _player_tool(
     checks: Mapping[str, arguments.Check] | None = None,
     required: tuple[str, ...] = (),
 ) -> Tool:
-    """A tool for media players, most of them only for those that play."""
+    """Make a tool for media players; unless `state` is set otherwise, only for those that play."""
     return action_tool(
         f"media_player__{name}",
         title,

@@ -1,4 +1,4 @@
-"""The websocket of Home Assistant 2026.11: sign-in, commands, changes of states, pushes."""
+"""The websocket of Home Assistant 2026.11: sign-in, commands, subscriptions."""
 
 import asyncio
 import re
@@ -16,7 +16,7 @@ from integrations.demo_home.shapes import KINDS, related
 from integrations.demo_home.surroundings import Person, whose
 
 MAX_PENDING = 4096  # Home Assistant drops a client that lets more messages pile up
-# The events that a person who is no administrator may hear.
+# Events that a person who is not an administrator may subscribe to.
 FOR_ANYONE = frozenset(
     {
         *("state_changed", "area_registry_updated", "component_loaded", "core_config_updated"),
@@ -30,7 +30,7 @@ Json = dict[str, Any]
 
 
 class Socket:
-    """One client's connection, from the sign-in to the end."""
+    """One client's connection."""
 
     def __init__(self, house: DemoHouse, websocket: WebSocket, people: tuple[Person, ...]) -> None:
         self._house = house
@@ -42,7 +42,7 @@ class Socket:
         self._last_id = 0
 
     async def serve(self) -> None:
-        """Talk until the client goes."""
+        """Serve the client until it disconnects."""
         await self._websocket.accept()
         try:
             person = await self._signed_in()
@@ -51,7 +51,7 @@ class Socket:
                 self._commands = Commands(self._house, person, self._house.clock.now())
                 await self._converse()
         except (WebSocketDisconnect, ValueError, KeyError):
-            return  # gone before the sign-in was over, or it sent what is no JSON text
+            return  # it left before the sign-in, or sent invalid JSON
         finally:
             for unsubscribe in self._subscriptions.values():
                 unsubscribe()
@@ -71,7 +71,7 @@ class Socket:
         return None
 
     async def _converse(self) -> None:
-        """Read commands and write messages until the client goes or is too slow."""
+        """Read commands and write messages until the client disconnects or is too slow."""
         async with asyncio.TaskGroup() as group:
             tasks = (group.create_task(self._read()), group.create_task(self._write()))
             await self._over.wait()
@@ -87,7 +87,7 @@ class Socket:
                 for one in message if isinstance(message, list) else [message]:
                     self._answer(one)
         except (WebSocketDisconnect, ValueError, KeyError):
-            # Gone, or it sent what is no JSON text: Home Assistant hangs up then too.
+            # It disconnected or sent invalid JSON; Home Assistant closes the connection then too.
             self._over.set()
 
     async def _write(self) -> None:
@@ -98,14 +98,14 @@ class Socket:
             self._over.set()
 
     def _send(self, message: Json) -> None:
-        """Queue a message; a client that lets too many pile up is cut off."""
+        """Queue a message; a client that lets too many pile up is disconnected."""
         if self._out.full():
             self._over.set()
         else:
             self._out.put_nowait(message)
 
     def _answer(self, message: Any) -> None:
-        """Answer one command; its id must be larger than the one before."""
+        """Answer one command, whose id must be larger than the previous one."""
         id_ = message.get("id") if isinstance(message, dict) else None
         if not isinstance(id_, int) or not isinstance(message.get("type"), str):
             self._fail(id_, "invalid_format", "Message incorrectly formatted.")
@@ -129,7 +129,7 @@ class Socket:
             self._fail(id_, error.code, str(error))
 
     def special_commands(self) -> dict[str, Callable[[int, Json], None]]:
-        """Commands that answer by themselves, or more than once."""
+        """Return the commands that send their own answers."""
         return {
             "subscribe_events": self._subscribe_events,
             "subscribe_entities": self._subscribe_entities,
@@ -175,7 +175,7 @@ class Socket:
         self._succeed(id_)
 
     def _subscribe_entities(self, id_: int, message: Json) -> None:
-        """Send all states, then what becomes different, until unsubscribed."""
+        """Send all states, then every change, until unsubscribed."""
         wanted = message.get("entity_ids")
 
         def tell(change: StateChange) -> None:
@@ -203,7 +203,7 @@ _MISASKED = {
 
 
 class CommandError(Exception):
-    """A command is answered with this code and message."""
+    """A command failed; carries the code and message of the answer."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
@@ -247,7 +247,7 @@ class Commands:
         self._admins = frozenset(admins)
 
     def answer(self, message: Json) -> Any:
-        """The result of one command. Raises CommandError."""
+        """Return the result of a command. Raises CommandError."""
         kind = message["type"]
         if kind not in self._answers:
             raise CommandError("unknown_command", "Unknown command.")
@@ -266,7 +266,7 @@ class Commands:
         return thing is not None and thing.registered
 
     def _entries(self, message: Json) -> dict[str, Json | None]:
-        """Each asked entity; null for one that does not exist."""
+        """Return each requested entity; null for one that does not exist."""
         entity_ids = needed(message, "entity_ids")
         for one in entity_ids:
             if not _ENTITY_ID.fullmatch(str(one)):
@@ -286,7 +286,7 @@ class Commands:
         return related(self._house, kind, str(item))
 
     def _config(self, message: Json) -> Json:
-        """Of scripts; the house has no automations."""
+        """Return a script's configuration; the house has no automations."""
         config = scripts.config(self._house, str(needed(message, "entity_id")))
         if config is None:
             raise CommandError("not_found", "Entity not found")
@@ -320,7 +320,7 @@ class Commands:
             raise CommandError("not_found", "Entity not found")
         changes: Json = {}
         if "aliases" in message:
-            # null stands for the name itself; without it the name does not count any more.
+            # null is a placeholder for the name itself; without it the name no longer counts.
             given = message["aliases"]
             changes["aliases"] = tuple(alias.strip() for alias in given if alias is not None)
             changes["own_name"] = None in given
@@ -370,7 +370,7 @@ class Commands:
     def _told(
         self, kind: str, action: str, id_: str, rows: Callable[[DemoHouse, datetime], list[Json]]
     ) -> Json:
-        """Fire the event of a registry and return the row that is new or changed."""
+        """Fire the registry's event and return the new or changed row."""
         key = f"{kind}_id"
         self._house.fire(f"{kind}_registry_updated", action=action, **{key: id_})
         return next(row for row in rows(self._house, self._since) if row[key] == id_)
@@ -382,7 +382,7 @@ class Commands:
 
 
 def _named(message: Mapping[str, Any]) -> Json:
-    """Another name and other aliases of an area or floor, as far as they are given."""
+    """Return the changed name and aliases of an area or floor, as far as they are given."""
     changes: Json = {}
     if "name" in message:
         changes["name"] = str(message["name"])
@@ -392,7 +392,7 @@ def _named(message: Mapping[str, Any]) -> Json:
 
 
 def needed(message: Mapping[str, Any], key: str) -> Any:
-    """Return the value of that key. Raises CommandError where it is missing."""
+    """Return the value of the key. Raises CommandError if it is missing."""
     if key not in message:
         raise CommandError("invalid_format", f"required key not provided at '{key}'. Got None")
     return message[key]

@@ -1,7 +1,7 @@
-"""Access to Gemini: the key, the address, and one client that is set explicitly in everything.
+"""Access to Gemini: the key, the address, and a client whose settings are all explicit.
 
-What google-genai would take from its own environment variables (another key, Vertex, an address, an
-API version) is given here, so that only Hearth's settings count.
+Everything that google-genai would take from its environment variables (another key, Vertex, an
+address, an API version) is set here, so that only Hearth's settings count.
 """
 
 import asyncio
@@ -26,31 +26,32 @@ _BASE_URL = "https://generativelanguage.googleapis.com"
 _MAX_FRAME_BYTES = 16 * 1024 * 1024  # native audio comes faster than it plays, in large frames
 _PING_INTERVAL_S = 20
 _PING_TIMEOUT_S = 60  # pongs come up to 30 s late (googleapis/python-genai #2935)
-# Facts of the field say 2; below, so that closing is over within the 2 s that a session promises.
+# shorter than the recommended 2 s, so that closing ends within the 2 s that a session promises
 _CLOSE_TIMEOUT_S = 1.5
 
-CONNECT_S = 5.0  # for the name and the connection, and once more for TLS; as long as Live has
+CONNECT_S = 5.0  # for the name and the connection, and again for TLS; the same limit as for Live
 
-# At DEBUG the websocket library writes the headers of the handshake, and the key is one of them.
+# At DEBUG the websocket library logs the handshake's headers, which include the key.
 _socket_log = logging.getLogger("integrations.gemini.socket")
 _socket_log.setLevel(logging.INFO)
 
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """Settings with which Gemini is reached."""
+    """Settings for reaching Gemini."""
 
     api_key: str = field(repr=False)
-    base_url: str = ""  # "": Google's; else https://host[:port]
-    ca_file: str = ""  # PEM of the only authorities to trust; "": those of the system
-    api_version: str = "v1beta"  # google-genai 3.0 moved its default to v1; Live is known on v1beta
+    base_url: str = ""  # "" for Google's; else https://host[:port]
+    ca_file: str = ""  # PEM of the only authorities to trust; "" for the system's
+    # google-genai 3.0 changed its default to v1; Live is known to work on v1beta
+    api_version: str = "v1beta"
 
 
 def make_client(access: Access) -> "Client":
-    """A client of google-genai for Live and for plain requests. Imports it (0.6 s) and blocks.
+    """Make google-genai's client for Live and for plain requests. Imports it (0.6 s) and blocks.
 
-    Raises SignInAgain without a usable key, Misconfigured for an unusable address or `ca_file`, or
-    if google-genai is not installed.
+    Raises SignInAgain without a usable key, and Misconfigured for an unusable address or `ca_file`,
+    or if google-genai is not installed.
     """
     try:
         from google.genai import Client
@@ -64,7 +65,7 @@ def make_client(access: Access) -> "Client":
     key = _usable_key(access.api_key)
     address = _usable_address(access.base_url)
     context = tls_context(ca_file=access.ca_file, setting="gemini.ca_file")
-    # The SDK warns of every value that an enumeration of its own lacks: to us that is no fault.
+    # The SDK warns of every value that its enumerations lack, which is harmless here.
     warnings.filterwarnings("ignore", r".* is not a valid \w+$", UserWarning, r"google\.genai")
     return Client(
         vertexai=False,
@@ -73,10 +74,10 @@ def make_client(access: Access) -> "Client":
             base_url=address,
             api_version=access.api_version,
             client_args={"verify": context},
-            # One set for both: the SDK gives each transport those that it knows.
+            # The same arguments for both transports: the SDK gives each those that it supports.
             async_client_args={
                 "verify": context,
-                # With a transport of ours it takes httpx2 even where aiohttp is installed.
+                # With a custom transport the SDK uses httpx2 even if aiohttp is installed.
                 "transport": _prompt_transport(context),
                 "ssl": context,
                 "ping_interval": _PING_INTERVAL_S,
@@ -90,7 +91,7 @@ def make_client(access: Access) -> "Client":
 
 
 def _prompt_transport(context: ssl.SSLContext) -> "AsyncHTTPTransport":
-    """Give up soon where no connection comes about: the SDK would wait as long as for an answer."""
+    """Make a transport that limits the connection time, for which the SDK has no separate limit."""
     from httpx2 import AsyncHTTPTransport, Request, Response
 
     class PromptTransport(AsyncHTTPTransport):
@@ -103,7 +104,7 @@ def _prompt_transport(context: ssl.SSLContext) -> "AsyncHTTPTransport":
 
 
 class LazyClient:
-    """google-genai's client, made in a thread when first asked for: the import takes long."""
+    """google-genai's client, made in a thread at the first use because the import is slow."""
 
     def __init__(self, access: Access) -> None:
         self._access = access
@@ -111,14 +112,14 @@ class LazyClient:
         self._making = asyncio.Lock()
 
     async def get(self) -> "Client":
-        """The one client. Raises as `make_client`, and tries again the next time."""
+        """Return the client. Raises as `make_client`, and then tries again at the next call."""
         async with self._making:
             if self._client is None:
                 self._client = await asyncio.to_thread(make_client, self._access)
             return self._client
 
     async def close(self) -> None:
-        """Close what was opened, if anything was."""
+        """Close the client if it was made."""
         client, self._client = self._client, None
         if client is not None:
             await client.aio.aclose()
@@ -137,7 +138,10 @@ def _usable_key(given: str) -> str:
 
 
 def _usable_address(given: str) -> str:
-    """Without a slash at the end; the SDK puts its path behind it and makes it wss for Live."""
+    """Return the address without a trailing slash; the SDK appends its path and uses wss for Live.
+
+    Raises Misconfigured if it is not an address.
+    """
     try:
         parts = urlsplit(given or _BASE_URL)
         usable = parts.scheme in ("https", "http") and bool(parts.hostname) and parts.port != 0

@@ -1,8 +1,8 @@
-"""google-genai's schema for what is checked already. Imports google-genai: import it late.
+"""google-genai's Schema without its validation. Imports google-genai, so import it late.
 
-The SDK looks at every field of every schema in Python, to warn of objects of the wrong class. Ours
-are plain values that `subset.fault` has read, and the SDK looks again when it opens a session; of
-the first look 40 of 70 ms for 1,000 tools were that.
+The SDK checks every field of every schema in Python to warn about wrong classes. Our schemas are
+plain values that `subset.fault` has checked, and the SDK checks them again when it opens a session.
+The first check took 40 of 70 ms for 1,000 tools.
 """
 
 from typing import Any
@@ -12,7 +12,7 @@ from pydantic import model_validator
 
 
 class CheckedSchema(Schema):
-    """A schema whose members are of this class too, made without that look."""
+    """A schema without that validation, as are its members."""
 
     properties: dict[str, "CheckedSchema"] | None = None  # type: ignore[assignment]
     items: "CheckedSchema | None" = None
@@ -21,5 +21,5 @@ class CheckedSchema(Schema):
     @model_validator(mode="before")
     @classmethod
     def _check_field_type_mismatches(cls, data: Any) -> Any:
-        """In place of the SDK's, whose name it has."""
+        """Override the SDK's validator of the same name."""
         return data

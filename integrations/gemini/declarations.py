@@ -1,7 +1,7 @@
-"""JSON Schema of an MCP tool to a function declaration that Gemini takes.
+"""Convert the JSON Schema of an MCP tool to a function declaration that Gemini accepts.
 
-What the subset (`subset`) has no word for goes into the description, and what cannot be said at all
-is counted as a loss. The original schema stays the judge of the arguments that come back.
+Keywords that the subset (`subset`) lacks go into the description, and what cannot be expressed is
+recorded as a loss. The arguments that come back are still validated with the original schema.
 """
 
 from collections.abc import Mapping
@@ -47,24 +47,24 @@ from integrations.gemini.subset import (
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """A function as the model is told of it."""
+    """A function as declared to the model."""
 
     name: str
     description: str
     parameters: dict[str, Any] | None  # None: it takes no arguments
     losses: tuple[str, ...]  # what the model is not told, as "argument: what"
-    # Argument as declared -> as the server has it.
+    # Declared argument name -> the server's name.
     renamed: Mapping[str, str] = field(default_factory=dict)
 
 
 def convert(name: str, description: str, input_schema: Any) -> Declaration:
-    """The declaration of one tool. Never raises: an unreadable schema loses its arguments."""
+    """Convert one tool. Never raises: with an unreadable schema the arguments are lost."""
     translator = Translator(input_schema if isinstance(input_schema, dict) else {})
     try:
         parameters = translator.top()
         wrong = fault(parameters) if parameters else ""
     except Exception as error:
-        # A schema is foreign data: one that breaks our reading must not break the menu.
+        # The schema is untrusted data; an error in reading it must not break the whole menu.
         parameters, wrong = None, type(error).__name__
     if wrong:
         translator.lose("", f"all arguments: the schema cannot be read ({wrong})")
@@ -76,11 +76,11 @@ def convert(name: str, description: str, input_schema: Any) -> Declaration:
     return Declaration(legal_name(name), text, parameters, translator.losses(), renamed)
 
 
-MAX_DEPTH = 8  # levels of nesting; deeper is given as JSON text
-MAX_NODES = 1_000  # of one tool; beyond, lists and objects are given as JSON text
+MAX_DEPTH = 8  # levels of nesting; deeper levels are declared as JSON text
+MAX_NODES = 1_000  # of one tool; beyond that, lists and objects are declared as JSON text
 MAX_ALTERNATIVES = 12
-MAX_TEXT = 20_000  # characters of all descriptions of one tool's arguments: some 5,000 tokens
-_MAX_FLAT = 5_000  # nodes looked at behind `$ref` and `allOf`, against those that multiply
+MAX_TEXT = 20_000  # characters of all argument descriptions of one tool, some 5,000 tokens
+_MAX_FLAT = 5_000  # nodes visited behind `$ref` and `allOf`, a limit against exponential growth
 _MAX_LOSSES = 40
 _INDIRECT = frozenset((*REFERENCES, "allOf"))
 _BRANCHES = frozenset(("anyOf", "oneOf"))
@@ -94,7 +94,7 @@ Refs = tuple[str, ...]
 
 
 class Translator:
-    """One JSON Schema, node by node, into the subset; keeps losses, names and budgets."""
+    """Translate one JSON Schema, node by node, into the subset; tracks losses, names and limits."""
 
     def __init__(self, root: Node) -> None:
         self._root = root
@@ -107,7 +107,7 @@ class Translator:
 
     @property
     def renamed(self) -> dict[str, str]:
-        """Arguments as declared -> as the server has them, where these differ."""
+        """Declared argument names -> the server's names, if they differ."""
         return self._names.renamed
 
     def losses(self) -> tuple[str, ...]:
@@ -117,11 +117,11 @@ class Translator:
         return told if over <= 0 else (*told[:_MAX_LOSSES], f"and {over} more")
 
     def lose(self, path: str, text: str) -> None:
-        """Note what is lost of the argument at `path`; "" is the tool itself."""
+        """Record a loss of the argument at `path`; "" is the tool itself."""
         self._losses[f"{clean(path)[:80]}: {text}" if path else text] = None
 
     def top(self) -> Schema | None:
-        """The whole tool: an object with properties, or None."""
+        """Return the schema of all arguments, an object with properties, or None."""
         node, refs, _ = self._flat(self._root, "", ())
         if types_of(node) and "object" not in types_of(node):
             self.lose("", "all arguments, which are not an object")
@@ -138,16 +138,17 @@ class Translator:
         return schema if schema["properties"] else None
 
     def _losing(self, path: str) -> Lose:
-        """`lose` for one argument."""
         return lambda text: self.lose(path, text)
 
     def _notes(self, node: Node, path: str) -> list[str]:
-        """Sentences for the keywords that the subset has no word for."""
+        """Return sentences for the keywords that the subset lacks."""
         return notes(node, self._losing(path)) if is_noted(node) else []
 
     def _flat(self, node: Any, path: str, refs: Refs, level: int = 0) -> tuple[Node, Refs, bool]:
-        """The node without `$ref` and `allOf`, the references it went through, and whether they
-        came back to where they were."""
+        """Resolve `$ref` and `allOf` in a node.
+
+        Returns the node, the references it went through, and True if they are recursive.
+        """
         if not isinstance(node, dict):
             if node is False:
                 self.lose(path, "it admits nothing")
@@ -181,11 +182,11 @@ class Translator:
         return flat, below, recursive
 
     def _schema(self, raw: Any, path: str, refs: Refs, depth: int) -> Schema:
-        """One argument, item or alternative."""
+        """Translate one argument, item or alternative."""
         self._nodes += 1
         if isinstance(raw, dict) and _STRUCTURE.isdisjoint(raw):
             kind = raw.get("type")
-            if isinstance(kind, str) and kind in _SCALARS:  # as nearly all arguments are
+            if isinstance(kind, str) and kind in _SCALARS:  # the usual case
                 return self._scalar(raw, kind, path)
         node, refs, recursive = self._flat(raw, path, refs)
         branches = next((node[key] for key in _BRANCHES if isinstance(node.get(key), list)), None)
@@ -219,7 +220,7 @@ class Translator:
 
     def _scalar(self, node: Node, kind: str, path: str) -> Schema:
         schema: Schema = {"type": _SCALARS[kind]}
-        if node.keys() <= _DESCRIBED:  # as nearly all are
+        if node.keys() <= _DESCRIBED:  # the usual case
             own = self._own(node)
             return described(schema, own, []) if own else schema
         said = self._notes(node, path)
@@ -232,7 +233,8 @@ class Translator:
         return described(schema, self._own(node), said)
 
     def _any(self, node: Node, path: str) -> Schema:
-        """Whatever is given: of the plain kinds, and a list of them where it is in none itself."""
+        """Translate an unrestricted value: the plain types, and a list of them except inside a
+        list."""
         self.lose(path, "any value, but no object can be given")
         said = self._notes(node, path)
         kinds: list[Schema] = [{"type": kind} for kind in _PLAIN]
@@ -241,7 +243,7 @@ class Translator:
         return nullable({"anyOf": [described(one, self._own(node), said) for one in kinds]})
 
     def _wider(self, schema: Schema, base: Node, path: str) -> Schema:
-        """The schema, or any other plain value: one of its alternatives admits anything."""
+        """Add any plain value to the schema, because one of its alternatives accepts anything."""
         self.lose(path, "any other list or object")
         told = schema.get("anyOf", [schema])
         there = {one["type"] for one in told if "enum" not in one}
@@ -256,7 +258,7 @@ class Translator:
         return described(schema, self._own(node), said)
 
     def _own(self, node: Node) -> str:
-        """The node's description or title, while there is room."""
+        """Return the node's description or title, or "" once the limit is reached."""
         own = node.get("description") or node.get("title")
         if not own or not isinstance(own, str):
             return ""
@@ -281,7 +283,7 @@ class Translator:
         if declared and _is_open(node):
             self.lose(path, "further entries, whose names are free")
         said = self._notes(node, path)
-        own = self._own(node) if depth else ""  # the tool has a description of its own
+        own = self._own(node) if depth else ""  # the tool itself has a description already
         return described(schema, own, said) if own or said else schema
 
     def _array(self, node: Node, path: str, refs: Refs, depth: int) -> Schema:
@@ -307,7 +309,7 @@ class Translator:
     def _alternatives(
         self, node: Node, branches: list[Any], path: str, refs: Refs, depth: int
     ) -> Schema:
-        """anyOf and oneOf."""
+        """Translate anyOf and oneOf."""
         base = {key: value for key, value in node.items() if key not in _BRANCHES}
         shaped = not base.keys() <= ANNOTATIONS
         if node.keys() >= _BRANCHES:
@@ -338,7 +340,7 @@ class Translator:
     def _several(
         self, base: Node, members: list[tuple[Node, Refs, bool]], path: str, depth: int
     ) -> Schema:
-        """Alternatives, each with what stands beside them, without those that look the same."""
+        """Translate alternatives, each merged with the keywords beside them, without duplicates."""
         if len(members) > MAX_ALTERNATIVES:
             self.lose(path, f"{len(members) - MAX_ALTERNATIVES} of {len(members)} alternatives")
         shape = {key: value for key, value in base.items() if key not in ANNOTATIONS}
@@ -353,7 +355,7 @@ class Translator:
         unique = list({as_json(one): one for one in leaves}.values())
         if len(unique) > MAX_ALTERNATIVES:
             self.lose(path, f"{len(unique) - MAX_ALTERNATIVES} of {len(unique)} alternatives")
-        # Beside anyOf the API allows no other field, so the description moves into the members.
+        # Gemini's API allows no other field beside anyOf, so the description goes into the members.
         own = self._own(base)
         hints = {key: base[key] for key in ("default", "examples") if key in base}
         said = self._notes(hints, path)
@@ -361,7 +363,8 @@ class Translator:
         return told[0] if len(told) == 1 else {"anyOf": told}
 
     def _json_text(self, node: Node, path: str) -> Schema:
-        """An object whose members are not known: the API wants properties, so it comes as text."""
+        """Declare an object with unknown members as JSON text, because the API requires
+        properties."""
         self.lose(path, "a free object, given as JSON text")
         kind = {"object": "An object", "array": "A list"}.get(likely_type(node), "A value")
         names = ", ".join(str(name)[:40] for name in list(mapping(node, "properties"))[:20])
@@ -371,7 +374,7 @@ class Translator:
 
 
 def _is_open(node: Node) -> bool:
-    """True if arguments beyond the named ones are spoken of."""
+    """Return True if arguments besides the named ones are accepted."""
     return node.get("additionalProperties") not in (None, False)
 
 
