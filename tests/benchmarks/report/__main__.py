@@ -17,7 +17,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from tests.benchmarks.report import apart
-from tests.benchmarks.report.document import document, picture_of
+from tests.benchmarks.report.document import OVERVIEW, document, picture_of
 from tests.benchmarks.report.picture import bars, overview, picture
 from tests.benchmarks.report.whole import Entry, Report, here, kept, to_json
 
@@ -46,7 +46,7 @@ def write(report: Report, docs: Path = DOCS) -> None:
         old.unlink()
     (docs / "figures.md").write_text(document(report), "utf-8")
     (docs / "figures.json").write_text(to_json(report), "utf-8")
-    files = {"overview": picture("Every bounded line, by its peer or its bound", overview(report))}
+    files = {"overview": picture(OVERVIEW, overview(report))}
     for entry in report.entries:
         if entry.part is not None and (shown := bars(entry.part.lines)):
             files[entry.name] = picture(entry.part.title, shown)

@@ -7,12 +7,13 @@ from tests.benchmarks.figures import how_many
 from tests.benchmarks.report.line import Line, Measured, Part
 
 TEXT = """\
-By `POST /v1/announce` (held in memory, or kept on the disk before it is said), by the notify action
-of our device in Home Assistant and by MQTT (both kept), into a running Hearth with espeak-ng: no
-text comes twice, so all is synthesised. The time begins when the request is sent over loopback, or
-when the connection hands the message over. With a tone the words' first sample counts. The last
-lines are out of a loudspeaker, a PulseAudio null sink with a real one's buffer: until the first
-sample has left it, where the device had been closed and where it was open.
+Announcements to a running Hearth with espeak-ng through `POST /v1/announce` (held in memory, or
+kept on the disk before it is spoken), through the notify action of Hearth's device in Home
+Assistant and through MQTT (both kept). No text comes twice, so all of it is synthesised. The time
+begins when the request is sent over loopback, or when the connection delivers the message. With a
+tone, the first sample of the words counts. The last lines are measured at a loudspeaker, a
+PulseAudio null sink with a real one's buffer: until the first sample has left it, with the device
+closed and open before.
 """
 
 

@@ -13,21 +13,21 @@ from tests.benchmarks.schema_comparison import Column, Comparison, compare
 from tests.benchmarks.schema_judge import Verdict
 
 TEXT = """\
-{count} tools of `tests/corpus/schemas-*.json`, each with arguments that its schema takes and
-refuses, through each converter and google-genai to the set-up that goes over the wire; one judge
-for all (`tests/benchmarks/schema_judge.py`). [tool-schemas.md](tool-schemas.md) says how it judges,
-how each converter is called, what became of every tool, and what the corpus, which is ours, does
-not ask. The menus are tools in the shapes of Home Assistant's own, those that crash none of the
-converters; time is the CPU time from the listed tools to the written set-up, in turns.
+{count} tools in `tests/corpus/schemas-*.json`, each with arguments that its schema accepts and
+refuses, go through each converter and google-genai to the set-up that is sent. The same code judges
+all (`tests/benchmarks/schema_judge.py`). [tool-schemas.md](tool-schemas.md) says how it judges, how
+each converter is called, what happened to every tool, and what this corpus of ours doesn't cover.
+The menus consist of tools like Home Assistant's, which crash none of the converters. The time is
+CPU time from the listed tools to the written set-up; the converters take turns.
 """
 WORK = (
-    "{own:.3g} ms of ours is Hearth's own, which also checks each declaration against the subset "
-    "and notes what is lost; all else is google-genai's, which the peer's has in it too. The peer: "
+    "{own:.3g} ms of it is Hearth's own code, which also checks each declaration against the "
+    "subset and records losses; the rest is google-genai's, which the peer uses too. The peer: "
     "{crash} crash, {wrong} wrong on the corpus."
 )
 CHECKED = (
-    "Each schema is translated, what Gemini has no words for is told in words, and what came out "
-    "is read again against the subset."
+    "Hearth translates each schema, describes in words what Gemini can't express, and checks the "
+    "result against the subset again."
 )
 
 
@@ -40,9 +40,9 @@ def part() -> Part:
     ]
     rows += [(title, why, "", "", "", "") for title, why in found.missing.items()]
     return Part(
-        "Tools of MCP servers, told to Gemini",
+        "MCP tools, declared to Gemini",
         (*_counted(ours, theirs), *_timed(found), *_alone()),
-        (Table("What became of them", ("", *Verdict, "right without warnings"), rows),),
+        (Table("Results", ("", *Verdict, "right without warnings"), rows),),
         TEXT.format(count=len(found.cases)),
         {name: text for one in theirs for name, text in one.versions.items() if name in one.title},
     )

@@ -10,13 +10,13 @@ from tests.benchmarks.utterances import utterances
 BESIDE = "silero 1200"  # of the fixed pauses the one that cuts off hardly anybody either
 BOUNDS_MS = {"command": 450.0, "question": 1000.0}
 TEXT = """\
-Made utterances (`tests/benchmarks/utterances.tsv`): half commands, half open questions, five
+Synthetic utterances (`tests/benchmarks/utterances.tsv`): half commands, half open questions, five
 voices, each with a pause of 0 to 0.9 s before a word without which it is incomplete, in a quiet
-room or above noise. All end the same takes, with Silero's speech probability. The delay is from
-the last voiced sample (the end of the last 20 ms, every 5 ms, within 24 dB of the loudest) to the
-decision; those who were cut off before have none, so a short pause looks better than it is: the
-share of those cut off stands in the table. The lines set ours beside the fixed pause that, like
-ours, cuts off hardly anybody. The recogniser's own time is in ours.
+room or in noise. All methods end the same takes, with Silero's speech probability. The delay is
+from the last voiced sample (the end of the last 20 ms, every 5 ms, within 24 dB of the loudest) to
+the decision. Takes that were cut off have none, so a short pause looks better than it is; the table
+has the share that was cut off. The lines compare Hearth with the fixed pause that cuts off hardly
+anybody either. Hearth's figures include the recogniser's own time.
 """
 
 
@@ -34,7 +34,7 @@ def part() -> Part:
     return Part(
         "The end of a turn",
         lines=tuple(_line(kind, delays, ours.name) for kind in BOUNDS_MS),
-        tables=(Table("Who ends turns, how soon, and whom it cuts off", HEAD, rows),),
+        tables=(Table("How turns end: delays and cut-offs", HEAD, rows),),
         text=TEXT,
     )
 

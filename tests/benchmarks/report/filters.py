@@ -18,14 +18,14 @@ MORE = (
 )
 
 TEXT = """\
-The lines of `tests/corpus/filters.tsv`, as a model writes them, through `speakable` and through the
-filters of two frameworks: pipecat-ai's `VoiceFormatter(expand_numbers=True)`, its bundle for speech
-services, and livekit-agents' `filter_emoji(filter_markdown(text))`, which its sessions have by
-default. Right is what sounds like what a good reader says ([speech-filters.md](speech-filters.md)
-has every line, and how the others are judged by ear). The corpus is ours and is the speech of a
-smart home, which the others do not claim to be made for: pipecat's writes English only, livekit's
-leaves numbers to the voice. Time is CPU time of the filters alone, for all lines, without loading,
-in rounds of each after the other.
+The lines of `tests/corpus/filters.tsv`, as a model writes them, go through `speakable` and through
+the filters of two frameworks: pipecat-ai's `VoiceFormatter(expand_numbers=True)`, its bundle for
+speech services, and livekit-agents' `filter_emoji(filter_markdown(text))`, the default of its
+sessions. A line is right if it sounds like what a good reader says
+([speech-filters.md](speech-filters.md) has every line, and how the others are judged by ear). The
+corpus is ours and contains the speech of a smart home, for which the others don't claim to be made:
+pipecat's writes English only, livekit's leaves numbers to the voice. The time is CPU time of the
+filters alone, for all lines, without loading, in alternating rounds.
 """
 
 
@@ -43,7 +43,7 @@ def part() -> Part:
     rows.append(("of", *languages.values(), len(lines)))
     text = TEXT + "".join(f"\n{why} is missing.\n" for why in found.missing.values())
     return Part(
-        "What is spoken of what is written",
+        "Text for the ear",
         lines=(*_wrong(mine, columns), *_costs(found, columns)),
         tables=(Table("Right, by language, and without signs", _head(languages), rows),),
         text=text,

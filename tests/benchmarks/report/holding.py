@@ -11,10 +11,10 @@ from tests.devices.pulse import sound_server
 
 BOUNDS_MB = {"idle": memory.IDLE_MB, "after the first turn": memory.AFTER_MB}
 TEXT = """\
-PSS of all of Hearth's processes (what they alone hold, and their share of what others hold too), in
-the surroundings of a home; the turn is spoken and served by Gemini Live with a call to the house.
-Wake word, voice activity, the recogniser of commands, MCP, journal, HTTP and the voice (espeak-ng)
-are in it. What each of them costs is in [footprint.md](footprint.md); beside another framework it
+PSS of all of Hearth's processes (what they hold alone, and their share of what they share), in a
+simulated home. The turn is spoken and handled by Gemini Live with a call to the house. The figure
+includes wake word, voice activity, the recogniser of commands, MCP, journal, HTTP and the voice
+(espeak-ng). [footprint.md](footprint.md) has the cost of each; beside another framework it
 stands under *whole turns*.
 """
 

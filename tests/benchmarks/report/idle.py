@@ -39,35 +39,39 @@ _SETTLE_S = 8.0
 _WORD = "okay_nabu"
 _CORE = "% of a core"
 _WHOLE = (
-    "The whole assistant stands there, with house, tools, brains and faces; the peer only waits."
+    "Hearth is the whole assistant, with house, tools, brains and interfaces; the peer only waits."
 )
 _APART = {
-    SATELLITE_PAIR: "The whole assistant stands there, with house, tools, brains and faces; the "
+    SATELLITE_PAIR: "Hearth is the whole assistant, with house, tools, brains and interfaces; the "
     "peer leaves those to Home Assistant, whose cost is not counted."
 }
-_EAR = "Ours has the gates, the ring, the level meter and its thread in it; the peer is the engine."
+_EAR = (
+    "Hearth's figure includes the gates, the ring buffer and the level meter; the peer's is "
+    "the engine."
+)
 
 _TEXT = """\
-**Live**: all listeners wait at once at one simulated microphone for `okay_nabu`, in a silent room
-({silent:.0f} dBFS of noise) and while somebody talks of other things ({talk:.0f} dBFS). Counted is
-what the kernel says that their processes used, those that they started included (a recorder,
-where they need one; Hearth and openWakeWord's loop record by themselves), in {count} intervals of
-{seconds} s. Memory is looked at after each interval. PSS is what the processes alone hold and their
-share of what others hold too: of ours that is a little less than on a box of its own, since the
-programs of this benchmark run the same Python with the same packages. RSS counts what is shared
-whole for each process: of a peer that is two or three that is a little more than it holds.
+**Live**: all listeners wait at the same simulated microphone for `okay_nabu`, in a silent room
+({silent:.0f} dBFS of noise) and while somebody talks about other things ({talk:.0f} dBFS). The
+kernel's figures for their processes count, including those that they started (a recorder, if they
+need one; Hearth and openWakeWord's loop record by themselves), in {count} intervals of {seconds} s.
+Memory is read after each interval. PSS is what the processes hold alone, and their share of what
+they share. For Hearth that is a little less than on a box of its own, because the programs of this
+benchmark run the same Python with the same packages. RSS counts shared memory in full for each
+process; for peers that consist of two or three processes it is a little more than they hold.
 
 Hearth is the whole `hearth run` of a household: Home Assistant (the simulated house) with its tools
-and its pushed changes, Gemini set up, HTTP interface, journal, timers. openWakeWord is the loop
-of its example for the microphone: 80 ms at a time, one word, TensorFlow Lite, its defaults.
-pyopen-wakeword and pymicro-wakeword are their own commands behind `parec`. wyoming-satellite and
-its wake service run as the satellite's README has it, with the wake word on the device and without
-zeroconf. The first three only wait for a word. The satellite also plays and streams, and leaves
-speech, house and answers to Home Assistant, whose cost on its own machine is not in the figure.
+and pushed changes, Gemini configured, HTTP interface, journal, timers. openWakeWord is the loop of
+its microphone example: 80 ms at a time, one word, TensorFlow Lite, its defaults. pyopen-wakeword
+and pymicro-wakeword are their own commands behind `parec`. wyoming-satellite and its wake service
+run as in the satellite's README, with the wake word on the device and without zeroconf. The first
+three only wait for a word. The satellite also plays and streams, and leaves speech, house and
+answers to Home Assistant, whose cost on its own machine isn't included.
 
-**From memory**: {piece:.0f} s of the same two sounds, {rounds} times, one listener after the other
-and as fast as it can; the processor's time by the sound's. Hearth is its ear alone, with the
-gates that a quiet room shuts; the others are the loops of their documentation, one word each.
+**From memory**: {piece:.0f} s of the same two sounds, {rounds} times, one listener after another
+and as fast as it can; processor time divided by the length of the sound. Hearth is its audio front
+end alone, with the gates that close in a quiet room; the others are the loops in their
+documentation, one word each.
 """
 
 

@@ -79,8 +79,8 @@ def picture(title: str, shown: Sequence[Bar]) -> str:
         f"<style>{STYLE}</style>",
         f'<rect class="ground" width="{WIDTH}" height="{height}" rx="6"/>',
         f'<text class="word title" x="16" y="26">{escape(title)}</text>',
-        '<text class="faint small" x="16" y="44">our median by the peer\'s (green, orange) or by '
-        "its bound (blue); left of 1 is less; violet: the most that is aimed at</text>",
+        '<text class="faint small" x="16" y="44">Hearth\'s median relative to the peer\'s '
+        "(green, orange) or its bound (blue); left of 1 is less; violet: the target</text>",
         *_grid(least, most, height),
     ]
     for number, one in enumerate(shown):

@@ -15,14 +15,14 @@ MOST_TOKENS = 6_000.0  # of the instruction
 MOST_DECODING = 0.5  # s of CPU a s of sound: a recogniser that is slower is never done
 MOST_LOOK_MS = 300.0  # what a page may take
 JUDGING = (
-    "The call names what nothing in the house has: it looks at each of the things, and letter by "
-    "letter at the names that are likest."
+    "The call uses a name that doesn't exist in the house, so each entity is checked, and the most "
+    "similar names letter by letter."
 )
 TEXT = """\
-A simulated house in which everything is exposed, the simulated Gemini and Hearth are processes of
-their own; the box stands in the kitchen and has no microphone. What grows with the number of boxes
-is measured where a Home Assistant is installed already. All figures, the constants and what a
-fleet would need are in [scale.md](scale.md).
+A simulated house in which everything is exposed, the simulated Gemini and Hearth are separate
+processes; the box is in the kitchen and has no microphone. The effect of more boxes is measured
+only if a Home Assistant is installed already. [scale.md](scale.md) has all figures, the constants
+and what a fleet would need.
 """
 
 
@@ -68,7 +68,7 @@ def part() -> Part:
             MOST_LOOK_MS,
         ),
     )
-    return Part("As house and day grow", lines, tuple(found), TEXT)
+    return Part("Large houses and long days", lines, tuple(found), TEXT)
 
 
 def _boxes() -> list[Table]:

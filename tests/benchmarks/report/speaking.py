@@ -13,8 +13,8 @@ TEXT = f"""\
 *First clause*: from the character that completes the first clause to its first sample at the
 player, with a voice that takes {first_sound.COST_S * 1000:.0f} ms for each clause, and with one
 that takes no time while the microphone listens to a quiet room. *Piper*: from the clauses to the
-first sample with two voices of medium quality's size and cost whose weights are random (what they
-say is noise; how long it takes is real), beside the same answers given to the voice sentence by
+first sample, with two voices of the size and cost of medium quality whose weights are random (they
+produce noise; the time is real), compared with the same answers passed to the voice sentence by
 sentence, as most frameworks do. *Interruption*: from the event to the return of the player's
 `stop`, after which no sample may come and none came; a real loudspeaker still plays what it has
 taken (20 to 50 ms).

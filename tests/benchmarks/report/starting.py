@@ -11,12 +11,12 @@ from tests.devices.pulse import sound_server
 
 STAGES = {
     "listening": "start of the process to the first judged frame",
-    "ready": "start of the process to all of it: house, brains, tool servers, HTTP",
+    "ready": "start of the process to everything: house, brains, tool servers, HTTP",
 }
 TEXT = """\
-The whole process in the surroundings of a home, each in a process of its own: a sound server, a
-Home Assistant, Gemini. Files are in the system's cache and the modules compiled; a first start,
-which does not count, has measured the room's echo.
+The whole process in a simulated home, with a sound server, a Home Assistant and Gemini, each in a
+process of its own. Files are in the system's cache and the modules are compiled; a first start,
+which isn't counted, has measured the room's echo.
 """
 
 

@@ -13,18 +13,18 @@ from tests.benchmarks.tool_call import BUDGET, HUB, PLAIN, SDK, TOOLBOX
 TEXT = """\
 The same call of a light, to the state that it is in already, from the arguments to the read result;
 in {house}.
-The three ways and the plain one take turns, in an order that is drawn anew each time; all keep
-their connection. `McpHub.call` is Hearth's session: one owner, time-outs, the reading of
-the result. `Toolbox.call` is all that a model's call goes through: policy, the entities that are
-meant, what is read back from the house, and the journal on disk. The plain POST sends the JSON-RPC
-message by httpx and reads the answer, as no client could do it with less; the SDK is `mcp.Client`
-over `streamable_http_client` with an `httpx2.AsyncClient`, as its documentation has it.
+The three ways and the plain one take turns in random order; all keep their connection.
+`McpHub.call` is Hearth's session: one owner, timeouts, reading the result. `Toolbox.call` is
+everything that a model's call goes through: policy, the entities that are meant, what is read back
+from the house, and the journal on disk. The plain POST sends the JSON-RPC message with httpx and
+reads the answer, the least that any client must do; the SDK is `mcp.Client` over
+`streamable_http_client` with an `httpx2.AsyncClient`, as in its documentation.
 """
-MOST = "{sdk:.2f} ms of it is the SDK's client, which is inside."
-INSIDE = "Ours has that client inside: what is more is the owner, the time-out and the result."
+MOST = "It includes the SDK's client, which takes {sdk:.2f} ms of it."
+INSIDE = "Hearth's figure includes that client; the rest is the owner, the timeout and the result."
 WHOLE = (
-    "It does more than the plain call: policy, entities, a look at the house before and after, two "
-    "entries in the journal. What a person waits for is the sum, so it is shown."
+    "It does more than the plain call: policy, entities, reading the house before and after, two "
+    "entries in the journal. A person waits for the sum, so that is shown."
 )
 
 

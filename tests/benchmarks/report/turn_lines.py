@@ -14,11 +14,11 @@ from tests.benchmarks.weighing import OURS, THEIRS, Weights
 from tests.benchmarks.whole_turns import LOCAL_VOICE, THINK_S, VOICES, Turn
 
 MORE = (
-    "With the first turn a recogniser of the house's commands comes, with its grammar and a "
+    "The first turn loads a recogniser of the house's commands, with its grammar and a "
     "language's sentences, which ends turns by their words; the peer has none, and no house."
 )
 PAUSE = (
-    "320 ms of it are the pause that ends a command; what is more is the machine's, which was late "
+    "320 ms of it are the pause that ends a command; the rest is a busy machine, which was late "
     "with the recogniser's verdict (see hot-spots.md)."
 )
 BOUND_MS = 370.0  # native voice: 0.7 of the 526 that the peer took on a quiet machine
@@ -27,7 +27,7 @@ MEMORY_MB = 210.0  # the peer's after 30 turns
 PEER = NAME
 NATIVE = f"{NAME}, native voice"  # it has no other
 HEAD_START = (
-    "Ours connects when the wake word's score rises, so that the rest of that word is a head "
+    "Hearth connects when the wake word's score rises, so the rest of that word is a head "
     "start; the peer, without a wake word, connects 0.1 s before the command."
 )
 # By voice, or the peer, and tool calls.
@@ -121,11 +121,11 @@ def tables(found: Found) -> Iterator[Table]:
     """What lines do not show."""
     yield Table(
         "Turns, ms from the last voiced sample",
-        ("who", "", "turns", "without an answer", "cut off", "end told, p50 / p95", "first sound"),
+        ("who", "", "turns", "without an answer", "cut off", "end known, p50 / p95", "first sound"),
         [_turns(_NAMES[who], _CALLS[calls], turns) for (who, calls), turns in found.rows.items()],
     )
     yield Table(
-        "Who is cut off, and how soon the others' turns end",
+        "Turns cut off, and how soon the others end",
         HEAD,
         [
             row(NAME if who == THEIRS else "Hearth", f"{kind}s", one).cells()
@@ -136,7 +136,7 @@ def tables(found: Found) -> Iterator[Table]:
     )
     yield lost_table(found.cold)
     yield Table(
-        "To install and to write",
+        "Installed size and code to write",
         ("who", "MB", "packages", "lines of code to write"),
         [
             (NAME if who == THEIRS else "Hearth", f"{size:.0f}", count, _code(who))

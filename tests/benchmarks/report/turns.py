@@ -37,39 +37,39 @@ _ROOM_S = 30.0  # until the noise of the room begins again
 _SETTLE_S = 3.0
 
 _TEXT = """\
-**Ours** is Hearth as `hearth run` has it, with the embedded house. It hears "okay nabu" and the
-command in one breath. **The peer** is {name} as its example of Gemini Live with locally driven
-turns has it: `GeminiLiveLLMService` with the service's own turns switched off,
+**Hearth** is set up as in `hearth run`, with the embedded house. It hears "okay nabu" and the
+command in one breath. **The peer** is {name}, set up as in its example of Gemini Live with locally
+driven turns: `GeminiLiveLLMService` with the service's own turns switched off,
 `SileroVADAnalyzer()` (`stop_secs` 0.2), Smart Turn v3.2, a transport that reads sound in frames of
-20 ms in real time, and one tool that answers at once. It has no wake word and hears the command
-alone. Hearth gets its sound in blocks of {block} ms, as from its microphone. Both have the default
+20 ms in real time, and one tool that answers immediately. It has no wake word and hears only the
+command. Hearth gets its sound in blocks of {block} ms, as from its microphone. Both use the default
 model and TLS on loopback to the same simulated Gemini, in a process of its own, which thinks for
-{think:.0f} ms and then speaks; a tool's result it answers at once. {speakers} people say "turn on
-the office lights" in a silent room ({room:.0f} dBFS); the rows take turns, {turns} times without a
-tool, {calls} with one, {local} with a local voice.
+{think:.0f} ms and then speaks; a tool's result it answers immediately. {speakers} people say "turn
+on the office lights" in a silent room ({room:.0f} dBFS); the rows take turns, {turns} times without
+a tool, {calls} with one, {local} with a local voice.
 
 Times are from the last voiced sample (the end of the last 20 ms, every 5 ms, within 24 dB of the
-loudest) to the first audible sample of the answer (1 % of full scale) where it is handed to the
-loudspeaker. What the service thinks is taken off. Who was cut off has no time.
+loudest) to the first audible sample of the answer (1 % of full scale) as it is passed to the
+loudspeaker. The service's thinking time is subtracted. Turns that were cut off have no time.
 
-Hearth ends a turn by its words, and the command above is one of the house's. What it does with
-others, and whom either cuts off, stands in the second table: made utterances, some with a pause
-before a word that must come, in a quiet room. Hearth's are in stream time with the recogniser's own
-time added; the peer's in real time, {streams} at once, without a model. Where Smart Turn holds a
-sentence to be unfinished it waits for 3 s of silence.
+Hearth ends a turn by its words, and the command above is one of the house's. The second table shows
+other sentences, and how many either cuts off: synthetic utterances, some with a pause before a word
+that must follow, in a quiet room. Hearth's are in stream time with the recogniser's own time added;
+the peer's are in real time, {streams} at once, without a model. If Smart Turn considers a sentence
+unfinished, it waits for 3 s of silence.
 
-**Lost** is what is missing of the command's voiced start in the sound that the service has. Warm:
-the connection was there. Cold: Hearth connects when the wake word's score rises. The peer's
-pipeline begins, as its bots do, with microphone and connection at once, 0.1 s before the first
-voiced sample; so what its voice detector needs at the start of a stream is in its figure. Then the
-service takes the set-up after so many seconds.
+**Lost** is the part of the command's voiced start that is missing in the service's sound. Warm: the
+connection existed. Cold: Hearth connects when the wake word's score rises. The peer's pipeline
+starts, as its bots do, with microphone and connection at the same time, 0.1 s before the first
+voiced sample, so its figure includes what its voice detector needs at the start of a stream. Then
+the service accepts the set-up after that many seconds.
 
-**Waiting** is the whole of `hearth run` in the surroundings of a home (a sound server's microphone,
-wake word, Home Assistant's websocket, MCP, HTTP, journal, voice) beside the peer's process, whose
-microphone is a file and which has neither wake word nor house nor a voice of its own. The
-processor's time is the kernel's for all threads and children, over the same seconds. Memory is RSS,
-in which every page that is held counts whole; the table has PSS too, in which what Hearth shares
-with the simulated house beside it counts in part.
+**Waiting** compares the whole of `hearth run` in a simulated home (a sound server's microphone,
+wake word, Home Assistant's websocket, MCP, HTTP, journal, voice) with the peer's process, whose
+microphone is a file and which has no wake word, no house and no voice of its own. Processor time is
+the kernel's figure for all threads and children, over the same seconds. Memory is RSS, which counts
+every page in full; the table also has PSS, which counts what Hearth shares with the simulated house
+beside it only in part.
 {missing}"""
 
 

@@ -33,7 +33,7 @@ from tests.benchmarks.report.line import Line, Measured, Other, Part, Table, bes
 from tests.devices.pulse import sound_server
 
 _BLOCKS = f"Hearth takes {BLOCK_MS} ms of sound at a time, so that a waiting box wakes less often."
-_MODELS = "Other models, which fire later in some words; `open` has the peer's own."
+_MODELS = "Different models, which fire later in some words; `open` uses the peer's own."
 # Ours, and whose loop runs the same models or does the same work; why ours may be later.
 PAIRS: Mapping[tuple[str, str], str] = {
     ("micro", "pymicro-wakeword"): _BLOCKS,
@@ -56,30 +56,30 @@ _MS = "ms"
 _Word = TypeVar("_Word")  # a word that was said: a piece, or its number
 _LIVE = "okay_nabu"
 _TEXT = """\
-From the beginning of the wake word to the moment at which a program is told of it: how long the
-word itself lasts is in it (0.6 to 1 s), so that no figure is below zero. Every listener hears the
-same sound, one word after the other, and a line has the words that both found.
+From the beginning of the wake word to the moment at which a program is notified. This includes the
+length of the word itself (0.6 to 1 s), so no figure is below zero. Every listener hears the same
+sound, one word after another, and a line uses the words that both found.
 
 **From memory**: one recording of a person for each word (five words, four for microWakeWord), in
-a silent room ({level:.0f} dBFS), begun {phases} times so that it falls differently into the
-listener's chunks. Counted are the chunks that a listener needs, and the work on the last one.
-Hearth is its ear alone, from the microphone's blocks of {block} ms on; the others are the loops of
-their own documentation: `openwakeword.Model.predict` with 1,280 samples, default framework
+a silent room ({level:.0f} dBFS), started {phases} times so that it falls differently into the
+listener's chunks. The chunks that a listener needs count, and its work on the last one. Hearth is
+its audio front end alone, starting at the microphone's blocks of {block} ms; the others are the
+loops in their own documentation: `openwakeword.Model.predict` with 1,280 samples, default framework
 (TensorFlow Lite), score above 0.5; `pyopen_wakeword` with 160 samples, above 0.5;
-`pymicro_wakeword` with 160 samples, the models' own cutoffs. All words are armed. Hearth's
+`pymicro_wakeword` with 160 samples, the models' own cutoffs. All words are active. Hearth's
 sensitivity is `normal`.
 
-**Live**: `okay_nabu` is said {times} times into a simulated microphone on which all listen at
-once, as programs of their own. Hearth is the whole `hearth run` of a household, told by
-`/v1/events`. wyoming-satellite and its wake service run as the satellite's README has it (wake
-word on the device), told by `run-pipeline` on its connection to Home Assistant; 1.0.0 and 1.8.2
-are what PyPI has, newer ones are on GitHub alone. pyopen-wakeword and pymicro-wakeword are their
-own commands behind a recorder (`parec`, 64 ms; their READMEs have `arecord`). openWakeWord is the
-loop of its example for the microphone, through sounddevice.
+**Live**: `okay_nabu` is played {times} times into a simulated microphone to which all of them
+listen at the same time, as separate programs. Hearth is the whole `hearth run` of a household,
+observed through `/v1/events`. wyoming-satellite and its wake service run as in the satellite's
+README (wake word on the device), observed through `run-pipeline` on its connection to Home
+Assistant; 1.0.0 and 1.8.2 are the versions on PyPI, newer ones are only on GitHub. pyopen-wakeword
+and pymicro-wakeword are their own commands behind a recorder (`parec`, 64 ms; their READMEs use
+`arecord`). openWakeWord is the loop of its microphone example, through sounddevice.
 
-The wheel of openWakeWord holds no models and its own download is not from PyPI, so it is given
-openWakeWord's models of pyopen-wakeword's wheel. Five recordings show how soon, not how often:
-for hits and false accepts among people see [wake words](../wake-words.md).
+openWakeWord's wheel contains no models and its own download isn't from PyPI, so it gets
+openWakeWord's models from pyopen-wakeword's wheel. Five recordings show how soon, not how often:
+for hits and false accepts with people, see [wake words](../wake-words.md).
 """
 
 

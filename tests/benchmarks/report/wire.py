@@ -20,11 +20,11 @@ from tests.simulators.sound import find
 
 TEXT = """\
 Spoken turns in real time, from WAV files, with a warm session and the model's own voice. *Decision
-to activity_end*: from the moment the turn machine has decided to the arrival of the message in the
-service's process, over TLS on loopback. *Frame to wire*: from the moment the microphone hands over
-a 20 ms frame to the arrival of the piece that holds it, for every frame that came after the first
-piece had arrived (what was said before it is sent at once, as fast as the socket takes it): in it
-are the ring, wake word, voice activity and the recogniser that listens for the end of a command.
+to activity_end*: from the turn machine's decision to the arrival of the message in the service's
+process, over TLS on loopback. *Frame to wire*: from the moment the microphone delivers a 20 ms
+frame to the arrival of the piece that contains it, for every frame after the first piece had
+arrived (earlier sound is sent as fast as the socket accepts it). It includes the ring buffer, wake
+word, voice activity and the recogniser that listens for the end of a command.
 """
 Handed = Sequence[tuple[int, float]]  # a frame's end in samples, and when it was handed over
 

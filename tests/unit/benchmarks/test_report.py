@@ -101,11 +101,9 @@ def test_the_document_says_where_we_are_behind_first() -> None:
     written = document(REPORT)
     before, _, rest = written.partition("## What it was measured on")
     flat = " ".join(before.split())
-    assert "Of 3 lines with a bound 2 keep it. Of 3 lines with a peer 1 are in our favour." in flat
-    assert (
-        "**later** (Answers): 30.0 ms against 20.0 of peer 1.0, 1.50 times as much. It does" in flat
-    )
-    assert "**slow** (Answers): 360 ms; aimed at: ≤ 200 ms. Why is not known yet." in flat
+    assert "2 of 3 lines with a bound keep it. Hearth is ahead in 1 of 3 lines with a peer." in flat
+    assert "**later** (Answers): 30.0 ms, peer 1.0: 20.0 (1.50 times as much). It does" in flat
+    assert "**slow** (Answers): 360 ms; target: ≤ 200 ms. The reason is not known yet." in flat
     assert "**waking** was not measured: peer-2: no such package" in flat
     assert "sooner" not in before
     assert "a processor, 2 cores, 4,096 MB, Linux 6, Python 3.11.7. numpy 2.1." in rest
@@ -119,19 +117,19 @@ def test_the_document_has_every_line_and_table() -> None:
     assert "| slow | ms | 360 / 414 | 2 |  |  |  |  | ≤ 200 ms | missed |" in written
     assert "| a\\|b | of |\n|---|---|\n| one two | 3 |" in written
     assert "![Answers](pictures/figures-answers.svg)" in written
-    assert "Beside us: peer 1.0." in written
+    assert "Beside Hearth: peer 1.0." in written
     assert all(len(line) <= 100 for line in written.splitlines() if line[:1] not in "|!#")
 
 
 def test_a_report_that_is_behind_nowhere_says_so() -> None:
     good = replace(ENTRY, part=replace(PART, lines=(SOONER,)))
-    assert "On no line are we behind" in document(Report(PLACE, (good,)))
+    assert "Hearth isn't behind" in document(Report(PLACE, (good,)))
 
 
 def test_what_is_ours_set_up_otherwise_counts_as_no_peer() -> None:
     lines = (replace(SOONER, own=True), replace(SOONER, subject="a second"), LATER)
     written = document(Report(PLACE, (replace(ENTRY, part=replace(PART, lines=lines)),)))
-    told = "Of 2 lines with a bound 2 keep it. Of 2 lines with a peer 1 are in our favour."
+    told = "2 of 2 lines with a bound keep it. Hearth is ahead in 1 of 2 lines with a peer."
     assert told in " ".join(written.split())
     assert "| sooner | ms | 2.00 / 2.90 | 3 | peer 1.0 |" in written
 
