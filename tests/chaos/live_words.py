@@ -26,11 +26,11 @@ HAD_STARTED = "cut off, but it had started"
 
 # Cells of the table of faults.
 ANSWER = f"the answer: “{SAID}”"
-AGAIN = "the turn, once more, on a connection of its own and with the same sound"
-NEXT = "the turn, by the next brain, with the same sound"
-NEVER = "nothing: a deed was under way, and no brain is asked again in this turn"
+AGAIN = "the turn, again, on a new connection with the same sound"
+NEXT = "the turn, with the next brain and the same sound"
+NEVER = "nothing: a change was under way, so no brain gets this turn again"
 WHOLE = "the whole sentence; the lights are switched once"
-TOLD = "what was done: the next turn's model is told of it"
+TOLD = "what was done: the model learns it with the next turn"
 
 
 async def assert_told(on: Scene, later: str) -> None:

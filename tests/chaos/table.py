@@ -8,7 +8,7 @@ from tests.chaos.faults import Fault
 from tests.chaos.noting import Note
 
 BEGIN = "<!-- Made by `python -m tests.chaos`; do not edit. -->"
-END = "<!-- So much of it is made. -->"
+END = "<!-- end of the generated part -->"
 _HEAD = (
     "| what breaks | what a person hears | what is tried again | what is kept | test | outcome |",
     "|---|---|---|---|---|---|",

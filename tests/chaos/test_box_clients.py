@@ -80,7 +80,7 @@ async def let_in_again(box: Daemon, since_s: float) -> None:
 @fault(
     "hundreds of connections that say nothing, or a byte now and then (slow loris)",
     hears="nothing: the wake word and commands work meanwhile",
-    retried="programs are let in again after 20 s at the latest",
+    retried="programs get in again after 20 s at most",
     kept="at most 64 connections of one address are open at once; `/healthz` answers meanwhile",
 )
 async def test_slow_requests(tmp_path: Path, office: Path) -> None:
@@ -119,10 +119,10 @@ async def _drip(connections: list[Connected]) -> None:
 
 
 @fault(
-    "connections that ask much and read no answer",
+    "connections that send many requests and read no answer",
     hears="nothing",
-    retried="programs are let in again after 20 s at the latest",
-    kept="no more than the answers that are on their way is held in memory",
+    retried="programs get in again after 20 s at most",
+    kept="memory holds no more than the answers in transit",
 )
 async def test_deaf_clients(tmp_path: Path) -> None:
     async with daemon(tmp_path / "box") as box, unharmed(box, 2 * SLACK_MB) as before:
@@ -145,10 +145,10 @@ async def _ask_without_end(writer: asyncio.StreamWriter, asks: bytes) -> None:
 
 
 @fault(
-    "bodies without end, without a length, or with a false one",
+    "endless bodies, and bodies with no length or a wrong one",
     hears="nothing",
-    retried="nothing: 411, 413, or the connection ends",
-    kept="none of it is kept",
+    retried="nothing: 411, 413, or the connection is closed",
+    kept="none of it is stored",
 )
 async def test_huge_bodies(tmp_path: Path) -> None:
     rows = (
@@ -200,10 +200,10 @@ async def _body(writer: asyncio.StreamWriter) -> None:
 
 
 @fault(
-    "somebody guesses tokens, as fast as it goes",
+    "somebody guesses tokens, as fast as possible",
     hears="nothing",
-    retried="ten wrong ones at once, then one in six seconds",
-    kept="programs that were let in from that address go on",
+    retried="ten wrong ones at once, then one every six seconds",
+    kept="programs already signed in from that address go on",
 )
 async def test_guessed_tokens(tmp_path: Path) -> None:
     told: Counter[int] = Counter()
@@ -231,10 +231,10 @@ async def test_guessed_tokens(tmp_path: Path) -> None:
 
 
 @fault(
-    "listeners of events that read nothing, and more of them than there may be",
+    "event listeners that read nothing, and more of them than allowed",
     hears="nothing",
-    retried="whoever is one too many is told to come again in a minute",
-    kept="others get each event; memory does not grow with those who do not read",
+    retried="each one too many is asked to try again in a minute",
+    kept="others get every event; memory doesn't grow with slow readers",
 )
 async def test_listeners_that_do_not_read(tmp_path: Path) -> None:
     async with daemon(tmp_path / "box") as box, unharmed(box) as before:

@@ -82,9 +82,9 @@ class Household:
 
 
 @fault(
-    "24 hours of a household's talk, with a service that breaks at one turn in twelve",
+    ("24 hours of a household's conversations, with a service that breaks in one of twelve turns"),
     hears="an answer to each typed sentence; each announcement once; each timer and the alarm ring",
-    retried="a turn that broke off, with the next brain, while no call of it has begun",
+    retried="an interrupted turn, with the next brain, if none of its calls has begun",
     kept="every turn in the journal; no call twice; no timer rings for a second time; memory, open "
     "files and tasks do not grow",
 )

@@ -117,11 +117,13 @@ class OddGemini:
 
 
 @fault(
-    "Gemini sends frames that make no sense: changed, torn, too many, of no kind at all",
-    hears="the answer, where it can be made out; else the next brain's, or one sentence on what "
-    "was done",
-    retried="the turn, once and with the next brain, while no call of it has begun",
-    kept="a call of one id runs once; the next turn is served as ever",
+    "Gemini sends nonsense frames: altered, torn, too many, unknown",
+    hears=(
+        "the answer, if it is intelligible; otherwise the next brain's, or a "
+        "sentence on what was done"
+    ),
+    retried="the turn, once and with the next brain, if none of its calls has begun",
+    kept="a call runs once per id; the next turn works as usual",
 )
 async def test_an_odd_gemini(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     said, served, told = OddGemini(Random(21)), Counter[str](), list[FinishedTurn]()

@@ -75,10 +75,10 @@ class OddHouse:
 
 
 @fault(
-    "Home Assistant's websocket says what it should not: odd events, odd answers, torn frames",
-    hears="commands are done and answered, by what is known of the house",
+    ("Home Assistant's websocket misbehaves: odd events, odd answers, torn frames"),
+    hears="commands are carried out and answered with what is known about the house",
     retried="the connection, at once and then up to every 5 s",
-    kept="the newest picture of the house that made sense",
+    kept="the last valid picture of the house",
 )
 async def test_an_odd_websocket_of_the_house(tmp_path: Path, office: Path) -> None:
     chance = Random(11)
@@ -103,9 +103,9 @@ async def test_an_odd_websocket_of_the_house(tmp_path: Path, office: Path) -> No
 
 
 @fault(
-    "Home Assistant's tools and REST answer what they should not",
-    hears="that it is not known whether it worked, or that the house cannot be reached",
-    retried="what only reads; a call that may have run never",
+    "Home Assistant's tools and REST give invalid answers",
+    hears="that it is unknown whether it worked, or that the house is unreachable",
+    retried="read-only requests; never a call that may have run",
     kept="no call reaches the house twice",
 )
 async def test_odd_tools_of_the_house(tmp_path: Path) -> None:
@@ -139,8 +139,8 @@ async def test_odd_tools_of_the_house(tmp_path: Path) -> None:
 
 
 @fault(
-    "Home Assistant pushes messages to the device that make no sense",
-    hears="what can be said of them; nothing of the rest",
+    "Home Assistant pushes nonsense messages to the device",
+    hears="what is valid in them; nothing of the rest",
     retried="nothing",
     kept="the channel: the next message is said",
 )

@@ -91,10 +91,10 @@ def judged(answer: httpx.Response) -> int:
 
 
 @fault(
-    "programs send the HTTP interface bodies that make no sense",
-    hears="nothing; what makes sense all the same is done",
-    retried="nothing: each is told in one sentence what was wrong",
-    kept="everything; the wake word is heard while and after",
+    "programs send nonsense bodies to the HTTP interface",
+    hears="nothing; whatever is valid is carried out",
+    retried="nothing: each gets one sentence that says what was wrong",
+    kept="everything; the wake word is heard during and after it",
 )
 async def test_odd_bodies_over_http(tmp_path: Path, office: Path) -> None:
     chance, count = Random(1), so_many(480, 12_000)
@@ -130,7 +130,7 @@ async def _posted(
 
 
 @fault(
-    "agents send the MCP interface messages that make no sense",
+    "agents send nonsense messages to the MCP interface",
     hears="nothing",
     retried="nothing: each gets an error",
     kept="everything",
@@ -191,10 +191,10 @@ def _addresses(chance: Random) -> tuple[str, dict[str, str]]:
 
 
 @fault(
-    "somebody sends the HTTP port bytes that are no requests, and requests to odd addresses",
+    ("the HTTP port receives bytes that are no requests, and requests to odd addresses"),
     hears="nothing",
     retried="nothing: it is answered, or the connection is closed",
-    kept="everything; no file but the console's own is given out",
+    kept="everything; only the console's own files are served",
 )
 async def test_bytes_that_are_no_requests(tmp_path: Path) -> None:
     chance, count = Random(3), so_many(600, 20_000)

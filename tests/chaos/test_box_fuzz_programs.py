@@ -47,10 +47,10 @@ PAYLOADS: tuple[tuple[str, Any], ...] = (
 
 @needs_mosquitto
 @fault(
-    "the broker brings messages that make no sense",
-    hears="nothing; what makes sense all the same is done",
-    retried="nothing: it is left out, and told as an event",
-    kept="everything; messages that make sense are taken as ever",
+    "the broker delivers nonsense messages",
+    hears="nothing; whatever is valid is carried out",
+    retried="nothing: it is ignored, and reported as an event",
+    kept="everything; valid messages are handled as usual",
 )
 async def test_odd_messages_of_the_broker(tmp_path: Path) -> None:
     chance = Random(31)
@@ -92,7 +92,7 @@ async def _listened(client: aiomqtt.Client) -> None:
 
 
 @fault(
-    "a broker speaks no MQTT: packets torn, too long, of no kind",
+    "a broker that doesn't speak MQTT: packets torn, too long, unknown",
     hears="nothing",
     retried="the connection",
     kept="everything",
@@ -151,9 +151,9 @@ def _events(chance: Random) -> bytes:
 
 
 @fault(
-    "somebody sends the Wyoming ports what is no event, too much of it, or reads no answer",
-    hears="nothing; sound and timers that make sense are played",
-    retried="nothing: that connection ends",
+    ("the Wyoming ports receive invalid events, too many, or nobody reads the answers"),
+    hears="nothing; valid sound and timers are played",
+    retried="nothing: that connection is closed",
     kept="the other connections: Home Assistant is answered",
 )
 async def test_odd_events_at_the_wyoming_ports(tmp_path: Path) -> None:

@@ -34,9 +34,9 @@ MOST_BYTES = 60_000_000  # more than before
 LOST = "The connection was lost on the way, so I do not know whether it happened."
 LATE = "There was no answer in time; it may still happen."
 HELD = "t has changed since it was approved, so it is not used until its owner has looked at it."
-UNKNOWN = f"what the model makes of it; it is told: “{LOST}”"
+UNKNOWN = f"what the model makes of this result: “{LOST}”"
 NOT_AGAIN = "nothing: a call that may have run is never sent again"
-KEPT = "the house's command of the same turn; what the server sends too much is thrown away"
+KEPT = "the house's command of the same turn; the excess is discarded"
 
 
 def asked(*calls: Call) -> GeminiSimulator:
@@ -96,7 +96,7 @@ async def listed(hub: McpHub) -> None:
         pytest.param(
             *("notices", Status.UNKNOWN, LOST),
             marks=fault(
-                "a tool server floods with messages that nobody asked for",
+                "a tool server floods Hearth with unrequested messages",
                 hears=UNKNOWN,
                 retried=NOT_AGAIN,
                 kept=KEPT,
@@ -115,17 +115,17 @@ async def listed(hub: McpHub) -> None:
             *("hang-call", Status.TIMEOUT, LATE),
             marks=fault(
                 "a tool server never answers",
-                hears=f"what the model makes of it; it is told: “{LATE}”",
-                retried=f"{NOT_AGAIN}; the program is started anew for the next call",
+                hears=f"what the model makes of this result: “{LATE}”",
+                retried=f"{NOT_AGAIN}; the program is restarted for the next call",
                 kept=KEPT,
             ),
         ),
         pytest.param(
             *("die-call", Status.UNKNOWN, LOST),
             marks=fault(
-                "a tool server dies amid a call",
+                "a tool server dies during a call",
                 hears=UNKNOWN,
-                retried=f"{NOT_AGAIN}; the program is started anew for the next call",
+                retried=f"{NOT_AGAIN}; the program is restarted for the next call",
                 kept=KEPT,
             ),
         ),
@@ -154,8 +154,8 @@ async def test_a_server_goes_wrong_amid_a_call(
 
 
 @fault(
-    "a tool server changes its tools after they were looked at",
-    hears=f"what the model makes of it; it is told: “{HELD}”",
+    "a tool server changes its tools after they were approved",
+    hears=f"what the model makes of this result: “{HELD}”",
     retried="nothing",
     kept="the changed tool is not called; the house's tools are as they were",
 )
@@ -174,7 +174,7 @@ async def test_tools_that_change(tmp_path: Path) -> None:
 
 @fault(
     "a tool server's answer tells the model to unlock the door, and the model obeys",
-    hears="nothing is asked: what is secure is refused in a turn that has read such a text",
+    hears=("nothing is asked: secure calls are refused in a turn that has read such a text"),
     retried="nothing",
     kept="the door stays locked",
 )
@@ -191,10 +191,10 @@ async def test_an_answer_that_gives_orders(tmp_path: Path) -> None:
 
 
 @fault(
-    "a tool server's messages make no sense",
-    hears="nothing, or that nobody knows whether it worked",
-    retried="the program, after a pause that grows",
-    kept="an honest server beside it answers as ever",
+    "a tool server sends nonsense messages",
+    hears="nothing, or that it is unknown whether it worked",
+    retried="the program, after growing pauses",
+    kept="an honest server beside it works as usual",
 )
 async def test_odd_messages_of_a_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(session, "OPEN_S", 3.0)

@@ -29,10 +29,10 @@ AT_ONCE_S = 5.0
 
 
 @fault(
-    "one core, and four other programs that compute on it without end (4x stress)",
-    hears="the command is done and answered aloud, later than usual",
+    "one core, and four other programs that use it all the time (4x stress)",
+    hears="the command is carried out and answered aloud, later than usual",
     retried="nothing",
-    kept="everything; no sound is lost on the way to the recogniser",
+    kept="everything; no sound is lost before the recogniser",
 )
 async def test_a_slow_processor(tmp_path: Path, timer: Path, office: Path) -> None:
     core = max(os.sched_getaffinity(0))
@@ -48,8 +48,8 @@ async def test_a_slow_processor(tmp_path: Path, timer: Path, office: Path) -> No
 
 @needs_memory_limits
 @fault(
-    "memory runs short, and Linux ends the neighbour that takes it",
-    hears="nothing; commands are done and answered",
+    "memory runs short, and Linux kills the program that takes it",
+    hears="nothing; commands work",
     retried="nothing",
     kept="everything: the process is the same",
 )
@@ -86,8 +86,8 @@ async def _take_all(limited: Memory) -> None:
 @needs_memory_limits
 @fault(
     "memory runs out, and Linux kills Hearth",
-    hears="nothing until it is started again, as systemd does at once",
-    retried="what was announced and not begun",
+    hears="nothing until systemd restarts it, immediately",
+    retried="announcements that hadn't begun",
     kept="timers, announcements, every turn that was answered; no call is sent again",
 )
 async def test_killed_for_want_of_memory(tmp_path: Path) -> None:
@@ -121,10 +121,10 @@ async def _announce(box: Daemon, *texts: str) -> None:
 
 
 @fault(
-    "no more files may be opened",
-    hears="what this machine does by itself: timers; the wake word is heard",
-    retried="connections, each by itself",
-    kept="everything; once files may be opened again all is as before",
+    "no more files can be opened",
+    hears="what this machine does alone: timers; the wake word is heard",
+    retried="each connection separately",
+    kept="everything; once files can be opened again, all is as before",
 )
 async def test_no_more_files(tmp_path: Path, timer: Path, office: Path) -> None:
     async with listener(tmp_path) as box:
@@ -148,9 +148,9 @@ async def test_no_more_files(tmp_path: Path, timer: Path, office: Path) -> None:
 
 @fault(
     "the whole process stands still for a while (a frozen machine, a suspended laptop)",
-    hears="nothing meanwhile; a timer that was due rings at once afterwards",
-    retried="the connections that have died of it",
-    kept="everything; who speaks afterwards is heard",
+    hears="nothing meanwhile; a timer that was due rings immediately afterwards",
+    retried="the connections that died of it",
+    kept="everything; people who speak afterwards are heard",
 )
 async def test_it_stood_still(tmp_path: Path, office: Path) -> None:
     async with (

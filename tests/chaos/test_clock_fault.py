@@ -45,9 +45,11 @@ async def wall(folder: Path, timer: Path) -> AsyncIterator[Wall]:
 
 @fault(
     "the clock is set back by a day",
-    hears="nothing; a timer counts the time that passes. Told: “The machine's clock was set back "
-    "by 24 hours, and nobody keeps it right: alarms come by the new time; …”, until it is right "
-    "again or the network keeps it",
+    hears=(
+        "nothing; a timer counts the time that passes. Reported: “The machine's "
+        "clock was set back by 24 hours, and nobody keeps it right: alarms come "
+        "by the new time; …”, until it is right again or synchronised"
+    ),
     retried="nothing",
     kept="everything",
 )
@@ -68,8 +70,8 @@ async def test_the_clock_is_set_back_by_a_day(tmp_path: Path, office: Path, time
 
 @fault(
     "the clock is set ahead by a day, over an alarm",
-    hears="the alarm, once, and since when it is due; a timer counts the time that passes",
-    retried="nothing; it rings until somebody speaks to it",
+    hears=("the alarm, once, and when it was due; a timer counts the time that passes"),
+    retried="nothing; it rings until somebody reacts",
     kept="everything",
 )
 @pytest.mark.timeout(300)

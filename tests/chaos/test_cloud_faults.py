@@ -79,10 +79,15 @@ async def stage(folder: Path) -> AsyncIterator[Stage]:
 
 
 @fault(
-    "two seconds there and back to Gemini, and 5 % of the packets lost, in the midst of a talk",
-    hears="the answer, some seconds later; where nothing comes for 6 s, as where Gemini Live falls "
-    "silent",
-    retried="lost packets, by TCP; the turn, by the next brain, as long as nothing was done",
+    (
+        "a round trip of two seconds to Gemini, and 5 % of the packets lost, in "
+        "the middle of a conversation"
+    ),
+    hears=(
+        "the answer, some seconds later; if nothing comes for 6 s, the same as "
+        "when Gemini Live goes silent"
+    ),
+    retried=("lost packets, by TCP; the turn, with the next brain, if nothing was done yet"),
     kept="the whole sentence; the lights are switched once",
 )
 async def test_a_slow_line_to_gemini(tmp_path: Path, office: Path) -> None:
@@ -95,9 +100,9 @@ async def test_a_slow_line_to_gemini(tmp_path: Path, office: Path) -> None:
 
 
 @fault(
-    "two seconds there and back to Gemini, and 5 % of the packets lost, before it is connected",
-    hears="the answer of the next brain, after the 5 s that connecting may take",
-    retried="the turn, by the next brain, with the same sound",
+    ("a round trip of two seconds to Gemini, and 5 % of the packets lost, before it is connected"),
+    hears="the answer of the next brain, after 5 s, the timeout for connecting",
+    retried="the turn, with the next brain and the same sound",
     kept="the whole sentence; the lights are switched once",
 )
 async def test_connecting_over_a_slow_line(tmp_path: Path, office: Path) -> None:
@@ -151,11 +156,11 @@ async def _becomes(box: Daemon, made: Cable, *, away: bool) -> None:
 
 
 @fault(
-    "the network is lost: the cable is pulled, and put in again",
-    hears=f"once: “{BY_ITSELF}”; timers and the like work; of the house: “{HOUSE_AWAY}”; later, "
+    "the network is lost: the cable is unplugged and plugged in again",
+    hears=f"once: “{BY_ITSELF}”; timers and the like work; about the house: “{HOUSE_AWAY}”; later, "
     f"once: “{BACK}”",
-    retried="the house every 5 s at the latest; Gemini after 30 s, doubling up to 10 min",
-    kept="each sentence: it is heard once more by the device",
+    retried="the house at least every 5 s; Gemini after 30 s, doubling up to 10 min",
+    kept="each sentence: the device recognises it again",
 )
 @needs_root
 async def test_the_cable_is_pulled(tmp_path: Path, office: Path, timer: Path) -> None:
@@ -187,8 +192,8 @@ async def _served_by_gemini(on: Stage, office: Path) -> None:
 
 @fault(
     "the network comes and goes (flapping), two seconds each, with Gemini and the house behind it",
-    hears="an answer to each sentence: what is true of that moment",
-    retried="the connections; a turn as long as nothing was done in it; no call",
+    hears="an answer to each sentence: what is true at that moment",
+    retried="the connections; a turn in which nothing was done yet; no call",
     kept="each sentence",
 )
 @needs_root

@@ -17,16 +17,18 @@ from tests.chaos.disks import failing_disk, fill, make_room, needs_root, run, sm
 from tests.chaos.faults import fault
 from tests.chaos.served import served, written
 
-KEPT = "the turns that were written before; a timer that runs goes on"
+KEPT = "earlier turns; a running timer goes on"
 NOT_SET = "The timers cannot be read or kept right now, so nothing was changed."
 pytestmark = [pytest.mark.faults, pytest.mark.timeout(240)]
 
 
 @fault(
     "the disk is full",
-    hears="commands are done and answered as ever; of a new timer: “The timers cannot be read or "
-    "kept right now, so nothing was changed.” Told, once: “The disk of … is full: nothing is"
-    " written down; free some space there.”",
+    hears=(
+        "commands work as usual; about a new timer: “The timers cannot be read or"
+        " kept right now, so nothing was changed.” Reported, once: “The disk of …"
+        " is full: nothing is written down; free some space there.”"
+    ),
     retried="writing, with each turn and every 30 s",
     kept=KEPT,
 )
@@ -54,9 +56,11 @@ async def test_a_full_disk(tmp_path: Path, office: Path) -> None:
 
 
 @fault(
-    "the disk turns read-only, while it runs or before it starts",
-    hears="as where it is full. Told: “The disk of … is read-only: nothing is written down; mount "
-    "it to be written, …”",
+    "the disk becomes read-only, during operation or before the start",
+    hears=(
+        "as when it is full. Reported: “The disk of … is read-only: nothing is "
+        "written down; mount it to be written, …”"
+    ),
     retried="writing, with each turn and every 30 s",
     kept=KEPT,
 )
@@ -85,11 +89,13 @@ async def test_a_disk_that_turns_read_only(tmp_path: Path, office: Path) -> None
 
 
 @fault(
-    "the database is damaged when it starts",
-    hears="nothing. Told in the log: “… was damaged; it is kept as …”",
+    "the database is damaged at the start",
+    hears="nothing. In the log: “… was damaged; it is kept as …”",
     retried="nothing",
-    kept="the damaged file beside the fresh one; out of it timers, memories, announcements and "
-    "small settings, as far as they can be read",
+    kept=(
+        "the damaged file beside the new one; readable timers, memories, "
+        "announcements and small settings from it"
+    ),
 )
 async def test_a_database_that_was_damaged_before(tmp_path: Path, office: Path) -> None:
     async with listener(tmp_path) as box:
@@ -108,11 +114,13 @@ async def test_a_database_that_was_damaged_before(tmp_path: Path, office: Path) 
 
 
 @fault(
-    "the database is damaged while it runs",
-    hears="nothing. Told as above; found by the next reading, or by the reading of the whole file "
-    "20 s after the start and every 6 h",
-    retried="the piece of work that met it, once",
-    kept="as above, and the timers that are in memory",
+    "the database is damaged during operation",
+    hears=(
+        "nothing. Reported as above; found when it is next read, or by the full "
+        "check 20 s after the start and every 6 h"
+    ),
+    retried="the operation that found it, once",
+    kept="as above, and timers in memory",
 )
 async def test_a_database_that_is_damaged_while_it_runs(tmp_path: Path, office: Path) -> None:
     async with listener(tmp_path) as box:

@@ -26,8 +26,8 @@ BLIND = "I asked, but I cannot see whether it happened."
 UNKNOWN = "I do not know whether that worked for the shopping list."
 TIMEOUT = "The house did not answer in time; look at the shopping list."
 NEVER = "nothing: a call is never sent again"
-BY_ITSELF = "the connection, every 5 s at the latest; it comes back by itself"
-PICTURE = "the house's last picture"
+BY_ITSELF = "the connection, at least every 5 s; it comes back by itself"
+PICTURE = "the last picture of the house"
 # Seconds that these may take; some ten of them are for a busy machine.
 BACK_S = 20.0  # until it is connected again: a pause of 5 s at most, and the connecting
 NOTICED_S = 20.0  # a connection that is dead without a word: a ping every 4 s, and 5 s to answer it
@@ -112,7 +112,7 @@ async def stage(folder: Path, office: Path) -> AsyncIterator[Stage]:
 
 @fault(
     "Home Assistant dies and comes back",
-    hears=f"timers and the like work; of the house: “{AWAY}”",
+    hears=f"timers and the like work; about the house: “{AWAY}”",
     retried=BY_ITSELF,
     kept=PICTURE,
 )
@@ -127,8 +127,8 @@ async def test_the_house_dies_and_comes_back(tmp_path: Path, office: Path, timer
 
 
 @fault(
-    "the websocket of Home Assistant is dead, all else works",
-    hears=f"“{BLIND}”; the command is done",
+    "Home Assistant's websocket is dead, everything else works",
+    hears=f"“{BLIND}”; the command is carried out",
     retried=BY_ITSELF,
     kept=PICTURE,
 )
@@ -144,9 +144,9 @@ async def test_the_websocket_alone_is_dead(tmp_path: Path, office: Path) -> None
 
 
 @fault(
-    "the websocket of Home Assistant falls silent without being closed",
-    hears=f"at first “{STILL} …”, then “{BLIND}”; the command is done",
-    retried="found within 10 s by a ping; then the connection, every 5 s at the latest",
+    "Home Assistant's websocket goes silent without being closed",
+    hears=f"at first “{STILL} …”, then “{BLIND}”; the command is carried out",
+    retried="found within 10 s by a ping; then the connection, at least every 5 s",
     kept=PICTURE,
 )
 async def test_the_websocket_falls_silent(tmp_path: Path, office: Path) -> None:
@@ -163,8 +163,10 @@ async def test_the_websocket_falls_silent(tmp_path: Path, office: Path) -> None:
 
 @fault(
     "Home Assistant refuses the token (401) while Hearth runs",
-    hears=f"timers and the like work; of the house: “{AWAY}”",
-    retried="the websocket and the tools, once a minute each: Home Assistant logs every attempt",
+    hears=f"timers and the like work; about the house: “{AWAY}”",
+    retried=(
+        "the websocket and the tools, once a minute each, because Home Assistant logs every attempt"
+    ),
     kept=PICTURE,
 )
 @pytest.mark.timeout(300)
@@ -186,7 +188,7 @@ async def test_the_token_is_refused(tmp_path: Path, office: Path, timer: Path) -
 
 @fault(
     "Home Assistant answers everything with status 500",
-    hears=f"timers and the like work; of the house: “{AWAY}”",
+    hears=f"timers and the like work; about the house: “{AWAY}”",
     retried=BY_ITSELF,
     kept=PICTURE,
 )
@@ -201,10 +203,10 @@ async def test_it_answers_with_500(tmp_path: Path, office: Path, timer: Path) ->
 
 
 @fault(
-    "a call is run by the house and answered with status 500",
+    "the house runs a call and answers with status 500",
     hears=f"“{UNKNOWN}”",
     retried=NEVER,
-    kept="the call stands in the journal as `unknown`",
+    kept="the call is in the journal as `unknown`",
 )
 async def test_a_call_that_is_run_and_answered_with_500(tmp_path: Path, office: Path) -> None:
     async with stage(tmp_path, office) as on:
@@ -218,7 +220,7 @@ async def test_a_call_that_is_run_and_answered_with_500(tmp_path: Path, office: 
     "the connection breaks between a call and its answer",
     hears=f"“{UNKNOWN}”",
     retried=NEVER,
-    kept="the call stands in the journal as `unknown`",
+    kept="the call is in the journal as `unknown`",
 )
 async def test_the_answer_of_a_call_is_lost(tmp_path: Path, office: Path) -> None:
     async with stage(tmp_path, office) as on:
@@ -236,7 +238,7 @@ async def test_the_answer_of_a_call_is_lost(tmp_path: Path, office: Path) -> Non
     "the house runs a call and never answers",
     hears=f"after 10 s: “{TIMEOUT}”",
     retried=NEVER,
-    kept="the call stands in the journal as `timeout`",
+    kept="the call is in the journal as `timeout`",
 )
 async def test_a_call_is_never_answered(tmp_path: Path, office: Path) -> None:
     async with stage(tmp_path, office) as on:
@@ -247,8 +249,8 @@ async def test_a_call_is_never_answered(tmp_path: Path, office: Path) -> None:
 
 
 @fault(
-    "two seconds there and back to the house, and 5 % of the packets lost",
-    hears="the answer, some seconds later; after 10 s, that nobody knows whether it was done",
+    "a round trip of two seconds to the house, and 5 % of the packets lost",
+    hears=("the answer, some seconds later; after 10 s, that it is unknown whether it was done"),
     retried="lost packets, by TCP; no call",
     kept="everything",
 )
@@ -263,8 +265,8 @@ async def test_a_slow_line_that_loses_packets(tmp_path: Path, office: Path) -> N
 
 @fault(
     "the network comes and goes (flapping), each time for a second",
-    hears=f"the answer, or “{AWAY}”, or “{UNKNOWN}”: what is true of that moment",
-    retried="the connection, and what only looks; no call",
+    hears=f"the answer, or “{AWAY}”, or “{UNKNOWN}”: what is true at that moment",
+    retried="the connection, and read-only requests; no call",
     kept="everything",
 )
 async def test_the_network_comes_and_goes(tmp_path: Path, office: Path) -> None:
@@ -298,9 +300,10 @@ async def _for_a_second(over: asyncio.Event) -> None:
 
 
 @fault(
-    "Home Assistant falls silent: nothing is refused, nothing comes back",
-    hears="timers and the like work, the first 10 s late, others 6 s at most; of the house: "
-    f"“{AWAY}”",
+    "Home Assistant goes silent: nothing is refused, nothing comes back",
+    hears=(
+        "timers and the like work, the first one 10 s late, others at most 6 s; of the house: “"
+    ),
     retried=BY_ITSELF,
     kept=PICTURE,
 )

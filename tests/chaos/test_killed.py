@@ -45,8 +45,8 @@ class Told:
 
 @fault(
     "the process is killed in the middle of work, again and again",
-    hears="nothing; what was announced and not begun is said after the start",
-    retried="nothing: no call is ever sent again; the one under way reads `unknown`",
+    hears="nothing; announcements that hadn't begun is said after the start",
+    retried="nothing: no call is ever sent again; a call under way is `unknown`",
     kept="timers, announcements, every turn that was answered",
 )
 @pytest.mark.timeout(90 + 20 * KILLS)

@@ -111,17 +111,17 @@ CONNECTING = [
         retried=f"connecting, once, while the person speaks; then {NEXT}",
     ),
     *rows(
-        "Gemini Live: the connection breaks within the set-up",
+        "Gemini Live: the connection breaks during the set-up",
         replace(SERVES, openings=[Opening(drop=True)]),
         retried="connecting, once",
     ),
     *rows(
-        "Gemini Live: 1011 in place of the set-up",
+        "Gemini Live: 1011 instead of the set-up",
         replace(SERVES, openings=[Opening(refuse=INTERNAL)]),
         retried="connecting, once",
     ),
     *rows(
-        "Gemini Live: 1007 or 1008 in place of the set-up",
+        "Gemini Live: 1007 or 1008 instead of the set-up",
         replace(BY_ONCE, opening=Opening(refuse=INVALID)),
         replace(BY_ONCE, opening=Opening(refuse=NOT_ALLOWED)),
         retried=NEXT,
@@ -134,10 +134,10 @@ CONNECTING = [
     *rows(
         "Gemini Live takes 3 s to connect",
         replace(SERVES, openings=[Opening(delay_s=3.0)]),
-        retried="nothing: what is said meanwhile is kept and sent at once",
+        retried="nothing: what is said meanwhile is kept and then sent",
     ),
     *rows(
-        "the key of Gemini is refused",
+        "Gemini's key is refused",
         Break(
             refusals=["1007 API key", "1007 API key", "400 API key"],
             key="another-key",
@@ -171,7 +171,7 @@ SPEAKING = [
     *rows(
         "Gemini Live breaks twice while the person speaks",
         replace(BY_ONCE, turns=[Turn("audio", during=[Drop()], cut=None)] * 2),
-        retried=f"{AGAIN}; then by the next brain",
+        retried=f"{AGAIN}; then with the next brain",
     ),
     *rows(
         "Gemini Live closes with 1007 or 1008 while the person speaks",
@@ -184,7 +184,7 @@ SPEAKING = [
     *rows("Gemini Live breaks after the sentence, before any sign", *both(then=SERVES)),
     *rows("Gemini Live breaks after it has heard, before a call", *both(HEARD, then=SERVES)),
     *rows(
-        "Gemini Live breaks amid the answer, before anything was done",
+        "Gemini Live breaks during the answer, before anything was done",
         *both(HEARD, Say("It is"), then=SERVES),
     ),
     *rows(
@@ -210,21 +210,21 @@ DOING = [
         kept=TOLD,
     ),
     *rows(
-        "Gemini Live breaks amid the answer, after a deed",
+        "Gemini Live breaks during the answer, after a change",
         *both(HEARD, ON, Say("The office"), then=IS_LOST),
         hears=f"“{LOST}”",
         retried=NEVER,
         kept=TOLD,
     ),
     *rows(
-        "Gemini Live takes a call back while it runs",
+        "Gemini Live cancels a call while it runs",
         Break(
             [Turn("audio", [HEARD, CALLED, Cancel(), Say("I leave it."), Done()])],
             words="I leave it.",
             later=HAD_STARTED,
         ),
         hears="the answer",
-        retried="nothing: what had started runs to its end, and is not done again",
+        retried="nothing: a started call runs to its end, and isn't repeated",
         kept=TOLD,
     ),
     *rows(
@@ -240,7 +240,7 @@ DOING = [
     *rows(
         "Gemini Live breaks after the whole answer",
         Break([Turn("audio", [*SERVED, Drop()], cut=None)]),
-        retried="nothing: that is no fault",
+        retried="nothing: that isn't a fault",
     ),
 ]
 

@@ -41,13 +41,13 @@ pytestmark = pytest.mark.faults
 
 NOT_IN_TIME = "Gemini did not answer in time, so I answer by myself for now."
 before_a_deed = fault(
-    "Gemini Live falls silent for ever, before anything was done",
+    "Gemini Live goes silent, before anything was done",
     hears=f"after 6 to 10 s {ANSWER}",
     retried=NEXT,
     kept=WHOLE,
 )
 after_a_deed = fault(
-    "Gemini Live falls silent for ever, after a deed",
+    "Gemini Live goes silent, after a change",
     hears=f"after 6 to 10 s: “{LOST}”",
     retried=NEVER,
     kept=TOLD,
@@ -84,9 +84,9 @@ async def test_it_falls_silent(
 
 
 @fault(
-    "all of Gemini falls silent for ever, live and by REST",
+    "all of Gemini goes silent, live and by REST",
     hears=f"“{NOT_IN_TIME}”, and the answer",
-    retried="the turn, by the next brain, and by this machine at last",
+    retried="the turn, with the next brain, and finally on this machine",
     kept=WHOLE,
 )
 async def test_all_of_it_falls_silent(tmp_path: Path, office: Path) -> None:
@@ -112,8 +112,8 @@ def talked_to_twice(*openings: Opening) -> GeminiSimulator:
 @fault(
     "Gemini Live breaks between two turns",
     hears=ANSWER,
-    retried="connecting, at the next wake word; the talk is resumed by its handle",
-    kept="what was talked about",
+    retried=("connecting, at the next wake word; the conversation is resumed by its handle"),
+    kept="the conversation",
 )
 async def test_between_two_turns(tmp_path: Path, office: Path) -> None:
     service = talked_to_twice(Opening(), Opening())
@@ -126,10 +126,10 @@ async def test_between_two_turns(tmp_path: Path, office: Path) -> None:
 
 
 @fault(
-    "Gemini Live has forgotten the talk (its handle is refused)",
+    "Gemini Live has forgotten the conversation (its handle is refused)",
     hears=ANSWER,
     retried="connecting, once, without the handle",
-    kept="what was talked about: the new session is told of it",
+    kept="the conversation: the new session gets it as text",
 )
 async def test_a_handle_that_is_refused(tmp_path: Path, office: Path) -> None:
     service = talked_to_twice(Opening(), Opening(refuse_handle=True))
@@ -143,7 +143,7 @@ async def test_a_handle_that_is_refused(tmp_path: Path, office: Path) -> None:
 
 
 @fault(
-    "the deadline that Gemini Live announced (GoAway) passes within the answer",
+    ("the deadline that Gemini Live announced (GoAway) passes during the answer"),
     hears=ANSWER,
     retried=AGAIN,
     kept=WHOLE,

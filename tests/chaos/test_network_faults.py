@@ -29,13 +29,18 @@ STOPS_S = 5.0
 
 
 @fault(
-    "the name of Home Assistant does not resolve, its name server is silent",
-    hears="timers and the like work; of the house: “I cannot reach Home Assistant at the moment.” "
-    "Told: “No name server tells where '…' is: check the network's DNS, or write the host's "
-    "IP address into home_assistant.url.”",
-    retried="the connection, every 5 s at the latest; it comes back by itself. A connection that "
-    "stands stays, and commands go through it",
-    kept="the house's last picture",
+    ("the name of Home Assistant doesn't resolve, and the name server doesn't answer"),
+    hears=(
+        "timers and the like work; about the house: “I cannot reach Home "
+        "Assistant at the moment.” Reported: “No name server tells where '…' is: "
+        "check the network's DNS, or write the host's IP address into "
+        "home_assistant.url.”"
+    ),
+    retried=(
+        "the connection, at least every 5 s; it comes back by itself. An open "
+        "connection stays, and commands go through it"
+    ),
+    kept="the last picture of the house",
 )
 @needs_root
 async def test_the_name_of_the_house_does_not_resolve(
@@ -68,11 +73,13 @@ async def test_the_name_of_the_house_does_not_resolve(
 
 
 @fault(
-    "the name of Gemini does not resolve",
-    hears="once: “I cannot reach Gemini, so I answer by myself for now.”, then the command is done"
-    " by the next brain",
+    "the name of Gemini doesn't resolve",
+    hears=(
+        "once: “I cannot reach Gemini, so I answer by myself for now.”, then the "
+        "command is carried out by the next brain"
+    ),
     retried="after two failures it rests for 30 s, doubling up to 10 min",
-    kept="the sentence: it is heard once more by the device",
+    kept="the sentence: the device recognises it again",
 )
 @needs_root
 async def test_the_name_of_gemini_does_not_resolve(tmp_path: Path, office: Path) -> None:
@@ -90,11 +97,14 @@ async def test_the_name_of_gemini_does_not_resolve(tmp_path: Path, office: Path)
 
 @fault(
     "the certificate of Home Assistant has expired",
-    hears="timers and the like work; of the house: “I cannot reach Home Assistant at the moment.” "
-    "Told, by `hearth doctor` too: “The certificate of … has expired: renew it in Home "
-    "Assistant, or set this device's date if that is wrong.”",
-    retried="the connection; a renewed certificate is taken by itself",
-    kept="the house's last picture",
+    hears=(
+        "timers and the like work; about the house: “I cannot reach Home "
+        "Assistant at the moment.” Reported, also by `hearth doctor`: “The "
+        "certificate of … has expired: renew it in Home Assistant, or set this "
+        "device's date if that is wrong.”"
+    ),
+    retried="the connection; a renewed certificate is used automatically",
+    kept="the last picture of the house",
 )
 async def test_the_certificate_of_the_house_has_expired(
     tmp_path: Path, office: Path, timer: Path
@@ -130,11 +140,14 @@ async def test_the_certificate_of_the_house_has_expired(
 
 @fault(
     "the certificate of Gemini's address has expired",
-    hears="once: “I cannot reach Gemini, so I answer by myself for now.”, then the command is done"
-    " by the next brain. Told in the log: “The certificate of Gemini's address is not valid "
-    "at this device's date and time: check them; …”",
-    retried="as where its name does not resolve",
-    kept="the sentence: it is heard once more by the device",
+    hears=(
+        "once: “I cannot reach Gemini, so I answer by myself for now.”, then the "
+        "command is carried out by the next brain. In the log: “The certificate "
+        "of Gemini's address is not valid at this device's date and time: check "
+        "them; …”"
+    ),
+    retried="as when its name doesn't resolve",
+    kept="the sentence: the device recognises it again",
 )
 async def test_the_certificate_of_gemini_has_expired(tmp_path: Path, office: Path) -> None:
     certificate = make_certificate(tmp_path / "tls", expired=True)

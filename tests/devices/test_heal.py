@@ -34,9 +34,9 @@ async def settled() -> tuple[int, int]:
 
 @fault(
     "the microphone is unplugged, suspended, or taken over by another source, again and again",
-    hears="nothing; whoever speaks is heard again within 3 s after it is back",
-    retried="the microphone, at once when the server tells of it, else up to every 2 s",
-    kept="open files and threads do not grow with it",
+    hears="nothing; people are heard again within 3 s of its return",
+    retried=("the microphone, immediately if the server reports it, otherwise up to every 2 s"),
+    kept="open files and threads don't grow with it",
 )
 async def test_it_heals_without_a_leak() -> None:
     took: dict[str, list[float]] = {trouble.name: [] for trouble in TROUBLES}

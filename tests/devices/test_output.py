@@ -230,10 +230,10 @@ async def load_speaker() -> None:
 
 
 @fault(
-    "the loudspeaker goes in the middle of a sentence, and is back within 3 s",
+    ("the loudspeaker disappears in the middle of a sentence, and is back within 3 s"),
     hears="the rest of the sentence, from where it stopped",
     retried="the loudspeaker, for 3 s",
-    kept="what was not said yet; nothing is said twice",
+    kept="what wasn't said yet; nothing is said twice",
 )
 @again_when_busy
 async def test_a_sentence_goes_on_where_it_stopped_when_its_sink_comes_back(

@@ -18,10 +18,10 @@ WITHIN_S = 3.0
 
 
 @fault(
-    "the sound server is away at the start, comes, is killed, and comes back",
-    hears="nothing meanwhile; commands again within 3 s after it is back",
-    retried="the microphone, at once when the server tells of itself, else up to every 2 s",
-    kept="the process; that nobody can be heard stands in its state meanwhile (`degraded`)",
+    ("the sound server is missing at the start, comes, is killed, and comes back"),
+    hears="nothing meanwhile; commands work again within 3 s of its return",
+    retried=("the microphone, immediately if the server reports itself, otherwise up to every 2 s"),
+    kept="the process; meanwhile its state says that it can't hear (`degraded`)",
 )
 async def test_it_starts_without_a_sound_server_and_outlives_one(
     command: Path, tmp_path: Path

@@ -57,7 +57,7 @@ async def unplugged() -> AsyncIterator[None]:
 @fault(
     "the microphone is unplugged in the middle of a sentence",
     hears=f"“{LOST}”; a rising tone when it is back",
-    retried="the microphone, at once when the server tells of it, else up to every 2 s",
+    retried=("the microphone, immediately if the server reports it, otherwise up to every 2 s"),
     kept="half a sentence is not acted on; the next one is heard",
 )
 async def test_it_goes_amid_a_sentence(long_sentence: Path, command: Path, tmp_path: Path) -> None:

@@ -58,10 +58,13 @@ async def _states(client: httpx.AsyncClient) -> AsyncGenerator[dict[str, Any], N
 
 
 @fault(
-    "the loudspeaker goes while nothing is said, and comes back",
-    hears="nothing old afterwards",
-    retried="the loudspeaker, as soon as the server tells of it",
-    kept="the microphone listens on; a sentence with its name stands in the state meanwhile",
+    "the loudspeaker disappears while nothing is said, and comes back",
+    hears="nothing outdated afterwards",
+    retried="the loudspeaker, as soon as the server reports it",
+    kept=(
+        "the microphone keeps listening; meanwhile the state has a sentence with "
+        "the loudspeaker's name"
+    ),
 )
 async def test_a_loudspeaker_that_goes_and_comes_is_told(tmp_path: Path) -> None:
     module = await pactl(*LOAD)

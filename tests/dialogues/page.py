@@ -26,52 +26,52 @@ FLOORS: Mapping[tuple[str, Way], int] = {
 HEAD = """\
 # A day in the life
 
-{count} scripted dialogues of a household's day, half of them in Spanish, held with a whole Hearth
-on the embedded house: through each rung of the ladder alone, spoken and typed. Among them are
-corrections, doors that are asked about, noise and a second talker.
+{count} scripted dialogues of a household's day, half of them in Spanish, with a whole Hearth in the
+embedded house: with each brain alone, spoken and typed. They include corrections, doors that need
+confirmation, noise and a second talker.
 
-    python -m tests.dialogues                 # all of it, some ten minutes; writes this page
+    python -m tests.dialogues                 # everything, about ten minutes; writes this page
     python -m tests.dialogues --rung offline --language es --name garaje
 
-This page is written by that program, on {machine}.
+That program generated this page on {machine}.
 
 """
 
 MEANING = """\
-## What the words mean
+## Meaning
 
-- **right**: the house shows just what was wished and nothing else, or the question is answered, or
-  it is asked about where that is right.
-- **asked**: nothing was done, and the person was asked or told why not.
-- **silent**: nothing was done, and nothing was understood, or the wake word was not heard. Where a
-  correction was not understood, what was first asked for stays done.
-- **wrong**: something else was done, a part of it, or something untrue was said.
-- **opened**: a door stands open that nobody wished open. The program ends with 1 where there is
-  one, where a dialogue on which safety hangs went wrong, or where far fewer go right than here.
+- **right**: the house changed exactly as requested, or the question was answered, or Hearth asked
+  where it should.
+- **asked**: nothing was done, and the person was asked or heard why not.
+- **silent**: nothing was done and nothing understood, or the wake word wasn't heard. If a
+correction wasn't understood, the original request stays done.
+- **wrong**: something else was done, or only a part, or something untrue was said.
+- **opened**: a door is open against everyone's wish. The program exits with 1 if there is one, if a
+  dialogue about safety went wrong, or if far fewer go right than here.
 
 ## What is simulated
 
-- The speech is made: flite in English, espeak-ng in Spanish, where flite says the wake word. Noise
-  is added ("pink 15" is pink noise 15 dB below the speech), as is a second voice.
+- The speech is synthetic: flite in English, espeak-ng in Spanish, where flite says the wake word.
+  Noise is added ("pink 15" is pink noise 15 dB below the speech), and so is a second voice.
 - Gemini is [simulated](../simulated-gemini.md), and its model understands every word that reaches
-  it whole: it shows whether the words arrive and what becomes of the calls, **not how well Gemini
-  understands**. For that there is [`hearth eval`](../eval.md). It says "Done." whatever came of its
-  calls. In the dialogues named "the model errs" it calls for something that nobody asked for; asked
-  about and refused is then the best that can come of it.
-- `home-assistant`: the embedded house has no engine and no recogniser. Here it has one made of the
-  same parser and sentences as Home Assistant's, and a recogniser that hears every whole word. With
-  the real ones there are tests of its own (`make test-home-assistant`).
-- `offline` is the real one. By ear it knows English alone, so that spoken Spanish is silent there,
-  and the person is told so; right are those that want nothing to happen.
-- What is secure needs a yes in both ears, the service's and the device's. In noise the device often
-  hears none, so that an English yes to a door is not enough there.
-- `gemini-once` tells no transcript. Where the device does not hear the language either, a spoken
-  yes is nobody's yes: spoken Spanish questions stay unanswered there.
+  it completely. This shows whether words arrive and what happens to calls, **not how well Gemini
+  understands**; [`hearth eval`](../eval.md) measures that. It says "Done." whatever its calls did.
+  In the dialogues named "the model errs" it makes a call that wasn't requested; the best outcome is
+  then that Hearth asks and gets a no.
+- `home-assistant`: the embedded house has no engine and no recogniser. Here it has one made from
+the same parser and sentences as Home Assistant's, and a recogniser that hears every whole word.
+There are separate tests with the real ones (`make test-home-assistant`).
+- `offline` is the real one. It recognises English only, so spoken Spanish stays silent, and Hearth
+  says so; only dialogues in which nothing should happen are right.
+- A secure call needs a yes from both recognisers, the service's and the device's. In noise the
+  device often hears none, so an English yes to a door isn't enough there.
+- `gemini-once` provides no transcript. If the device doesn't know the language either, a spoken yes
+  doesn't count: spoken Spanish questions stay unanswered there.
 
 """
 
 UNHEARD = """\
-Without what is spoken in Spanish to `offline`, which hears English alone.
+Without spoken Spanish to `offline`, which recognises English only.
 
 """
 
@@ -79,12 +79,12 @@ Without what is spoken in Spanish to `offline`, which hears English alone.
 def page(dialogues: Sequence[Dialogue], results: Sequence[Result], machine: str) -> str:
     """The whole document."""
     parts = [HEAD.format(count=len(dialogues), machine=machine)]
-    parts.append("## By rung\n\n" + _table(results, _by_rung, ("rung", "language", "")) + "\n\n")
-    parts.append("## By what makes it hard\n\nSpoken, all rungs but `offline` in Spanish.\n\n")
+    parts.append("## By brain\n\n" + _table(results, _by_rung, ("brain", "language", "")) + "\n\n")
+    parts.append("## By difficulty\n\nSpoken, all brains except `offline` in Spanish.\n\n")
     heard = [one for one in results if one.way == "spoken" and not _deaf(one)]
     parts.append(_table(heard, _by_sort, ("", "language")) + "\n\n")
     parts.append(MEANING)
-    parts.append("## What did not go right\n\n" + UNHEARD)
+    parts.append("## What went wrong\n\n" + UNHEARD)
     for (rung, way), some in _grouped(results, lambda one: (one.rung, one.way)):
         rows = [one for one in some if one.outcome is not Outcome.RIGHT and not _deaf(one)]
         if rows:

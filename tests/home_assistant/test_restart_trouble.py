@@ -24,9 +24,9 @@ async def ask(box: OpenBox, text: str) -> FinishedTurn:
 
 
 @fault(
-    "commands while a real Home Assistant is started again",
-    hears=f"“{AWAY}” as long as it is away; then commands are done as ever",
-    retried="the connection, every 5 s at the latest; no call",
+    "commands while a real Home Assistant is restarted",
+    hears=f"“{AWAY}” while it is unreachable; then commands work as usual",
+    retried="the connection, at least every 5 s; no call",
     kept="everything",
 )
 async def test_commands_while_it_is_started_again(
