@@ -62,7 +62,7 @@ PEERS = (
         "1.8.9",
         "filter_emoji(filter_markdown(text))",
         "the filters that a session has by default. They take out Markdown and emoji in any "
-        "language; tables they leave. Numbers are not their affair: they are left to the voice.",
+        "language, and leave tables. Numbers are left to the voice.",
         None,
     ),
 )

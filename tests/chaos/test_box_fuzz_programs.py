@@ -151,7 +151,8 @@ def _events(chance: Random) -> bytes:
 
 
 @fault(
-    ("the Wyoming ports receive invalid events, too many, or nobody reads the answers"),
+    "the Wyoming ports receive invalid events, too many of them, or from clients that read no "
+    "answers",
     hears="nothing; valid sound and timers are played",
     retried="nothing: that connection is closed",
     kept="the other connections: Home Assistant is answered",

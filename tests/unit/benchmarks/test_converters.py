@@ -138,6 +138,6 @@ def test_the_report_sets_ours_beside_each_peer(monkeypatch: pytest.MonkeyPatch) 
     assert crash.theirs.p50 == 1
     slower = lines["a menu of 16 tools", "peer 1.0"]
     assert slower.ratio == 2.5
-    assert slower.remark.startswith("0.5 ms of ours is Hearth's own")
+    assert slower.remark.startswith("0.5 ms of it is Hearth's own")
     assert "1 crash, 1 wrong" in slower.remark
     assert ("away 2.0", "no wheel", "", "", "", "") in part.tables[0].rows

@@ -91,7 +91,7 @@ def test_the_reason_is_the_models_where_those_are_others() -> None:
     }
     micro, other, same = memory_lines(told)
     assert f"{BLOCK_MS} ms" in micro.remark
-    assert "Other models" in other.remark
+    assert "Different models" in other.remark
     assert same.remark == ""
 
 

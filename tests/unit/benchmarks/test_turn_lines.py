@@ -100,7 +100,7 @@ def test_the_tables() -> None:
     told = by_title["Turns, ms from the last voiced sample"].rows[0]
     assert told == ("Hearth, native voice", "no tool call", 3, 1, 1, "315 / 320", "330 / 330")
     assert all(len(table.head) == len(one) for table in by_title.values() for one in table.rows)
-    assert by_title["To install and to write"].rows[0][0] == "Hearth"
+    assert by_title["Installed size and code to write"].rows[0][0] == "Hearth"
 
 
 def test_commands_that_were_said_again_are_told() -> None:
