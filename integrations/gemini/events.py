@@ -1,7 +1,7 @@
-"""Events of a Live session: Gemini's frames in small parts, in the order of their arrival.
+"""Events of a Live session, made from Gemini's frames in the order of their arrival.
 
-One frame may hold several things; it becomes several events. Transcripts have no alignment with
-the sound or with each other (SDK documentation): they are streams of their own.
+A frame may hold several things and becomes several events. Transcripts are separate streams: they
+are not aligned with the sound or with each other (SDK documentation).
 """
 
 import logging
@@ -20,28 +20,28 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class InputText:
-    """A further piece of what the person said, as the model transcribes it."""
+    """A further piece of the user's words, as transcribed by the model."""
 
     text: str
-    language: str | None = None  # BCP-47, where the service tells
+    language: str | None = None  # BCP-47, if the service tells it
 
 
 @dataclass(frozen=True, slots=True)
 class Grounded:
-    """The answer rests on a web search (`groundingMetadata`)."""
+    """The answer is based on a web search (`groundingMetadata`)."""
 
 
 @dataclass(frozen=True, slots=True)
 class OutputText:
-    """A further piece of the transcript of the model's own voice."""
+    """A further piece of the transcript of the model's voice."""
 
     text: str
-    with_sound: bool  # the same frame held sound
+    with_sound: bool  # the same frame contained sound
 
 
 @dataclass(frozen=True, slots=True)
 class OutputAudio:
-    """A further piece of the model's own voice."""
+    """A further piece of the model's voice."""
 
     pcm: bytes  # mono int16
     rate: int  # Hz
@@ -49,7 +49,7 @@ class OutputAudio:
 
 @dataclass(frozen=True, slots=True)
 class InnerText:
-    """A text part of an audio model: thoughts and tool texts, never to be spoken."""
+    """A text part of an audio model: thoughts and tool texts, which must not be spoken."""
 
     text: str
     thought: bool
@@ -57,7 +57,7 @@ class InnerText:
 
 @dataclass(frozen=True, slots=True)
 class FunctionCall:
-    """The model wants one function run."""
+    """A function that the model wants to run."""
 
     id: str
     name: str
@@ -66,48 +66,48 @@ class FunctionCall:
 
 @dataclass(frozen=True, slots=True)
 class FunctionCalls:
-    """Calls that belong together; every id is answered exactly once, unless it is cancelled."""
+    """Calls that belong together; each id must be answered exactly once, unless it is cancelled."""
 
     calls: tuple[FunctionCall, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class FunctionCallsCancelled:
-    """The service wants no answer to these any more."""
+    """The service no longer wants answers to these calls."""
 
     ids: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Interrupted:
-    """New input cut the reply off; TurnComplete follows."""
+    """New input interrupted the reply; TurnComplete follows."""
 
 
 @dataclass(frozen=True, slots=True)
 class GenerationComplete:
-    """The reply is made, though its sound and transcript may still be on their way."""
+    """The reply is complete, though its sound and transcript may still be on their way."""
 
 
 @dataclass(frozen=True, slots=True)
 class TurnComplete:
     """The model has ended its turn."""
 
-    idle: bool = True  # False: the interaction goes on (IN_PROGRESS), more will come by itself
-    reason: str | None = None  # why, where it was not the natural end, e.g. "SAFETY"
+    idle: bool = True  # False: the interaction continues (IN_PROGRESS) and more will come by itself
+    reason: str | None = None  # reason if the end was not the natural one, e.g. "SAFETY"
 
 
 @dataclass(frozen=True, slots=True)
 class TokensUsed:
-    """Token counts of the interaction so far, as the service bills them."""
+    """Token counts of the interaction so far, as billed."""
 
     input_tokens: int
-    output_tokens: int  # with thoughts
+    output_tokens: int  # including thoughts
     by_modality: dict[str, int] = field(default_factory=dict)  # "input_audio", "output_text", ...
 
 
 @dataclass(frozen=True, slots=True)
 class GoAway:
-    """The service will close this connection soon."""
+    """The service will close this connection in `left_s` seconds."""
 
     left_s: float
 
@@ -116,7 +116,7 @@ class GoAway:
 class Closed:
     """The connection is over: the last event."""
 
-    error: IntegrationError | None  # None: we closed it
+    error: IntegrationError | None  # None: closed by us
 
 
 LiveEvent = (
@@ -136,30 +136,30 @@ LiveEvent = (
 )
 
 
-# The order within a frame: what was heard, the reply's parts, its transcript, calls, cancellations,
-# the ends of things, a coming end of the connection, and the token counts last.
+# Order within a frame: what was heard, the reply's parts, its transcript, calls, cancellations,
+# ends, a coming end of the connection, token counts.
 
 
 log = logging.getLogger(__name__)
 
-OUTPUT_RATE = 24_000  # Hz; Google's Live API documentation: output is always this
-_NOTICE_S = 60.0  # about what a goAway leaves (Firebase's page on Live sessions)
-_REMEMBERED_CALLS = 256  # ids; a turn makes 24 calls at the most
+OUTPUT_RATE = 24_000  # Hz, always (Google's Live API documentation)
+_NOTICE_S = 60.0  # about the time that a goAway leaves (Firebase's page on Live sessions)
+_REMEMBERED_CALLS = 256  # ids; a turn makes at most 24 calls
 _NATURAL_END = "TURN_COMPLETE_REASON_UNSPECIFIED"
 
 
 class FrameReader:
-    """Turns the frames of one connection into events; remembers which calls it has told of.
+    """Convert the frames of one connection to events, each call only once.
 
-    The service may tell of one call twice, as a part of the reply and as a tool call of its own
-    (mastra-ai/mastra #22969).
+    The service may send a call twice, as a part of the reply and as a tool call (mastra-ai/mastra
+    #22969).
     """
 
     def __init__(self) -> None:
         self._told: OrderedDict[str, None] = OrderedDict()
 
     def events(self, message: "types.LiveServerMessage") -> list[LiveEvent]:
-        """The events of one frame, in order; none for what we have no use for."""
+        """Return the events of a frame in order, without those that Hearth does not use."""
         events: list[LiveEvent] = []
         content = message.server_content
         calls: list[types.FunctionCall] = []
@@ -185,7 +185,7 @@ class FrameReader:
     def _fresh(self, calls: "Iterable[types.FunctionCall]") -> "Iterator[FunctionCall]":
         for call in calls:
             if not call.id or not call.name:
-                # It could not be answered, and its twin with an id comes as a tool call.
+                # It could not be answered; the same call with an id comes as a tool call.
                 log.debug("A function call without id or name is left out.")
             elif call.id not in self._told:
                 self._told[call.id] = None
@@ -195,7 +195,7 @@ class FrameReader:
 
 
 def seconds(duration: str | None, unsaid: float) -> float:
-    """A protobuf duration ("50s", "0.2s") in seconds; `unsaid` where there is none to be read."""
+    """Convert a protobuf duration ("50s", "0.2s") to seconds; `unsaid` if it cannot be read."""
     found = re.fullmatch(r"(\d+(?:\.\d+)?)s", (duration or "").strip())
     return float(found[1]) if found else unsaid
 
@@ -229,7 +229,7 @@ def _ends(content: "types.LiveServerContent") -> "Iterator[LiveEvent]":
     if content.turn_complete:
         reason = content.turn_complete_reason.value if content.turn_complete_reason else None
         yield TurnComplete(status != "IN_PROGRESS", None if reason == _NATURAL_END else reason)
-    elif status == "IDLE":  # the interaction's end, should it ever come without the turn's
+    elif status == "IDLE":  # the end of the interaction, if it ever comes without that of the turn
         yield TurnComplete()
 
 
@@ -247,7 +247,8 @@ def tokens_used(
     answer_details: "list[types.ModalityTokenCount] | None",
     answer_tokens: int | None,
 ) -> TokensUsed:
-    """Totals as told; results of the service's own tools are input, thoughts are output."""
+    """Sum up the token counts; results of the service's own tools are input, thoughts are
+    output."""
     by_modality: dict[str, int] = {}
     for side, details in (
         ("input", usage.prompt_tokens_details),

@@ -1,9 +1,9 @@
-"""Every failure on the way to Gemini as an error of ours, by what can be done about it.
+"""Convert every failure on the way to Gemini to an IntegrationError, by how to recover.
 
-Sources: the SDK's errors as google-genai 3.4.0 raises them (a close of any code during receiving or
-set-up is an APIError with that code; a send on a dead socket is the websocket library's own error;
-a refused upgrade is InvalidStatus), and the close reasons that people report on GitHub. One close
-code stands for several causes, so the reason's text is judged before the code.
+Sources: the errors of google-genai 3.4.0 (a close with any code while receiving or setting up is an
+APIError with that code; sending on a dead socket raises the websocket library's error; a refused
+upgrade is InvalidStatus), and close reasons reported on GitHub. A close code has several causes, so
+the reason's text is judged before the code.
 """
 
 import re
@@ -25,8 +25,8 @@ from integrations.errors import (
 from integrations.gemini.access import KEY_PAGE
 from integrations.gemini.models import MODELS
 
-_READ = 4_000  # characters of a reason that are looked at
-_QUOTED = 160  # of them that are shown
+_READ = 4_000  # characters of a reason that are read
+_QUOTED = 160  # characters that are quoted
 _DOWN = "Gemini cannot be reached: check the network connection."
 _LATE = "Gemini did not answer in time: check the network connection."
 _SIGN_IN = f"Gemini does not accept gemini.api_key: make a new key at {KEY_PAGE} and set it."
@@ -35,7 +35,7 @@ _EXHAUSTED = (
     "or raise the limit at https://aistudio.google.com."
 )
 
-# A part of the service's text (lower case) and what it means; the first that fits counts.
+# Parts of the service's text (lower case) and their meaning; the first match counts.
 _TELLING = (
     ("quota", "exhausted"),
     ("resource_exhausted", "exhausted"),
@@ -62,7 +62,7 @@ _TELLING = (
     ("operation is not implemented", "down"),  # comes and goes around tool calls: livekit #4545
 )
 _WRONG_TIME = (9, 10)  # OpenSSL's X509_V_ERR_CERT_NOT_YET_VALID and _HAS_EXPIRED
-_BY_CODE = {  # close codes (RFC 6455) and statuses of HTTP
+_BY_CODE = {  # close codes (RFC 6455) and HTTP statuses
     1002: "refused",
     1003: "refused",
     1007: "refused",
@@ -80,11 +80,11 @@ _BY_CODE = {  # close codes (RFC 6455) and statuses of HTTP
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """The service's own word: a close code or HTTP status, and its text."""
+    """The service's answer: a close code or HTTP status, and its text."""
 
     code: int
     text: str
-    closed: bool = True  # a close of the socket, else an answer of HTTP
+    closed: bool = True  # True: a close of the socket; False: an HTTP response
 
 
 def fault_of(
@@ -95,14 +95,14 @@ def fault_of(
     setting: str = "gemini.model",
     secret: str = "",
 ) -> IntegrationError:
-    """The error of ours for whatever was raised on the way to Gemini.
+    """Convert any error raised on the way to Gemini.
 
-    `resuming`: the request carried a handle. `setting`: the key that names `model`. `secret` is
-    taken out of what is quoted.
+    `resuming`: the request contained a handle. `setting` is the key that holds `model`. `secret` is
+    removed from quoted text.
     """
     if isinstance(error, IntegrationError):
         return error
-    if isinstance(error, TimeoutError):  # first: it may come before the SDK is imported
+    if isinstance(error, TimeoutError):  # first, because it may come before the SDK is imported
         return Unavailable(_LATE)
     told = _told(error)
     if told is None:
@@ -114,7 +114,7 @@ def fault_of(
 
 
 def _told(error: BaseException) -> _Told | None:
-    """Return what the service itself said, None where it said nothing."""
+    """Return what the service itself said; None if it said nothing."""
     from google.genai.errors import APIError
     from websockets.exceptions import ConnectionClosed, InvalidStatus
 
@@ -196,7 +196,7 @@ def _gone(names: _Names) -> str:
 
 
 def _quoted(text: str, secret: str) -> str:
-    """The service's words for a sentence of ours; words long enough to be a key are left out."""
+    """Quote the service's text, without words that are long enough to be a key."""
     if secret:
         text = text.replace(secret, "…")
     short = re.sub(r"\S{24,}", "…", one_line(text, _READ))[:_QUOTED].rstrip(" .")
@@ -204,7 +204,7 @@ def _quoted(text: str, secret: str) -> str:
 
 
 def _without_words(error: BaseException) -> IntegrationError:
-    """Failures before the service could say anything, and answers that cannot be read."""
+    """Convert failures before the service could answer, and answers that cannot be read."""
     from httpx2 import InvalidURL, TimeoutException, TransportError
     from websockets.exceptions import InvalidHandshake, InvalidMessage, InvalidURI
 
@@ -223,7 +223,8 @@ def _without_words(error: BaseException) -> IntegrationError:
         return Misconfigured("gemini.base_url is no address: leave it empty for Google's own.")
     if isinstance(error, TimeoutException):
         return Unavailable(_LATE)
-    if isinstance(error, (OSError, TransportError, InvalidMessage)):  # the last: no whole answer
+    # InvalidMessage: an incomplete answer
+    if isinstance(error, (OSError, TransportError, InvalidMessage)):
         return Unavailable(_DOWN)
     if isinstance(error, InvalidHandshake):
         return Misconfigured("Gemini's address speaks another protocol: check gemini.base_url.")
@@ -233,7 +234,7 @@ def _without_words(error: BaseException) -> IntegrationError:
 
 
 def _causes(error: BaseException) -> list[BaseException]:
-    """The error and what it came from."""
+    """Return the error and its causes."""
     causes = [error]
     while (before := causes[-1].__cause__ or causes[-1].__context__) and before not in causes:
         causes.append(before)

@@ -1,6 +1,6 @@
-"""Checks of a key: by its form, and by asking Google for a model's description.
+"""Check of an API key: by its form, and with a request to Google for a model's description.
 
-That request carries the key and the model's name, nothing of the house.
+The request carries the key and the model's name, but nothing about the house.
 """
 
 import asyncio
@@ -10,30 +10,30 @@ from integrations.gemini.access import KEY_PAGE, Access, LazyClient
 from integrations.gemini.faults import fault_of
 
 TRY_S = 10.0
-# Google's keys are "AIza" with 35 more, newer ones "AQ." with some fifty; others may come, so a
-# form that is not known is doubted, not refused.
+# Google's keys are "AIza" with 35 more characters, newer ones "AQ." with some fifty. Other forms
+# may come, so an unknown form causes a warning and not an error.
 _KNOWN = re.compile(r"AIza[0-9A-Za-z_-]{35}|AQ\.[0-9A-Za-z_.-]{20,}")
 _POSSIBLE = re.compile(r"[!-~]{20,200}")
 
 
 def impossible(key: str) -> str:
-    """One sentence why this can be no key, "" where it can."""
+    """Return a sentence why this cannot be a key; "" if it can."""
     if _POSSIBLE.fullmatch(key):
         return ""
     return f"That is no key: it is one word of 20 letters and more. Copy it again from {KEY_PAGE}."
 
 
 def doubtful(key: str) -> str:
-    """One sentence where the form is not that of Google's keys, "" where it is."""
+    """Return a sentence if the form is not that of Google's keys; "" if it is."""
     if _KNOWN.fullmatch(key):
         return ""
     return "It does not look like a key of Google's, which begin with AIza or AQ."
 
 
 async def try_key(access: Access, model: str, within_s: float = TRY_S) -> None:
-    """Ask for the description of `model`. Raises IntegrationError: why the key will not do.
+    """Request the description of `model`. Raises IntegrationError if the key cannot be used.
 
-    To be called after the person's yes alone: it goes to Google.
+    Call it only with the user's consent, because it sends the key to Google.
     """
     client = LazyClient(access)
     try:

@@ -1,7 +1,8 @@
-"""A Live session with Gemini: one connection, one task that owns it and reads it to its end.
+"""A Live session with Gemini: one connection, owned and read by one task.
 
 The SDK's `receive()` ends with every turn, while handles, late transcripts and a coming end of the
-connection arrive between turns (googleapis/python-genai #1224), so the reader goes round for ever.
+connection arrive between turns (googleapis/python-genai #1224), so the reader calls it again and
+again.
 """
 
 import asyncio
@@ -29,7 +30,8 @@ log = logging.getLogger(__name__)
 CONNECT_S = 5.0
 CLOSE_S = 2.0
 CLOSED = "The session with Gemini is closed."
-MAX_STRANGE_FRAMES = 3  # in a row; a new kind of message must not end a session, a broken one must
+# in a row; an unknown message must not end a session, a broken connection must
+MAX_STRANGE_FRAMES = 3
 
 OnEvent = Callable[[LiveEvent], None]
 _Opening = asyncio.Future["LiveSession | IntegrationError"]
@@ -45,7 +47,7 @@ class FunctionAnswer:
 
 
 class LiveSession:
-    """One open connection. Any task may send; what arrives goes to the `on_event` of `connect`.
+    """An open connection. Any task may send; received events go to the `on_event` of `connect`.
 
     Every send raises IntegrationError once the connection is over or breaks.
     """
@@ -55,7 +57,7 @@ class LiveSession:
     ) -> None:
         self.handle = (
             setup.handle
-        )  # newest to resume with; None while the service says there is none
+        )  # the newest handle to resume with; None while the service says there is none
         self._wire = wire
         self._setup = setup
         self._secret = secret
@@ -68,25 +70,25 @@ class LiveSession:
         return self._over is not None
 
     async def begin_activity(self) -> None:
-        """The person begins to speak; a reply that is under way is interrupted."""
+        """Tell Gemini that the person begins to speak, which interrupts a reply."""
         with self._sending():
             await self._wire.send_realtime_input(activity_start={})
 
     async def send_audio(self, pcm: bytes) -> None:
-        """A piece of speech (mono int16, 16 kHz); 20 to 100 ms are good sizes.
+        """Send a piece of speech (mono int16, 16 kHz); 20 to 100 ms are good lengths.
 
-        Outside of an activity the service discards it.
+        The service discards it outside of an activity.
         """
         with self._sending():
             await self._wire.send_realtime_input(audio={"data": pcm, "mime_type": AUDIO_MIME})
 
     async def end_activity(self) -> None:
-        """The person has finished; the reply follows."""
+        """Tell Gemini that the person has finished; the reply follows."""
         with self._sending():
             await self._wire.send_realtime_input(activity_end={})
 
     async def send_text(self, text: str, *, complete: bool = True) -> None:
-        """Text as the person's turn, or with `complete=False` as context for the next one.
+        """Send text as the person's turn, or with `complete=False` as context for the next turn.
 
         Context in a running session is only for models whose row has `client_content`.
         """
@@ -96,7 +98,7 @@ class LiveSession:
             )
 
     async def answer(self, answers: Sequence[FunctionAnswer]) -> None:
-        """The results of function calls, in one message; each call is answered once."""
+        """Send the results of function calls in one message; each call is answered once."""
         if not answers:
             return
         with self._sending():
@@ -112,11 +114,12 @@ class LiveSession:
         instruction: str | None = None,
         declarations: Sequence[Declaration] | None = None,
     ) -> None:
-        """Another instruction, other functions from here on. Raises Refused where not possible."""
+        """Change the instruction or the functions. Raises Refused if the model does not support
+        it."""
         row = self._setup.row
         if not row.context_update:
             raise Refused(f"{row.name} takes no changes in a session: a fresh one is needed.")
-        tools: list[Any] | None = None  # None: as they are
+        tools: list[Any] | None = None  # None: unchanged
         if declarations is not None:
             tools = list(tools_of(row, declarations, google_search=self._setup.google_search))
         if instruction is None and tools is None:
@@ -125,8 +128,8 @@ class LiveSession:
             await self._wire.send_context_update(system_instruction=instruction, tools=tools)
 
     async def close(self) -> None:
-        """End the connection; returns when the socket is closed, after 2 s at the latest."""
-        if not self.closed:  # else it is ending: cancelled on the way it would leave its socket
+        """End the connection; returns when the socket is closed, at the latest after 2 s."""
+        if not self.closed:  # otherwise it is ending, and a cancellation would leak its socket
             self.end(Unavailable(CLOSED))
             self._owner.cancel()
         await asyncio.wait([self._owner], timeout=CLOSE_S)
@@ -134,11 +137,11 @@ class LiveSession:
     @contextmanager
     def _sending(self) -> Iterator[None]:
         if self._over is not None:
-            raise self._over.with_traceback(None)  # of the last time
+            raise self._over.with_traceback(None)  # without the traceback of the previous raise
         try:
             yield
         except (TypeError, ValueError):
-            raise  # what was to be sent cannot be: that is ours
+            raise  # an error in our own arguments
         except Exception as error:
             raise self._fault(error) from error
 
@@ -146,13 +149,13 @@ class LiveSession:
         return fault_of(error, model=self._setup.row.name, secret=self._secret)
 
     def end(self, reason: IntegrationError) -> None:
-        """From here on nothing is sent; the first reason stays. For the owner alone."""
+        """Send nothing from now on; the first reason is kept. Only for the owner task."""
         self._over = self._over or reason
 
     async def read(self, on_event: OnEvent) -> IntegrationError:
-        """Deliver everything that arrives, until the connection ends; gives the reason.
+        """Deliver all events until the connection ends, and return the reason.
 
-        For the owner alone.
+        Only for the owner task.
         """
         async with aclosing(self._events()) as events:
             async for event in events:
@@ -163,30 +166,30 @@ class LiveSession:
         raise AssertionError("the events end with the reason")
 
     async def _events(self) -> AsyncGenerator[LiveEvent | IntegrationError]:
-        """The events of the connection, then why it ended."""
+        """Yield the events of the connection, then the reason of its end."""
         frames = FrameReader()
         try:
             async for message in _messages(self._wire):
                 self._note_handle(message)
                 for event in frames.events(message):
                     yield event
-        except Exception as error:  # the SDK, the socket, a foreign message: all end it
+        except Exception as error:  # an error of the SDK, the socket or a message ends the session
             yield self._fault(error)
 
     def _note_handle(self, message: "types.LiveServerMessage") -> None:
-        """A handle is only good while the service calls the session resumable."""
+        """Update the handle, which is valid only while the service calls the session resumable."""
         update = message.session_resumption_update
         if update is not None:
             self.handle = (update.new_handle or None) if update.resumable else None
 
 
 class LiveClient:
-    """Opens sessions. Its context owns their tasks: leaving it closes what is still open."""
+    """Open sessions. Leaving the context closes all that are still open."""
 
     def __init__(self, access: Access) -> None:
         self._access = access
         self._tasks = OwnedTasks()
-        # Of connections that are not over, and their sessions from the moment that they are open.
+        # Unfinished connections, with their sessions once they are open.
         self._owners: dict[asyncio.Task[None], LiveSession | None] = {}
         self._sdk = LazyClient(access)
 
@@ -202,7 +205,7 @@ class LiveClient:
     ) -> None:
         try:
             for owner, session in self._owners.items():
-                # One that is ending is left alone: cancelled on the way it would leave its socket.
+                # One that is ending is left alone, because a cancellation would leak its socket.
                 if not owner.cancelling() and not (session is not None and session.closed):
                     owner.cancel()
             if self._owners:
@@ -214,10 +217,10 @@ class LiveClient:
     async def connect(
         self, setup: LiveSetup, on_event: OnEvent, timeout_s: float = CONNECT_S
     ) -> LiveSession:
-        """Open a session and wait until the service has taken the set-up.
+        """Open a session and wait until the service has accepted the set-up.
 
-        From then on `on_event` is called with each event, in order, until Closed, which is the last
-        one and comes when the socket is closed. Raises IntegrationError; then nothing is called.
+        Afterwards `on_event` is called with each event in order; the last one is Closed, after the
+        socket was closed. Raises IntegrationError, and then `on_event` is not called.
         """
         opening: _Opening = asyncio.get_running_loop().create_future()
         taken = asyncio.Event()
@@ -228,7 +231,7 @@ class LiveClient:
             async with asyncio.timeout(timeout_s):
                 opened = await asyncio.shield(opening)
         except TimeoutError as error:
-            owner.cancel()  # also where it opened in this very moment
+            owner.cancel()  # also if it opened at this very moment
             raise self._fault(error, setup) from None
         except asyncio.CancelledError:
             owner.cancel()
@@ -241,9 +244,9 @@ class LiveClient:
     async def _own(
         self, setup: LiveSetup, on_event: OnEvent, opening: _Opening, taken: asyncio.Event
     ) -> None:
-        """The whole life of one connection: what enters it also leaves it."""
+        """Run the whole life of one connection, so that the task that enters it also leaves it."""
         session: LiveSession | None = None
-        reason: IntegrationError | None = None  # None: we closed it
+        reason: IntegrationError | None = None  # None: closed by us
         try:
             client = await self._sdk.get()
             live = client.aio.live.connect(model=setup.row.name, config=live_config(setup))
@@ -256,10 +259,10 @@ class LiveClient:
                     await taken.wait()  # no event before the caller has the session
                     reason = await session.read(on_event)
                 finally:
-                    await wire.close()  # normally: left by a cancellation it would close with 1011
+                    await wire.close()  # a normal close; a cancellation would close with 1011
         except Exception as error:
             if session is not None:
-                raise  # `on_event` failed: that is ours
+                raise  # `on_event` failed, which is our own error
             opening.set_result(self._fault(error, setup))
         finally:
             if not opening.done():
@@ -270,14 +273,14 @@ class LiveClient:
                     on_event(Closed(reason))
 
     def _session(self, wire: "AsyncSession", setup: LiveSetup) -> LiveSession:
-        """The session that the running task owns."""
+        """Make the session, which the running task owns."""
         owner = asyncio.current_task()
         assert owner is not None
         session = self._owners[owner] = LiveSession(wire, setup, self._access.api_key, owner)
         return session
 
     def _fault(self, error: BaseException, setup: LiveSetup) -> IntegrationError:
-        """Why no session opened."""
+        """Convert the error because of which no session opened."""
         return fault_of(
             error,
             model=setup.row.name,
@@ -287,7 +290,7 @@ class LiveClient:
 
 
 async def _messages(wire: "AsyncSession") -> "AsyncGenerator[types.LiveServerMessage]":
-    """All frames. The SDK fails on one that it cannot read, and has taken it by then."""
+    """Yield all frames, skipping unreadable ones, which the SDK has consumed when it raises."""
     strange = 0
     level = logging.WARNING
     while True:
@@ -300,4 +303,4 @@ async def _messages(wire: "AsyncSession") -> "AsyncGenerator[types.LiveServerMes
             if strange > MAX_STRANGE_FRAMES:
                 raise
             log.log(level, "A message of Gemini cannot be read (%s).", type(error).__name__)
-            level = logging.DEBUG  # one line for a connection is enough
+            level = logging.DEBUG  # one warning per connection is enough

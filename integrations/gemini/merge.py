@@ -1,4 +1,4 @@
-"""Makes one JSON Schema node out of two: of `$ref` and its siblings, or of the parts of `allOf`."""
+"""Combine two JSON Schema nodes: `$ref` with its siblings, or the parts of `allOf`."""
 
 import math
 import re
@@ -8,15 +8,18 @@ from urllib.parse import unquote, urljoin
 
 from integrations.gemini.subset import Schema, count, is_legal_name, is_number, types_of
 
-# Names that Gemini accepts, and the way back to the server's own.
+# Names that Gemini accepts, and the mapping back to the server's names.
 
 
 _FUNCTION = re.compile(r"[A-Za-z_][A-Za-z0-9_.:-]{0,127}")
-_STEM = 56  # characters of a changed argument's name, before a number that makes it unique
+_STEM = 56  # characters of a changed argument name, before a number that makes it unique
 
 
 def legal_name(name: str) -> str:
-    """The nearest name that Gemini accepts for a function: 128 of letters, digits, `_.:-`."""
+    """Return the nearest name that Gemini accepts for a function.
+
+    It may have 128 letters, digits and `_.:-`.
+    """
     if _FUNCTION.fullmatch(name):
         return name
     legal = re.sub(r"[^A-Za-z0-9_.:-]", "_", name)[:128]
@@ -24,17 +27,17 @@ def legal_name(name: str) -> str:
 
 
 class ArgumentNames:
-    """The arguments of one tool, of all levels together.
+    """Names for the arguments of one tool, on all levels together.
 
-    One map leads back for all levels, so no changed name is another argument's own name anywhere.
+    A single map leads back for all levels, so no changed name may equal any argument's own name.
     """
 
     def __init__(self) -> None:
-        self.renamed: dict[str, str] = {}  # as declared -> as the server has it
+        self.renamed: dict[str, str] = {}  # declared name -> the server's name
         self._kept: set[str] = set()
 
     def legal(self, name: str, taken: Container[str], originals: Container[str]) -> str:
-        """The name to declare: `taken` are declared beside it, `originals` will be."""
+        """Return the name to declare; `taken` are declared beside it, `originals` will be."""
         if is_legal_name(name) and name not in taken and name not in self.renamed:
             self._kept.add(name)
             return name
@@ -53,7 +56,7 @@ class ArgumentNames:
         return legal
 
 
-# The arguments of an object in JSON Schema, wherever its keywords hide them.
+# Below: the arguments of an object in JSON Schema, found in all keywords that may hold them.
 
 
 MAX_PROPERTIES = 128  # of one object
@@ -64,20 +67,23 @@ Lose = Callable[[str], None]
 
 
 def mapping(node: Node, key: str) -> Mapping[Any, Any]:
-    """The object under a keyword; empty where it is something else."""
+    """Return the object under a keyword; empty if it is something else."""
     found = node.get(key)
     return found if isinstance(found, dict) else {}
 
 
 def required(node: Node) -> list[str]:
-    """The names that must be given."""
+    """Return the names of the required arguments."""
     names = node.get("required")
     return [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
 
 
 def properties(node: Node, flat: Flat, lose: Lose) -> dict[str, Any]:
-    """Return what may be given, by name, also what a condition adds; of too much, what must be
-    given goes before the rest. What admits nothing is no argument."""
+    """Return the possible arguments by name, including those that a condition adds.
+
+    If there are more than MAX_PROPERTIES, required ones come first. Arguments that accept no value
+    are left out.
+    """
     found = {str(name): sub for name, sub in mapping(node, "properties").items()}
     for part in (node.get("then"), node.get("else"), *mapping(node, "dependentSchemas").values()):
         if isinstance(part, dict):
@@ -94,8 +100,10 @@ def properties(node: Node, flat: Flat, lose: Lose) -> dict[str, Any]:
 
 
 def united(node: Node, branches: list[Any], flat: Flat) -> Node:
-    """An object with alternatives as one object that has the arguments of them all; required is
-    what every alternative requires."""
+    """Merge an object's alternatives into one object with the arguments of all.
+
+    Only what every alternative requires is required.
+    """
     parts = [flat(branch) for branch in branches[:MAX_PROPERTIES]]
     offered: dict[str, list[Any]] = {}
     for part in (node, *parts):
@@ -108,22 +116,22 @@ def united(node: Node, branches: list[Any], flat: Flat) -> Node:
     return {**node, "properties": joined, "required": [*required(node), *sorted(always)]}
 
 
-# What `$ref` points to inside one schema. Nothing is ever fetched.
+# Below: targets of `$ref` inside one schema. Nothing is ever downloaded.
 
 
-_MAX_SEARCHED = 20_000  # places looked at for anchors and ids
+_MAX_SEARCHED = 20_000  # places searched for anchors and ids
 REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 
 
 class References:
-    """The places of one schema that can be referred to."""
+    """The places of one schema that can be referenced."""
 
     def __init__(self, root: Mapping[str, Any]) -> None:
         self._root = root
-        self._named: dict[str, Any] | None = None  # anchors ("#a") and ids; read when first asked
+        self._named: dict[str, Any] | None = None  # anchors ("#a") and ids; read at the first use
 
     def resolve(self, ref: str) -> Any:
-        """The part of the schema that is meant, or None where it is not in it."""
+        """Return the referenced part of the schema, or None if it is not in it."""
         base, _, fragment = ref.partition("#")
         document = self._root if not base else self._document(base)
         if not fragment or document is None:
@@ -133,7 +141,7 @@ class References:
         return self._names().get(f"#{fragment}")
 
     def _document(self, base: str) -> Any:
-        """The part whose `$id` is `base`, also as seen from the root's own `$id`."""
+        """Return the part whose `$id` is `base`, also relative to the root's `$id`."""
         names = self._names()
         return names.get(base, names.get(self._absolute(base)))
 
@@ -141,7 +149,7 @@ class References:
         own = self._root.get("$id")
         try:
             return urljoin(own, name) if isinstance(own, str) else name
-        except ValueError:  # not a URL at all
+        except ValueError:  # not a URL
             return name
 
     def _names(self) -> dict[str, Any]:
@@ -151,7 +159,7 @@ class References:
                 for key in ("$anchor", "$dynamicAnchor"):
                     if isinstance(node.get(key), str):
                         self._named.setdefault(f"#{node[key]}", node)
-                for key in ("$id", "id"):  # the latter: draft 4, where "#a" is an anchor
+                for key in ("$id", "id"):  # "id" is from draft 4, where "#a" is an anchor
                     if isinstance(node.get(key), str):
                         name = node[key].removesuffix("#")
                         self._named.setdefault(name, node)
@@ -160,7 +168,7 @@ class References:
 
 
 def resolve_pointer(document: Any, pointer: str) -> Any:
-    """Return what `/a/b` points to (RFC 6901, percent-encoded as in a URL), or None."""
+    """Return the target of `/a/b` (RFC 6901, percent-encoded as in a URL), or None."""
     node = document
     for part in unquote(pointer).split("/")[1:]:
         key = part.replace("~1", "/").replace("~0", "~")
@@ -174,9 +182,9 @@ def resolve_pointer(document: Any, pointer: str) -> Any:
 
 
 def _nodes(root: Any) -> Iterator[Mapping[Any, Any]]:
-    """Every object in a schema, the outer before the inner; each once, also where it is cyclic."""
+    """Yield every object in a schema once, outer before inner, even if it is cyclic."""
     waiting, seen = [root], {id(root)}
-    for node in waiting:  # grows while it is walked
+    for node in waiting:  # the list grows during the loop
         if len(waiting) > _MAX_SEARCHED:
             return
         if isinstance(node, dict):
@@ -205,13 +213,14 @@ _USED_BY = (
 
 
 def likely_type(node: Node) -> str:
-    """The first declared type but null, else the one that the keywords are of; "" if none is."""
+    """Return the first declared type except null, else the type that the keywords suggest, or
+    ""."""
     declared = next((name for name in types_of(node) if name != "null"), "")
     return declared or next((kind for kind, keys in _USED_BY if not keys.isdisjoint(node)), "")
 
 
 def alike(one: Any, other: Any) -> bool:
-    """Equal; what is nested too deeply to compare is not."""
+    """Compare values; those that are nested too deeply to compare are not equal."""
     try:
         return bool(one == other)
     except RecursionError:
@@ -219,7 +228,7 @@ def alike(one: Any, other: Any) -> bool:
 
 
 def merge(first: Node, second: Node, lose: Lose) -> dict[str, Any]:
-    """The node that both admit, as far as the keywords used for declarations go."""
+    """Return the node that both accept, as far as declarations use the keywords."""
     merged = {**second, **first}
     for key in first.keys() & second.keys() - {"type"}:
         merged[key] = _both(key, first[key], second[key], lose)
@@ -230,7 +239,7 @@ def merge(first: Node, second: Node, lose: Lose) -> dict[str, Any]:
 
 
 def _both(key: str, one: Any, other: Any, lose: Lose) -> Any:
-    """One keyword that stands in both nodes."""
+    """Merge a keyword that occurs in both nodes."""
     if key in ANNOTATIONS or alike(one, other):
         return one
     if is_number(one) and is_number(other) and key in _LOWER + _UPPER:
@@ -247,7 +256,7 @@ def _both(key: str, one: Any, other: Any, lose: Lose) -> Any:
             }
         if key == "items":
             return {"allOf": [one, other]}
-    if isinstance(one, bool) and isinstance(other, bool):  # false forbids, except of uniqueItems
+    if isinstance(one, bool) and isinstance(other, bool):  # false forbids, except for uniqueItems
         return (one or other) if key == "uniqueItems" else (one and other)
     if key == "additionalProperties" and (one is False or other is False):
         return False
@@ -256,7 +265,7 @@ def _both(key: str, one: Any, other: Any, lose: Lose) -> Any:
 
 
 def _common_types(one: list[str], other: list[str], lose: Lose) -> list[str]:
-    """Types that both admit; an integer is a number too."""
+    """Return the types that both accept; an integer is a number too."""
     if not one or not other:
         return one or other
     common = [name for name in one if name in other or (name == "integer" and "number" in other)]
@@ -267,7 +276,7 @@ def _common_types(one: list[str], other: list[str], lose: Lose) -> list[str]:
     return common or one
 
 
-# Bounds and lengths, which the subset has only in part; the rest becomes a sentence.
+# Bounds and lengths, which the subset supports only in part; the rest becomes a sentence.
 
 
 BOUNDS = frozenset(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"))
@@ -276,9 +285,9 @@ COUNTS = frozenset(("minItems", "maxItems"))
 
 
 def bounds(node: Node, kind: str, lose: Lose) -> tuple[Schema, list[str]]:
-    """minimum and maximum, and sentences for what they cannot say.
+    """Return minimum and maximum, and sentences for what they cannot express.
 
-    An exclusive bound is a number of its own, or in draft 4 a flag beside the bound.
+    An exclusive bound is a separate number, or in draft 4 a flag beside the bound.
     """
     schema: Schema = {}
     notes: list[str] = []
@@ -303,7 +312,7 @@ def bounds(node: Node, kind: str, lose: Lose) -> tuple[Schema, list[str]]:
 
 
 def counts(node: Node, low: str, high: str, lose: Lose) -> Schema:
-    """The least and the greatest length of a text or list."""
+    """Return the minimum and maximum length of a text or list."""
     found = {key: count(node.get(key)) for key in (low, high)}
     schema = {key: value for key, value in found.items() if value is not None}
     return _in_order(schema, low, high, lose)
@@ -317,5 +326,5 @@ def _in_order(schema: Schema, low: str, high: str, lose: Lose) -> Schema:
 
 
 def _inside(number: float, sign: int) -> int:
-    """The integer at a bound: above a lower one (`sign` 1), below an upper one (-1)."""
+    """Return the integer at a bound: above a lower one (`sign` 1), below an upper one (-1)."""
     return math.ceil(number) if sign > 0 else math.floor(number)

@@ -1,7 +1,7 @@
-"""Capabilities and prices of each Gemini model: one row per model, each with its source.
+"""Capabilities and prices of each Gemini model: one row per model, with its source.
 
-A field that a model does not know closes the socket (1007), so the set-up is built from the row and
-nothing else asks for a model's name. Figures and capabilities were read in November 2026.
+A field that a model does not support closes the socket (1007), so the set-up is built from the row
+and no other code depends on a model's name. Prices and capabilities are as of November 2026.
 """
 
 from collections.abc import Mapping
@@ -17,17 +17,17 @@ Behavior = Literal["BLOCKING", "NON_BLOCKING"]
 
 
 class Status(Enum):
-    """A model's life, by Google's model pages."""
+    """Status of a model, from Google's model pages."""
 
     STABLE = "stable"
     PREVIEW = "preview"
-    DEPRECATED = "deprecated"  # still answers, will not for long
+    DEPRECATED = "deprecated"  # still answers, but not for long
     RETIRED = "retired"  # closed with 1008
     UNKNOWN = "unknown"  # not in this table
 
 
 class ThinkingSetting(Enum):
-    """The thinking setting that a model takes; the wrong one is refused with 1007."""
+    """The thinking setting that a model supports; any other is refused with 1007."""
 
     NONE = "none"  # any setting is refused
     LEVEL = "level"  # thinking_level
@@ -36,43 +36,45 @@ class ThinkingSetting(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """USD per million tokens, paid tier."""
+    """Prices in USD per million tokens, paid tier."""
 
     text_in: float
     audio_in: float
     text_out: float  # thoughts count as text
     audio_out: float
-    since: date = date.min  # the first day of this price
+    since: date = date.min  # first day of this price
 
 
 @dataclass(frozen=True, slots=True)
 class ModelRow:
-    """One model. Whatever is off by default must not be sent."""
+    """A model. Fields that are off by default must not be sent."""
 
     name: str  # without "models/"
     kind: Kind  # "live": a websocket session; "once": generate_content
     status: Status
-    source: str  # where capabilities and prices were read
+    source: str  # source of capabilities and prices
     prices: tuple[Prices, ...]  # ascending by `since`
     thinking: ThinkingSetting = ThinkingSetting.NONE
-    levels: tuple[str, ...] = ()  # of thinking, ascending
-    level_always: bool = False  # without one it is refused, or thinks longer than a command needs
+    levels: tuple[str, ...] = ()  # thinking levels, ascending
+    # without a level the model refuses, or thinks longer than a command needs
+    level_always: bool = False
     behaviors: tuple[Behavior, ...] = ()  # of a function; empty: the field must be omitted
-    context_update: bool = False  # instruction and tools may change in the session
-    client_content: bool = False  # context may be added in the session, turn_complete=False
+    context_update: bool = False  # instruction and tools may change during the session
+    client_content: bool = False  # context may be added during the session with turn_complete=False
     custom_vocabulary: bool = False  # of the input transcription
     language_codes: bool = False  # of the transcription
     search: bool = False  # Google Search beside functions
-    successor: str | None = None  # the model to set instead
+    successor: str | None = None  # the model to use instead
 
 
 _LIVE_PRICES = Prices(text_in=0.75, audio_in=3.00, text_out=4.50, audio_out=12.00)
 _NATIVE_25_PRICES = Prices(text_in=0.50, audio_in=3.00, text_out=2.00, audio_out=12.00)
-_FLASH_PRICES = (  # text, images and sound at one price; it answers text only
+_FLASH_PRICES = (  # the same price for text, images and sound; answers are text only
     Prices(text_in=0.75, audio_in=0.75, text_out=3.75, audio_out=3.75),
     Prices(text_in=1.50, audio_in=1.50, text_out=7.50, audio_out=7.50, since=date(2027, 1, 1)),
 )
-_DEAREST = Prices(text_in=1.50, audio_in=3.00, text_out=7.50, audio_out=12.00)  # of all rows
+# the highest price of all rows
+_DEAREST = Prices(text_in=1.50, audio_in=3.00, text_out=7.50, audio_out=12.00)
 
 _LEVELS = ("LOW", "MEDIUM", "HIGH")
 _BEST_LIVE = "gemini-3.8-live"
@@ -84,7 +86,7 @@ _ROWS = (
         kind="live",
         status=Status.STABLE,
         # Proactive audio and affective dialogue are always on; setting either is refused. The
-        # vocabulary is documented on Vertex only, and the language codes by the SDK only.
+        # vocabulary is documented only on Vertex, the language codes only by the SDK.
         source=(
             "Google's model page and Live best practices, September 2026; functions: "
             "MemberJunction/MJ #4512; context update: google-genai 3.4.0; prices: Google's page as "
@@ -118,8 +120,9 @@ _ROWS = (
         name="gemini-3.1-flash-live-preview",
         kind="live",
         status=Status.PREVIEW,
-        # Functions are synchronous, so there is no behaviour to set. Of client content in the
-        # session the page says allowed and early reports say 1007, so it counts as refused.
+        # Functions are synchronous, so there is no behaviour to set. Client content during a
+        # session is allowed according to the page, but early reports say 1007, so it counts as
+        # refused.
         source=(
             "Google's model page, September 2026; empty replies with a level: "
             "google-gemini/gemini-live-api-examples #37; language codes: "
@@ -173,7 +176,7 @@ _ROWS = (
         prices=_FLASH_PRICES,
         thinking=ThinkingSetting.LEVEL,
         levels=_LEVELS,
-        level_always=True,  # by itself it thinks at MEDIUM
+        level_always=True,  # its default level is MEDIUM
         search=True,
     ),
     ModelRow(
@@ -187,15 +190,15 @@ _ROWS = (
         prices=_FLASH_PRICES,
         thinking=ThinkingSetting.LEVEL,
         levels=_LEVELS,
-        level_always=True,  # by itself it thinks at MEDIUM
+        level_always=True,  # its default level is MEDIUM
         search=True,
         successor=_BEST_ONCE,
     ),
 )
 MODELS: Mapping[str, ModelRow] = {row.name: row for row in _ROWS}
 
-# Every optional field is off: a model that would take more still works, one that would not as well.
-# A function without behaviour follows the model's own default.
+# Every optional field is off: a model that supports more still works, and one that does not works
+# too. A function without behaviour follows the model's default.
 _SAFEST = ModelRow(
     name="",
     kind="live",
@@ -206,9 +209,9 @@ _SAFEST = ModelRow(
 
 
 def model_row(name: str, kind: Kind = "live") -> tuple[ModelRow, bool]:
-    """The row of a model and whether it is known; of an unknown one the safest row, of `kind`.
+    """Return the row of a model and True, or for an unknown one the safest row of `kind` and False.
 
-    `name` may begin with "models/". The caller warns of an unknown name.
+    `name` may begin with "models/". The caller warns about an unknown name.
     """
     bare = name.strip().removeprefix("models/")
     known = MODELS.get(bare)
@@ -219,10 +222,10 @@ def model_row(name: str, kind: Kind = "live") -> tuple[ModelRow, bool]:
 
 
 def cost_usd(row: ModelRow, used: TokensUsed, on: date | None = None) -> float:
-    """Compute what these tokens cost at the prices of the day `on` (default: today in UTC).
+    """Return the cost of these tokens in USD at the prices of the day `on` (default: today in UTC).
 
-    By modality where the service tells it. The details do not add up to the totals (Google's
-    developer forum, 188765): what is left of a total costs the text price.
+    Priced by modality if the service tells it. The details do not add up to the totals (Google's
+    developer forum, 188765); the rest is priced as text.
     """
     day = on or datetime.now(UTC).date()
     prices = [price for price in row.prices if price.since <= day][-1]
@@ -239,5 +242,5 @@ def cost_usd(row: ModelRow, used: TokensUsed, on: date | None = None) -> float:
 
 
 def _told(used: TokensUsed, side: str) -> int:
-    """The tokens that the details account for on one side."""
+    """Return the sum of the token details of one side."""
     return sum(count for key, count in used.by_modality.items() if key.startswith(side))

@@ -1,6 +1,6 @@
-"""Plain requests to Gemini: a recording or a text goes there whole, the answer comes as a stream.
+"""Plain requests to Gemini: a whole recording or text is sent, the answer arrives as a stream.
 
-No socket stays open: each round of tool calls is one more request with all that was said before.
+No socket stays open: each round of tool calls is a new request with the whole conversation.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 _SETTING = "gemini.once_model"
 PATIENCE_S = 10.0  # for the first piece of an answer, and between two pieces
-# `finishReason` of the Gemini API where the answer was cut off for what it says.
+# `finishReason` values of the Gemini API for an answer that was cut off because of its content.
 _DECLINED = frozenset(
     {"SAFETY", "RECITATION", "LANGUAGE", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "ESCALATION"}
 )
@@ -35,7 +35,7 @@ _DECLINED = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """An image that the model is shown."""
+    """An image for the model."""
 
     data: bytes = field(repr=False)
     mime_type: str  # "image/jpeg", "image/png", "image/webp", "image/heic" or "image/heif"
@@ -43,12 +43,12 @@ class Picture:
 
 @dataclass(frozen=True, slots=True)
 class OnceSetup:
-    """Parts that every request of a conversation carries."""
+    """The parts that are the same in every request of a conversation."""
 
     row: ModelRow
     instruction: str
     declarations: tuple[Declaration, ...] = ()
-    thinking: str = ""  # a level, e.g. "low"; "": as little as the model does
+    thinking: str = ""  # a level, e.g. "low"; "" for the model's minimum
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class OnceText:
 
 @dataclass(frozen=True, slots=True)
 class OnceCalls:
-    """Calls that the model wants run before it goes on; every id is to be answered once."""
+    """Calls that the model wants to run before it continues; each id must be answered once."""
 
     calls: tuple[FunctionCall, ...]
 
@@ -69,63 +69,64 @@ class OnceCalls:
 class OnceEnd:
     """The model has ended this answer: the last event."""
 
-    reason: str | None  # as the service names it, e.g. "STOP", "MAX_TOKENS"
+    reason: str | None  # as named by the service, e.g. "STOP", "MAX_TOKENS"
 
 
 OnceEvent = OnceText | OnceCalls | TokensUsed | OnceEnd
 
 
 class OnceClient:
-    """Makes conversations, which share one pool of connections. Close it by `aclose`."""
+    """Make conversations that share a connection pool. Close it with `aclose`."""
 
     def __init__(self, access: Access, patience_s: float = PATIENCE_S) -> None:
-        """`patience_s`: real seconds for the first piece of an answer, and between two pieces."""
+        """`patience_s` is the limit in seconds for the first piece of an answer and between
+        pieces."""
         self.access = access
         self._patience_s = patience_s
         self._sdk = LazyClient(access)
 
     async def aclose(self) -> None:
-        """Close the connections."""
         await self._sdk.close()
 
     def converse(self, setup: OnceSetup) -> "OnceConversation":
-        """A new conversation. Does no I/O."""
+        """Start a conversation. Does no I/O."""
         return OnceConversation(self, setup, self._patience_s)
 
     async def sdk(self) -> "Client":
-        """The client of google-genai, made at the first call. Raises IntegrationError."""
+        """Return google-genai's client, made at the first call. Raises IntegrationError."""
         return await self._sdk.get()
 
 
 class OnceConversation:
-    """A conversation so far, and the requests that go on with it.
+    """A conversation so far, and the requests that continue it.
 
-    Add to it, then iterate `stream`; after OnceCalls give the answers and iterate a new one.
+    Add to it, then iterate `stream`. After OnceCalls, add the answers and iterate a new stream.
     """
 
     def __init__(self, client: OnceClient, setup: OnceSetup, patience_s: float) -> None:
         self._client = client
         self._setup = setup
         self._patience_s = patience_s
-        # Plain where we say it: importing the SDK for its types would hold the loop up.
+        # Plain dicts for our own parts, because importing the SDK for its types would block the
+        # event loop.
         self._contents: list[types.Content | types.ContentDict] = []
-        self._nameless: set[str] = set()  # ids that the service did not give
+        self._nameless: set[str] = set()  # ids made here because the service gave none
 
     def hear(self, pcm: bytes) -> None:
-        """The person has said this: 16 kHz mono int16."""
+        """Add what the person said: 16 kHz mono int16."""
         self._add_user({"inline_data": {"data": wav_of(pcm), "mime_type": "audio/wav"}})
 
     def read(self, text: str) -> None:
-        """The person has written this."""
+        """Add what the person wrote."""
         self._add_user({"text": text})
 
     def see(self, picture: Picture, text: str) -> None:
-        """The person shows this and has written `text` about it."""
+        """Add a picture and the text about it."""
         blob: types.BlobDict = {"data": picture.data, "mime_type": picture.mime_type}
         self._add_user({"inline_data": blob}, {"text": text})
 
     def answer(self, answers: Sequence[FunctionAnswer]) -> None:
-        """Add the results of the calls: all of the last OnceCalls, in one go."""
+        """Add the results of all calls of the last OnceCalls."""
         parts: list[types.PartDict] = [
             {
                 "function_response": {
@@ -139,10 +140,11 @@ class OnceConversation:
         self._add_user(*parts)
 
     async def stream(self, *, may_call: bool = True) -> AsyncGenerator[OnceEvent]:
-        """Ask, and yield the answer as it comes; OnceCalls, TokensUsed and OnceEnd at its end.
+        """Send the request and yield the answer as it comes; OnceCalls, TokensUsed and OnceEnd are
+        last.
 
-        `may_call`: False makes the model answer in words. Tokens are told even where the request
-        then fails. Raises IntegrationError; Blocked where the service declines the content.
+        `may_call=False` makes the model answer in words. TokensUsed is yielded even if the request
+        then fails. Raises IntegrationError; Blocked if the service declines the content.
         """
         parts: list[types.Part] = []
         used: TokensUsed | None = None
@@ -180,7 +182,7 @@ class OnceConversation:
             try:
                 while True:
                     async with asyncio.timeout(self._patience_s):
-                        chunk = await anext(chunks, None)  # the first one sends the request
+                        chunk = await anext(chunks, None)  # the first call sends the request
                     if chunk is None:
                         return
                     yield chunk
@@ -199,10 +201,10 @@ class OnceConversation:
         setup = self._setup
         config = types.GenerateContentConfig(
             system_instruction=setup.instruction or None,
-            # Search beside functions is not known to work in plain requests, so it is left out.
+            # Search beside functions is not known to work in plain requests.
             tools=list(tools_of(setup.row, setup.declarations, google_search=False)) or None,
             thinking_config=thinking_of(setup.row, setup.thinking),
-            # The calls are ours to run, and so are further requests.
+            # Hearth runs the calls and makes further requests itself.
             automatic_function_calling=types.AutomaticFunctionCallingConfig(disable=True),
             automatic_continuation=False,
         )
@@ -217,10 +219,10 @@ class OnceConversation:
         self._contents.append({"role": "user", "parts": list(parts)})
 
     def _echo(self, parts: "list[types.Part]") -> None:
-        """Keep the answer part by part as it came.
+        """Store the answer part by part, exactly as it came.
 
-        Gemini 3 refuses a call whose thought signature is missing, and a signature may come in a
-        part without words (Google's page on thought signatures): nothing is joined or changed.
+        Gemini 3 refuses a call without its thought signature, and a signature may come in a part
+        without text (Google's page on thought signatures), so parts are neither joined nor changed.
         """
         from google.genai import types
 
@@ -243,22 +245,22 @@ class OnceConversation:
 async def _hang_up(chunks: "AsyncGenerator[Any]") -> None:
     """Close the connection of an answer that is not read to its end.
 
-    Closing the SDK's generator leaves the one inside it, and with it the HTTP response, to the
-    garbage collector; till then the answer goes on coming in. To be cancelled while it waits for
-    more is what makes the HTTP client close.
+    Closing the SDK's generator leaves the inner generator, and with it the HTTP response, to the
+    garbage collector; until then the answer keeps arriving. Cancelling it while it waits for more
+    makes the HTTP client close.
     """
     try:
         async with asyncio.timeout(0):
             async for _ in chunks:
                 pass
     except TimeoutError:
-        pass  # as it should be
+        pass  # expected
     except Exception as error:
         _log.debug("an answer that nobody wanted any more broke off: %s", type(error).__name__)
 
 
 def wav_of(pcm: bytes) -> bytes:
-    """16 kHz mono int16 as a WAV file."""
+    """Return 16 kHz mono int16 as a WAV file."""
     file = io.BytesIO()
     with wave.open(file, "wb") as writer:
         writer.setnchannels(1)
@@ -269,7 +271,7 @@ def wav_of(pcm: bytes) -> bytes:
 
 
 def tokens_of(chunk: "types.GenerateContentResponse") -> TokensUsed | None:
-    """The token counts so far in this answer, where a piece of it tells them."""
+    """Return the token counts of this answer so far; None if this piece has none."""
     usage = chunk.usage_metadata
     if usage is None:
         return None

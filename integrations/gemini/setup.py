@@ -1,7 +1,7 @@
-"""The set-up of a session, and tools and thinking of any request, from a model's row.
+"""Set-up of a session, and tools and thinking of any request, from a model's row.
 
-The service closes the socket on a field that the model does not know, so only what the row allows
-is sent.
+The service closes the socket on a field that the model does not support, so only what the row
+allows is sent.
 """
 
 import json
@@ -15,42 +15,44 @@ from integrations.gemini.models import ModelRow, ThinkingSetting
 if TYPE_CHECKING:
     from google.genai import types
 
-INPUT_RATE = 16_000  # Hz, mono int16; Google's Live API documentation: other rates are resampled
+# mono int16; other rates are resampled by the service (Google's Live API documentation)
+INPUT_RATE = 16_000
 AUDIO_MIME = f"audio/pcm;rate={INPUT_RATE}"
 
 # Every turn is billed for the whole window (Google's Live best practices), so it is kept short.
 _COMPRESS_AT_TOKENS = 10_000
 _COMPRESS_TO_TOKENS = 4_000
-_TALK_TOKENS = 6_000  # of conversation at least, beside what the setup says
+_TALK_TOKENS = 6_000  # minimum for the conversation, besides the set-up
 _CHARACTERS_A_TOKEN = 4  # a usual estimate for English text
 _MAX_VOCABULARY = 1_000  # Google's Live transcription documentation; up to 100 work best
 
-# Tokens per level, as Google's OpenAI-compatible interface maps them for the models of 2.5.
+# Tokens per level, as Google's OpenAI-compatible interface maps them for the 2.5 models.
 _BUDGETS = {"LOW": 1_024, "MEDIUM": 8_192, "HIGH": 24_576}
 
 
 @dataclass(frozen=True, slots=True)
 class LiveSetup:
-    """The set-up that a session is opened with. Equal set-ups make equal sessions."""
+    """The set-up of a session. Equal set-ups make equal sessions."""
 
     row: ModelRow
     instruction: str
     declarations: tuple[Declaration, ...]
-    vocabulary: tuple[str, ...] = ()  # names that the transcription should know, best first
+    # names that the transcription should know, most important first
+    vocabulary: tuple[str, ...] = ()
     language_codes: tuple[str, ...] = ()  # BCP-47
-    voice: str = ""  # a prebuilt voice; "": the model's own
+    voice: str = ""  # a prebuilt voice; "" for the model's own
     google_search: bool = False
-    handle: str | None = None  # of the session to resume
-    thinking: str = ""  # a level, e.g. "low"; "": as little as the model can
+    handle: str | None = None  # handle of the session to resume
+    thinking: str = ""  # a level, e.g. "low"; "" for the model's minimum
 
 
 def live_config(setup: LiveSetup) -> "types.LiveConnectConfig":
-    """The configuration that google-genai's `live.connect` takes."""
+    """Return the configuration for google-genai's `live.connect`."""
     from google.genai import types
 
     row = setup.row
     config = types.LiveConnectConfig(
-        # There is no conversational Live model that answers text (Google's model pages).
+        # No conversational Live model answers with text (Google's model pages).
         response_modalities=[types.Modality.AUDIO],
         system_instruction=setup.instruction,
         tools=list(tools_of(row, setup.declarations, google_search=setup.google_search)) or None,
@@ -60,7 +62,7 @@ def live_config(setup: LiveSetup) -> "types.LiveConnectConfig":
             language_codes=_some(setup.language_codes, row.language_codes),
         ),
         output_audio_transcription=types.AudioTranscriptionConfig(),
-        # We say ourselves when speech begins and ends; outside of it nothing counts as input.
+        # Hearth reports when speech begins and ends; sound outside of it is not input.
         realtime_input_config=types.RealtimeInputConfig(
             automatic_activity_detection=types.AutomaticActivityDetection(disabled=True),
             activity_handling=types.ActivityHandling.START_OF_ACTIVITY_INTERRUPTS,
@@ -80,10 +82,10 @@ def live_config(setup: LiveSetup) -> "types.LiveConnectConfig":
 def tools_of(
     row: ModelRow, declarations: Sequence[Declaration], *, google_search: bool
 ) -> "tuple[types.Tool, ...]":
-    """The functions as one tool, and Google Search as another where the row has it.
+    """Return the functions as one tool, and Google Search as another if the row has it.
 
-    Functions go by `parameters`, never by `parameters_json_schema`: with that one of the models
-    speaks its calls instead of making them (AidenAI-IO/aiden-firmware #708).
+    Functions are given by `parameters`, never by `parameters_json_schema`, with which one of the
+    models speaks its calls instead of making them (AidenAI-IO/aiden-firmware #708).
     """
     from google.genai import types
 
@@ -99,7 +101,7 @@ def tools_of(
                 parameters=(
                     CheckedSchema.model_validate(one.parameters) if one.parameters else None
                 ),
-                # Left out it means "as before", not a default (MemberJunction/MJ #4512).
+                # Leaving it out means "as before", not a default (MemberJunction/MJ #4512).
                 behavior=behavior,
             )
             for one in declarations
@@ -111,9 +113,9 @@ def tools_of(
 
 
 def thinking_of(row: ModelRow, wish: str) -> "types.ThinkingConfig | None":
-    """The thinking setting for the level `wish`; None where none may or need be sent.
+    """Return the thinking setting for the level `wish`; None if none may or need be sent.
 
-    A level that the model lacks becomes the next one above it, else its highest.
+    A level that the model lacks becomes the next higher one, else its highest.
     """
     from google.genai import types
 
@@ -133,8 +135,11 @@ def _level(levels: tuple[str, ...], wanted: str) -> str:
 
 
 def _compression(setup: LiveSetup) -> "types.ContextWindowCompressionConfig":
-    """Early, because every turn pays for the whole window; but what is said at the setup, which a
-    large house makes long, must not set it off."""
+    """Return the settings for compressing the context window.
+
+    Compression starts early, because every turn is billed for the whole window; but the set-up,
+    which is long for a large house, must not trigger it.
+    """
     from google.genai import types
 
     told = len(setup.instruction) + sum(
@@ -150,5 +155,5 @@ def _compression(setup: LiveSetup) -> "types.ContextWindowCompressionConfig":
 
 
 def _some(values: tuple[str, ...], allowed: bool) -> list[str] | None:
-    """A list where there is something to send and it may be sent."""
+    """Return a list if it is allowed and not empty, else None."""
     return list(values) if values and allowed else None

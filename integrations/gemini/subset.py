@@ -1,8 +1,8 @@
-"""The words that Gemini has for a schema, sentences for the rest, and the check of the result.
+"""Gemini's subset of JSON Schema: supported keywords, sentences for others, and a final check.
 
 Google documents the subset as `Schema` of the Gemini API: type, description, nullable, enum (of
 strings), properties, required, items, minItems, maxItems, minimum, maximum, minLength, maxLength,
-anyOf. `pattern`, `format`, `default` and `title` stand there too, but not every model takes them.
+anyOf. It also lists `pattern`, `format`, `default` and `title`, but not every model accepts them.
 """
 
 import json
@@ -25,14 +25,14 @@ _OF_TYPE = {
     "OBJECT": _ANYWHERE | {"properties", "required"},
 }
 _TEXT = frozenset((str,))
-_SURROGATE = re.compile("[\ud800-\udfff]")  # halves of characters, which UTF-8 cannot carry
+_SURROGATE = re.compile("[\ud800-\udfff]")  # halves of characters, which UTF-8 cannot encode
 
 Schema = dict[str, Any]
 ALL_TYPES = ("object", "array", "string", "integer", "number", "boolean", "null")
 
 
 def described(schema: Schema, own: str, notes: list[str]) -> Schema:
-    """The schema with a description and, whatever must be cut, the notes behind it."""
+    """Add a description and notes to the schema; if it is too long, the description is cut."""
     kept = schema.get("description", "")
     if not own and not notes:
         return schema
@@ -44,25 +44,25 @@ def described(schema: Schema, own: str, notes: list[str]) -> Schema:
 
 
 def nullable(schema: Schema) -> Schema:
-    """The same, or nothing. Beside anyOf the API allows no other field."""
+    """Make the schema accept null. Beside anyOf the API allows no other field."""
     if "anyOf" in schema:
         return {"anyOf": [{**member, "nullable": True} for member in schema["anyOf"]]}
     return {**schema, "nullable": True}
 
 
 def clean(text: str) -> str:
-    """One line without control characters, capped."""
+    """Return the text on one line, without control characters, limited to MAX_DESCRIPTION."""
     return one_line(text, MAX_DESCRIPTION)
 
 
 def is_number(value: Any) -> TypeGuard[float]:
-    """A finite number; JSON has no other, but Python's reader lets NaN through."""
+    """Return True for a finite number; JSON has no others, but Python's reader accepts NaN."""
     plain = isinstance(value, int | float) and not isinstance(value, bool)
     return plain and abs(value) < 1e300
 
 
 def type_of(value: Any) -> str:
-    """The JSON Schema type of a value; of a whole number "integer", also of 2.0."""
+    """Return the JSON Schema type of a value; "integer" for whole numbers, even 2.0."""
     if value is None or isinstance(value, bool):
         return "null" if value is None else "boolean"
     if is_number(value):
@@ -73,7 +73,7 @@ def type_of(value: Any) -> str:
 
 
 def types_of(node: Mapping[str, Any]) -> list[str]:
-    """The declared types in lower case; empty where none is declared."""
+    """Return the declared types in lower case; empty if there are none."""
     declared = node.get("type")
     if isinstance(declared, str) and declared in ALL_TYPES:
         return [declared]
@@ -83,29 +83,29 @@ def types_of(node: Mapping[str, Any]) -> list[str]:
 
 
 def all_text(values: Sequence[Any]) -> bool:
-    """True if all of a list's values are strings."""
+    """Return True if all values are strings."""
     return {*map(type, values)} <= _TEXT
 
 
 def is_legal_name(name: str) -> bool:
-    """True if an argument may be called so: letters, digits and `_`, no digit first."""
+    """Return True for a valid argument name: letters, digits and `_`, no digit first."""
     return name.isascii() and name.isidentifier() and len(name) <= _MAX_NAME
 
 
 def is_text(value: Any) -> bool:
-    """Text that can be sent."""
+    """Return True for text that can be encoded."""
     return isinstance(value, str) and (value.isascii() or not _SURROGATE.search(value))
 
 
 def count(value: Any) -> int | None:
-    """A length as JSON Schema writes it (also 2.0), or None where it is none."""
+    """Return a length from JSON Schema (2.0 is valid too), or None if it is not one."""
     if not is_number(value) or value != int(value) or not 0 <= value < 2**31:
         return None
     return int(value)
 
 
 def as_json(value: Any) -> str:
-    """JSON text of a foreign value; "" where it has none (cyclic, too deep, not finite)."""
+    """Return the JSON text of untrusted data; "" if it is cyclic, too deep or not finite."""
     try:
         text = json.dumps(value, ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError, RecursionError):
@@ -131,7 +131,7 @@ def fault(schema: Any) -> str:
         if not is_text(schema["description"]):
             return "description"
     if len(schema) == plain and kind not in ("OBJECT", "ARRAY"):
-        return ""  # as nearly all are
+        return ""  # the usual case
     if kind == "OBJECT":
         return _object_fault(schema)
     if kind == "ARRAY":
@@ -170,21 +170,24 @@ def _limits_fault(schema: Schema, low: str, high: str) -> str:
     return "" if legal and least <= most else low
 
 
-# Lists of choices (`enum`, `const`): the subset lists strings and nothing else.
+# Below: lists of choices (`enum`, `const`); the subset can list only strings.
 MAX_CHOICES = 500
-MAX_CHARACTERS = 8_000  # of all choices together; beyond either, they are said in part
-_SAID = 40  # choices that a description names
+MAX_CHARACTERS = 8_000  # of all choices together; beyond either limit, only some are listed
+_SAID = 40  # choices that a description lists
 _PLAIN = frozenset(("const", "enum", "type", "title", "description"))
 
 Lose = Callable[[str], None]
 
 
 def choice_schema(node: Mapping[str, Any], values: Sequence[Any], lose: Lose) -> Schema:
-    """The schema of one of `values`. Strings are listed; numbers keep their type and are told in
-    the description; a mixture is given as text, which becomes a value again when it comes back."""
+    """Return the schema for one of `values`.
+
+    Strings are listed. Numbers keep their type and are listed in the description. Mixed values are
+    declared as text, which is converted back when it arrives.
+    """
     types = types_of(node)
     if all_text(values) and types in ([], ["string"]):
-        schema = _texts(values, lose)  # as nearly all lists are
+        schema = _texts(values, lose)  # the usual case
         return nullable(schema) if node.get("nullable") is True else schema
     known = [value for value in values if value is not None]
     kinds = {kind for kind in map(type_of, known) if not types or kind in (*types, *_wider(types))}
@@ -201,9 +204,10 @@ def choice_schema(node: Mapping[str, Any], values: Sequence[Any], lose: Lose) ->
 
 
 def joined_choices(alternatives: Sequence[Any]) -> tuple[list[Any], str] | None:
-    """Alternatives that are each a constant or a list, as one list, and what is said of each.
+    """Join alternatives that are each a constant or a list; return the values and their
+    descriptions.
 
-    None where one of them is something else.
+    None if one of them is something else.
     """
     values: list[Any] = []
     said: list[str] = []
@@ -225,7 +229,7 @@ def _numbers(known: Sequence[Any], lose: Lose) -> Schema:
     whole = all(float(value).is_integer() for value in known)
     schema = {"type": "INTEGER" if whole else "NUMBER", "minimum": least, "maximum": most}
     if whole and len(set(known)) == most - least + 1:
-        return described(schema, "", [])  # without gaps the bounds say all
+        return described(schema, "", [])  # without gaps the bounds are enough
     lose("a list of numbers (said in the description)")
     return described(schema, "", _one_of(known))
 
@@ -236,7 +240,7 @@ def _texts(known: Sequence[Any], lose: Lose) -> Schema:
     else:
         lose("a list of mixed values, given as text")
         written = dict.fromkeys(map(_written, known))
-    sendable = is_text("".join(written)) and "" not in written  # as nearly all lists are
+    sendable = is_text("".join(written)) and "" not in written  # the usual case
     texts = list(written) if sendable else [text for text in written if text and is_text(text)]
     if len(texts) < len(written):
         lose("a choice that cannot be written")
@@ -265,7 +269,7 @@ def _wider(types: Sequence[str]) -> Sequence[str]:
     return ("integer",) if "number" in types else ()
 
 
-# Sentences for the keywords that the subset has no word for; they go into the description.
+# Sentences for the keywords that the subset lacks; they go into the description.
 
 _SPOKEN = {
     "pattern": "Pattern: {}.",
@@ -282,18 +286,20 @@ _CONDITIONS = ("if", "then", "else", "dependentSchemas")
 _NOTED = frozenset((*_SPOKEN, *_UNSAID, *_UNEVALUATED, *_CONDITIONS)) | {
     *("default", "dependentRequired", "examples", "not", "uniqueItems")
 }
-_MAX_VALUE = 200  # characters of a value of the schema's own
+_MAX_VALUE = 200  # characters of a value from the schema
 _MAX_NAMES = 10
 
 
 def is_noted(node: Mapping[str, Any]) -> bool:
-    """True if `notes` has anything to do."""
+    """Return True if `notes` has anything to do for the node."""
     return not _NOTED.isdisjoint(node)
 
 
 def notes(node: Mapping[str, Any], lose: Lose) -> list[str]:
-    """Tell of a node in sentences. What only a sentence tells is a loss too, except for defaults
-    and examples, which bind nobody."""
+    """Describe a node's unsupported keywords in sentences.
+
+    Each of them also counts as a loss, except defaults and examples, which are not binding.
+    """
     said = []
     for key, text in _SPOKEN.items():
         if isinstance(node.get(key), str | int | float):
@@ -315,8 +321,11 @@ def notes(node: Mapping[str, Any], lose: Lose) -> list[str]:
 
 
 def _on_condition(node: Mapping[str, Any], lose: Lose) -> list[str]:
-    """Of conditions only this kind is said: where an argument is one of some values, others must be
-    given too."""
+    """Describe a condition in words, if it is simple.
+
+    That is the case if some values of an argument require other arguments. Any other condition is a
+    loss.
+    """
     if all(key not in node for key in _CONDITIONS):
         return []
     where, then = _condition(node.get("if")), node.get("then")
@@ -332,7 +341,7 @@ def _on_condition(node: Mapping[str, Any], lose: Lose) -> list[str]:
 
 
 def _condition(node: Any) -> str:
-    """`{"properties": {"a": {"const": 1}}}` in words; "" for any other kind of condition."""
+    """Put `{"properties": {"a": {"const": 1}}}` into words; "" for any other condition."""
     if not isinstance(node, dict) or not node.keys() <= {"properties", "required"}:
         return ""
     properties = node.get("properties")

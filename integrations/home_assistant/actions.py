@@ -1,9 +1,9 @@
-"""Effects of a script or an automation, read from its configuration. Pure.
+"""Effects of a script or automation, read from its configuration. Pure.
 
-The configuration is as `script/config` and `automation/config` give it (2026.11): blueprints are
-filled in, templates are not rendered. All branches count, whatever their conditions say. What is
-not understood is a reason why more may be touched than is told: an action that is not in `WAYS`, a
-template that names an action or a target, an event, which automations may wait for.
+The configuration is that of `script/config` and `automation/config` (2026.11): blueprints are
+filled in, templates are not rendered. All branches count, whatever their conditions are. Everything
+that is not understood is recorded as a reason why more may be affected: an action that is not in
+`WAYS`, a template that names an action or a target, an event, for which automations may wait.
 """
 
 import re
@@ -15,16 +15,16 @@ from integrations.home_assistant.house import Way, mapping
 from integrations.home_assistant.runs import LETS_IN
 
 MAX_STEPS = 2_000
-MAX_DEPTH = 40  # of steps within steps
+MAX_DEPTH = 40  # of nested steps
 
 _TARGETS = ("entity_id", "device_id", "area_id", "floor_id", "label_id")
 _ENTITY_ID = re.compile(r"[a-z0-9_]+\.[a-z0-9_]+")
 _ONE_FIELD = re.compile(r"\s*\{\{\s*([a-zA-Z_]\w*)\s*\}\}\s*")
-# Selectors whose values are held against the house before a script is started with them.
+# Selectors whose values are checked against the house before a script is started with them.
 _CHECKED = frozenset({"area", "device", "entity", "floor", "target"})
 _CALLS = ("action", "service", "service_template")
 _INNER = ("sequence", "then", "else", "default", "parallel")
-# Steps that switch nothing: their templates and conditions are only looked at.
+# Steps that change nothing; their templates and conditions only read.
 _LOOKS = frozenset(
     {
         *("and", "condition", "delay", "not", "or", "set_conversation_response", "stop"),
@@ -35,10 +35,10 @@ _KINDS = _LOOKS | {*_CALLS, *_INNER, "choose", "device_id", "event", "if", "repe
 
 
 def read_script(config: Any, places: Places) -> Effects:
-    """The effects of a script, by the answer of `script/config`.
+    """Return the effects of a script from the answer of `script/config`.
 
-    A target that is one of the script's fields, and nothing else, is left to whoever knows the
-    field's value; only where its selector lets nothing through but what is in the house.
+    A target that is just one of the script's fields is left to a caller who knows the field's
+    value, but only if its selector accepts nothing except what is in the house.
     """
     config = mapping(config)
     reader = _Reader(places, _fields(config))
@@ -47,8 +47,10 @@ def read_script(config: Any, places: Places) -> Effects:
 
 
 def read_automation(config: Any, places: Places) -> Effects:
-    """The effects of an automation and the sentences that it waits for, by the answer of
-    `automation/config`."""
+    """Return the effects of an automation and its trigger sentences.
+
+    `config` is the answer of `automation/config`.
+    """
     config = mapping(config)
     reader = _Reader(places, frozenset())
     reader.sequence(config.get("actions", config.get("action")))
@@ -56,12 +58,12 @@ def read_automation(config: Any, places: Places) -> Effects:
 
 
 def is_template(text: str) -> bool:
-    """True of a text that Home Assistant renders before it uses it."""
+    """Return True for a text that Home Assistant renders before it uses it."""
     return "{{" in text or "{%" in text or "{#" in text
 
 
 class _Reader:
-    """Walks through the steps and keeps what they touch."""
+    """Walk through the steps and collect what they affect."""
 
     def __init__(self, places: Places, fields: frozenset[str]) -> None:
         self._places = places
@@ -74,7 +76,7 @@ class _Reader:
         return Effects(self._touched, tuple(self._reasons), sentences)
 
     def sequence(self, steps: Any, depth: int = 0) -> None:
-        """One step or a list of them."""
+        """Read one step or a list of steps."""
         if isinstance(steps, Mapping | str):
             steps = [steps]
         if not isinstance(steps, list | tuple):
@@ -86,7 +88,8 @@ class _Reader:
             if isinstance(step, Mapping):
                 if step.get("enabled") is not False:
                     self._step(step, depth)
-            elif not (isinstance(step, str) and is_template(step)):  # else a condition in short
+            # otherwise it is a template condition in short form
+            elif not (isinstance(step, str) and is_template(step)):
                 self._doubt("a step has an unknown form")
         return None
 
@@ -113,7 +116,7 @@ class _Reader:
                 self.sequence(mapping(option).get("sequence"), depth + 1)
 
     def _call(self, action: Any, step: Mapping[str, Any]) -> None:
-        """An action of Home Assistant, once called a service."""
+        """Read a call of a Home Assistant action (formerly service)."""
         if not isinstance(action, str) or is_template(action):
             self._touch(self._targets(step, ""), "either")
             return self._doubt("a template names an action")
@@ -134,13 +137,16 @@ class _Reader:
         if action == "script.turn_on":
             self._pass_on(mapping(_data(step).get("variables")))
         for entity_id in targets:
-            # What `homeassistant.turn_on` does to a lock is told by no release.
+            # Home Assistant documents no effect of `homeassistant.turn_on` on a lock.
             unsure = domain == "homeassistant" and entity_id.partition(".")[0] in LETS_IN
             self._touch({entity_id}, "either" if unsure else WAYS[action])
         return None
 
     def _targets(self, step: Mapping[str, Any], domain: str) -> set[str]:
-        """The entities that the step names, by place those of this domain alone; "": of any."""
+        """Return the entities that the step names.
+
+        Those named by area, device, floor or label are limited to `domain`; "" allows any.
+        """
         found: set[str] = set()
         for holder in (step, step.get("target"), *_datas(step)):
             if isinstance(holder, str):
@@ -171,8 +177,10 @@ class _Reader:
         return {name for name in found if not domain or name.partition(".")[0] == domain}
 
     def _entities(self, value: Any, domain: str) -> set[str]:
-        """The entities of a list of ids, or of ids in one text. They count whatever their domain:
-        a group may hold others."""
+        """Return the entities of a list of ids, or of ids in one text.
+
+        They count whatever their domain, because a group may contain others.
+        """
         found: set[str] = set()
         for one in self._texts(value):
             for name in (part.strip().lower() for part in one.split(",")):
@@ -188,7 +196,8 @@ class _Reader:
         return found
 
     def _texts(self, value: Any) -> list[str]:
-        """The texts of a target without its templates, of which only a field's own is known."""
+        """Return the texts of a target without its templates, of which only plain fields are
+        known."""
         texts = value if isinstance(value, list | tuple) else [value]
         found = []
         for one in texts:
@@ -205,7 +214,7 @@ class _Reader:
         return field is not None and field[1] in self._fields
 
     def _act_on_device(self, step: Mapping[str, Any]) -> None:
-        """A device action. Its entity is named by id or by the id of its registry entry."""
+        """Read a device action, whose entity is named by its id or by its registry id."""
         named, domain = step.get("entity_id"), str(step.get("domain"))
         entity = named if isinstance(named, str) else ""
         if not _ENTITY_ID.fullmatch(entity):
@@ -217,7 +226,7 @@ class _Reader:
         return self._doubt("it acts on a device")
 
     def _pass_on(self, given: Mapping[str, Any]) -> None:
-        """Touch all that is named in what another script is given."""
+        """Touch everything that the arguments for another script name."""
         for text in _all_texts(given):
             if is_template(text):
                 self._doubt("it passes a template on to a script")
@@ -228,7 +237,7 @@ class _Reader:
                     self._touch(self._places.named(part.strip()), "either")
 
     def _apply(self, data: Mapping[str, Any]) -> None:
-        """States that things are put into, as a scene does."""
+        """Touch the entities of `scene.apply`."""
         entities = data.get("entities")
         if not isinstance(entities, Mapping):
             return self._doubt("a template names what it acts on")
@@ -248,7 +257,7 @@ def _datas(step: Mapping[str, Any]) -> list[Any]:
 
 
 def _data(step: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Data of the action; a template in place of all of it counts as one value."""
+    """Return the data of the action; a template in place of it counts as one value."""
     given: dict[str, Any] = {}
     for data in _datas(step):
         given |= {"": data} if isinstance(data, str) else mapping(data)
@@ -260,7 +269,7 @@ def _all_texts(given: Any) -> Iterator[str]:
 
 
 def _within(given: Any) -> Iterator[Any]:
-    """The value and all values in it, however deep."""
+    """Yield the value and all values inside it, at any depth."""
     level = [given]
     while level:
         value = level.pop()
@@ -272,7 +281,7 @@ def _within(given: Any) -> Iterator[Any]:
 
 
 def _fields(config: Mapping[str, Any]) -> frozenset[str]:
-    """The fields whose values are checked, but for names that the script gives values itself."""
+    """Return the fields whose values are checked, except names that the script assigns itself."""
     fields = {
         str(name)
         for name, one in mapping(config.get("fields")).items()
@@ -282,7 +291,7 @@ def _fields(config: Mapping[str, Any]) -> frozenset[str]:
 
 
 def _assigned(config: Any) -> Iterator[str]:
-    """The names of all variables that are set anywhere."""
+    """Yield the names of all variables that are set anywhere."""
     for value in _within(config):
         if isinstance(value, Mapping):
             yield from map(str, mapping(value.get("variables")))
@@ -291,7 +300,7 @@ def _assigned(config: Any) -> Iterator[str]:
 
 
 def _sentences(triggers: Any) -> Iterator[str]:
-    """The sentences that an automation waits for, as templates."""
+    """Yield the trigger sentences of an automation, as templates."""
     for value in _within(triggers):
         trigger = mapping(value)
         if trigger.get("trigger", trigger.get("platform")) == "conversation":

@@ -1,7 +1,7 @@
 """Home Assistant's Assist: its conversation engine, and speech to text by its pipelines.
 
-Only the built-in agent is ever asked, also where the home's default agent is a language model.
-Seen of Home Assistant 2026.11.0; the commands have been there since 2023.
+Only the built-in agent is asked, even if the home's default agent is a language model. Written
+against Home Assistant 2026.11.0; the commands have existed since 2023.
 """
 
 import asyncio
@@ -20,9 +20,10 @@ if TYPE_CHECKING:
     from integrations.home_assistant.client import HomeAssistant
 
 AGENT = "conversation.home_assistant"
-PEOPLE = ""  # the owner of the conversation of those who live with the box
+PEOPLE = ""  # the owner of the conversation of the people at this device
 KEPT_S = 300.0  # Home Assistant forgets a conversation after 5 minutes (helpers/chat_session.py)
-MAX_KEPT = 16  # conversations whose id is kept; beyond, the program's that spoke longest ago goes
+# conversations whose id is kept; beyond that, the program's that spoke longest ago is dropped
+MAX_KEPT = 16
 
 Source = Literal["builtin", "custom", "trigger"]
 
@@ -32,13 +33,14 @@ _SAY = "conversation/process"
 
 @dataclass(frozen=True, slots=True)
 class Recognized:
-    """A sentence that the engine knows, and its effect; nothing has been done."""
+    """A sentence that the engine understands, and its effect; nothing has been done."""
 
-    text: str  # as it was given
-    source: Source  # "custom": a sentence of the home's own; "trigger": an automation waits for it
+    text: str  # the sentence
+    # "custom": a sentence that the owner wrote; "trigger": an automation waits for it
+    source: Source
     intent: str = ""  # such as "HassTurnOn"; "" for a trigger
     slots: Mapping[str, Any] = field(default_factory=dict)  # as the intent would get them
-    targets: tuple[str, ...] = ()  # ids of the exposed entities that it would reach
+    targets: tuple[str, ...] = ()  # ids of the exposed entities that it would affect
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +55,9 @@ class EngineReply:
 
 
 class Conversation:
-    """Talks to the engine over the live connection. A conversation goes on for five minutes.
+    """Talk to the engine over the websocket. A conversation lasts until five minutes of silence.
 
-    The people of the box have one, and each program one of its own.
+    The people at this device share one conversation; each program has its own.
     """
 
     def __init__(
@@ -65,16 +67,17 @@ class Conversation:
         *,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`device_id`: this box in the home's registry: its area is then the room that is meant."""
+        """`device_id` returns this device's id in Home Assistant, whose area is then the default
+        room."""
         self._home = home
         self._device_id = device_id
         self._monotonic = monotonic
         self._takes_device: bool | None = None  # None: not known yet
-        # Owner -> id and the moment of the last sentence; who spoke longest ago comes first.
+        # Owner -> id and time of the last sentence; the one who spoke longest ago comes first.
         self._kept: dict[str, tuple[str, float]] = {}
 
     async def offered(self) -> bool | None:
-        """True where this home can tell what a sentence would do; None while it is away."""
+        """Return True if this home supports dry runs of sentences; None while it is unreachable."""
         if not self._home.connected:
             return None
         try:
@@ -86,9 +89,9 @@ class Conversation:
         return True
 
     async def recognize(self, texts: Sequence[str], language: str) -> Recognized | None:
-        """The first of `texts` that the engine knows; None: none, so saying one does nothing known.
+        """Return the first of `texts` that the engine understands; None if it understands none.
 
-        Raises CommandRefused, `unknown` where the release has no dry run, and Unavailable.
+        Raises CommandRefused, with `unknown` if the release has no dry run, and Unavailable.
         """
         answer = await self._home.command(
             _DRY_RUN, sentences=list(texts), language=language, **await self._device()
@@ -101,9 +104,10 @@ class Conversation:
         return next((one for one in found if one is not None), None)
 
     async def process(self, text: str, language: str, owner: str = PEOPLE) -> EngineReply:
-        """Say it: it is carried out. Raises CommandRefused, Unanswered and Unavailable.
+        """Process a sentence, which carries it out. Raises CommandRefused, Unanswered and
+        Unavailable.
 
-        `owner`: whose conversation it belongs to.
+        `owner` is the owner of the conversation.
         """
         answer = await self._home.command(
             _SAY,
@@ -119,11 +123,11 @@ class Conversation:
         return _reply(reply.get("response"))
 
     def forget(self) -> None:
-        """Begin a new conversation with what people say next."""
+        """Start a new conversation with what people say next."""
         self._kept.pop(PEOPLE, None)
 
     def _id_of(self, owner: str) -> str | None:
-        """The id of the conversation that goes on; None begins one."""
+        """Return the id of the current conversation; None starts a new one."""
         conversation, last_s = self._kept.get(owner, (None, 0.0))
         return conversation if self._monotonic() - last_s <= KEPT_S else None
 
@@ -135,9 +139,10 @@ class Conversation:
             del self._kept[next(one for one in self._kept if one != PEOPLE)]
 
     async def _device(self) -> dict[str, str]:
-        """This box as a field of a command; nothing where the release refuses sentences with one.
+        """Return this device as a field of a command; {} if the release does not accept it.
 
-        The dry run would take it there too, but what it tells must hold for what is then said.
+        The dry run would accept it even then, but it must give the result of the sentence that
+        follows.
         """
         device = self._device_id()
         if not device:
@@ -147,9 +152,9 @@ class Conversation:
         return {"device_id": device} if self._takes_device else {}
 
     async def _is_taken(self, device: str) -> bool:
-        """Ask without a sentence, so that nothing is done, whether one may come with a device.
+        """Test, with a command without a sentence, whether a device may be given.
 
-        Home Assistant 2026.2 has no such field, and its refusal names it.
+        Home Assistant 2026.2 has no such field, and its refusal names the field.
         """
         try:
             await self._home.command(_SAY, device_id=device)
@@ -159,20 +164,20 @@ class Conversation:
 
 
 def _recognized(text: str, row: Mapping[str, Any] | None) -> Recognized | None:
-    """One row of the dry run. An incomplete match is none: it holds the engine's best guess."""
+    """Read a row of the dry run. An incomplete match, which is only the best guess, gives None."""
     if not row or row.get("match") is not True:
         return None
     if row.get("source") == "trigger":
         return Recognized(text, "trigger")
     details = row.get("details") or {}
-    # `slots` repeats the words that were heard; `details` knows the name that they stand for.
+    # `slots` repeats the words of the sentence; `details` has the names that they stand for.
     slots = {
         name: details[name]["value"] if "value" in (details.get(name) or {}) else said
         for name, said in (row.get("slots") or {}).items()
     }
     return Recognized(
         text,
-        # Only what the home's owner wrote is marked in every release.
+        # Only the owner's own sentences are marked in every release.
         "custom" if row.get("source") == "custom" else "builtin",
         str(row["intent"]["name"]),
         slots,
@@ -181,7 +186,7 @@ def _recognized(text: str, row: Mapping[str, Any] | None) -> Recognized | None:
 
 
 def _reply(response: Any) -> EngineReply:
-    """The reply, read with patience: the sentence was said, so an odd form is no failure."""
+    """Read the reply leniently: the sentence was processed, so an odd form is not a failure."""
     response = response if isinstance(response, Mapping) else {}
     data = mapping(response.get("data"))
     speech = mapping(mapping(response.get("speech")).get("plain")).get("speech")
@@ -198,9 +203,8 @@ def _reply(response: Any) -> EngineReply:
     )
 
 
-#
-# Speech to text: `assist_pipeline/run`, its first stage alone. Seen of Home Assistant 2026.11.0; a
-# user without admin rights may list pipelines and run them.
+# Below: speech to text with the first stage of `assist_pipeline/run`. Written against Home
+# Assistant 2026.11.0; users without admin rights may list pipelines and run them.
 
 
 RATE = 16_000  # Hz; mono int16
@@ -211,14 +215,14 @@ _NOTHING_SAID = "stt-no-text-recognized"
 
 @dataclass(frozen=True, slots=True)
 class Pipeline:
-    """One of the home's pipelines that has a recogniser."""
+    """A pipeline of the home that has a speech recogniser."""
 
     pipeline_id: str
-    language: str  # that it is told to hear
+    language: str  # the language that it is set to recognise
 
 
 async def list_pipelines(home: Commands) -> tuple[Pipeline, ...]:
-    """List the pipelines with a recogniser, the preferred one first; none without the integration.
+    """List the pipelines with a recogniser, the preferred one first; () without the integration.
 
     Raises Unavailable.
     """
@@ -241,8 +245,11 @@ async def list_pipelines(home: Commands) -> tuple[Pipeline, ...]:
 def fitting(
     pipelines: Sequence[Pipeline], language: str, languages: Sequence[str]
 ) -> tuple[Pipeline, ...]:
-    """Pick the pipelines that hear `language`, the nearest first; else the preferred one, if it
-    hears one of `languages`. One of another language would write down what nobody said."""
+    """Return the pipelines for `language`, best match first.
+
+    If there are none, return the preferred one if it hears one of `languages`. A pipeline for
+    another language would write down words that were not said.
+    """
     exact = [one for one in pipelines if _plain(one.language) == _plain(language)]
     near = [one for one in pipelines if _base(one.language) == _base(language)]
     known = {_base(code) for code in languages}
@@ -257,15 +264,15 @@ async def transcribe(
     device_id: str | None = None,
     limit_s: float = TRANSCRIPT_S,
 ) -> str:
-    """The text of `sound` (16 kHz mono int16, sent as it comes), "" where nothing was said.
+    """Return the text of `sound` (16 kHz mono int16, sent as it comes); "" if nothing was said.
 
-    Raises Refused (no such engine, or it failed) and Unavailable (the home is gone, or too slow).
+    Raises Refused (no such engine, or it failed) and Unavailable (unreachable or too slow).
     """
     run = home.stream(
         "assist_pipeline/run",
         start_stage="stt",
         end_stage="stt",
-        # The end of the sentence is ours to tell.
+        # Hearth decides when the sentence ends.
         input={"sample_rate": RATE, "no_vad": True},
         pipeline=pipeline.pipeline_id,
         device_id=device_id,
@@ -290,7 +297,7 @@ async def transcribe(
 
 
 async def _send(stream: Stream, sound: AsyncIterator[bytes], sent: Callable[[], None]) -> None:
-    """All of it in small pieces, then the mark of its end."""
+    """Send everything in small pieces, then the mark of the end."""
     async for chunk in sound:
         for start in range(0, len(chunk), PIECE_BYTES):
             await stream.send(chunk[start : start + PIECE_BYTES])

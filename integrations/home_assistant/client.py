@@ -1,4 +1,4 @@
-"""The live picture of the house: one websocket, one owner task, a House that is always at hand."""
+"""The live picture of the house: one websocket, owned by one task, and the newest House."""
 
 import asyncio
 import logging
@@ -31,18 +31,18 @@ from integrations.owner import OwnedTasks
 
 log = logging.getLogger(__name__)
 
-FIRST_PICTURE_S = 10.0  # how long entering waits for the first picture before going on without
-SIGN_IN_PAUSE_S = 60.0  # a refused token is tried seldom: Home Assistant logs every attempt
-RUNNING = "RUNNING"  # `state` in get_config, once every integration is loaded
-LOOK_AGAIN_S = 1.0  # between two looks whether a Home Assistant that is starting is done
-EXPECTED_S = 10.0  # within which what a call names may begin to move
-LOOK_S = 1.0  # for an answer to a ping, while a person waits for theirs
-UNTOLD_S = 300.0  # between two readings of the registries where their events are refused
+FIRST_PICTURE_S = 10.0  # longest wait for the first picture on entering
+SIGN_IN_PAUSE_S = 60.0  # long, because Home Assistant logs every attempt with a refused token
+RUNNING = "RUNNING"  # `state` in get_config once every integration is loaded
+LOOK_AGAIN_S = 1.0  # interval of checks while Home Assistant is starting
+EXPECTED_S = 10.0  # time within which the entities of a call may start to change
+LOOK_S = 1.0  # for an answer to a ping while a person waits
+UNTOLD_S = 300.0  # interval for reading the registries if their events are refused
 
 
 @dataclass(eq=False, slots=True)
 class _Waiter:
-    """Someone who waits for the house to look a certain way."""
+    """A caller that waits for a condition on the house."""
 
     entity_ids: frozenset[str]
     predicate: Callable[[House], bool]
@@ -50,12 +50,12 @@ class _Waiter:
 
 
 class HomeAssistant:
-    """Follows one Home Assistant. Enter it; then `house` is the newest picture.
+    """Follow one Home Assistant. Once entered, `house` is the newest picture.
 
-    Entering never fails because Home Assistant is away: `connected` is then False, `problem` says
-    why, and the owner task goes on trying with a growing pause. While the connection is down
-    `house` keeps the last picture. At each new connection everything is read anew, and once more
-    as soon as a Home Assistant that was still starting is done (its boot loses events).
+    Entering never fails because Home Assistant is unreachable: `connected` is then False, `problem`
+    gives the reason, and the owner task keeps trying with growing pauses. While the connection is
+    down, `house` keeps the last picture. Everything is read again at each new connection, and once
+    more when a Home Assistant that was starting is done, because events are lost during its boot.
     """
 
     def __init__(
@@ -69,10 +69,10 @@ class HomeAssistant:
         settle_s: float = 0.3,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`url` is the base ("http://host:8123"), `pause_s` the least and longest retry pause.
+        """`url` is the base ("http://host:8123"), `pause_s` the shortest and longest retry pause.
 
-        `settle_s`: how long changes of the registries are collected before they are read;
-        `monotonic`: the clock by which the age of the picture is told.
+        `settle_s` is the time for which registry changes are collected before they are read.
+        `monotonic` is the clock for the picture's age, in seconds.
         """
         self._url = url
         self._token = token
@@ -81,18 +81,19 @@ class HomeAssistant:
         self._pause_s = pause_s
         self._settle_s = settle_s
         self._monotonic = monotonic
-        self._lost_s: float | None = None  # when the picture stopped being live; None: no picture
-        self.openings = 0  # connections that were signed in to, since the start
+        # when the picture stopped being live; None if there is none
+        self._lost_s: float | None = None
+        self.openings = 0  # connections that were signed in, since the start
         self._picture = Picture()
         self._connection: Connection | None = None
         self._problem: IntegrationError | None = None
-        self._settled = asyncio.Event()  # the first try is over, well or badly
+        self._settled = asyncio.Event()  # the first attempt is over, whether it succeeded or not
         self._stale = Stale()
-        self._behind = False  # a registry has changed since it was read, or is not complete yet
-        self._starting = False  # Home Assistant is, and has not all of its things
+        self._behind = False  # a registry has changed since it was read, or is incomplete
+        self._starting = False  # Home Assistant is starting and does not have all entities yet
         self._to_search = asyncio.Event()
         self._followed: set[Followed] = set()
-        self._expected_until = 0.0  # of the loop's clock
+        self._expected_until = 0.0  # by the event loop's clock
         self._tell_opening: Callable[[Mapping[str, frozenset[str]]], None] | None = None
         self._waiters: set[_Waiter] = set()
         self._owner = OwnedTasks()
@@ -105,7 +106,7 @@ class HomeAssistant:
                 await self._settled.wait()
         except TimeoutError:
             log.warning("Home Assistant has not answered within %.0f s; going on.", FIRST_PICTURE_S)
-        except BaseException:  # cancelled: nobody will leave what was not entered
+        except BaseException:  # cancelled: `__aexit__` will not be called
             await self.__aexit__(*sys.exc_info())
             raise
         return self
@@ -121,7 +122,7 @@ class HomeAssistant:
 
     @property
     def house(self) -> House:
-        """The newest picture. A change makes a new House; the one you hold stays as it is."""
+        """The newest picture. A change creates a new House; existing ones never change."""
         return self._picture.house
 
     @property
@@ -132,15 +133,19 @@ class HomeAssistant:
     @property
     def age_s(self) -> float | None:
         """Seconds since the picture stopped being live: 0.0 while connected, None before the first
-        one. A silent connection counts as connected until its pings give it up; see `look`."""
+        one.
+
+        A silent connection counts as connected until its pings time out; see `look`.
+        """
         if self.connected:
             return 0.0
         return None if self._lost_s is None else self._monotonic() - self._lost_s
 
     async def look(self) -> float | None:
-        """The same, once Home Assistant has answered just now. Takes a round trip, at most LOOK_S.
+        """Return `age_s` after checking the connection with a ping, which takes at most LOOK_S (1
+        s).
 
-        A connection that is silent may have been so since the last ping that was answered.
+        A silent connection may have been so since the last answered ping.
         """
         connection = self._connection
         if connection is None or await connection.answers(LOOK_S):
@@ -149,24 +154,26 @@ class HomeAssistant:
 
     @property
     def problem(self) -> IntegrationError | None:
-        """Why there is no connection, or None."""
+        """The reason why there is no connection, or None."""
         return self._problem
 
     async def command(self, kind: str, **fields: Any) -> Any:
-        """One websocket command to Home Assistant. Raises Refused or Unavailable."""
+        """Send a websocket command to Home Assistant. Raises Refused or Unavailable."""
         return await self._connected().command(kind, **fields)
 
     @asynccontextmanager
     async def stream(self, kind: str, **fields: Any) -> AsyncIterator[Stream]:
-        """A command that takes bytes and answers with events. Raises Refused or Unavailable."""
+        """Send a command that takes bytes and answers with events. Raises Refused or
+        Unavailable."""
         async with self._connected().stream(kind, **fields) as stream:
             yield stream
 
     def follow(self, handler: EventHandler, kind: str, **fields: Any) -> Callable[[], None]:
-        """Subscribe with `kind` now and at every new connection; call what is returned to end it.
+        """Subscribe with `kind` now and at every new connection; returns a function that
+        unsubscribes.
 
-        `handler` gets each event in order and must be quick. What it raises is logged and costs
-        that event alone. A refusal is logged and tried again at the next connection.
+        `handler` gets each event in order and must be quick. An exception from it is logged and
+        affects only that event. A refusal is logged, and tried again at the next connection.
         """
         followed = Followed(handler, kind, fields)
         self._followed.add(followed)
@@ -183,10 +190,10 @@ class HomeAssistant:
         return end
 
     def learn_exposure(self, shown: Sequence[Shown]) -> None:
-        """Take the list of exposed things in the home server's own text; () for no list.
+        """Learn which entities are exposed from the list in the home server's text; () for no list.
 
-        Counts for entities of which their registry entry does not say it, until the next list.
-        Cheap where the list is the last one. Without it they all count as seen.
+        It applies to entities whose registry entry does not say so, until the next list. Cheap if
+        the list is unchanged. Without a list, all of them count as exposed.
         """
         if self._picture.learn(shown):
             self._wake(None)
@@ -196,24 +203,25 @@ class HomeAssistant:
         known: Mapping[str, frozenset[str]],
         tell: Callable[[Mapping[str, frozenset[str]]], None] | None = None,
     ) -> None:
-        """Recall what switches were seen to open; `tell` is called with what is seen from now on.
+        """Restore which switches were seen to open something; `tell` is called for new ones.
 
-        It is in `House.seen_opening`. `tell` must be quick and must not raise.
+        They are in `House.seen_opening`. `tell` must be quick and must not raise.
         """
         self._picture.recall(known)
         self._tell_opening = tell or self._tell_opening
 
     def expect(self, entity_ids: Collection[str]) -> None:
-        """A call that acts on these is about to be sent: no switch has opened what it names."""
+        """Note that a call on these entities is about to be sent, so no switch causes their
+        change."""
         self._picture.switches.expect(entity_ids)
         self._expected_until = asyncio.get_running_loop().time() + EXPECTED_S
 
     async def wait_for(
         self, entity_ids: Collection[str], predicate: Callable[[House], bool], timeout_s: float
     ) -> bool:
-        """Wait until `predicate(house)` is true, looking at each change of `entity_ids`.
+        """Wait until `predicate(house)` is true, checking it at each change of `entity_ids`.
 
-        True at once where it already is; False after `timeout_s` or while not connected.
+        Returns True at once if it is true already; False after `timeout_s` or while not connected.
         """
         if not self.connected:
             return False
@@ -236,7 +244,7 @@ class HomeAssistant:
         return self._connection
 
     async def _own(self) -> None:
-        """Keep a connection for ever; every failure is noted and followed by a pause."""
+        """Keep a connection forever; every failure is recorded and followed by a pause."""
         pause_s = self._pause_s[0]
         while True:
             try:
@@ -255,7 +263,8 @@ class HomeAssistant:
             pause_s = min(pause_s * 2, self._pause_s[1])
 
     async def _follow(self) -> None:
-        """One connection from sign-in to its end. Raises IntegrationError, alone or in a group."""
+        """Run one connection from sign-in to its end. Raises IntegrationError, alone or in a
+        group."""
         tls = home_tls(self._url, self._verify_tls, self._ca_file)
         async with (
             open_connection(self._url, self._token, tls) as connection,
@@ -285,7 +294,8 @@ class HomeAssistant:
             await self._keep(connection, again_s=UNTOLD_S if untold else None)
 
     async def _keep(self, connection: Connection, again_s: float | None) -> None:
-        """Read what the registries tell to have changed; after `again_s` all of them."""
+        """Read registry entries when they change; after `again_s` without events, read all of
+        them."""
         while True:
             try:
                 async with asyncio.timeout(again_s):
@@ -302,7 +312,7 @@ class HomeAssistant:
             self._was_read()
 
     async def _subscribe_registry(self, connection: Connection, event: str) -> bool:
-        """False: this user may not."""
+        """Subscribe to a registry's event; False if the user may not."""
         try:
             await connection.subscribe(
                 partial(self._on_registry, event), "subscribe_events", event_type=event
@@ -313,7 +323,7 @@ class HomeAssistant:
         return True
 
     async def _load(self, connection: Connection) -> None:
-        """Read registries and states anew. Raises Refused or Unavailable."""
+        """Read registries and states again. Raises Refused or Unavailable."""
         self._stale.take()
         self._picture.begin_load()
         registries = await read_registries(connection)
@@ -324,7 +334,7 @@ class HomeAssistant:
         self._was_read()
 
     def _was_read(self) -> None:
-        """The registries are as they were told last, but for what was told meanwhile."""
+        """Note that the registries are up to date, except for events that came in the meantime."""
         self._behind = self._starting or self._stale.came.is_set()
         self._to_search.set()
         self._wake(None)
@@ -332,7 +342,7 @@ class HomeAssistant:
     async def _await_running(self, connection: Connection) -> None:
         """Read everything once more when Home Assistant has started.
 
-        Its own event of that is told to admins only, so it is asked for.
+        It polls, because Home Assistant sends its start event only to administrators.
         """
         running = False
         while not running:
@@ -342,7 +352,7 @@ class HomeAssistant:
         self._stale.note_everything()
 
     async def _search(self, connection: Connection) -> None:
-        """Find out what scripts, automations and scenes do, as often as that may change."""
+        """Find out what scripts, automations and scenes do, whenever that may have changed."""
         picture = self._picture
         picture.forget_asked()
         reach = (self._url, self._token, self._verify_tls, self._ca_file)
@@ -356,7 +366,7 @@ class HomeAssistant:
             await asyncio.sleep(REST_S)
 
     def _on_registry(self, kind: str, event: Mapping[str, Any]) -> None:
-        """A name, place or label has changed: what a script reaches by it may be something else."""
+        """Handle a change of a name, place or label, which may change what scripts affect."""
         if not self._behind:
             self._behind = True
             self._picture.doubt_effects()
@@ -373,7 +383,7 @@ class HomeAssistant:
         self._wake(entity_id)
 
     def _wake(self, entity_id: str | None) -> None:
-        """Let those look who wait for this entity; None: everyone."""
+        """Check the waiters of this entity; None checks all of them."""
         for waiter in self._waiters:
             if (entity_id is None or entity_id in waiter.entity_ids) and waiter.predicate(
                 self.house
@@ -382,6 +392,6 @@ class HomeAssistant:
 
 
 async def _is_running(connection: Connection) -> bool:
-    """True once Home Assistant has started. Raises Refused or Unavailable."""
+    """Return True once Home Assistant has started. Raises Refused or Unavailable."""
     config = await connection.command("get_config")
     return not isinstance(config, dict) or config.get("state", RUNNING) == RUNNING

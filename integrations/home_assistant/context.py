@@ -1,9 +1,9 @@
-"""The list of exposed things in the home server's own text, and who of the house is meant by it.
+"""The list of exposed entities in the home server's text, and the entities that it means.
 
-Home Assistant's prompt and its live context hold one YAML list (2025.4 to 2026.11: `names`,
-`domain`, `areas`, texts joined by ", "; in the live context `state` and `attributes` too). Scripts
-and calendars are never in it. Names are what people and devices gave: they may hold line breaks,
-quotes, commas and anything else.
+Home Assistant's prompt and its live context contain a YAML list (2025.4 to 2026.11: `names`,
+`domain`, `areas`, joined by ", "; in the live context also `state` and `attributes`). Scripts and
+calendars are never in it. Names come from people and devices and may contain line breaks, quotes,
+commas and anything else.
 """
 
 import logging
@@ -22,36 +22,36 @@ log = logging.getLogger(__name__)
 
 MAX_TEXT = 4_000_000  # characters; 5,000 exposed entities take some 330,000
 MAX_ROW = 20_000  # characters of one row
-UNLISTED = frozenset({"script", "calendar"})  # domains that the list leaves out
+UNLISTED = frozenset({"script", "calendar"})  # domains that are not in the list
 
 _FIRST = "- names:"
-# A line whose value YAML takes as it stands: quoted and folded ones go to the YAML reader.
+# A line whose value is plain YAML; quoted and folded values need the YAML reader.
 _PLAIN_LINE = re.compile(r"(?:- |  )(names|domain|areas): ([^'\"|>&*!%@`\[{\s][^\n]*)")
 _PARTS = re.compile(r"\s*,\s*")
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """One row of the list. A name that holds a comma counts as several."""
+    """A row of the list. A name with a comma counts as several."""
 
     names: tuple[str, ...]
     domain: str
-    areas: tuple[str, ...] = ()  # its area's name and aliases
+    areas: tuple[str, ...] = ()  # name and aliases of its area
 
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """A server's text, split where its list stands."""
+    """A server's text, split at its list."""
 
     before: str
-    rows: tuple[str, ...]  # each as it stands there, in order; none: there is no list
+    rows: tuple[str, ...]  # in order and unchanged; empty if there is no list
     after: str
 
 
 def find_list(text: str) -> Listing:
     """Split the text at its list, which begins at the first line "- names: ...".
 
-    A row goes on over indented lines, and over empty ones that an indented line follows.
+    A row continues over indented lines, and over empty ones that are followed by an indented line.
     """
     lines = text.splitlines(keepends=True)
     begin = next((at for at, line in enumerate(lines) if line.startswith(_FIRST)), None)
@@ -77,7 +77,7 @@ def find_list(text: str) -> Listing:
 
 
 def read_context(text: str) -> list[Shown]:
-    """The rows of the list in the server's text, in order; what cannot be read is left out."""
+    """Return the rows of the list in order, without those that cannot be read."""
     if len(text) > MAX_TEXT:
         log.warning("The home's prompt is too long to be read: %d characters.", len(text))
         return []
@@ -87,7 +87,7 @@ def read_context(text: str) -> list[Shown]:
 
 @lru_cache(maxsize=8_192)  # the same rows come with every conversation
 def read_row(row: str) -> Shown | None:
-    """One row of the list; None where it is no such row."""
+    """Read a row of the list; None if it is not one."""
     plain = _plainly(row)
     content: Mapping[str, Any] = _by_yaml(row) if plain is None else plain
     names, domain, areas = (str(content.get(key) or "") for key in ("names", "domain", "areas"))
@@ -102,10 +102,10 @@ def exposed_by(
     areas: Mapping[str, Area],
     said: Mapping[str, bool],
 ) -> dict[str, bool]:
-    """Tell which of `entities` the list means, by id; no row where that cannot be told.
+    """Return which of `entities` are in the list, by id, as far as that can be determined.
 
-    `said`: what is known for certain, by id. Several entities may look the same: where the list has
-    fewer rows than there are such entities, nobody knows which of them are meant.
+    `said` is what is known for certain, by id. Several entities may look the same: if the list has
+    fewer rows than there are such entities, it is unknown which of them are meant.
     """
     if not shown:
         return {}
@@ -127,7 +127,7 @@ def exposed_by(
 
 
 def _plainly(row: str) -> dict[str, str] | None:
-    """The row's values where each stands on one line, unquoted: most do, and YAML is slow."""
+    """Read a row whose values are plain YAML on one line; None otherwise. Faster than YAML."""
     content: dict[str, str] = {}
     for line in row.splitlines():
         found = _PLAIN_LINE.fullmatch(line.rstrip())
@@ -138,7 +138,7 @@ def _plainly(row: str) -> dict[str, str] | None:
 
 
 def _by_yaml(row: str) -> Mapping[str, Any]:
-    """The row read as YAML, never trusted; empty where it is something else."""
+    """Read the row as untrusted YAML; empty if it is something else."""
     if len(row) > MAX_ROW:
         return {}
     try:
@@ -151,7 +151,7 @@ def _by_yaml(row: str) -> Mapping[str, Any]:
 
 
 def area_key(area: Area | None) -> frozenset[str]:
-    """Parts of the `areas` of a row in this area, whatever their order."""
+    """Return the parts of the `areas` of a row in this area, in any order."""
     return frozenset(_all_parts((area.name, *area.aliases))) if area else frozenset()
 
 
@@ -168,5 +168,5 @@ def _all_parts(texts: Iterable[str]) -> Iterator[str]:
 
 
 def _parts(text: str) -> tuple[str, ...]:
-    """Split at the commas, without line breaks and double spaces."""
+    """Split at commas, without line breaks and double spaces."""
     return tuple(part for part in _PARTS.split(" ".join(text.split())) if part)

@@ -1,7 +1,7 @@
-"""Finds Home Assistant in the local network by multicast DNS (its integration `zeroconf`).
+"""Discovery of Home Assistant in the local network by multicast DNS (its `zeroconf` integration).
 
-What is told there anybody in the network may tell: it is shown to a person, who chooses, and no
-token is sent before that.
+Anybody in the network can send these announcements, so they are shown to a person, who chooses, and
+no token is sent before that.
 """
 
 import asyncio
@@ -17,19 +17,19 @@ from integrations.address import host_of
 from integrations.cleaning import one_line
 
 SERVICE = "_home-assistant._tcp.local."
-LOOK_S = 3.0  # most answer within one; a busy Pi was given more
+LOOK_S = 3.0  # most answer within 1 s; the rest is for a busy Pi
 _ASK_MS = 1500  # for the address behind a name
-_MOST = 16  # homes that are shown
+_MOST = 16  # homes that are listed
 _NAME = 60  # characters
-# The network's own names: an address elsewhere is not believed.
+# Names of the local network; an address elsewhere is not trusted.
 _OWN_NAMES = (".local", ".lan", ".home", ".internal", ".home.arpa")
 
 
 @dataclass(frozen=True, slots=True)
 class FoundHome:
-    """A Home Assistant that told the network of itself."""
+    """A Home Assistant that was announced in the network."""
 
-    name: str  # the home's, as it says
+    name: str  # the name that it announces
     url: str
     version: str = ""
 
@@ -37,13 +37,13 @@ class FoundHome:
 async def find_homes(
     seconds: float = LOOK_S, interfaces: Sequence[str] | None = None
 ) -> list[FoundHome]:
-    """Look for so long. By name; empty where there is none, or no network to ask.
+    """Search for `seconds`; returns the homes by name, [] if there are none or there is no network.
 
-    `interfaces`: addresses of ours to ask through; all of them unless given.
+    `interfaces` are the local addresses to use; all of them unless given.
     """
     found: dict[str, FoundHome] = {}
     try:
-        # All of them: Home Assistant may run on this machine, too.
+        # All interfaces, because Home Assistant may also run on this machine.
         network = AsyncZeroconf(
             interfaces=list(interfaces) if interfaces else InterfaceChoice.All,
             ip_version=IPVersion.V4Only,
@@ -87,9 +87,9 @@ async def _ask(network: AsyncZeroconf, name: str) -> FoundHome | None:
 
 
 def home_of(told: Mapping[str, str], addresses: Sequence[str], port: int) -> FoundHome | None:
-    """The home of a service's text record, addresses and port. None: it cannot be reached so.
+    """Read a service's text record, addresses and port; None if the home cannot be reached by them.
 
-    Its own `internal_url` counts where it names a place in this network; else the first address.
+    Its `internal_url` is used if it is in this network; else the first address.
     """
     url = told.get("internal_url") or told.get("base_url") or ""
     if not _in_this_network(url):

@@ -1,8 +1,8 @@
 """Effects of scripts, automations and scenes: values, tables and pure readers.
 
-`WAYS` tells which way each action of Home Assistant goes; `Places`, which entities a device, area,
-floor or label holds; `read_related` and `read_scene` read what Home Assistant tells of an item
-(`actions` reads configurations); `may_answer`, which sentences set an automation off.
+`WAYS` is the direction in which each action switches; `Places` finds the entities of a device,
+area, floor or label; `read_related` and `read_scene` read Home Assistant's answers (`actions` reads
+configurations); `may_answer` finds the sentences that trigger an automation.
 """
 
 import re
@@ -18,17 +18,17 @@ from integrations.home_assistant.runs import LETS_IN
 
 @dataclass(frozen=True, slots=True)
 class Effects:
-    """All that one script, automation or scene touches, or the part of it that is known."""
+    """Everything that a script, automation or scene affects, or the part of it that is known."""
 
     touched: Mapping[str, Way]  # by entity id
-    reasons: tuple[str, ...] = ()  # why there may be more; none: this is all of it
-    # Sentences that an automation waits for; None where its configuration was not read.
+    reasons: tuple[str, ...] = ()  # why there may be more; empty: this is everything
+    # Trigger sentences of an automation; None if its configuration was not read.
     sentences: tuple[str, ...] | None = None
     told: bool = True  # False: Home Assistant refuses to tell
 
     @property
     def complete(self) -> bool:
-        """True if nothing else is touched."""
+        """True if nothing else is affected."""
         return not self.reasons
 
 
@@ -48,9 +48,9 @@ def _switching(*domains: str) -> dict[str, Way]:
     return found
 
 
-# Actions that do no more than switch or set the things that they name (2026.11, `services.yaml` of
-# each domain). What is missing here may do anything: a shell or REST command, a message to a broker
-# or a phone, a sentence said to Assist, an infrared code. To stop a cover or a valve opens nothing.
+# Actions that only switch or set the entities that they name (2026.11, `services.yaml` of each
+# domain). Any other action may do anything: a shell or REST command, a message to a broker or a
+# phone, a sentence for Assist, an infrared code. Stopping a cover or valve does not open it.
 WAYS: Mapping[str, Way] = {
     **_switching("automation", "camera", "climate", "fan", "homeassistant", "humidifier"),
     **_switching("input_boolean", "light", "media_player", "remote", "script", "siren", "switch"),
@@ -107,7 +107,7 @@ WAYS: Mapping[str, Way] = {
     **_each("valve", "off", "close_valve", "stop_valve"),
     **_each("valve", "either", "set_valve_position", "toggle"),
 }
-# Actions that change no thing, whatever they name.
+# Actions that change no entity.
 QUIET = frozenset(
     {
         *("calendar.get_events", "homeassistant.update_entity", "logbook.log"),
@@ -116,8 +116,7 @@ QUIET = frozenset(
         *("system_log.write", "weather.get_forecasts"),
     }
 )
-# The actions behind the types of device actions (`device_action.py` of each domain), where the name
-# is another one.
+# Device action types (`device_action.py` of each domain) whose action has a different name.
 _RENAMED: Mapping[str, str] = {
     **{f"alarm_control_panel.{one}": f"alarm_control_panel.alarm_{one}" for one in _ARMING},
     **{f"cover.{one}": f"cover.{one}_cover" for one in ("close", "open", "stop")},
@@ -131,14 +130,16 @@ _RENAMED: Mapping[str, str] = {
 
 
 def way_on_device(domain: str, kind: str) -> Way | None:
-    """Way of a device action of that domain and type; None for one that is not known."""
+    """Return the direction of a device action of that domain and type; None if it is unknown."""
     action = f"{domain}.{kind}"
     return WAYS.get(_RENAMED.get(action, action))
 
 
 class Places:
-    """Looks into the registries. What has no state just now, but is registered, counts too: its
-    integration may be about to load."""
+    """Lookups in the registries.
+
+    Registered entities without a state count too, because their integration may be about to load.
+    """
 
     def __init__(self, registries: Registries, entities: Mapping[str, Entity]) -> None:
         self._registries = registries
@@ -152,19 +153,19 @@ class Places:
 
     @property
     def entity_ids(self) -> Collection[str]:
-        """All entities."""
+        """The ids of all entities."""
         return self._where.keys()
 
     def device(self, entity_id: str) -> str | None:
-        """The id of the device that the entity belongs to."""
+        """Return the id of the entity's device; None if it has none."""
         return self._where.get(entity_id, (None, None))[0]
 
     def area(self, entity_id: str) -> str | None:
-        """The id of the area that the entity is in."""
+        """Return the id of the entity's area; None if it has none."""
         return self._where.get(entity_id, (None, None))[1]
 
     def inside(self, devices: Iterable[str], areas: Iterable[str]) -> set[str]:
-        """The entities of these devices and in these areas."""
+        """Return the entities of these devices and in these areas."""
         devices, areas = set(devices), set(areas)
         if not devices and not areas:
             return set()
@@ -175,12 +176,13 @@ class Places:
         }
 
     def on_floors(self, floors: Collection[str]) -> set[str]:
-        """The entities in the areas of these floors."""
+        """Return the entities in the areas of these floors."""
         areas = self._registries.areas.values()
         return self.inside((), [area.area_id for area in areas if area.floor_id in floors])
 
     def labelled(self, labels: set[str]) -> set[str]:
-        """The entities with one of these labels, or with a device or area that has it."""
+        """Return the entities with one of these labels, on themselves, their device or their
+        area."""
         if not labels:
             return set()
         registries = self._registries
@@ -190,12 +192,13 @@ class Places:
         return self.inside(devices, areas) | {name for name in own if name in self._where}
 
     def by_registry_id(self, entry_id: str) -> str | None:
-        """The entity whose registry entry has this id, which device actions name."""
+        """Return the entity whose registry entry has this id, which device actions use."""
         entries = self._registries.entities.items()
         return next((name for name, entry in entries if entry.get("id") == entry_id), None)
 
     def named(self, name: str) -> set[str]:
-        """All that a name may mean: an entity, or those of a device, area, floor or label."""
+        """Return everything that a name may mean: an entity, or those of a device, area, floor or
+        label."""
         areas = {
             area.area_id
             for area in self._registries.areas.values()
@@ -212,18 +215,15 @@ class Places:
         return found | ({name.strip().lower()} & self._where.keys())
 
 
-#
-# `search/related`: any user may ask it, while the configuration (`actions`) is for administrators
-# alone. Of a scene it is all; of a script or automation never more than a part.
-#
-# The answer mixes what is touched with where that is: a touched entity comes with its device, its
-# area and that area's floor, and the script with its own area and labels (2026.11,
-# `components/search`). So a place or a device counts as targeted only where nothing else explains
-# it; what lets someone in counts wherever its device or label is told, explained or not. Not seen,
-# then: an area or floor that is a target beside an entity of the same place in one script, a script
-# that is called as an action (`action: script.other`), a sentence said to Assist, an event, and
-# every target that a template makes. What is touched may be more than is told here; what a script
-# is seen to do counts too (`runs`).
+# Below: `search/related`, which any user may ask, while configurations (`actions`) are for
+# administrators only. For a scene it is complete; for a script or automation it is never more than
+# a part. The answer mixes what is affected with its surroundings: an affected entity comes with its
+# device, its area and that area's floor, and the script with its own area and labels (2026.11,
+# `components/search`). So a place or device counts as a target only if nothing else explains it;
+# locks and other entities that let people in count whenever their device or label is listed. This
+# misses an area or floor that is a target beside an entity of the same place in one script, a
+# script that is called as an action (`action: script.other`), a sentence for Assist, an event, and
+# every target made by a template. Therefore what a script was seen to do counts too (`runs`).
 
 
 SEARCHED = ("script", "automation", "scene")  # domains
@@ -232,9 +232,9 @@ SEARCHED = ("script", "automation", "scene")  # domains
 def read_related(
     item_id: str, answer: Mapping[str, Any], registries: Registries, entities: Mapping[str, Entity]
 ) -> Effects:
-    """Read the answer of `search/related` for the item as its effects."""
+    """Read the answer of `search/related` for an item as its effects."""
     touched = touched_by(item_id, answer, registries, entities)
-    # A scene sets states and does nothing else; one of a device's own names no entity.
+    # A scene only sets states; a scene that a device provides names no entity.
     whole = item_id.startswith("scene.") and bool(touched)
     reasons = () if whole else ("its configuration is not known",)
     return Effects(dict.fromkeys(sorted(touched), "either"), reasons)
@@ -243,9 +243,9 @@ def read_related(
 def touched_by(
     item_id: str, answer: Mapping[str, Any], registries: Registries, entities: Mapping[str, Entity]
 ) -> frozenset[str]:
-    """The ids of the entities that the item touches, by the answer of `search/related`.
+    """Return the ids of the entities that the item affects, from the answer of `search/related`.
 
-    `answer` maps kinds ("entity", "device", "area", "floor", "label") to ids. Entities that the
+    `answer` maps types ("entity", "device", "area", "floor", "label") to ids. Entities that the
     house does not have are left out.
     """
     named = _ids(answer, "entity") - {item_id}
@@ -253,7 +253,8 @@ def touched_by(
     if item_id.startswith("scene."):
         return frozenset(touched)
     places = Places(registries, entities)
-    own = [item_id, *(one for one in named if one.startswith("script."))]  # and those it runs
+    # the item and the scripts that it runs
+    own = [item_id, *(one for one in named if one.startswith("script."))]
     around = [*named, *own]
     devices = _ids(answer, "device") - {places.device(one) for one in around}
     areas = _ids(answer, "area") - {places.area(one) for one in around}
@@ -277,13 +278,12 @@ def _ids(answer: Mapping[str, Any], kind: str) -> set[str]:
     return {one for one in found if isinstance(one, str)} if isinstance(found, list) else set()
 
 
-#
-# Scenes: any user is told what a scene holds (its attribute `entity_id`). An administrator is told
-# the states that it sets as well, where it was made on Home Assistant's page: over REST, by the
-# scene's own `id` (2026.11, `components/config/scene.py`). Which way a thing goes follows
-# `reproduce_state.py` of its domain.
+# Below: scenes. Any user may read what a scene contains (its attribute `entity_id`). An
+# administrator may also read the states that it sets, if it was made in Home Assistant's UI: over
+# REST, by the scene's own `id` (2026.11, `components/config/scene.py`). The direction follows
+# `reproduce_state.py` of each domain.
 
-# States by which it is certain which way a thing goes; "on" is to lock, to arm or to open.
+# States whose direction is certain; "on" is to lock, to arm or to open.
 _WAYS: Mapping[str, Mapping[str, Way]] = {
     "lock": {"locked": "on", "locking": "on", "unlocked": "off", "unlocking": "off", "open": "off"},
     "cover": {"open": "on", "opening": "on", "closed": "off", "closing": "off"},
@@ -302,7 +302,8 @@ _POSITIONS = ("current_position", "current_tilt_position", "tilt_position", "pos
 
 
 def is_worth_reading(entity: Entity) -> bool:
-    """Return whether a scene was made on Home Assistant's page and holds what lets somebody in."""
+    """Return True if a scene was made in Home Assistant's UI and contains something that lets
+    people in."""
     held = entity.attributes.get("entity_id")
     opens = isinstance(held, list | tuple) and any(
         isinstance(one, str) and one.partition(".")[0] in LETS_IN for one in held
@@ -311,8 +312,11 @@ def is_worth_reading(entity: Entity) -> bool:
 
 
 def read_scene(config: Any, entity: Entity) -> Effects | None:
-    """The effects of a scene by its configuration; None where that holds other things than the
-    scene itself says, so that it is not the one that Home Assistant has loaded."""
+    """Return the effects of a scene from its configuration.
+
+    None if its entities differ from the scene's attribute, so that it is not the configuration that
+    Home Assistant has loaded.
+    """
     states = mapping(mapping(config).get("entities"))
     held = entity.attributes.get("entity_id")
     if not isinstance(held, list | tuple) or set(map(str, held)) != set(map(str, states)):
@@ -321,13 +325,13 @@ def read_scene(config: Any, entity: Entity) -> Effects | None:
 
 
 def _way(entity_id: str, wanted: Any) -> Way:
-    """Way in which the thing goes into that state, which comes alone or with attributes."""
+    """Return the direction of a wanted state, which is given alone or with attributes."""
     state = wanted.get("state") if isinstance(wanted, Mapping) else wanted
-    if isinstance(state, bool):  # YAML reads a plain `on` so
+    if isinstance(state, bool):  # YAML reads a plain `on` as True
         state = "on" if state else "off"
     way = _WAYS.get(entity_id.partition(".")[0], {}).get(str(state), "either")
     given = mapping(wanted)
-    # A position counts for more than the state that stands beside it.
+    # A position takes precedence over the state beside it.
     return "either" if way == "off" and any(given.get(key) for key in _POSITIONS) else way
 
 
@@ -336,14 +340,13 @@ def _id_of(entity: Entity) -> str:
     return known if isinstance(known, str) else ""
 
 
-#
-# Sentence templates of automations are hassil's (2026.11): `[optional]`, `(one|other)`, `{slot}`,
-# `<rule>`. Case, punctuation and spaces do not count. A slot may be any words, and so may what is
-# not understood: too many templates match, never too few.
+# Below: sentence templates of automations, which are hassil's (2026.11): `[optional]`,
+# `(one|other)`, `{slot}`, `<rule>`. Case, punctuation and spaces do not count. A slot matches any
+# words, and so does everything unknown: too many templates match, never too few.
 
 
-MAX_TEMPLATE = 2_000  # characters; a longer one may answer to anything
-MAX_SLOTS = 8  # with more of them a comparison could take long
+MAX_TEMPLATE = 2_000  # characters; a longer one may match anything
+MAX_SLOTS = 8  # more of them could make matching slow
 _ANYTHING = re.compile(".*")
 _SLOT = re.compile("[{<]")
 _PART = re.compile(r"\{[^{}]*\}|<[^<>]*>|[\[\]()|]|[^\[\](){}<>|]+|.")
@@ -351,13 +354,13 @@ _SIGNS = re.compile(r"[^\w\s]|_")
 
 
 def may_answer(template: str, text: str) -> bool:
-    """True where an automation that waits for the template may be set off by the text."""
+    """Return True if the text may trigger an automation that waits for the template."""
     return _pattern(template).fullmatch(_plain(text)) is not None
 
 
 @lru_cache(maxsize=2_048)
 def _pattern(template: str) -> re.Pattern[str]:
-    # Words in any order (";") are not taken apart.
+    # Permutations (";") are not parsed.
     if len(template) > MAX_TEMPLATE or ";" in template or len(_SLOT.findall(template)) > MAX_SLOTS:
         return _ANYTHING
     parts: list[str] = []
@@ -379,5 +382,5 @@ def _pattern(template: str) -> re.Pattern[str]:
 
 
 def _plain(text: str) -> str:
-    """Letters and digits alone: what stands between them is heard by nobody."""
+    """Reduce text to letters and digits, because nothing else is audible."""
     return re.sub(r"\s+", "", _SIGNS.sub("", text.casefold()))

@@ -1,11 +1,12 @@
 """Sound files and camera pictures, fetched from Home Assistant over HTTP.
 
-Sounds lie in its folder /config/www or its media, or are what its voices said.
+Sounds are in its folder /config/www or its media, or were spoken by its voices.
 
-Whoever names one may mean harm, so the connection goes to the configured Home Assistant and nowhere
-else, whatever the name says; it follows no redirect and carries no token. What needs a sign-in is
-resolved over the websocket (`media_source/resolve_media`), which gives an address that is signed
-for a while. Nothing else is asked for without one: Home Assistant bans whoever does so often.
+A sound's name is untrusted, so the connection goes to the configured Home Assistant and nowhere
+else, whatever the name says; it follows no redirect and carries no token. Files that need a sign-in
+are resolved over the websocket (`media_source/resolve_media`), which gives an address that is
+signed for a limited time. No other file is requested without a sign-in, because Home Assistant bans
+clients that do so often.
 """
 
 import asyncio
@@ -21,40 +22,40 @@ from integrations.home_assistant import reasons
 from integrations.home_assistant.rest import home_tls, rest_client
 from integrations.home_assistant.websocket import Commands
 
-TOTAL_S = 10.0  # for all of it
+TOTAL_S = 10.0  # limit for the whole download
 MAX_SOUND_BYTES = 10_000_000
 SCHEME = "media-source"
 _RESOLVE = "media_source/resolve_media"
-_OPEN = ("/local/", "/api/tts_proxy/")  # paths that ask for no sign-in
-_MEDIA = "/media/"  # then the media folder's name, and the path in it
+_OPEN = ("/local/", "/api/tts_proxy/")  # paths that need no sign-in
+_MEDIA = "/media/"  # followed by the media folder's name and the path in it
 _PORTS = {"http": 80, "https": 443}
 
 
 @dataclass(frozen=True, slots=True)
 class SoundFile:
-    """A file as it came."""
+    """A sound file as downloaded."""
 
     name: str  # the last part of its path
-    data: bytes = field(repr=False)  # at most MAX_BYTES
+    data: bytes = field(repr=False)  # at most MAX_SOUND_BYTES
 
 
 class HomeSounds:
-    """Fetches them. Nothing is kept between two."""
+    """Fetch sound files. Nothing is cached."""
 
     def __init__(
         self, home: Commands, url: str, verify_tls: bool = True, ca_file: str = ""
     ) -> None:
-        """`home`: the connection; `url`: Home Assistant's base ("http://host:8123")."""
+        """`home` is the connection, `url` Home Assistant's base ("http://host:8123")."""
         self._home = home
         self._url = url.rstrip("/")
         self._verify_tls = verify_tls
         self._ca_file = ca_file
 
     async def fetch(self, media: str) -> SoundFile:
-        """The file of such a name: "media-source://…", "/local/…", "/media/…", or an http(s)
-        address of Home Assistant itself.
+        """Fetch the file of a name: "media-source://…", "/local/…", "/media/…" or a URL.
 
-        Raises Refused (it may not be asked for, or there is none), Unavailable or Misconfigured.
+        A URL must be one of Home Assistant itself. Raises Refused (not allowed, or not there),
+        Unavailable or Misconfigured.
         """
         try:
             async with asyncio.timeout(TOTAL_S):
@@ -63,7 +64,7 @@ class HomeSounds:
             raise Unavailable("The sound did not come from Home Assistant in time.") from None
 
     async def _path_of(self, media: str) -> str:
-        """The path, with its query, at which it can be had without a token."""
+        """Return the path and query at which the file can be read without a token."""
         parts = _parts(media)
         if parts.scheme in _PORTS:
             if not await self._is_home(parts):
@@ -91,7 +92,8 @@ class HomeSounds:
         return parts._replace(scheme="", netloc="", fragment="").geturl()
 
     async def _is_home(self, parts: SplitResult) -> bool:
-        """True of the address by which we reach Home Assistant, and of those that it names."""
+        """Return True for the address of our connection, and for those that Home Assistant
+        names."""
         if _origin(parts) == _origin(urlsplit(self._url)):
             return True
         config = await self._home.command("get_config")
@@ -104,7 +106,7 @@ class HomeSounds:
             async with (
                 httpx.AsyncClient(
                     base_url=self._url,
-                    headers={"Accept-Encoding": "identity"},  # what is small stays small
+                    headers={"Accept-Encoding": "identity"},  # a small file must not expand
                     verify=tls or False,
                     timeout=TOTAL_S,
                     trust_env=False,
@@ -116,7 +118,7 @@ class HomeSounds:
         except httpx.InvalidURL:
             raise Refused("That is no address of a sound in Home Assistant.") from None
         except httpx.HTTPError as error:
-            # Its message would show the signed address.
+            # The error's message would show the signed address.
             raise reasons.network(self._url, error) from None
 
 
@@ -146,28 +148,29 @@ def _parts(url: str) -> SplitResult:
 
 
 def _origin(parts: SplitResult) -> tuple[str, int | None]:
-    """Host and port: whether it is with TLS is for the configured address to say."""
+    """Return host and port; whether TLS is used depends only on the configured address."""
     return parts.hostname or "", parts.port or _PORTS.get(parts.scheme)
 
 
-# Pictures of cameras: `GET /api/camera_proxy/<entity id>`.
+# Below: camera pictures, `GET /api/camera_proxy/<entity id>`.
 
 
-PICTURE_S = 10.0  # for all of the picture; Home Assistant itself waits 10 s for a camera
-MAX_PICTURE_BYTES = 7 * 1024 * 1024  # with base64 it stays below the 10 MB that a request may carry
-_TRUE_NAMES = {"image/jpg": "image/jpeg"}  # Home Assistant's demo says the first, Gemini refuses it
+PICTURE_S = 10.0  # for the whole picture; Home Assistant itself waits 10 s for a camera
+MAX_PICTURE_BYTES = 7 * 1024 * 1024  # with base64 it stays below the 10 MB limit of a request
+# Home Assistant's demo sends the first, which Gemini refuses
+_TRUE_NAMES = {"image/jpg": "image/jpeg"}
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """One picture."""
+    """A camera picture."""
 
     data: bytes = field(repr=False)
     mime_type: str  # "image/jpeg"
 
 
 class Cameras:
-    """Takes pictures. No connection is kept: they are seldom asked for."""
+    """Take camera pictures. No connection is kept, because they are rare."""
 
     def __init__(self, url: str, token: str, verify_tls: bool = True, ca_file: str = "") -> None:
         """`url` is Home Assistant's base ("http://host:8123")."""
@@ -177,10 +180,9 @@ class Cameras:
         self._ca_file = ca_file
 
     async def snapshot(self, entity_id: str) -> Snapshot:
-        """The picture of this moment.
+        """Fetch the camera's current picture.
 
-        Raises Unavailable, Refused (no such camera, or it gives no picture), SignInAgain or
-        Misconfigured.
+        Raises Unavailable, Refused (no such camera, or no picture), SignInAgain or Misconfigured.
         """
         reach = (self._url, self._token, self._verify_tls, self._ca_file)
         try:

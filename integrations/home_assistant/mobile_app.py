@@ -1,25 +1,23 @@
-"""Hearth as a device of Home Assistant: registering with its `mobile_app` integration.
+"""Hearth as a device of Home Assistant, registered with its `mobile_app` integration.
 
-Any program with an address and a token may register. It then stands in the device registry, can be
-put into an area, may have timers, and is sent messages over the websocket (`Push`).
+Any program with an address and a token may register. It is then in the device registry, can be
+assigned to an area, may have timers, and receives messages over the websocket (`Push`). The
+protocol is documented in Home Assistant's developer documentation, "Native App Integration";
+refusals and replacements are as seen with 2026.11.0:
 
-The protocol is Home Assistant's (developers' documentation, "Native App Integration"; what is said
-here of refusals and replacing was seen with 2026.11.0):
-
-- Registering again with the same app and device id replaces the entry: one device stays, with a new
-  registry id and without its area. So a fixed device id can never lead to two.
-- The webhook id is a secret that stands for the whole registration. It is used over the websocket
-  (`webhook/handle`) only, so it is never part of an address.
-- A webhook that nobody knows is answered with 200 and no body, one that was removed with 410.
-- Sensors are registered once and then told their states and attributes; each may have a name, an
-  icon, a class, a unit and a category. Registering one again tells its state. A state that was told
-  while Home Assistant was away is lost: after a restart it shows the last one that it had. None is
-  no state to clear one with: an entity that is being restored takes its old one back then. Nobody
-  can remove a sensor by the webhook. A state has 255 characters at most.
-- What a device has happen (`fire_event`) needs no administrator, unlike the REST and websocket ways
-  to an event.
-- A device tracker is always made, and joins the person whose user registered.
-- Only an administrator may remove the entry or put the device into an area.
+- Registering again with the same app and device id replaces the entry: the device gets a new
+  registry id and loses its area. So a fixed device id can never lead to two devices.
+- The webhook id is a secret that gives access to the whole registration. It is used only over the
+  websocket (`webhook/handle`), so it is never part of an address.
+- An unknown webhook is answered with 200 and no body, a removed one with 410.
+- Sensors are registered once and then get states and attributes; each may have a name, an icon, a
+  class, a unit and a category. Registering a sensor again updates its state. A state sent while
+  Home Assistant is unreachable is lost: after a restart it shows the last one that it had. None
+  does not clear a state: an entity that is being restored takes its old state back. A webhook
+  cannot remove a sensor. A state has at most 255 characters.
+- Firing an event (`fire_event`) needs no administrator, unlike over REST and the websocket.
+- A device tracker is always created, and joins the person whose user registered.
+- Only an administrator may remove the entry or assign the device to an area.
 """
 
 import json
@@ -37,9 +35,9 @@ from integrations.home_assistant.websocket import UNKNOWN_FORM, Commands
 
 DOMAIN = "mobile_app"
 APP_ID = "hearth"
-MANUFACTURER = "Hearth"  # of every box of ours
+MANUFACTURER = "Hearth"  # the manufacturer of every Hearth device
 UNAVAILABLE = "unavailable"  # a sensor's state
-LONGEST_STATE = 255  # characters of a sensor's state; Home Assistant shows no longer one
+LONGEST_STATE = 255  # characters of a sensor's state, Home Assistant's limit
 NOT_OFFERED = (
     "This Home Assistant does not take devices like this one: add `mobile_app:` (or "
     "`default_config:`) to its configuration.yaml and restart it."
@@ -63,7 +61,7 @@ class Address:
 
 @dataclass(frozen=True, slots=True)
 class Appearance:
-    """Name and make of the device as Home Assistant shows them."""
+    """Name and make of the device as shown in Home Assistant."""
 
     name: str
     version: str  # of Hearth
@@ -75,10 +73,10 @@ class Appearance:
 
 @dataclass(frozen=True, slots=True)
 class Registered:
-    """A living registration."""
+    """A valid registration."""
 
-    device_id: str  # in the device registry; may change when registered again
-    instance_id: str  # of this Home Assistant; "" from one that does not tell
+    device_id: str  # in the device registry; may change with a new registration
+    instance_id: str  # id of this Home Assistant; "" if it does not send one
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,17 +84,17 @@ class Device:
     """A row of the device registry."""
 
     device_id: str
-    name: str  # the person's, else ours
+    name: str  # the user's name, else ours
     area_id: str | None
     disabled: bool
     entry_ids: tuple[str, ...]  # of its configuration entries
 
 
 async def register(address: Address, identifier: str, appearance: Appearance) -> str:
-    """Register and return the webhook id, a secret. `identifier` is our own fixed name.
+    """Register and return the webhook id, a secret. `identifier` is our fixed device id.
 
-    An entry with the same `identifier` is replaced. Raises Misconfigured where Home Assistant has
-    no `mobile_app`, SignInAgain, Unavailable or Refused.
+    An entry with the same `identifier` is replaced. Raises Misconfigured if Home Assistant has no
+    `mobile_app`, SignInAgain, Unavailable or Refused.
     """
     body = {
         "app_id": APP_ID,
@@ -118,9 +116,9 @@ async def register(address: Address, identifier: str, appearance: Appearance) ->
 
 
 async def look(home: Commands, webhook_id: str) -> Registered | None:
-    """The registration behind this webhook, None where there is none (any more).
+    """Return the registration of this webhook; None if there is none (any more).
 
-    While Home Assistant starts nobody is there either: ask `ready` before. Raises IntegrationError.
+    While Home Assistant starts, there is none either: call `ready` first. Raises IntegrationError.
     """
     told = await _webhook(home, webhook_id, "get_config")
     if told is None:
@@ -133,24 +131,24 @@ async def look(home: Commands, webhook_id: str) -> Registered | None:
 
 @dataclass(frozen=True, slots=True)
 class Sensor:
-    """One entity of the device, and how it stands."""
+    """An entity of the device, and its state."""
 
     kind: Literal["binary_sensor", "sensor"]
     unique_id: str  # within the device; it never changes
-    name: str  # Home Assistant puts the device's in front
-    state: bool | float | str | None  # None: unknown; UNAVAILABLE: nobody tells just now
+    name: str  # Home Assistant adds the device's name in front
+    state: bool | float | str | None  # None: unknown; UNAVAILABLE: no current value
     icon: str = "mdi:microphone"
     category: Literal["diagnostic"] | None = None
-    device_class: str | None = None  # as Home Assistant names it, such as "timestamp"
+    device_class: str | None = None  # as in Home Assistant, such as "timestamp"
     unit: str | None = None
-    state_class: Literal["measurement", "total"] | None = None  # not of a binary sensor
-    attributes: Mapping[str, Any] = field(default_factory=dict)  # `options` of an enum, for one
+    state_class: Literal["measurement", "total"] | None = None  # not for a binary sensor
+    attributes: Mapping[str, Any] = field(default_factory=dict)  # for example `options` of an enum
 
 
 async def register_sensor(home: Commands, webhook_id: str, sensor: Sensor) -> None:
-    """Make it, or where it exists already tell its name and state. Raises IntegrationError.
+    """Register the sensor, or update the name and state of an existing one.
 
-    Raises Stale where nobody answers to the webhook.
+    Raises IntegrationError; Stale if the webhook does not exist.
     """
     told: dict[str, Any] = {
         **_state_of(sensor),
@@ -158,7 +156,7 @@ async def register_sensor(home: Commands, webhook_id: str, sensor: Sensor) -> No
         "entity_category": sensor.category,
         "device_class": sensor.device_class,
     }
-    if sensor.kind == "sensor":  # a binary one is refused with these
+    if sensor.kind == "sensor":  # a binary sensor with these fields is refused
         told |= {"unit_of_measurement": sensor.unit, "state_class": sensor.state_class}
     if await _webhook(home, webhook_id, "register_sensor", told) is None:
         raise Stale(_NOBODY)
@@ -167,10 +165,10 @@ async def register_sensor(home: Commands, webhook_id: str, sensor: Sensor) -> No
 async def update_sensors(
     home: Commands, webhook_id: str, sensors: Sequence[Sensor]
 ) -> tuple[str, ...]:
-    """Tell how they stand; gives the unique ids of those that must be registered first.
+    """Update sensor states; returns the unique ids of those that must be registered first.
 
-    One that a person has disabled takes it in silence. Raises IntegrationError, Stale where nobody
-    answers to the webhook.
+    Updates of a disabled sensor are ignored. Raises IntegrationError; Stale if the webhook does not
+    exist.
     """
     data = [_state_of(sensor) for sensor in sensors]
     told = await _webhook(home, webhook_id, "update_sensor_states", data)
@@ -191,20 +189,25 @@ def _state_of(sensor: Sensor) -> dict[str, Any]:
 
 
 async def fire_event(home: Commands, webhook_id: str, kind: str, data: Mapping[str, Any]) -> None:
-    """Have an event happen in Home Assistant, of whatever type. Raises IntegrationError, Stale
-    where nobody answers to the webhook."""
+    """Fire an event of any type in Home Assistant.
+
+    Raises IntegrationError; Stale if the webhook does not exist.
+    """
     told = {"event_type": kind, "event_data": dict(data)}
     if await _webhook(home, webhook_id, "fire_event", told) is None:
         raise Stale(_NOBODY)
 
 
 async def update(home: Commands, webhook_id: str, appearance: Appearance) -> None:
-    """Tell a new name or version. Raises IntegrationError."""
+    """Update the device's name and version. Raises IntegrationError."""
     await _webhook(home, webhook_id, "update_registration", _told(appearance))
 
 
 async def ready(home: Commands) -> None:
-    """Return if Home Assistant has started and takes devices. Raises Unavailable, Misconfigured."""
+    """Return if Home Assistant has started and supports devices; otherwise raise.
+
+    Raises Unavailable while it starts, Misconfigured if it has no `mobile_app`.
+    """
     config = await home.command("get_config")
     try:
         state, components = config["state"], config["components"]
@@ -217,7 +220,10 @@ async def ready(home: Commands) -> None:
 
 
 async def find_device(home: Commands, identifier: str) -> Device | None:
-    """Our device in the registry, by our own identifier. Raises IntegrationError."""
+    """Find our device in the registry by our identifier; None if there is none.
+
+    Raises IntegrationError.
+    """
     try:
         for row in await home.command("config/device_registry/list"):
             if [DOMAIN, identifier] in [list(pair) for pair in row["identifiers"]]:
@@ -234,18 +240,18 @@ async def find_device(home: Commands, identifier: str) -> Device | None:
 
 
 def _own_entries(row: Mapping[str, Any]) -> tuple[str, ...]:
-    """Of a device's entries ours alone: helpers and other integrations may have joined it."""
+    """Return our own entry of a device, which helpers and other integrations may have joined."""
     own = row.get("primary_config_entry")
     return (own,) if isinstance(own, str) else tuple(row.get("config_entries") or ())
 
 
 async def set_area(home: Commands, device_id: str, area_id: str) -> None:
-    """Put the device into an area. Raises Refused unless the user is an administrator."""
+    """Move the device to an area. Raises Refused unless the user is an administrator."""
     await home.command("config/device_registry/update", device_id=device_id, area_id=area_id)
 
 
 async def hide_tracker(home: Commands, identifier: str) -> None:
-    """Switch off the device tracker that every registration gets: a box on a shelf goes nowhere.
+    """Disable the device tracker that every registration gets, because a fixed device never moves.
 
     Raises Refused unless the user is an administrator.
     """
@@ -266,7 +272,7 @@ async def remove_entry(address: Address, entry_id: str) -> None:
 
 
 def _told(appearance: Appearance) -> dict[str, Any]:
-    """Fields of a registration and of each update."""
+    """Return the fields of a registration and of each update."""
     return {
         "app_version": appearance.version,
         "device_name": appearance.name,
@@ -283,7 +289,7 @@ async def _webhook(
     kind: str,
     data: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
 ) -> Mapping[str, Any] | None:
-    """Ask a webhook; None where nobody answers to it."""
+    """Call a webhook; None if it does not exist."""
     answer = await home.command(
         "webhook/handle",
         webhook_id=webhook_id,
@@ -306,23 +312,23 @@ async def _webhook(
 async def _request(
     address: Address, method: str, path: str, body: Mapping[str, Any] | None = None
 ) -> httpx.Response:
-    """One request, signed in. Raises Misconfigured, SignInAgain, Unavailable and Refused."""
+    """Send an authenticated request. Raises Misconfigured, SignInAgain, Unavailable and Refused."""
     reach = (address.url, address.token, address.verify_tls, address.ca_file)
     async with rest_client(*reach) as client:
         answer = await client.request(method, path, json=body)
         if answer.status_code in (401, 403) and method == "DELETE":
             raise Refused("Only an administrator of Home Assistant may remove the device.")
         if answer.status_code in (401, 403) or answer.status_code >= 500:
-            await read_instance(client, address.url)  # it says what is wrong with the token
+            # raises the reason for which the token is refused
+            await read_instance(client, address.url)
             raise Unavailable("Home Assistant failed to answer; try again.")
     return answer
 
 
-#
-# Messages to our device come over the websocket: `mobile_app/push_notification_channel` subscribes;
-# each event is what an automation gave to the notify action or entity, with `hass_confirm_id`
-# beside it. Home Assistant keeps one channel for a registration: a newer one, or a message that is
-# not confirmed within 10 s, silently ends it.
+# Below: messages to our device over the websocket. `mobile_app/push_notification_channel`
+# subscribes; each event is the data that an automation gave to the notify action or entity, with
+# `hass_confirm_id`. Home Assistant keeps one channel per registration: a newer one, or a message
+# that is not confirmed within 10 s, silently ends it.
 
 
 CHANNEL = "mobile_app/push_notification_channel"
@@ -330,16 +336,16 @@ CHANNEL = "mobile_app/push_notification_channel"
 
 @dataclass(frozen=True, slots=True)
 class Push:
-    """One message. All of it is data that anybody in the house may have written."""
+    """A message to our device. All of it is data that anybody in the house may have written."""
 
-    confirm_id: str  # "" where none is asked for
-    message: str  # "" where there is none
+    confirm_id: str  # "" if no confirmation is requested
+    message: str  # "" if there is none
     title: str = ""
-    data: Mapping[str, Any] = field(default_factory=dict)  # free form, as the automation gave it
+    data: Mapping[str, Any] = field(default_factory=dict)  # free form, from the automation
 
 
 def read_push(event: Mapping[str, Any]) -> Push:
-    """From an event of the channel; what is of the wrong type is left out."""
+    """Read an event of the channel, without values of the wrong type."""
     return Push(
         text(event.get("hass_confirm_id")),
         text(event.get("message")),
@@ -349,7 +355,7 @@ def read_push(event: Mapping[str, Any]) -> Push:
 
 
 async def confirm(home: Commands, webhook_id: str, confirm_id: str) -> None:
-    """Tell that the message is safe with us. Raises Refused where the channel has ended."""
+    """Confirm that the message was received. Raises Refused if the channel has ended."""
     await home.command(
         "mobile_app/push_notification_confirm", webhook_id=webhook_id, confirm_id=confirm_id
     )

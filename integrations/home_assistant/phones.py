@@ -1,8 +1,8 @@
-"""Phones with Home Assistant's companion app: telling them something, and asking for a yes or no.
+"""Phones with Home Assistant's companion app: sending notifications and asking yes or no.
 
-Each registration of `mobile_app` that takes pushes has an action `notify.mobile_app_NAME`, whose
-name Home Assistant makes of the device's own (`notify/legacy.py`: slugify; the same in 2025.4 to
-2026.11). Which phone is whose is known where a person has the phone's device tracker.
+Each `mobile_app` registration that accepts pushes has an action `notify.mobile_app_NAME`, whose
+name Home Assistant makes from the device's name (`notify/legacy.py`: slugify; the same in 2025.4 to
+2026.11). A phone's owner is known if a person has the phone's device tracker.
 """
 
 import asyncio
@@ -25,15 +25,15 @@ from integrations.home_assistant.services import Services
 if TYPE_CHECKING:
     from integrations.home_assistant.client import HomeAssistant
 
-ANSWERED = "mobile_app_notification_action"  # the event of a button that somebody pressed
-CLEAR = "clear_notification"  # as a message: the notification of that tag is taken away
+ANSWERED = "mobile_app_notification_action"  # the event of a pressed button
+CLEAR = "clear_notification"  # as a message: removes the notification with that tag
 _NOTIFY, _PREFIX = "notify", f"{DOMAIN}_"
 _CLEAR_S = 2.0
-_LIKE = 0.7  # of difflib's measure: names whose letters Home Assistant writes in another way
+_LIKE = 0.7  # difflib's ratio for names whose letters Home Assistant transliterates differently
 _QUOTES = dict.fromkeys(map(ord, "’‘`´ʼ′"))
 
-# Shown at once and above others (companion.home-assistant.io, "Critical notifications"). What one
-# kind of phone does not know it passes over.
+# Shown at once and above others (companion.home-assistant.io, "Critical notifications"). Each kind
+# of phone ignores the keys that it does not know.
 _URGENT: Mapping[str, Any] = {
     "ttl": 0,
     "priority": "high",
@@ -46,7 +46,7 @@ _log = logging.getLogger(__name__)
 
 
 class AnswersHidden(Misconfigured):
-    """Only administrators are told what is pressed on a phone (`auth/permissions/events.py`)."""
+    """Home Assistant sends button presses only to administrators (`auth/permissions/events.py`)."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -57,39 +57,39 @@ class AnswersHidden(Misconfigured):
 
 @dataclass(frozen=True, slots=True)
 class Phone:
-    """One phone or tablet that takes notifications."""
+    """A phone or tablet that accepts notifications."""
 
     service: str  # in the domain `notify`
     name: str  # as people call it
-    people: tuple[str, ...] = ()  # names of those who carry it, as far as that is known
+    people: tuple[str, ...] = ()  # names of its owners, as far as they are known
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Its name, and those of the people who carry it."""
+        """Its name, and the names of its owners."""
         return (self.name, *self.people)
 
 
 @dataclass(frozen=True, slots=True)
 class _Device:
-    """A row of the device registry that came from `mobile_app`."""
+    """A device of the integration `mobile_app` in the device registry."""
 
     device_id: str
-    own_name: str  # of which its action's name is made
-    name: str  # the one that a person gave it, else its own
-    is_hearth: bool  # a box like this one: nobody reads there
+    own_name: str  # the name from which its action's name is made
+    name: str  # the user's name, else its own
+    is_hearth: bool  # a device like this one, on which notifications are not read
 
 
 class Phones:
-    """Finds the phones anew at each asking: people buy new ones while Hearth runs."""
+    """Find the phones again at each call, because new ones may be added while Hearth runs."""
 
     def __init__(self, home: "HomeAssistant", device_id: Callable[[], str] = lambda: "") -> None:
-        """`device_id`: this box's own in the device registry, "" while it has none."""
+        """`device_id` returns this device's id in the device registry, "" while it has none."""
         self._home = home
         self._services = Services(home)
         self._device_id = device_id
 
     async def all(self) -> list[Phone]:
-        """The phones that take notifications, in Home Assistant's order.
+        """List the phones that accept notifications, in Home Assistant's order.
 
         Raises IntegrationError.
         """
@@ -112,7 +112,7 @@ class Phones:
         return phones
 
     async def send(self, phone: Phone, message: str, title: str = "") -> None:
-        """Show a notification. The words are the caller's to clean. Raises IntegrationError."""
+        """Send a notification. The caller must clean the text. Raises IntegrationError."""
         await self._notify(phone, message, title, {})
 
     async def ask(
@@ -123,10 +123,10 @@ class Phones:
         timeout_s: float,
         buttons: tuple[str, str] = ("Yes", "No"),
     ) -> Literal["yes", "no"] | None:
-        """Ask with two buttons and wait; None: nobody pressed one, or nobody can tell us.
+        """Ask with two buttons and wait; None if no button was pressed or the answer cannot arrive.
 
-        The answer counts once and only for this question. The notification is taken away again.
-        Raises AnswersHidden, and other IntegrationErrors where it could not be asked.
+        The answer counts once and only for this question. The notification is removed afterwards.
+        Raises AnswersHidden, or another IntegrationError if the question could not be sent.
         """
         nonce = secrets.token_hex(16).upper()
         yes, no = (f"HEARTH_{nonce}_{answer}" for answer in ("YES", "NO"))
@@ -135,7 +135,7 @@ class Phones:
             "tag": f"hearth_{nonce}",
             "timeout": round(timeout_s),
             "actions": [
-                # A phone that can ask who presses does so (iOS).
+                # Phones that can verify their user do so (iOS).
                 {"action": yes, "title": buttons[0], "authenticationRequired": True},
                 {"action": no, "title": buttons[1]},
             ],
@@ -154,7 +154,7 @@ class Phones:
                 return None
 
     async def _answers(self, stack: AsyncExitStack) -> Events:
-        """Events of buttons that are pressed on any phone from now on."""
+        """Return the events of buttons that are pressed on any phone from now on."""
         try:
             stream = self._home.stream("subscribe_events", event_type=ANSWERED)
             return await stack.enter_async_context(stream)
@@ -172,7 +172,7 @@ class Phones:
         await self._services.call(_NOTIFY, phone.service, fields)
 
     async def _clear(self, phone: Phone, tag: str) -> None:
-        """Take a notification away. Never raises: it means nothing any more, whoever presses it."""
+        """Remove a notification. Never raises, because its buttons no longer have an effect."""
         try:
             async with asyncio.timeout(_CLEAR_S):
                 await self._notify(phone, CLEAR, "", {"tag": tag})
@@ -182,7 +182,7 @@ class Phones:
 
 
 async def _first(events: Events, nonce: str, yes: str) -> Literal["yes", "no"]:
-    """The first answer to our question. Whatever is not exactly its yes is a no."""
+    """Return the first answer to our question. Anything that is not exactly its yes is a no."""
     while True:
         event = await anext(events)
         action = text(mapping(event.get("data")).get("action"))
@@ -191,7 +191,8 @@ async def _first(events: Events, nonce: str, yes: str) -> Literal["yes", "no"]:
 
 
 def slug(name: str) -> str:
-    """A device's name as a part of its action's, for names whose letters Unicode can take apart."""
+    """Return the part of an action's name for a device's name, as far as Unicode can decompose
+    it."""
     curly = unicodedata.normalize("NFKD", name.translate(_QUOTES))
     plain = "".join(sign for sign in curly if not unicodedata.combining(sign)).lower()
     return re.sub(r"[^a-z0-9]+", "_", plain).strip("_")
@@ -218,7 +219,7 @@ def _devices(answer: Any) -> list[_Device]:
 
 
 def _matched(services: Iterable[str], devices: Iterable[_Device]) -> dict[str, _Device]:
-    """The device of each action, as far as their names tell."""
+    """Match actions with devices by their names."""
     left = {name.removeprefix(_PREFIX): name for name in services}
     found, others = {}, []
     for device in devices:
@@ -234,7 +235,7 @@ def _matched(services: Iterable[str], devices: Iterable[_Device]) -> dict[str, _
 
 
 def _carriers(house: House) -> dict[str, list[str]]:
-    """By device id the names of the people who are followed by it."""
+    """Return the names of the people who are tracked by a device, by its id."""
     carriers: dict[str, list[str]] = {}
     for person in house.entities.values():
         if person.domain != "person":

@@ -1,7 +1,8 @@
-"""The picture of the house as it grows: registries, states, and what is learnt from elsewhere.
+"""The picture of the house: registries, states, and what is learned from other sources.
 
-`Search` asks what scripts, automations and scenes do. An administrator may read their configuration
-(`actions`); where that is refused, or leaves a doubt, `search/related` tells a part of it.
+`Search` finds out what scripts, automations and scenes do. An administrator may read their
+configuration (`actions`); if that is refused or leaves a doubt, `search/related` gives a part of
+it.
 """
 
 import asyncio
@@ -41,31 +42,32 @@ _GONE = ("unavailable", None)
 
 
 class Picture:
-    """Keeps the newest House. A House that was given out never changes."""
+    """Keep the newest House. A House that was given out never changes."""
 
     def __init__(self) -> None:
         self._registries = Registries()
         self._entities: dict[str, Entity] = {}
         self._effects: dict[str, Effects] = {}  # of scripts, automations and scenes
         self._seen: dict[str, frozenset[str]] = {}  # what scripts were seen to do
-        self._told: House | None = None  # a house with nothing but both; None: build it anew
+        self._told: House | None = None  # a House with only those two; None: build it again
         self._runs = Runs()
         self._switches = Switches()
-        self._house: House | None = House()  # None: build it at the next look
-        # What came while loading, the newest by id; a state is None where the entity has gone.
+        self._house: House | None = House()  # None: build it when it is next needed
+        # Changes during loading, the newest by id; a state is None if the entity has gone.
         self._overtaking: dict[str, Mapping[str, Any] | None] | None = None
         self._shown: tuple[Shown, ...] = ()
         self._unlearnt = False  # the house changed since the list was applied
-        self._pending = False  # the list came before there was a house
-        self.unsearched: set[str] = set()  # whose effects may have changed since they were read
-        self._asked: set[str] = set()  # those that are being asked about
+        self._pending = False  # the list came before the first states
+        # items whose effects may have changed since they were read
+        self.unsearched: set[str] = set()
+        self._asked: set[str] = set()  # items whose effects are being requested
 
     @property
     def house(self) -> House:
-        """The newest picture. It is made at the first look after a change, not at each change.
+        """The newest picture, made at the first access after a change and not at each change.
 
-        Copying 5,000 entities takes some 0.03 ms, a hundredth of what reading that many states
-        takes (`tests/unit/integrations/home_assistant/test_picture.py` bounds it).
+        Copying 5,000 entities takes some 0.03 ms, a hundredth of the time to read that many states
+        (`tests/unit/integrations/home_assistant/test_picture.py` bounds it).
         """
         if self._house is None:
             if self._told is None:
@@ -82,18 +84,18 @@ class Picture:
 
     @property
     def registries(self) -> Registries:
-        """As last read."""
+        """The registries as last read."""
         return self._registries
 
     def begin_load(self) -> None:
-        """States are asked for: what changes from now on is newer than the answer may be."""
+        """Note that states are being requested; later changes may be newer than the answer."""
         self._overtaking = {}
 
     def end_load(self, registries: Registries, states: Iterable[Mapping[str, Any]]) -> None:
-        """Replace everything by what was read. Raises TypeError where `states` are none."""
+        """Replace everything with what was read. Raises TypeError if `states` is not iterable."""
         found = keyed(states, "entity_id")
         found = {name: state for name, state in found.items() if not is_snapshot(name)}
-        # The reader may have delivered events between the answer and this line: the newer wins.
+        # Events may have arrived between the answer and this line; the newer state wins.
         for entity_id, state in (self._overtaking or {}).items():
             known = found.get(entity_id)
             if state is None:
@@ -105,11 +107,11 @@ class Picture:
         self._entities = {name: read_entity(one, self._registries) for name, one in found.items()}
         if self._pending:
             self._learn()
-        self._effects = {}  # any of them may have been edited meanwhile
+        self._effects = {}  # any of them may have been edited
         self.doubt_effects()
 
     def refresh(self, registries: Registries, entity_ids: Iterable[str] | None) -> None:
-        """Newer registries, of which these entities (None: any) are touched."""
+        """Use newer registries, which affect these entities (None: all)."""
         self._registries = replace(registries, learned=self._registries.learned)
         self._unlearnt = True
         for entity_id in list(self._entities) if entity_ids is None else entity_ids:
@@ -119,7 +121,7 @@ class Picture:
         self.doubt_effects()
 
     def change(self, event: Mapping[str, Any]) -> str:
-        """Take a `state_changed` event; returns whose state it is, "" for one that is no matter."""
+        """Apply a `state_changed` event and return its entity id; "" if the event is irrelevant."""
         data = mapping(event.get("data"))
         entity_id, state = text(data.get("entity_id")), data.get("new_state")
         odd = state is not None and mapping(state).get("entity_id") != entity_id
@@ -127,7 +129,7 @@ class Picture:
             return ""
         known = self._entities.get(entity_id)
         if known is None or state is None:
-            self._unlearnt = True  # when the same list is told again it may say more
+            self._unlearnt = True  # the same list may say more when it comes again
         if self._overtaking is not None:
             self._overtaking[entity_id] = state
         if state is None:
@@ -136,12 +138,12 @@ class Picture:
             self._entities[entity_id] = (
                 with_state(known, state) if known else read_entity(state, self._registries)
             )
-        # A script that is edited goes, or is unavailable for a moment, and comes again.
+        # A script that is edited is removed, or unavailable for a moment, and comes back.
         if entity_id.startswith(_PREFIXES) and (
             (known.state if known else None) in _GONE or (state or {}).get("state") in _GONE
         ):
             self.unsearched.add(entity_id)
-            self._effects.pop(entity_id, None)  # until it is known anew
+            self._effects.pop(entity_id, None)  # until it is known again
             self._seen.pop(entity_id, None)
             self._told = None
         self._switches.see(entity_id, known.state if known else "", mapping(state))
@@ -153,9 +155,10 @@ class Picture:
         return entity_id
 
     def learn(self, shown: Sequence[Shown]) -> bool:
-        """Take the server's own list of exposed things, for those of whom the registry is silent.
+        """Apply the server's list of exposed entities to those whose registry entry does not say.
 
-        An entity that comes later counts as seen until the next list. True: the house has changed.
+        An entity that is added later counts as exposed until the next list. Returns True if the
+        house has changed.
         """
         if tuple(shown) == self._shown and not self._unlearnt:
             return False
@@ -164,7 +167,8 @@ class Picture:
         return not self._pending and self._learn()
 
     def doubt_effects(self) -> None:
-        """Read anew what scripts, automations and scenes do, as it may have changed."""
+        """Mark all scripts, automations and scenes for reading, because their effects may have
+        changed."""
         self.unsearched = {
             entity.entity_id
             for entity in self._entities.values()
@@ -174,8 +178,10 @@ class Picture:
         self._told = self._house = None
 
     def next_unread(self, count: int) -> list[str]:
-        """Up to so many of `unsearched`, which are being asked about from now on: first what the
-        assistant may see, scripts before others."""
+        """Take up to `count` items of `unsearched` to request their effects.
+
+        Exposed ones come first, scripts before others.
+        """
 
         def weight(item_id: str) -> tuple[bool, bool, str]:
             known = self._entities.get(item_id)
@@ -187,9 +193,10 @@ class Picture:
         return chosen
 
     def learn_effects(self, found: Mapping[str, Effects]) -> None:
-        """Take what some scripts, automations and scenes do; forget those that are gone.
+        """Store the effects of scripts, automations and scenes, and drop items that are gone.
 
-        One that was edited since it was asked about is asked about again: its answer is void.
+        The effects of an item that was edited during the request are ignored; it is requested
+        again.
         """
         self._asked.difference_update(found)
         known = self._effects | {n: one for n, one in found.items() if n not in self.unsearched}
@@ -197,12 +204,12 @@ class Picture:
         self._told = self._house = None
 
     def forget_asked(self) -> None:
-        """The connection is gone, and with it the answers that were to come."""
+        """Note that the connection is lost, and with it the requested answers."""
         self.unsearched |= self._asked
         self._asked.clear()
 
     def _tell(self) -> House:
-        """Make a house of what is known of scripts, automations and scenes alone."""
+        """Make a House from only what is known of scripts, automations and scenes."""
         touches: dict[str, frozenset[str]] = {}
         partly: dict[str, frozenset[str]] = {}
         for name in self._effects.keys() | self._seen.keys():
@@ -229,12 +236,12 @@ class Picture:
         return self._switches
 
     def recall(self, known: Mapping[str, frozenset[str]]) -> None:
-        """Take what switches were seen to open before this process began."""
+        """Restore what switches were seen to open before this process started."""
         self._switches.recall(known)
         self._house = None
 
     def _learn(self) -> bool:
-        """Apply the newest list. True: some entity's exposure has changed by it."""
+        """Apply the newest list; True if the exposure of an entity has changed."""
         self._unlearnt = self._pending = False
         registries = self._registries
         said = {name: said_exposed(name, registries) for name in self._entities}
@@ -253,26 +260,26 @@ _PREFIXES = tuple(f"{domain}." for domain in SEARCHED)
 
 
 def _updated(state: Mapping[str, Any]) -> str:
-    """When, as Home Assistant writes it: such texts sort by time."""
+    """Return the time of the last update, as text that sorts by time."""
     return text(state.get("last_updated"))
 
 
 def _has_ways(effects: Effects) -> bool:
-    """True where a scene's states were read, and tell which way something goes."""
+    """Return True if a scene's states were read and give a direction."""
     return any(way != "either" for way in effects.touched.values())
 
 
 def _members(entity: Entity) -> Any:
-    """Ids that the entity itself says it holds, as scenes mostly do."""
+    """Return the ids that the entity lists as its members, as most scenes do."""
     return entity.attributes.get("entity_id")
 
 
-Reach = tuple[str, str, bool, str]  # address, token, whether TLS is checked, file of the authority
+Reach = tuple[str, str, bool, str]  # address, token, whether TLS is verified, file of the authority
 MAX_ANSWER = 200_000  # characters
 
 
 async def ask_scene(reach: Reach, entity: Entity) -> Any:
-    """The configuration of a scene. Raises IntegrationError where this user may not read it."""
+    """Return the configuration of a scene. Raises IntegrationError if this user may not read it."""
     async with rest_client(*reach) as client:
         answer = await client.get(f"/api/config/scene/config/{quote(_id_of(entity), safe='')}")
         if answer.status_code != 200 or len(answer.text) > MAX_ANSWER:
@@ -283,20 +290,17 @@ async def ask_scene(reach: Reach, entity: Entity) -> Any:
             raise Unavailable("the scene cannot be read") from None
 
 
-#
-
-
 log = logging.getLogger(__name__)
 
-AT_ONCE = 20  # items asked about side by side; one takes Home Assistant a few milliseconds
-REST_S = 0.5  # between two rounds: while somebody edits, changes come in dozens
+AT_ONCE = 20  # items requested in parallel; one takes Home Assistant a few milliseconds
+REST_S = 0.5  # between two rounds, because an edit causes dozens of changes
 UNTOLD = Effects({}, ("Home Assistant does not tell",), told=False)
-HELD = Effects({}, ("the states that it sets are not known",))  # the scene says what it holds
+HELD = Effects({}, ("the states that it sets are not known",))  # the scene lists its members
 NOT_LOADED = Effects({}, ("it is not loaded",), ())
 
 
 class Search:
-    """Asks over one connection."""
+    """Request effects over one connection."""
 
     def __init__(
         self,
@@ -304,17 +308,19 @@ class Search:
         picture: Picture,
         ask_scene: Callable[[Entity], Awaitable[Any]],
     ) -> None:
-        """`ask_scene`: the configuration of a scene; raises IntegrationError."""
+        """`ask_scene` returns the configuration of a scene or raises IntegrationError."""
         self._connection = connection
         self._ask_scene = ask_scene
         self._picture = picture
-        self._tells: bool | None = None  # whether this home knows `search/related`; None: unasked
+        # whether this home supports `search/related`; None: not tried yet
+        self._tells: bool | None = None
         self._unread: set[str] = set()  # domains whose configuration this home does not give
 
     async def go_on(self) -> None:
-        """Ask about the next few that are unread, and keep the answers. Raises Unavailable.
+        """Request the effects of the next few unread items and store them. Raises Unavailable.
 
-        One that Home Assistant refuses to tell of is kept as such until it may have changed.
+        An item that Home Assistant refuses to tell about is stored as such until it may have
+        changed.
         """
         wanted = self._picture.next_unread(1 if self._tells is None else AT_ONCE)
         places = Places(self._picture.registries, self._picture.house.entities)
@@ -332,7 +338,7 @@ class Search:
         return Effects({**related.touched, **read.touched}, read.reasons, read.sentences)
 
     async def _read(self, item_id: str, places: Places) -> Effects | None:
-        """Read its configuration; None where there is none that this user may read."""
+        """Read the item's configuration; None if there is none that this user may read."""
         domain = item_id.partition(".")[0]
         if domain in self._unread or not self._picture.registries.admin:
             return None
@@ -344,7 +350,7 @@ class Search:
             log.info("The configuration of %s is not known: %s", item_id, error)
             if _is_final(error):
                 self._unread.add(domain)
-            # What is not loaded waits for no sentence either.
+            # An automation that is not loaded does not wait for sentences either.
             return NOT_LOADED if error.code == "not_found" else None
         config: Any = answer.get("config") if isinstance(answer, Mapping) else None
         read = read_script if domain == "script" else read_automation
@@ -361,12 +367,12 @@ class Search:
             return None
 
     def _is_held(self, item_id: str) -> bool:
-        """True of a scene that says itself what it holds."""
+        """Return True for a scene that lists its members."""
         scene = self._picture.house.entities.get(item_id)
         return scene is not None and scene.domain == "scene" and "entity_id" in scene.attributes
 
     async def _related(self, item_id: str) -> Effects | None:
-        """Ask `search/related`; None where it does not tell."""
+        """Request `search/related`; None if it gives no answer."""
         if self._tells is False:
             return None
         domain = item_id.partition(".")[0]
@@ -386,5 +392,5 @@ class Search:
 
 
 def _is_final(error: CommandRefused) -> bool:
-    """True where asking again over this connection is of no use."""
+    """Return True if another attempt over this connection would be useless."""
     return error.unknown or error.code == "unauthorized"

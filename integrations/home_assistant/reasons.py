@@ -1,8 +1,7 @@
-"""Why Home Assistant cannot be used: each reason one sentence with the setting or page to mend.
+"""Reasons why Home Assistant cannot be used, each a sentence with the setting or page to fix it.
 
-All clients of Home Assistant (REST, websocket, MCP) take their sentences from here, so that the
-same trouble reads the same wherever it is met first. `url` is `home_assistant.url`; no secret in it
-is shown.
+All clients of Home Assistant (REST, websocket, MCP) use these sentences, so that the same problem
+reads the same everywhere. `url` is `home_assistant.url`; secrets in it are not shown.
 """
 
 import socket
@@ -24,13 +23,13 @@ class CommandRefused(Refused):
     """A command was answered with an error."""
 
     def __init__(self, sentence: str, code: str) -> None:
-        """`code`: Home Assistant's own, such as "unknown_command" or "pipeline-not-found"."""
+        """`code` is Home Assistant's, such as "unknown_command" or "pipeline-not-found"."""
         super().__init__(sentence)
         self.code = code
 
     @property
     def unknown(self) -> bool:
-        """This release, or this home without the integration, has no such command."""
+        """True if this release, or this home without the integration, has no such command."""
         return self.code == "unknown_command"
 
 
@@ -38,13 +37,13 @@ class Unanswered(Unavailable):
     """A command was sent and no answer came: it may have been carried out."""
 
     def __init__(self, sentence: str, *, timed_out: bool) -> None:
-        """`timed_out`: the connection still stands; else it ended meanwhile."""
+        """`timed_out`: the connection is still open; otherwise it was lost."""
         super().__init__(sentence)
         self.timed_out = timed_out
 
 
-# The integration's name in 2026.11 (its manifest); before it bore the name in brackets, and
-# "Model Context Protocol" alone was the client, which is of no use here.
+# The integration's name in 2026.11 (its manifest). Earlier it had the name in brackets, and "Model
+# Context Protocol" was the client, which is not what is needed here.
 _INTEGRATION = '"Model Context Protocol" ("Model Context Protocol Server" in older releases)'
 
 # X509_V_ERR_HOSTNAME_MISMATCH and X509_V_ERR_IP_ADDRESS_MISMATCH of OpenSSL (x509_vfy.h).
@@ -61,12 +60,12 @@ def wrong_token() -> SignInAgain:
 
 
 def unsendable_token() -> SignInAgain:
-    """A header holds ASCII only; Home Assistant's tokens are no more than that."""
+    """A token with characters that a header cannot contain, which no valid token has."""
     return SignInAgain("home_assistant.token is no token: it holds a character beyond plain ASCII.")
 
 
 def no_address(url: str) -> Misconfigured:
-    """The URL that is set is none."""
+    """The configured URL is not valid."""
     return Misconfigured(
         f"home_assistant.url = {shown(url)!r} is no address; "
         "it looks like http://homeassistant.local:8123."
@@ -74,20 +73,21 @@ def no_address(url: str) -> Misconfigured:
 
 
 def by_status(url: str, status: int, text: str = "", location: str = "") -> IntegrationError:
-    """Reason behind a status other than the expected one where every user is let in."""
+    """Choose the reason for an unexpected status of a resource that every user may read."""
     if status == 401:
         return wrong_token()
     if status == 403:
         return banned(url)
     if status == 400:
-        return wants_tls(url) if "https" in text.lower() else untrusted_proxy(url)  # as nginx says
+        # the text of nginx
+        return wants_tls(url) if "https" in text.lower() else untrusted_proxy(url)
     if status >= 500:
         return behind_proxy(url, status)
     return moved(url, location) if 300 <= status < 400 else something_else(url)
 
 
 def network(url: str, error: BaseException) -> IntegrationError:
-    """The reason behind an error of the network, of whatever library."""
+    """Choose the reason for a network error of any library."""
     for cause in causes(error):
         if isinstance(cause, ssl.SSLCertVerificationError):
             if cause.verify_code in _OTHER_NAME:
@@ -123,7 +123,7 @@ def network(url: str, error: BaseException) -> IntegrationError:
 
 
 def no_name_server(url: str) -> Unavailable:
-    """Whoever should know where the name's host is does not answer."""
+    """The name server does not answer."""
     return Unavailable(
         f"No name server tells where {host_of(url)!r} is: check the network's DNS, or write the "
         "host's IP address into home_assistant.url."
@@ -131,7 +131,7 @@ def no_name_server(url: str) -> Unavailable:
 
 
 def silent(url: str) -> Unavailable:
-    """Nobody answers there."""
+    """Nothing answers at the address."""
     return Unavailable(
         f"Home Assistant does not answer at {shown(url)}: check home_assistant.url "
         "and that it is running."
@@ -139,7 +139,7 @@ def silent(url: str) -> Unavailable:
 
 
 def hung_up(url: str) -> Unavailable:
-    """Connected, and closed without an answer: so do a restart and a port that expects TLS."""
+    """The connection was closed without an answer, as by a restart or a port that expects TLS."""
     return Unavailable(
         f"{shown(url)} hangs up without an answer: it may be restarting; if Home Assistant is "
         "served with TLS, home_assistant.url begins with https://."
@@ -154,14 +154,14 @@ def wants_tls(url: str) -> Misconfigured:
 
 
 def something_else(url: str) -> Misconfigured:
-    """An answer that Home Assistant would not give."""
+    """An answer that does not come from Home Assistant."""
     return Misconfigured(
         f"{shown(url)} answers, but not as Home Assistant does: check home_assistant.url."
     )
 
 
 def moved(url: str, location: str) -> Misconfigured:
-    """A redirect: the token follows none. Of its target only the origin is shown."""
+    """A redirect, which is not followed with the token; only the origin of its target is shown."""
     if host_of(location) is None:
         return something_else(url)
     parts = urlsplit(location)
@@ -173,7 +173,7 @@ def moved(url: str, location: str) -> Misconfigured:
 
 
 def behind_proxy(url: str, status: int) -> Unavailable:
-    """Status 500 or more: Home Assistant under way, or a proxy in front of one that is down."""
+    """Status 500 or more: Home Assistant is starting, or a proxy's upstream is down."""
     return Unavailable(
         f"Home Assistant at {shown(url)} answers with status {status}: it may still be starting, "
         "so try again in a minute."
@@ -181,14 +181,14 @@ def behind_proxy(url: str, status: int) -> Unavailable:
 
 
 def not_ready(url: str, state: str) -> Unavailable:
-    """It answers, but is on its way up or down. `state` as Home Assistant names it."""
+    """It answers, but is starting or shutting down. `state` is Home Assistant's."""
     going = state in ("STOPPING", "FINAL_WRITE", "STOPPED")
     doing = "shutting down" if going else "still starting"
     return Unavailable(f"Home Assistant at {shown(url)} is {doing}; try again in a minute.")
 
 
 def recovery_mode(url: str) -> Misconfigured:
-    """It runs with nothing but what is needed to mend its configuration."""
+    """It runs in recovery mode, because its configuration is broken."""
     return Misconfigured(
         f"Home Assistant at {shown(url)} runs in recovery mode: mend its configuration (see "
         "Settings > System > Logs) and restart it."
@@ -196,7 +196,8 @@ def recovery_mode(url: str) -> Misconfigured:
 
 
 def banned(url: str) -> Misconfigured:
-    """Status 403 to every request: Home Assistant's ban of addresses (components/http/ban.py)."""
+    """Status 403 for every request: Home Assistant has banned the address
+    (components/http/ban.py)."""
     return Misconfigured(
         f"{shown(url)} forbids every request of this machine: if Home Assistant has banned its "
         "address after wrong tokens, remove it from ip_bans.yaml and restart Home Assistant."
@@ -204,7 +205,7 @@ def banned(url: str) -> Misconfigured:
 
 
 def untrusted_proxy(url: str) -> Misconfigured:
-    """Status 400 to a plain GET: a proxy that is not trusted (components/http/forwarded.py)."""
+    """Status 400 for a plain GET: an untrusted proxy (components/http/forwarded.py)."""
     return Misconfigured(
         f"{shown(url)} refuses what comes through its proxy: add the proxy to trusted_proxies of "
         "Home Assistant's HTTP settings, or set home_assistant.url to its address at home."
@@ -212,7 +213,7 @@ def untrusted_proxy(url: str) -> Misconfigured:
 
 
 def not_admin() -> SignInAgain:
-    """Status 403 of `/api/mcp`, where there is no `/api/mcp/assist`."""
+    """Status 403 of `/api/mcp`, and there is no `/api/mcp/assist`."""
     return SignInAgain(
         "Home Assistant lets only an administrator's token use its MCP server: update it to 2026.8 "
         "or later, or give home_assistant.token of an administrator."
@@ -228,7 +229,7 @@ def no_mcp_server(url: str) -> Misconfigured:
 
 
 def mcp_server_off(url: str) -> Misconfigured:
-    """Status 404 of every endpoint, though the integration was set up since the start."""
+    """Status 404 of every endpoint, although the integration was set up at startup."""
     return Misconfigured(
         f"The MCP server of Home Assistant at {shown(url)} was removed or disabled: add or enable "
         f"the integration {_INTEGRATION} under Settings > Devices & services."
@@ -236,7 +237,7 @@ def mcp_server_off(url: str) -> Misconfigured:
 
 
 def too_old(version: str) -> Misconfigured:
-    """A release without the integration; 2025.2 brought it."""
+    """A release before 2025.2, the first with the integration."""
     return Misconfigured(
         f"Home Assistant {version[:40]} has no MCP server yet: update it to 2025.2 or later under "
         "Settings > System > Updates."

@@ -1,6 +1,6 @@
-"""Home Assistant's registries: read all of them, or what an event named, and apply them to states.
+"""Home Assistant's registries: reading all or parts of them, and combining them with states.
 
-`read_*` are plain functions over plain answers; `read_registries` and `refreshed` ask for those.
+`read_*` are pure functions on answers; `read_registries` and `refreshed` send the requests.
 """
 
 import asyncio
@@ -18,16 +18,16 @@ Json = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class DeviceRow:
-    """A device, as far as the picture needs it."""
+    """The fields of a device that the picture needs."""
 
-    area_id: str | None  # its own, else that of the device it is a part of
+    area_id: str | None  # its own, else that of the device of which it is a part
     labels: frozenset[str] = frozenset()
     name: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Registries:
-    """Contents of the registries; states come and go on top of them."""
+    """Contents of the registries, which are combined with the states."""
 
     floors: Mapping[str, Floor] = field(default_factory=dict)
     areas: Mapping[str, Area] = field(default_factory=dict)
@@ -35,13 +35,14 @@ class Registries:
     devices: Mapping[str, DeviceRow] = field(default_factory=dict)
     entities: Mapping[str, Json] = field(default_factory=dict)  # entity id -> registry entry
     labels: Mapping[str, str] = field(default_factory=dict)  # names by label id
-    listed: Mapping[str, bool] = field(default_factory=dict)  # exposure by id, told to admins
-    learned: Mapping[str, bool] = field(default_factory=dict)  # the same from the server's prompt
-    admin: bool = False  # this user may read what administrators may
+    # exposure by entity id; only administrators may read it
+    listed: Mapping[str, bool] = field(default_factory=dict)
+    learned: Mapping[str, bool] = field(default_factory=dict)  # the same, from the server's prompt
+    admin: bool = False  # True: this user is an administrator
 
 
 def read_floors(rows: Iterable[Json]) -> dict[str, Floor]:
-    """From `config/floor_registry/list`."""
+    """Read the answer of `config/floor_registry/list`."""
     return {
         floor_id: Floor(floor_id, text(row.get("name")) or floor_id, texts(row.get("aliases")))
         for floor_id, row in keyed(rows, "floor_id").items()
@@ -49,7 +50,7 @@ def read_floors(rows: Iterable[Json]) -> dict[str, Floor]:
 
 
 def read_areas(rows: Iterable[Json]) -> dict[str, Area]:
-    """From `config/area_registry/list`."""
+    """Read the answer of `config/area_registry/list`."""
     return {
         area_id: Area(
             area_id,
@@ -64,13 +65,13 @@ def read_areas(rows: Iterable[Json]) -> dict[str, Area]:
 
 
 def read_area_labels(rows: Iterable[Json]) -> dict[str, frozenset[str]]:
-    """From `config/area_registry/list`: the areas that have labels."""
+    """Read the labels from `config/area_registry/list`, without areas that have none."""
     labels = {area_id: read_labels(row) for area_id, row in keyed(rows, "area_id").items()}
     return {area_id: has for area_id, has in labels.items() if has}
 
 
 def read_devices(rows: Iterable[Json]) -> dict[str, DeviceRow]:
-    """From `config/device_registry/list`. A part without an area stands where its whole does."""
+    """Read `config/device_registry/list`. A part without an area is in the area of its parent."""
     known = keyed(rows, "id")
     places = {device_id: text(row.get("area_id")) for device_id, row in known.items()}
     return {
@@ -84,12 +85,12 @@ def read_devices(rows: Iterable[Json]) -> dict[str, DeviceRow]:
 
 
 def read_entries(rows: Iterable[Json]) -> dict[str, Json]:
-    """From `config/entity_registry/list`: the entries by entity id."""
+    """Read `config/entity_registry/list`; returns the entries by entity id."""
     return keyed(rows, "entity_id")
 
 
 def read_listed(answer: Json) -> dict[str, bool]:
-    """From `homeassistant/expose_entity/list`, for the `conversation` assistant."""
+    """Read `homeassistant/expose_entity/list` for the `conversation` assistant."""
     said = mapping(mapping(answer).get("exposed_entities"))
     return {
         entity_id: bool(mapping(assistants)["conversation"])
@@ -99,7 +100,7 @@ def read_listed(answer: Json) -> dict[str, bool]:
 
 
 def read_label_names(rows: Iterable[Json]) -> dict[str, str]:
-    """From `config/label_registry/list`: the names by label id."""
+    """Read `config/label_registry/list`; returns the names by label id."""
     return {
         label_id: text(row.get("name")) or label_id
         for label_id, row in keyed(rows, "label_id").items()
@@ -107,12 +108,12 @@ def read_label_names(rows: Iterable[Json]) -> dict[str, str]:
 
 
 def read_labels(row: Json) -> frozenset[str]:
-    """The ids of an entry's labels."""
+    """Return the ids of an entry's labels."""
     return frozenset(texts(row.get("labels")))
 
 
 def read_entity(state: Json, registries: Registries) -> Entity:
-    """One entity from its state object (`get_states`, `state_changed`) and its registry entry."""
+    """Make an entity from its state (`get_states`, `state_changed`) and the registries."""
     entity_id = str(state["entity_id"])
     entry = registries.entities.get(entity_id, {})
     attributes = mapping(state.get("attributes"))
@@ -140,7 +141,7 @@ def read_entity(state: Json, registries: Registries) -> Entity:
 
 
 def with_state(entity: Entity, state: Json) -> Entity:
-    """The same entity with a newer state object."""
+    """Return the entity with a newer state."""
     attributes = mapping(state.get("attributes"))
     return replace(
         entity,
@@ -154,15 +155,15 @@ def with_state(entity: Entity, state: Json) -> Entity:
 
 
 def with_registries(entity: Entity, registries: Registries) -> Entity:
-    """The same entity as newer registries have it."""
+    """Return the entity with newer registries."""
     state = {"entity_id": entity.entity_id, "state": entity.state, "attributes": entity.attributes}
     return read_entity(state, registries)
 
 
 def said_exposed(entity_id: str, registries: Registries) -> bool | None:
-    """Exposure to the `conversation` assistant by the entity's registry entry; None: it is silent.
+    """Return the exposure to `conversation` from the registry entry; None if it is not set there.
 
-    Home Assistant writes it there as soon as it has looked once (`async_should_expose`).
+    Home Assistant sets it at its first check (`async_should_expose`).
     """
     options = mapping(registries.entities.get(entity_id, {}).get("options"))
     said = mapping(options.get("conversation")).get("should_expose")
@@ -170,10 +171,11 @@ def said_exposed(entity_id: str, registries: Registries) -> bool | None:
 
 
 def _exposed(entity_id: str, entry: Json, registries: Registries) -> bool:
-    """Said by the registry, the server's prompt or the admins' list, in this order.
+    """Decide whether an entity is exposed.
 
-    Else seen unless hidden or a device's inner working: where nothing was said the answer errs
-    towards "seen", since the policy must not overlook an entity.
+    Sources are the registry, the server's prompt and the administrators' list, in this order.
+    Otherwise an entity is exposed unless it is hidden, disabled or has a category: in doubt it is,
+    because the policy must not miss an entity.
     """
     said = said_exposed(entity_id, registries)
     if said is not None:
@@ -187,7 +189,7 @@ def _exposed(entity_id: str, entry: Json, registries: Registries) -> bool:
 def _labels(
     entry: Json, device: DeviceRow | None, area_id: str | None, registries: Registries
 ) -> tuple[str, ...]:
-    """Ids and names of all labels that count for an entity."""
+    """Return ids and names of all labels that apply to an entity."""
     ids = read_labels(entry) | registries.area_labels.get(area_id or "", frozenset())
     if device is not None:
         ids |= device.labels
@@ -196,7 +198,7 @@ def _labels(
 
 
 def _platform(entry: Json) -> str | None:
-    """The integration behind an entity; "" where it has no entry."""
+    """Return the integration of an entity; "" if it has no entry."""
     return (text(entry.get("platform")) or None) if entry else ""
 
 
@@ -206,7 +208,7 @@ def _features(attributes: Json) -> int:
 
 
 def _precision(entry: Json) -> int | None:
-    """Decimals of a sensor, as set by a person or else by its integration."""
+    """Return a sensor's decimals, as set by the user or else by its integration."""
     options = mapping(mapping(entry.get("options")).get("sensor"))
     for key in ("display_precision", "suggested_display_precision"):
         if isinstance(options.get(key), int):
@@ -217,7 +219,8 @@ def _precision(entry: Json) -> int | None:
 log = logging.getLogger(__name__)
 
 
-# A user who is no admin may subscribe to these (`auth/permissions/events.py`, 2025.4 to 2026.11).
+# Users who are not administrators may subscribe to these (`auth/permissions/events.py`, 2025.4 to
+# 2026.11).
 REGISTRY_EVENTS = (
     "area_registry_updated",
     "device_registry_updated",
@@ -225,7 +228,7 @@ REGISTRY_EVENTS = (
     "floor_registry_updated",
     "label_registry_updated",
 )
-MAX_NAMED = 500  # entities asked for by name; beyond, all are read anew
+MAX_NAMED = 500  # entities requested by name; for more than that, all are read again
 
 
 @dataclass(slots=True)
@@ -238,7 +241,7 @@ class Stale:
     came: asyncio.Event = field(default_factory=asyncio.Event)
 
     def note(self, kind: str, event: Mapping[str, Any]) -> None:
-        """Take one of REGISTRY_EVENTS."""
+        """Note one of REGISTRY_EVENTS."""
         data = mapping(event.get("data"))
         if kind == "entity_registry_updated":
             for key in ("entity_id", "old_entity_id"):
@@ -249,12 +252,12 @@ class Stale:
         self.came.set()
 
     def note_everything(self) -> None:
-        """Everything is to be read anew, states too."""
+        """Request that everything is read again, including states."""
         self.everything = True
         self.came.set()
 
     def take(self) -> "Stale":
-        """Return the changes so far; from now on they are collected anew."""
+        """Return the changes so far and start a new collection."""
         taken = replace(self, entity_ids=set(self.entity_ids))
         self.entity_ids.clear()
         self.places = self.everything = False
@@ -263,7 +266,7 @@ class Stale:
 
 
 async def read_registries(connection: Connection) -> Registries:
-    """All registries. Raises Refused or Unavailable."""
+    """Read all registries. Raises Refused or Unavailable."""
     try:
         listed = await connection.command("config/entity_registry/list")
         entries = read_entries(listed)
@@ -277,7 +280,7 @@ async def read_registries(connection: Connection) -> Registries:
 
 
 async def refreshed(connection: Connection, known: Registries, stale: Stale) -> Registries | None:
-    """The registries with what was stale read anew; None: all of it must be read.
+    """Return the registries with stale parts read again; None if everything must be read.
 
     Raises Refused or Unavailable.
     """
@@ -297,7 +300,7 @@ async def refreshed(connection: Connection, known: Registries, stale: Stale) -> 
 
 
 async def _places(connection: Connection, known: Registries) -> Registries:
-    """`known` with floors, areas, devices and labels as they are now."""
+    """Return `known` with the current floors, areas, devices and labels."""
     floors = await connection.command("config/floor_registry/list")
     areas = await connection.command("config/area_registry/list")
     devices = await connection.command("config/device_registry/list")
@@ -312,7 +315,7 @@ async def _places(connection: Connection, known: Registries) -> Registries:
 
 
 async def _label_names(connection: Connection) -> dict[str, str]:
-    """Names of labels; an older Home Assistant has none."""
+    """Return the names of labels; an older Home Assistant has none."""
     try:
         return read_label_names(await connection.command("config/label_registry/list"))
     except (Refused, TypeError) as error:
@@ -323,7 +326,7 @@ async def _label_names(connection: Connection) -> dict[str, str]:
 async def _extended(
     connection: Connection, entity_ids: Collection[str]
 ) -> dict[str, Mapping[str, Any]] | None:
-    """Registry entries with their aliases; None where this user may not read them."""
+    """Return registry entries with aliases; None if this user may not read them."""
     try:
         found = await connection.command(
             "config/entity_registry/get_entries", entity_ids=list(entity_ids)
@@ -335,10 +338,10 @@ async def _extended(
 
 
 async def _is_admin(connection: Connection) -> bool:
-    """True of an administrator's token.
+    """Return True if the token is an administrator's.
 
-    Others do not ask for what only administrators may read: Home Assistant (2026.11) logs every
-    refusal as an error.
+    Others skip requests that only administrators may send, because Home Assistant (2026.11) logs
+    every refusal as an error.
     """
     try:
         user = mapping(await connection.command("auth/current_user"))
@@ -348,7 +351,7 @@ async def _is_admin(connection: Connection) -> bool:
 
 
 async def _listed(connection: Connection) -> dict[str, bool]:
-    """The list of exposed entities, which only administrators may read."""
+    """Return the list of exposed entities, which only administrators may read."""
     try:
         answer: Mapping[str, Any] = await connection.command("homeassistant/expose_entity/list")
     except Refused:

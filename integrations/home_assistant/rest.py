@@ -1,4 +1,4 @@
-"""Requests to Home Assistant over REST, where a plain HTTP status tells most."""
+"""Requests to Home Assistant over REST, and the diagnosis of a missing MCP server."""
 
 import asyncio
 import re
@@ -24,20 +24,20 @@ class Instance:
     """The Home Assistant that answered."""
 
     version: str  # e.g. "2026.11.0"
-    state: str  # "RUNNING", or on its way there or down (homeassistant.core.CoreState)
-    name: str  # the home's
+    state: str  # "RUNNING", or a state of starting or stopping (homeassistant.core.CoreState)
+    name: str  # name of the home
     recovery_mode: bool = False
     components: frozenset[str] = frozenset()  # what is set up so far, e.g. "mcp_server"
 
 
 async def check(url: str, token: str, verify_tls: bool = True, ca_file: str = "") -> Instance:
-    """Ask who answers at `url`. Raises Misconfigured, SignInAgain or Unavailable."""
+    """Read the configuration at `url`. Raises Misconfigured, SignInAgain or Unavailable."""
     async with rest_client(url, token, verify_tls, ca_file) as client:
         return await read_instance(client, url)
 
 
 def home_tls(url: str, verify_tls: bool, ca_file: str) -> ssl.SSLContext | None:
-    """The context of every client of Home Assistant, None without TLS. Raises Misconfigured."""
+    """Make the TLS context for Home Assistant; None without TLS. Raises Misconfigured."""
     return tls_for(url, verify=verify_tls, ca_file=ca_file, setting="home_assistant.ca_file")
 
 
@@ -45,17 +45,17 @@ def home_tls(url: str, verify_tls: bool, ca_file: str) -> ssl.SSLContext | None:
 async def rest_client(
     url: str, token: str, verify_tls: bool, ca_file: str
 ) -> AsyncIterator[httpx.AsyncClient]:
-    """A client for paths of this Home Assistant, signed in; it follows no redirect.
+    """Yield an authenticated client for this Home Assistant that follows no redirect.
 
-    What goes wrong on the way leaves the block as Misconfigured, SignInAgain or Unavailable; so
-    does a block that takes longer than TIMEOUT_S.
+    Network errors leave the block as Misconfigured, SignInAgain or Unavailable; so does a block
+    that takes longer than TIMEOUT_S (10 s).
     """
     if host_of(url) is None:
         raise reasons.no_address(url)
     tls = home_tls(url, verify_tls, ca_file)
     try:
         async with (
-            asyncio.timeout(TIMEOUT_S),  # httpx counts anew with each byte that comes
+            asyncio.timeout(TIMEOUT_S),  # httpx's own limit starts again with each byte
             httpx.AsyncClient(
                 base_url=url.rstrip("/"),
                 headers={"Authorization": f"Bearer {token}"},
@@ -67,7 +67,7 @@ async def rest_client(
             yield client
     except TimeoutError:
         raise reasons.silent(url) from None
-    except httpx.InvalidURL:  # stricter than we are
+    except httpx.InvalidURL:  # httpx is stricter than `host_of`
         raise reasons.no_address(url) from None
     except UnicodeEncodeError:  # its message would show the token
         raise reasons.unsendable_token() from None
@@ -78,7 +78,7 @@ async def rest_client(
 
 
 async def read_instance(client: httpx.AsyncClient, url: str) -> Instance:
-    """GET /api/config. Raises Misconfigured, SignInAgain or Unavailable."""
+    """Read /api/config. Raises Misconfigured, SignInAgain or Unavailable."""
     answer = await client.get("/api/config")
     if answer.status_code != 200:
         location = answer.headers.get("location", "")
@@ -96,24 +96,25 @@ async def read_instance(client: httpx.AsyncClient, url: str) -> Instance:
         raise reasons.something_else(url) from None
 
 
-# Why the home's MCP server cannot be used. Asked only after the server answered in a way that does
-# not tell by itself: a 404 is an integration that is absent, removed or not loaded yet, and some
-# failures have no status at all.
+# Below: why the home's MCP server cannot be used. Called only if the server's answer does not
+# explain it: a 404 means that the integration is absent, removed or not loaded yet, and some
+# failures have no status.
 
 
 LIMIT_S = 3.0  # a turn may wait for the sentence
 MCP_PATHS = ("/api/mcp/assist", "/api/mcp")
-FIRST_RELEASE = (2025, 2)  # with the integration (home-assistant.io/integrations/mcp_server)
+# the first release with the integration (home-assistant.io/integrations/mcp_server)
+FIRST_RELEASE = (2025, 2)
 _PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
 
 
 async def diagnose(
     url: str, token: str, verify_tls: bool = True, ca_file: str = ""
 ) -> IntegrationError | None:
-    """The reason, or None where none was found within LIMIT_S. Raises nothing of its own.
+    """Return the reason, or None if none was found within LIMIT_S (3 s). Never raises.
 
-    Three requests at most: the configuration, and a ping to each MCP endpoint. The first reason
-    counts: who answers, whether it is up, then what it says of the endpoints.
+    It sends at most three requests: for the configuration, and a ping to each MCP endpoint. The
+    first reason found counts.
     """
     try:
         async with asyncio.timeout(LIMIT_S), rest_client(url, token, verify_tls, ca_file) as client:
@@ -126,7 +127,8 @@ async def diagnose(
 
 
 def _not_up(url: str, instance: Instance) -> IntegrationError | None:
-    """It answers about 2 s before its integrations are loaded, and while it goes down."""
+    """Return why it is not up: it answers 2 s before its integrations are loaded, and while it
+    stops."""
     if instance.recovery_mode:
         return reasons.recovery_mode(url)
     if instance.state != "RUNNING":
@@ -137,7 +139,7 @@ def _not_up(url: str, instance: Instance) -> IntegrationError | None:
 async def _endpoints(
     client: httpx.AsyncClient, url: str, instance: Instance
 ) -> IntegrationError | None:
-    """Reason that the MCP endpoints give; the next one counts only after a 404."""
+    """Return the reason that the MCP endpoints give; the next one is tried only after a 404."""
     for path in MCP_PATHS:
         answer = await client.post(path, json=_PING, headers={"Accept": "application/json"})
         if answer.status_code == 401:

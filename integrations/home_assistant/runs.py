@@ -1,13 +1,13 @@
-"""Effects of scripts and switches, as far as they are seen.
+"""Effects of scripts and switches, as far as they are observed.
 
-`search/related` does not tell all of it (`related`). But Home Assistant gives a run and all that it
-does one context, which state changes carry; what an automation does that the run has set off has it
-as its parent (2026.11, `core.Context`). So a door that a script was seen to open counts as touched
-by it from then on, however the script came to it.
+`search/related` does not give all effects (see `effects`). But Home Assistant assigns a script's
+run and everything that it does one context, which state changes contain; what an automation does
+because of that run has the context as its parent (2026.11, `core.Context`). So a door that a script
+was seen to open counts as affected by the script from then on, in whatever way it did so.
 
-A switch of which a template or an automation makes a door opener is known in the same way: the lock
-moves in the context of the switch, or in one that has it as its parent. A relay that is wired to
-the door leaves no such trace. There a lock that moves by itself within a second counts.
+A switch that a template or automation turns into a door opener is recognised in the same way: the
+lock changes in the context of the switch, or in one that has it as its parent. A relay that is
+wired to the door leaves no such trace; there, a lock that changes by itself within a second counts.
 """
 
 from collections import deque
@@ -18,11 +18,11 @@ from typing import Any
 
 from integrations.home_assistant.house import mapping, text
 
-MAX_RUNS = 256  # remembered; the oldest are forgotten
+MAX_RUNS = 256  # most that are remembered; the oldest are dropped
 LETS_IN = frozenset({"alarm_control_panel", "cover", "lock", "siren", "valve"})
 _RUNNING = ("script", "automation")
-AT_ONCE_S = 1.0  # from a switch to what it opens, where nothing else ties them together
-# What is seen to be switched, and may be the relay of a door.
+AT_ONCE_S = 1.0  # from a switch to what it opens, if no context links them
+# Domains that may be the relay of a door.
 SWITCHED = frozenset(
     {
         *("button", "fan", "input_boolean", "input_button", "input_number", "input_select"),
@@ -30,7 +30,7 @@ SWITCHED = frozenset(
     }
 )
 _BUTTONS = frozenset({"button", "input_button"})
-_LAMPS = frozenset({"fan", "light"})  # among others that were switched too they are not suspected
+_LAMPS = frozenset({"fan", "light"})  # not suspected if other things were switched too
 _CARRIERS = frozenset({"automation", "scene", "script"})  # they act on several things at once
 _OPEN = {
     "lock": frozenset({"open", "opening", "unlocked", "unlocking"}),
@@ -39,18 +39,17 @@ _OPEN = {
     "alarm_control_panel": frozenset({"disarmed", "disarming"}),
 }
 _AWAY = frozenset({"", "unavailable", "unknown"})
-_DEEP = 8  # contexts from a lock up to what has set it off
+_DEEP = 8  # contexts from a lock up to its cause
 
 
 class Runs:
     """The newest runs, by their contexts."""
 
     def __init__(self) -> None:
-        self._begun_by: dict[str, str] = {}  # context id -> its first script; "": an automation
+        self._begun_by: dict[str, str] = {}  # context id -> its first script; "" for an automation
 
     def see(self, entity_id: str, state: Mapping[str, Any]) -> str:
-        """Take a new state. Returns the script that has done it to a thing that lets someone in,
-        or ""."""
+        """Take a new state and return the script that caused it, if it lets people in; else ""."""
         context = mapping(state.get("context"))
         own, parent = text(context.get("id")), text(context.get("parent_id"))
         if not own:
@@ -83,36 +82,37 @@ class Switches:
         self._known: dict[str, frozenset[str]] = {}
         self._fresh: dict[str, frozenset[str]] = {}
         self._contexts: dict[str, _Happening] = {}
-        self._lately: deque[tuple[float, str]] = deque(maxlen=MAX_RUNS)  # when, and what
+        self._lately: deque[tuple[float, str]] = deque(maxlen=MAX_RUNS)  # time and entity id
         self._asked: frozenset[str] = frozenset()
 
     @property
     def known(self) -> Mapping[str, frozenset[str]]:
-        """Things that each was seen to open, ever."""
+        """What each was ever seen to open."""
         return self._known
 
     def recall(self, known: Mapping[str, frozenset[str]]) -> None:
-        """Take what was seen before this process began."""
+        """Restore what was seen before this process started."""
         for entity_id, opened in known.items():
             self._known[entity_id] = self._known.get(entity_id, frozenset()) | opened
 
     def take_fresh(self) -> Mapping[str, frozenset[str]]:
-        """Return what was seen since the last call of this."""
+        """Return what was seen since the last call."""
         fresh, self._fresh = self._fresh, {}
         return fresh
 
     def expect(self, entity_ids: Iterable[str]) -> None:
-        """A call names these things: what of them opens, no other thing has opened."""
+        """Note that a call names these entities, so no switch causes their opening."""
         self._asked = frozenset(entity_ids)
 
     def see(self, entity_id: str, before: str, state: Mapping[str, Any]) -> None:
-        """Take a new state; `before`: the old one, "" where there was none."""
+        """Take a new state; `before` is the old one, "" if there was none."""
         context = mapping(state.get("context"))
         own, domain, now = text(context.get("id")), entity_id.partition(".")[0], _state(state)
         if not own or domain not in _CARRIERS | SWITCHED | _OPEN.keys():
             return
         happening = self._happening(own, text(context.get("parent_id")))
-        # By somebody or something: what follows has its cause in the contexts, not in the time.
+        # A change with a user or a parent has its cause in the contexts, so the time does not
+        # count.
         by_itself = not (happening.parent or text(context.get("user_id")))
         if domain in _CARRIERS:
             happening.carried = True
@@ -128,8 +128,10 @@ class Switches:
             self._learn(self._suspects(happening, by_itself, _at(state)), (entity_id,))
 
     def _suspects(self, happening: _Happening, by_itself: bool, at: float) -> list[str]:
-        """Things that were switched before, in this context or one above; else, where it moved by
-        itself, just now."""
+        """Return the things that were switched before, in this context or one above.
+
+        If there are none and it changed by itself, return those that were switched just before.
+        """
         found = [] if happening.carried else list(happening.switched)
         above = happening.parent
         for _ in range(_DEEP):
@@ -160,14 +162,17 @@ class Switches:
 
 
 def _is_switched(domain: str, before: str, now: str, *, by_itself: bool) -> bool:
-    """A button that was never pressed has no state before, nor has a template that tells none until
-    it is used: what comes from that by itself may be the start of Home Assistant."""
+    """Return True if the thing was switched.
+
+    A button that was never pressed has no previous state, nor has a template without a state until
+    its first use. A change of such a template by itself may be the start of Home Assistant.
+    """
     away = {"unavailable"} if domain in _BUTTONS or not by_itself else _AWAY
     return before not in away and now not in _AWAY and now != before
 
 
 def _stood_open(domain: str, before: str, *, by_itself: bool) -> bool:
-    """True where it was open before, or nobody knows."""
+    """Return True if it was open before, or if that is unknown."""
     away = _AWAY if by_itself else {"unavailable"}
     return before in away or before in _OPEN[domain]
 
@@ -177,7 +182,7 @@ def _state(state: Mapping[str, Any]) -> str:
 
 
 def _at(state: Mapping[str, Any]) -> float:
-    """When it changed, by Home Assistant's clock; 0 where it does not tell."""
+    """Return the time of the change by Home Assistant's clock; 0 if it is missing."""
     try:
         return datetime.fromisoformat(text(state.get("last_changed"))).timestamp()
     except ValueError:

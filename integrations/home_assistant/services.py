@@ -1,4 +1,4 @@
-"""Home Assistant's actions (services), called over the websocket as the signed-in person."""
+"""Home Assistant's actions (services), called over the websocket as the signed-in user."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,10 +13,10 @@ from integrations.home_assistant.websocket import Commands
 
 
 class Services:
-    """Calls one action at a time. What may be called is the caller's to decide."""
+    """Call actions. The caller decides what may be called."""
 
     def __init__(self, home: Commands) -> None:
-        """`home`: the connection (`client.HomeAssistant`)."""
+        """`home` is the connection (`client.HomeAssistant`)."""
         self._home = home
 
     async def call(
@@ -28,10 +28,10 @@ class Services:
         entities: Sequence[str] = (),
         answer: bool = False,
     ) -> Any:
-        """Do it, and give the action's own answer where `answer` is asked for, else None.
+        """Call an action and return its response if `answer` is set, else None.
 
-        Raises IntegrationError: CommandRefused where Home Assistant says no, Unanswered where it
-        may have been done.
+        Raises IntegrationError: CommandRefused if Home Assistant refuses, Unanswered if it may have
+        been done.
         """
         fields: dict[str, Any] = {"domain": domain, "service": service}
         if data:
@@ -44,19 +44,19 @@ class Services:
         return result.get("response") if answer and isinstance(result, Mapping) else None
 
 
-# The home's weather: forecasts of a weather entity, by the action `weather.get_forecasts`.
+# Below: forecasts of a weather entity, by the action `weather.get_forecasts`.
 
 
-# `WeatherEntityFeature` of Home Assistant, and the `type` that each gives; days say most.
+# `WeatherEntityFeature` of Home Assistant and the `type` of each; days are preferred.
 _KINDS = ((1, "daily"), (4, "twice_daily"), (2, "hourly"))
 
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """Weather of one day, half day or hour; None where the home's service is silent."""
+    """Weather of one day, half day or hour; None if the home's service gives no value."""
 
     when: datetime  # its start, with time zone
-    condition: str | None  # Home Assistant's word: "sunny", "partlycloudy"
+    condition: str | None  # Home Assistant's value: "sunny", "partlycloudy"
     high: float | None  # in the entity's `temperature_unit`
     low: float | None
     rain_percent: float | None  # probability
@@ -64,7 +64,7 @@ class Forecast:
 
 
 async def forecasts(home: Commands, weather: Entity) -> list[Forecast]:
-    """All that the entity's service foresees, in order; empty where it foresees nothing.
+    """Return the entity's forecasts in order; [] if it has none.
 
     Raises Refused or Unavailable.
     """
@@ -108,11 +108,9 @@ def _number(value: Any) -> float | None:
     return float(value) if plain else None
 
 
-#
-# Scenes that Hearth makes to go back to: Home Assistant keeps how some entities are now.
-#
-# They are called `scene.hearth_undo_N`. They do not live through a restart of Home Assistant, and
-# they are no part of the house: neither the picture nor the home's own text shows them.
+# Below: scenes that Hearth makes to undo changes, in which Home Assistant saves the state of some
+# entities. They are called `scene.hearth_undo_N`. They do not survive a restart of Home Assistant,
+# and neither the picture of the house nor the home's text includes them.
 
 
 NAME = "hearth_undo_"
@@ -121,24 +119,24 @@ _DOMAIN = "scene"
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A snapshot that Home Assistant has."""
+    """A snapshot that exists in Home Assistant."""
 
     entity_id: str
-    since: datetime | None  # when it was made or last restored; None: not told
+    since: datetime | None  # when it was made or last restored; None if unknown
 
 
 def is_snapshot(entity_id: str) -> bool:
-    """True of a scene of Hearth's own, to be shown to nobody."""
+    """Return True for a scene of Hearth's own, which is not shown to people."""
     return entity_id.startswith(f"{_DOMAIN}.{NAME}")
 
 
 def snapshot_id(number: int) -> str:
-    """The entity id of the snapshot of that number."""
+    """Return the entity id of the snapshot with that number."""
     return f"{_DOMAIN}.{NAME}{number}"
 
 
 def without_snapshots(told: str) -> str:
-    """The home's own text without them: a new scene is exposed to assistants by default."""
+    """Remove snapshots from the home's text, because new scenes are exposed by default."""
     if NAME not in told:
         return told
     listing = find_list(told)
@@ -156,24 +154,24 @@ def _is_row_of_ours(row: str) -> bool:
 
 
 class Snapshots:
-    """Makes, restores and deletes them. Everything here raises IntegrationError."""
+    """Make, restore and delete snapshots. All methods raise IntegrationError."""
 
     def __init__(self, home: Commands) -> None:
-        """`home`: the connection (`client.HomeAssistant`)."""
+        """`home` is the connection (`client.HomeAssistant`)."""
         self._home = home
         self._services = Services(home)
 
     async def create(self, number: int, entity_ids: Sequence[str]) -> None:
-        """Keep how these are at this moment, in place of what the number stood for."""
+        """Save the current states of the entities, replacing the snapshot with that number."""
         data = {"scene_id": f"{NAME}{number}", "snapshot_entities": list(entity_ids)}
         await self._services.call(_DOMAIN, "create", data)
 
     async def restore(self, number: int) -> None:
-        """Bring everything in it back. One that has gone is no error to Home Assistant."""
+        """Restore the snapshot's states. Home Assistant raises no error for one that is gone."""
         await self._services.call(_DOMAIN, "turn_on", entities=[snapshot_id(number)])
 
     async def delete(self, entity_id: str) -> None:
-        """Forget it; one that has gone already is fine."""
+        """Delete a snapshot, if it still exists."""
         try:
             await self._services.call(_DOMAIN, "delete", entities=[entity_id])
         except CommandRefused as error:
@@ -181,7 +179,7 @@ class Snapshots:
                 raise
 
     async def found(self) -> list[Found]:
-        """All that there are, of every process and of former ones."""
+        """Return all existing snapshots, including those of other processes."""
         states = rows(await self._home.command("get_states"))
         return [
             Found(entity_id, _moment(text(state.get("last_updated"))))

@@ -1,8 +1,8 @@
-"""One authenticated websocket to Home Assistant: commands with answers, and subscribed events.
+"""An authenticated websocket to Home Assistant: commands with answers, and subscribed events.
 
-The protocol is Home Assistant's own (developers' documentation, "WebSocket API"): the server sends
-`auth_required`, the client `auth`, the server `auth_ok` or `auth_invalid`; after that each command
-carries a rising `id`, and results and events come back under it.
+The protocol is in the developers' documentation, "WebSocket API": the server sends `auth_required`,
+the client `auth`, the server `auth_ok` or `auth_invalid`; after that each command carries a rising
+`id`, and results and events are returned with it.
 """
 
 import asyncio
@@ -27,15 +27,15 @@ from integrations.home_assistant.reasons import CommandRefused, Unanswered
 log = logging.getLogger(__name__)
 
 OPEN_TIMEOUT_S = 10.0
-LOOKUP_S = 4.0  # for the name; a name server that is silent keeps a program waiting for 10 s
-# A connection that is dead without a word (power cut, Wi-Fi gone) is noticed after 10 s at most.
+LOOKUP_S = 4.0  # for the name; a silent name server takes 10 s to time out
+# A connection that dies silently (power cut, Wi-Fi gone) is noticed after 10 s at most.
 PING_EVERY_S = 4.0
 PONG_WITHIN_S = 5.0
 CLOSE_WITHIN_S = 1.0
 COMMAND_TIMEOUT_S = 15.0
-FORGET_S = 1.0  # for a last word to a server that may be gone
-SEND_TIMEOUT_S = 5.0  # for bytes that the server does not take
-MAX_MESSAGE_BYTES = 64 * 1024 * 1024  # get_states of a house of 5,000 entities is some megabytes
+FORGET_S = 1.0  # for a last message to a server that may be gone
+SEND_TIMEOUT_S = 5.0  # for bytes that the server does not accept
+MAX_MESSAGE_BYTES = 64 * 1024 * 1024  # get_states of a house with 5,000 entities is some megabytes
 
 MAX_WAITING_EVENTS = 64  # of one stream; a pipeline's run has about ten
 
@@ -45,15 +45,16 @@ EventHandler = Callable[[Mapping[str, Any]], None]
 
 
 class Commands(Protocol):
-    """Source of websocket commands: a `Connection`, or `client.HomeAssistant` over its newest."""
+    """A source of websocket commands: a `Connection`, or `client.HomeAssistant` over its newest
+    one."""
 
     async def command(self, kind: str, **fields: Any) -> Any:
-        """Send one command and return its result. Raises IntegrationError."""
+        """Send a command and return its result. Raises IntegrationError."""
         ...
 
 
 class LiveLink(Commands, Protocol):
-    """Commands over a connection that may be gone for a while."""
+    """Commands over a connection that may be lost for a while."""
 
     @property
     def connected(self) -> bool:
@@ -73,14 +74,14 @@ class Connection:
         self._gone: IntegrationError | None = None  # why nothing more is read
 
     async def command(self, kind: str, **fields: Any) -> Any:
-        """Send one command and return its result. Raises CommandRefused or Unavailable."""
+        """Send a command and return its result. Raises CommandRefused or Unavailable."""
         return await self._send(next(self._ids), kind, fields)
 
     @asynccontextmanager
     async def stream(self, kind: str, **fields: Any) -> AsyncIterator["Stream"]:
-        """A command that takes bytes and answers with events (`assist_pipeline/run`).
+        """Send a command that takes bytes and answers with events (`assist_pipeline/run`).
 
-        Leaving ends it on the other side too. Raises CommandRefused or Unavailable.
+        Leaving the block also ends it in Home Assistant. Raises CommandRefused or Unavailable.
         """
         number = next(self._ids)
         stream = Stream(self._socket)
@@ -110,7 +111,7 @@ class Connection:
         return await self._send(number, kind, fields)
 
     async def unsubscribe(self, handler: EventHandler) -> None:
-        """End the subscriptions of this handler, here at once and there without waiting."""
+        """End the subscriptions of this handler, without waiting for the answer."""
         for number in [number for number, known in self._handlers.items() if known == handler]:
             del self._handlers[number]
             await self._forget(number)
@@ -138,7 +139,7 @@ class Connection:
         return message.get("result")
 
     async def answers(self, within_s: float) -> bool:
-        """Ping, and return whether the other side answers in time."""
+        """Send a ping; True if it is answered within `within_s` seconds."""
         try:
             async with asyncio.timeout(within_s):
                 await (await self._socket.ping())
@@ -152,7 +153,7 @@ class Connection:
         try:
             async for text in self._socket:
                 content = json.loads(text)
-                # Several messages may share one frame.
+                # One frame may contain several messages.
                 for message in content if isinstance(content, list) else [content]:
                     self._deliver(message)
         except (ConnectionClosed, ValueError) as error:
@@ -165,7 +166,8 @@ class Connection:
             for answer in self._answers.values():
                 if not answer.done():
                     answer.set_exception(Unanswered(str(gone), timed_out=False))
-                    answer.exception()  # looked at: who asked may still be sending
+                    # marks it as retrieved, because the caller may still be sending
+                    answer.exception()
             for stream in self._streams:
                 stream.end(gone)
         raise gone
@@ -183,21 +185,21 @@ class Connection:
 
 
 class Stream:
-    """Bytes to a running command, events from it. Belongs to one task.
+    """Bytes to a running command, and events from it. Belongs to one task.
 
-    Home Assistant names the handler of the bytes in the first event (`run-start`); each binary
-    message begins with that number, and one without further bytes ends the input.
+    Home Assistant gives the number of the bytes' handler in the first event (`run-start`). Each
+    binary message starts with that number; one without further bytes ends the input.
     """
 
     def __init__(self, socket: ClientConnection) -> None:
         self._socket = socket
-        # None is the end; `_error` then tells why.
+        # None is the end, for which `_error` has the reason.
         self._events: asyncio.Queue[Mapping[str, Any] | None] = asyncio.Queue(MAX_WAITING_EVENTS)
         self._error: IntegrationError = Unavailable("The connection to Home Assistant closed.")
         self._handler: asyncio.Future[int] = asyncio.get_running_loop().create_future()
 
     async def send(self, data: bytes) -> None:
-        """Send bytes, none to end the input. Raises Unavailable."""
+        """Send bytes; b"" ends the input. Raises Unavailable."""
         try:
             async with asyncio.timeout(SEND_TIMEOUT_S):
                 number = await asyncio.shield(self._handler)
@@ -209,13 +211,13 @@ class Stream:
         return self
 
     async def __anext__(self) -> Mapping[str, Any]:
-        """The next event, for as long as the caller likes. Raises Unavailable."""
+        """Wait for the next event, without a time limit. Raises Unavailable."""
         if (event := await self._events.get()) is None:
             raise self._error
         return event
 
     def deliver(self, event: Mapping[str, Any]) -> None:
-        """Called by the connection with each event."""
+        """Take an event from the connection."""
         runner = mapping(mapping(event.get("data")).get("runner_data"))
         number = runner.get("stt_binary_handler_id")
         if isinstance(number, int) and number in range(256) and not self._handler.done():
@@ -226,17 +228,17 @@ class Stream:
             self.end(Unavailable("Home Assistant tells more of a stream than anybody reads."))
 
     def end(self, error: IntegrationError) -> None:
-        """Called by the connection: nothing more will come."""
+        """End the stream with this error, when the connection is lost."""
         self._error = error
         if not self._events.full():
             self._events.put_nowait(None)
         if not self._handler.done():
             self._handler.set_exception(error)
-            self._handler.exception()  # looked at: nobody need be waiting for it
+            self._handler.exception()  # marks it as retrieved, because nobody may be waiting for it
 
 
 class _Connect(connect):
-    """Follows no redirect: whoever is named there would be sent the token."""
+    """A connection that follows no redirect, because the target would get the token."""
 
     def process_redirect(self, exc: Exception) -> Exception | str:
         """Report a failed handshake as it is."""
@@ -247,7 +249,7 @@ class _Connect(connect):
 async def open_connection(
     url: str, token: str, tls: ssl.SSLContext | None
 ) -> AsyncIterator[Connection]:
-    """Connect and sign in. `url` is Home Assistant's own ("http://host:8123").
+    """Connect and sign in. `url` is Home Assistant's base ("http://host:8123").
 
     Raises Misconfigured, SignInAgain or Unavailable, each a sentence that names the setting.
     """
@@ -264,9 +266,10 @@ async def open_connection(
             ping_timeout=PONG_WITHIN_S,
             close_timeout=CLOSE_WITHIN_S,
             max_size=MAX_MESSAGE_BYTES,
-            proxy=None,  # Home Assistant is at home; a proxy for the internet would not find it
+            # Home Assistant is in the local network, which an internet proxy cannot reach
+            proxy=None,
         )
-    # UnicodeError: a host that no name server could be asked for ("a..b").
+    # UnicodeError: a host that cannot be looked up ("a..b").
     except (InvalidURI, InvalidHandshake, OSError, TimeoutError, UnicodeError) as error:
         raise _explained(error, url) from error
     async with socket:
@@ -275,8 +278,10 @@ async def open_connection(
 
 
 async def _look_up(url: str) -> None:
-    """Find the host by its name, for the reason's sake. Raises OSError, and Unavailable where the
-    name server does not answer."""
+    """Look up the host first, to tell a failing name server from a failing host.
+
+    Raises OSError, and Unavailable if the name server does not answer.
+    """
     try:
         async with asyncio.timeout(LOOKUP_S):
             await asyncio.get_running_loop().getaddrinfo(host_of(url), None)
@@ -285,7 +290,7 @@ async def _look_up(url: str) -> None:
 
 
 def _explained(error: Exception, url: str) -> IntegrationError:
-    """Why no socket could be opened, as a sentence that names the setting."""
+    """Return the error for a socket that could not be opened."""
     if isinstance(error, InvalidURI | UnicodeError):
         return reasons.no_address(url)
     if isinstance(error, InvalidStatus):
@@ -303,7 +308,7 @@ def _explained(error: Exception, url: str) -> IntegrationError:
 async def _sign_in(socket: ClientConnection, url: str, token: str) -> None:
     try:
         async with asyncio.timeout(OPEN_TIMEOUT_S):
-            await socket.recv()  # auth_required
+            await socket.recv()  # the server's auth_required
             await socket.send(json.dumps({"type": "auth", "access_token": token}))
             said = json.loads(await socket.recv())["type"]
     except TimeoutError:
@@ -314,22 +319,23 @@ async def _sign_in(socket: ClientConnection, url: str, token: str) -> None:
         raise Unavailable(UNKNOWN_FORM) from None
     if said == "auth_invalid":
         raise reasons.wrong_token()
-    if said != "auth_ok":  # no word on the token: it is tried again soon
+    if said != "auth_ok":  # no verdict on the token, so it is tried again soon
         raise Unavailable(UNKNOWN_FORM)
 
 
 @dataclass(eq=False, slots=True)
 class Followed:
-    """A subscription that is begun again at every connection."""
+    """A subscription that is renewed on every connection."""
 
     handler: EventHandler
     kind: str
-    fields: Mapping[str, Any] = field(repr=False)  # one may be a secret, such as a webhook's id
+    fields: Mapping[str, Any] = field(repr=False)  # may contain a secret, such as a webhook's id
     over: bool = False
-    _begun: Connection | None = None  # on which it was asked for last
+    _begun: Connection | None = None  # the connection on which it was last requested
 
     async def begin(self, connection: Connection) -> None:
-        """Subscribe on this connection, once. Raises nothing: the next one is another chance."""
+        """Subscribe on this connection, once. Errors are logged; the next connection tries
+        again."""
         if self._begun is connection or self.over:
             return
         self._begun = connection
@@ -339,11 +345,11 @@ class Followed:
             log.warning("%s", error)
         except Unavailable as error:
             log.info("%s", error)
-        if self.over:  # ended meanwhile
+        if self.over:  # ended during the request
             await connection.unsubscribe(self._hear)
 
     def stop(self) -> None:
-        """Hand on no more events; connections to come are not subscribed on."""
+        """Deliver no more events and do not subscribe again."""
         self.over = True
 
     async def unsubscribe(self, connection: Connection) -> None:
@@ -351,7 +357,7 @@ class Followed:
         await connection.unsubscribe(self._hear)
 
     def _hear(self, event: Mapping[str, Any]) -> None:
-        """Hand the event on; what fails there must not end the house's own connection."""
+        """Deliver an event; an error in the handler must not end the connection."""
         if self.over:
             return
         try:

@@ -1,10 +1,10 @@
-"""Launcher that shuts a tool server in with Landlock and then becomes the server.
+"""Launcher that confines itself with Landlock and then becomes a tool server.
 
-    python -I -S confine.py RULES PROGRAM [ARGUMENT ...]
+  python -I -S confine.py RULES PROGRAM [ARGUMENT ...]
 
-`RULES` is JSON: `{"abi": 5, "read": [path, ...], "write": [path, ...]}`. It runs as a program of
-its own, because doing this between fork and exec of a process with threads is not safe, and it uses
-nothing but the standard library. Landlock: https://docs.kernel.org/userspace-api/landlock.html
+`RULES` is JSON: `{"abi": 5, "read": [path, ...], "write": [path, ...]}`. It is a separate program,
+because doing this between fork and exec of a process with threads is not safe, and uses nothing but
+the standard library. Landlock: https://docs.kernel.org/userspace-api/landlock.html
 """
 
 import ctypes
@@ -13,14 +13,15 @@ import os
 import stat
 import sys
 
-# System calls have these numbers on every architecture; they are younger than the common table.
+# These system calls have the same numbers on every architecture, because they are newer than the
+# common table.
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 _PATH_BENEATH = 1
-_VERSION = 1  # flag of landlock_create_ruleset: tell the ABI and make nothing
+_VERSION = 1  # flag of landlock_create_ruleset: return the ABI and create nothing
 _NO_NEW_PRIVS = 38
 _DROP_CAPABILITY = 24
-# CAP_SYS_PTRACE, CAP_SYS_ADMIN, CAP_PERFMON: with one of these root reads the environment of other
-# processes past Landlock.
+# CAP_SYS_PTRACE, CAP_SYS_ADMIN, CAP_PERFMON: with one of these, root can read the environment of
+# other processes despite Landlock.
 _SEES_PROCESSES = (19, 21, 38)
 
 _EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
@@ -40,7 +41,7 @@ class _Ruleset(ctypes.Structure):
 
 class _PathBeneath(ctypes.Structure):
     _pack_ = 1
-    _layout_ = "ms"  # packed; Python 3.14 wants this said
+    _layout_ = "ms"  # packed; Python 3.14 requires it
     _fields_ = (("allowed_access", ctypes.c_uint64), ("parent_fd", ctypes.c_int32))
 
 
@@ -51,20 +52,20 @@ def landlock_abi() -> int:
 
 
 def confine(abi: int, read: list[str], write: list[str]) -> None:
-    """Leave this process, and all that it starts, only what is beneath these paths.
+    """Restrict this process, and all that it starts, to what is beneath these paths.
 
-    A path that is not there, or that this user may not open, is skipped. Raises OSError.
+    A path that does not exist, or that this user may not open, is skipped. Raises OSError.
     """
     everything = (1 << (13 if abi < 2 else 14 if abi < 3 else 15)) - 1
     ruleset = _Ruleset(everything, 0, _SCOPE_SIGNAL if abi >= 6 else 0)
-    # An older kernel takes no longer structure than it knows.
+    # An older kernel refuses a structure that is longer than it knows.
     size = 8 if abi < 4 else 16 if abi < 6 else 24
     rules = _call(_CREATE_RULESET, ctypes.byref(ruleset), ctypes.c_size_t(size), 0)
     for paths, access in ((read, _READ), (write, everything)):
         for path in paths:
             _allow(rules, path, access & everything)
     for capability in _SEES_PROCESSES:
-        _libc().prctl(_DROP_CAPABILITY, capability, 0, 0, 0)  # fails where there is none to drop
+        _libc().prctl(_DROP_CAPABILITY, capability, 0, 0, 0)  # fails if there is none to drop
     if _libc().prctl(_NO_NEW_PRIVS, 1, 0, 0, 0):
         raise OSError(ctypes.get_errno(), "no_new_privs")
     _call(_RESTRICT_SELF, rules, 0)
@@ -102,7 +103,7 @@ def main() -> None:
         confine(**json.loads(rules))
         os.execv(program, [program, *arguments])
     except OSError as error:
-        # Standard library alone; Hearth cuts and cleans what a program says on its standard error.
+        # Only the standard library: Hearth truncates and cleans what a program writes to stderr.
         os.write(2, f"{program} cannot be started in its sandbox: {error.strerror}\n".encode())
         sys.exit(126)
 

@@ -1,4 +1,4 @@
-"""All MCP servers behind one door; one that fails never hurts the others."""
+"""All MCP servers behind one interface; a failing server does not affect the others."""
 
 import asyncio
 import logging
@@ -16,18 +16,20 @@ from integrations.owner import OwnedTasks
 
 _log = logging.getLogger(__name__)
 
-LISTING_S = 1.0  # that the others may take; the home's own server is waited for
-AWAY_S = 3.0  # that it may take where it is known to be away: it may have come back just now
-AGAIN_S = 5.0  # after a listing that failed while it is away: nobody waits for it twice in one turn
+LISTING_S = 1.0  # limit for the other servers; the home's own server is waited for
+# limit for the home's server while the home is known to be unreachable; it may be back by now
+AWAY_S = 3.0
+# pause after a failed listing while the home is unreachable, so that a turn waits only once
+AGAIN_S = 5.0
 
 
 class McpHub:
-    """Enter it, then list and call. Entering connects to nothing yet and cannot fail."""
+    """Enter it, then list and call tools. Entering does not connect yet and cannot fail."""
 
     def __init__(self, servers: Sequence[ServerSpec], *, home: HomeAside | None = None) -> None:
-        """`home` serves the home's own server alone.
+        """`home` is used only for the home's own server.
 
-        Raises ValueError where two of `servers` have the same name.
+        Raises ValueError if two of `servers` have the same name.
         """
         if len({spec.name for spec in servers}) < len(servers):
             raise ValueError("two servers have the same name")
@@ -39,7 +41,7 @@ class McpHub:
         self._owners = OwnedTasks()
         self._listings: dict[str, asyncio.Task[None]] = {}  # by server, the newest
         self._tools: dict[str, list[McpTool]] = {}  # as last listed
-        self._failed_s: dict[str, float] = {}  # when a listing failed last, on the monotonic clock
+        self._failed_s: dict[str, float] = {}  # when a listing last failed, by the monotonic clock
         self._unheard: set[str] = set()  # servers that could not be reached for the last listing
 
     async def __aenter__(self) -> Self:
@@ -62,19 +64,20 @@ class McpHub:
         return {name: session.spec for name, session in self._sessions.items()}
 
     def states(self) -> list[ServerState]:
-        """Each server's state, in the order of the configuration."""
+        """Return each server's state, in the order of the configuration."""
         return [session.state for session in self._sessions.values()]
 
     def openings(self) -> dict[str, int]:
-        """Number of sessions that were opened with each server since the start."""
+        """Return the number of sessions opened with each server since the start."""
         return {name: session.openings for name, session in self._sessions.items()}
 
     async def tools(self, wait_s: float = LISTING_S) -> list[McpTool]:
-        """The tools of every server that answers, listed anew; `states` says which did not.
+        """List the tools of every server that answers; `states` tells which did not.
 
-        The home's own server has all the time it takes; where the home is away already, a few
-        seconds, or none where it has just failed, and then it has no tools. Another one that needs
-        more than `wait_s` counts with what it listed last; what it lists now counts the next time.
+        The home's own server has all the time that it needs. If the home is already unreachable, it
+        has a few seconds, or none right after a failure, and then it has no tools. Another server
+        that takes longer than `wait_s` contributes its previous list; the new one is used the next
+        time.
         """
         began_s = time.monotonic()
         under_way = {name: self._listing(name) for name in self._sessions}
@@ -89,12 +92,13 @@ class McpHub:
         return [tool for name in there for tool in self._tools.get(name, ())]
 
     def answered(self, name: str) -> bool:
-        """True where this server answered when its tools were asked for last, with whatever."""
+        """Return True if this server answered the last request for its tools, even with an
+        error."""
         task = self._listings.get(name)
         return task is not None and task.done() and name not in self._unheard
 
     def _listing(self, name: str) -> asyncio.Task[None]:
-        """The listing of one server that is under way or counts still, else a new one."""
+        """Return the server's current listing task, or a new one if its result no longer counts."""
         task = self._listings.get(name)
         if task is None or (task.done() and not self._just_away(name)):
             task = self._owners.start(self._list(self._sessions[name]), f"mcp-{name}-tools")
@@ -103,17 +107,17 @@ class McpHub:
 
     @property
     def _here(self) -> bool:
-        """The home is not known to be away."""
+        """True unless the home is known to be unreachable."""
         return self._home is None or self._home.here()
 
     def _just_away(self, name: str) -> bool:
-        """The home's server did not answer a moment ago, and the home is not back since."""
+        """Return True if the home's server failed a moment ago and the home is not back since."""
         if not self.servers[name].home_assistant or self._here:
             return False
         return time.monotonic() - self._failed_s.get(name, -AGAIN_S) < AGAIN_S
 
     async def _list(self, session: McpSession) -> None:
-        """Keep this server's tools, or none: its state then says why."""
+        """Store this server's tools, or none, in which case its state has the reason."""
         name = session.spec.name
         try:
             hidden = self._hidden[name]
@@ -127,7 +131,8 @@ class McpHub:
                 self._unheard.add(name)
             else:
                 self._unheard.discard(name)
-        except Exception:  # what a foreign server lists may break anything; it breaks itself alone
+        # a server's untrusted data may cause any error, which must affect only that server
+        except Exception:
             _log.exception("The tools of %s cannot be read", name)
             self._tools[name] = []
 
@@ -139,24 +144,27 @@ class McpHub:
         timeout_s: float | None = None,
         meta: Mapping[str, Any] | None = None,
     ) -> McpResult:
-        """Call one tool once. A tool's own failure is a result with `is_error`.
+        """Call a tool once. A failure of the tool itself is a result with `is_error`.
 
-        `meta` is added to what the home's server gets in `_meta` of every request.
-        Raises TimeoutError after `timeout_s` (the server's setting if None), IntegrationError where
-        the call did not run, and its subclass CallLost where nobody knows.
+        `meta` is added to `_meta` of the request for the home's server. Raises TimeoutError after
+        `timeout_s` (None: the server's setting), IntegrationError if the call did not run, and its
+        subclass CallLost if that is unknown.
         """
         session = self._session(server)
         limit_s = session.spec.timeout_s if timeout_s is None else timeout_s
         return self._hidden[server].result(await session.call(name, arguments, limit_s, meta))
 
     async def prompt(self, server: str) -> str | None:
-        """The server's own prompt, of Home Assistant the house's names. Raises IntegrationError."""
+        """Return the server's own prompt, if it has one. Raises IntegrationError.
+
+        Home Assistant's contains the names in the house.
+        """
         session = self._session(server)
         told = self._hidden[server].text(await session.prompt() or "") or None
         return without_snapshots(told) if told and session.spec.home_assistant else told
 
     async def read(self, server: str, uri: str) -> str:
-        """The text of one of the server's resources, read anew. Raises IntegrationError."""
+        """Read the text of a resource of the server. Raises IntegrationError."""
         return self._hidden[server].text(await self._session(server).read(uri))
 
     def _session(self, server: str) -> McpSession:

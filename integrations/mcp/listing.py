@@ -1,4 +1,5 @@
-"""Tools of a server as they are kept: each name once, and nothing without measure."""
+"""Results and tools of a server as they are kept: limited in size, without secrets, no name
+twice."""
 
 import json
 import logging
@@ -11,18 +12,18 @@ from mcp.types import CallToolResult, TextContent, Tool
 
 from integrations.mcp.servers import McpResult, McpTool, ServerSpec
 
-MAX_TEXT = 200_000  # characters that are kept of an answer; a brain is given far fewer
-# The same of a prompt: Home Assistant's lists every exposed thing, 330,000 characters for 5,000 of
-# them, and what is not in it counts as not exposed.
+MAX_TEXT = 200_000  # characters kept of an answer; a brain gets far fewer
+# The same for a prompt: Home Assistant's lists every exposed entity (330,000 characters for 5,000),
+# and what is missing from it counts as not exposed.
 MAX_PROMPT = 4_000_000
 MAX_PARTS = 1_000
-_MAX_KIND = 60  # characters of "image/png" and its like
+_MAX_KIND = 60  # characters of a type such as "image/png"
 
 
 def as_result(answer: CallToolResult) -> McpResult:
-    """Text parts joined, other parts only named; structured content where there is no text.
+    """Join text parts and name other parts; without text, use the structured content.
 
-    What is beyond `MAX_TEXT` or `MAX_PARTS` is cut, with a note at the end.
+    What exceeds `MAX_TEXT` or `MAX_PARTS` is cut, with a note at the end.
     """
     parts: list[str] = []
     for content in answer.content[:MAX_PARTS]:
@@ -40,42 +41,43 @@ def as_result(answer: CallToolResult) -> McpResult:
 
 
 def as_text(parts: Iterable[object], most: int = MAX_TEXT) -> str:
-    """The texts of a prompt's or resource's parts, one below the other; others are left out.
+    """Join the texts of a prompt's or resource's parts with line breaks; others are left out.
 
-    `most`: characters; the rest is cut.
+    The result is cut to `most` characters.
     """
     texts = (getattr(part, "text", "") for part in parts)
     return "\n".join(text for text in texts if text)[:most]
 
 
-# A server's own secrets are taken out of what it says, as results, errors and descriptions reach
-# models. A program in trouble may print its whole environment, a web server the request's headers.
+# A server's own secrets are removed from what it sends, because results, errors and descriptions
+# reach models. A failing program may print its whole environment, a web server the request's
+# headers.
 
 
 STARS = "***"
-_SHORTEST = 8  # characters; "true" and "production" are no secrets
-_NO_SECRETS = ("/", "~", "./", "http://", "https://")  # folders and addresses, needed in results
+_SHORTEST = 8  # characters; "true" and "production" are not secrets
+_NO_SECRETS = ("/", "~", "./", "http://", "https://")  # folders and addresses, which results need
 
 
 class Hidden:
-    """Knows the secrets of one server."""
+    """Hide the secrets of one server."""
 
     def __init__(self, spec: ServerSpec) -> None:
         forms = {form for secret in _secrets(spec) for form in _forms(secret)}
         self._forms = tuple(sorted(forms, key=len, reverse=True))
 
     def text(self, text: str) -> str:
-        """The text with stars in the place of secrets."""
+        """Replace secrets in the text with stars."""
         for form in self._forms:
             text = text.replace(form, STARS)
         return text
 
     def result(self, result: McpResult) -> McpResult:
-        """The same of an answer."""
+        """Replace secrets in a result."""
         return replace(result, text=self.text(result.text))
 
     def tool(self, tool: McpTool) -> McpTool:
-        """The same of what a server tells of a tool; its name stays, as it must be called by it."""
+        """Replace secrets in a tool's texts; its name stays, because calls need it."""
         return replace(
             tool,
             title=self.text(tool.title),
@@ -94,7 +96,7 @@ class Hidden:
 
 
 def _secrets(spec: ServerSpec) -> set[str]:
-    """Environment, headers with and without their scheme, and keys in the address."""
+    """Return the environment, headers with and without their scheme, and keys in the address."""
     given = {*spec.env.values(), *spec.headers.values()}
     address = urlsplit(spec.url)
     inside = {value for _, value in parse_qsl(address.query)} | {address.password or ""}
@@ -103,31 +105,31 @@ def _secrets(spec: ServerSpec) -> set[str]:
 
 
 def _forms(secret: str) -> set[str]:
-    """As it is, and as it stands in a program's output."""
+    """Return the secret as it is, and as it may be escaped in a program's output."""
     return {secret, repr(secret)[1:-1], json.dumps(secret)[1:-1]}
 
 
 _log = logging.getLogger(__name__)
 
 MAX_TOOLS = 1_000  # of one server
-MAX_NAME = 200  # characters; a longer name is no name
-MAX_DESCRIPTION = 8_000  # characters; what is beyond is cut
+MAX_NAME = 200  # characters; a tool with a longer name is left out
+MAX_DESCRIPTION = 8_000  # characters; the rest is cut
 MAX_SCHEMA = 64_000  # characters of JSON; a tool with a longer schema is left out
-MAX_ALL = 1_000_000  # characters of one server's tools together
+MAX_ALL = 1_000_000  # characters of all of one server's tools
 
 
 class Listing:
-    """The tools in their order, without those that are denied, doubled or beyond measure."""
+    """The tools in order, without those that are denied, duplicate or too large."""
 
     def __init__(self, spec: ServerSpec) -> None:
         self._spec = spec
         self._kept: dict[str, McpTool] = {}
         self._left_out: list[str] = []
         self._room = MAX_ALL
-        self.seen = 0  # tools, whether kept or not
+        self.seen = 0  # number of tools, kept or not
 
     def add(self, page: Iterable[Tool]) -> None:
-        """The next page; of what is not kept nothing stays in memory."""
+        """Add a page of tools; those that are left out are not stored."""
         for tool in page:
             self.seen += 1
             if self._spec.denies(tool.name):
@@ -141,7 +143,7 @@ class Listing:
             self._kept[tool.name] = _tool(self._spec, tool)
 
     def tools(self) -> list[McpTool]:
-        """The tools of all pages that are kept."""
+        """Return the tools kept from all pages."""
         if self._left_out:
             _log.info(
                 "%d tools of %s are left out, such as %r: doubled, too many or too large",
@@ -153,7 +155,7 @@ class Listing:
 
 
 def _size(tool: Tool) -> int | None:
-    """In characters; None: it cannot be offered at all."""
+    """Return the tool's size in characters; None if it cannot be offered at all."""
     if not tool.name or len(tool.name) > MAX_NAME:
         return None
     try:
