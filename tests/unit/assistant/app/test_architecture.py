@@ -1,4 +1,4 @@
-"""The walk through a spoken turn in docs/architecture.md names what exists."""
+"""Tests that docs/architecture.md names only functions and modules that exist."""
 
 import ast
 import re
@@ -9,7 +9,7 @@ MOST = 55  # modules that one spoken turn may pass
 
 
 def walk() -> list[tuple[list[str], list[str]]]:
-    """Functions and modules of each step."""
+    """Return the functions and the modules that each step of the described turn names."""
     page = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
     section = page.split("## One spoken turn")[1].split("\n## ")[0]
     rows = re.findall(r"^\|[^|]*\|([^|]*)\|([^|]*)\|$", section, re.MULTILINE)[2:]
@@ -17,7 +17,7 @@ def walk() -> list[tuple[list[str], list[str]]]:
 
 
 def defined(path: str) -> set[str]:
-    """Names of a module's functions and classes, and `Class.method`."""
+    """Return the names of a module's functions and classes, and `Class.method`."""
     names: set[str] = set()
     for node in ast.parse((ROOT / path).read_text(encoding="utf-8")).body:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):

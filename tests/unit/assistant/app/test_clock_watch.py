@@ -1,4 +1,4 @@
-"""The machine's clock is set."""
+"""Tests of `ClockWatch`: the machine's clock is set while Hearth runs."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""One heap for all threads, as the C library itself tells."""
+"""Tests that all threads share one heap, as reported by the C library."""
 
 import subprocess
 import sys

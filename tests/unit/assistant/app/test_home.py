@@ -1,4 +1,4 @@
-"""The house as a process opens it, where Home Assistant is away."""
+"""Tests of opening the home while Home Assistant does not answer."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -15,7 +15,7 @@ from integrations.mcp import session
 
 @pytest.fixture
 async def away(tmp_path: Path) -> AsyncIterator[Settings]:
-    """Settings of a Home Assistant that takes connections and never answers."""
+    """Yield settings of a Home Assistant that accepts connections and never answers."""
 
     async def mute(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.read()
@@ -35,7 +35,7 @@ async def test_a_house_that_is_away_is_waited_for_once(
     monkeypatch.setattr(session, "OPEN_S", 0.1)
     async with open_home(away, SystemClock()) as home:
         assert not home.client.connected
-        # Its tools were asked for in the same time, so the first turn need not wait for them.
+        # The tools were requested at the same time, so the first turn need not wait for them.
         assert "did not answer in time" in home.hub.states()[0].reason
 
 

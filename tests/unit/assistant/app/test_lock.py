@@ -1,4 +1,4 @@
-"""One daemon a folder, and who may ask whether it is there."""
+"""Tests of the lock: one daemon per data folder, and who may ask whether it runs."""
 
 import fcntl
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""One line of the log for each turn, without anybody's words."""
+"""Tests of the log line of each turn, which contains nobody's words."""
 
 import logging
 from collections.abc import Callable
@@ -68,7 +68,7 @@ def test_a_value_never_looks_like_another_key() -> None:
 
 
 class Turns(TurnLog):
-    """Tells its one follower."""
+    """A turn log with one follower."""
 
     def __init__(self) -> None:
         pass

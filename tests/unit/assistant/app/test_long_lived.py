@@ -1,4 +1,4 @@
-"""What is there when everything stands, and after the first turn, is not searched for cycles."""
+"""Tests that objects of the start and of the first turn are excluded from garbage collection."""
 
 import gc
 from collections.abc import Callable, Iterator

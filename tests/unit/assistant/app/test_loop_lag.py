@@ -1,4 +1,4 @@
-"""How late the event loop is."""
+"""Tests of the measured lag of the event loop."""
 
 import asyncio
 import time

@@ -1,4 +1,4 @@
-"""How long the start takes."""
+"""Tests of the measured duration of the start."""
 
 import time
 

@@ -1,5 +1,3 @@
-"""Fixtures of the brains' tests."""
-
 from collections.abc import AsyncIterator
 
 import pytest

@@ -1,4 +1,4 @@
-"""Strict doubles around the ladder: brains that play a script, and a house that keeps a ledger."""
+"""Strict doubles around the brain chain: scripted brains, and a house that keeps a ledger."""
 
 import asyncio
 from collections import defaultdict
@@ -40,7 +40,7 @@ class Hold:
 
 @dataclass(frozen=True)
 class Passes:
-    """A step of a script: so much time does."""
+    """A step of a script: wait for this many seconds."""
 
     clock: VirtualClock
     seconds: float
@@ -50,7 +50,7 @@ Step = BrainEvent | Answered | Hold | Passes | Exception
 
 
 class ScriptedTurn:
-    """One attempt."""
+    """One attempt of a scripted brain."""
 
     def __init__(self, request: TurnRequest, script: Sequence[Step]) -> None:
         self.request = request
@@ -82,7 +82,7 @@ class ScriptedTurn:
 
 
 class ScriptedBrain:
-    """Plays one script for each attempt; an attempt too many fails, and so does one too few."""
+    """Plays one script per attempt; one attempt too many or too few fails the test."""
 
     def __init__(self, name: str, *scripts: Sequence[Step]) -> None:
         self._name = name
@@ -113,7 +113,7 @@ class ScriptedBrain:
 
 
 class UnexpectedAttempt(BaseException):
-    """Not an Exception: the ladder must not take it for a broken brain."""
+    """Not an `Exception`, so that the chain does not take it for a broken brain."""
 
 
 @dataclass
@@ -126,11 +126,12 @@ class Deed:
 
 @dataclass
 class House:
-    """Runs calls and keeps the ledger. What a call does is told by its name.
+    """Runs calls and keeps the ledger; the name of a call selects its behaviour.
 
-    `read`: answered at once, changes nothing; `slow_read`: answered when the test says so.
-    `light`: sent and done at once. `slow`: sent at once, done when the test says so. `late`: sent
-    only when the test says so, unless it was withdrawn. `door`: the person is asked first.
+    `read` is answered at once and changes nothing; `slow_read` is answered when the test allows it.
+    `light` is sent and done at once. `slow` is sent at once, and done when the test allows it.
+    `late` is sent only when the test allows it, unless it was withdrawn. `door` asks the person
+    first.
     """
 
     deeds: list[Deed] = field(default_factory=list)
@@ -140,7 +141,7 @@ class House:
 
     @property
     def toolbox(self) -> Toolbox:
-        """The house as the ladder sees it."""
+        """Return the house as the brain chain sees it."""
         return cast("Toolbox", self)
 
     def mutations(self, turn_id: str) -> tuple[Deed, ...]:
@@ -212,7 +213,7 @@ async def play(turn: BrainTurn, house: House) -> list[BrainEvent]:
 
 
 class Spendings:
-    """A journal without any cost."""
+    """A journal without any costs."""
 
     def __init__(self) -> None:
         self.usd = 0.0
@@ -223,7 +224,7 @@ class Spendings:
         return self.usd
 
 
-# --- A ladder of three scripted brains with all around it.
+# --- A chain of three scripted brains with its surroundings.
 
 LIVE, ONCE, OFFLINE = "gemini-live", "gemini-once", "offline"
 REQUEST = TurnRequest("t", "en", "text", "turn on the light", None)
@@ -234,7 +235,7 @@ DONE: list[Step] = [ReplyText("Fine."), TurnDone()]
 
 @dataclass
 class Stage:
-    """A ladder of three with all around it."""
+    """A chain of three scripted brains with its surroundings."""
 
     clock: VirtualClock = field(default_factory=VirtualClock)
     live: ScriptedBrain = field(default_factory=lambda: ScriptedBrain(LIVE))
@@ -248,14 +249,14 @@ class Stage:
         self.ladder = self.of(self.live, self.once, self.offline)
 
     def of(self, *brains: ScriptedBrain) -> FallbackBrain:
-        """Another ladder in the same place."""
+        """Return another chain in the same surroundings."""
         spanish = {"enciende la luz": "es"}
         return FallbackBrain(
             brains, self.house.toolbox, self.budget, Catalogue(), self.clock, spanish.get
         )
 
     async def run(self, ladder: FallbackBrain | None = None, **request: str) -> list[BrainEvent]:
-        """One turn to its end."""
+        """Play one turn to its end."""
         turn = (ladder or self.ladder).begin(replace(REQUEST, **request))  # type: ignore[arg-type]
         return await play(turn, self.house)
 
@@ -265,7 +266,7 @@ class Stage:
         once: Sequence[Sequence[Step]] = (),
         offline: Sequence[Sequence[Step]] = (),
     ) -> None:
-        """What the brains will do, attempt by attempt."""
+        """Set what the brains will do, attempt by attempt."""
         self.live.add(*live)
         self.once.add(*once)
         self.offline.add(*offline)

@@ -1,4 +1,4 @@
-"""Which brain a turn goes to, and when to none any more."""
+"""Tests of which brain gets a turn, and of when no further brain may get it."""
 
 import asyncio
 from dataclasses import replace

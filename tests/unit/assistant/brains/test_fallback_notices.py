@@ -1,4 +1,4 @@
-"""What is down, what is spent, and what the person is told of it."""
+"""Tests of what the person is told about an unreachable brain or a spent budget."""
 
 from dataclasses import replace
 from typing import get_args
@@ -170,7 +170,7 @@ async def test_local_brains_need_no_budget(stage: Stage) -> None:
     assert stage.spendings.asked == 0
 
 
-# --- what is said of it
+# --- the notices
 
 
 async def test_stepping_down_and_coming_back_are_each_said_once(stage: Stage) -> None:
@@ -241,7 +241,7 @@ async def test_another_local_brain_is_no_news(stage: Stage) -> None:
 )
 async def test_the_reason_is_said(stage: Stage, kind: FaultKind, words: str) -> None:
     stage.expect(live=[[fault(kind)]], once=[[fault()]], offline=[DONE])
-    if kind in ("timeout", "empty", "broken"):  # less telling than to be unreachable
+    if kind in ("timeout", "empty", "broken"):  # says less than that it is unreachable
         stage.once._scripts[0] = [fault(kind)]
     text = said(await stage.run())
     assert words in text

@@ -1,4 +1,4 @@
-"""What the ladder makes of a brain that ends without a word, or keeps a person waiting."""
+"""Tests of a brain that ends without a word or keeps the person waiting."""
 
 import asyncio
 from collections.abc import Callable
@@ -142,7 +142,7 @@ async def test_who_has_waited_long_is_not_asked_to_wait_for_the_same_brain_again
     assert turn.result()[-1] == TurnDone()
 
 
-# --- A brain that does not know the sentence leaves it to the next one, and stays in its place.
+# --- A brain that does not know the sentence passes it on, and stays available.
 
 UNKNOWN = fault("not_understood")
 
@@ -178,7 +178,7 @@ async def test_without_another_reason_it_is_told(stage: Stage) -> None:
     assert not any(isinstance(event, ReplyText | TurnDone) for event in events)
 
 
-# --- The brains that a profile's turns go to.
+# --- The brains of a profile.
 
 
 def ladder_of(
@@ -217,7 +217,7 @@ async def test_where_none_of_them_is_there_no_other_is_asked(stage: Stage) -> No
 
 
 async def test_what_is_told_is_of_its_own_brains(stage: Stage) -> None:
-    """A budget that is spent is no reason where nothing was to go to the cloud."""
+    """A spent budget is no reason if nothing was to go to the cloud."""
     stage.spendings.usd = 2.0
     stage.offline.add([fault("broken")])
     events = await stage.run(ladder_of(stage, quiet=(OFFLINE,)), profile="quiet")
@@ -236,7 +236,7 @@ def test_the_brain_that_will_be_asked_is_told_beforehand(stage: Stage) -> None:
     assert (stage.live.anticipated, stage.once.anticipated) == (1, 1)
 
 
-# --- A rung that cannot be there says why, and the ladder goes on.
+# --- A brain that is unavailable says why, and the chain goes on.
 
 REQUEST = TurnRequest("t", "en", "text", "hello", None)
 MESSAGE = "privacy.accept_cloud is false."

@@ -1,4 +1,4 @@
-"""One turn in a few requests: what is sent, what is called, and how it ends."""
+"""Tests of one turn in a few requests: what is sent, what is called, and how it ends."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
@@ -61,7 +61,7 @@ Round = Sequence[OnceEvent | IntegrationError]
 
 
 class Conversation(OnceConversation):
-    """Plays one script a request."""
+    """Plays one script per request."""
 
     def __init__(self, setup: OnceSetup, rounds: list[Round]) -> None:
         self.setup = setup
@@ -95,7 +95,7 @@ class Conversation(OnceConversation):
 
 
 class Service(OnceClient):
-    """For one conversation."""
+    """A service for one conversation."""
 
     def __init__(self, *rounds: Round) -> None:
         self._rounds = list(rounds)
@@ -122,7 +122,7 @@ Play = Callable[..., Service]
 
 @pytest.fixture
 def service() -> Iterator[Play]:
-    """Makes the service; all that it was given must be asked for."""
+    """Yield a function that makes the service; everything scripted must be requested."""
     made: list[Service] = []
 
     def make(*rounds: Round) -> Service:
@@ -178,7 +178,7 @@ async def test_a_spoken_turn_waits_for_the_end_of_the_sentence(service: Play) ->
         audio.append(b"\2\0" * 160)
         audio.finish()
     assert made.talk.told == [b"\1\0" * 160 + b"\2\0" * 160]
-    # What was heard it cannot tell.
+    # It cannot report what was heard.
     assert turn.result() == [Reached("first_upload"), ReplyText("Yes."), TurnDone()]
 
 

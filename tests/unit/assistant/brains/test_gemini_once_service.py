@@ -1,4 +1,4 @@
-"""Whole turns of gemini-once through the real client, against the simulated service."""
+"""Tests of whole turns of gemini-once with the real client and the simulated service."""
 
 from contextlib import AsyncExitStack, aclosing
 
@@ -56,7 +56,7 @@ def spoken() -> TurnRequest:
 
 
 async def run(*turns: OnceTurn, house: House | None = None) -> list[list[BrainEvent]]:
-    """One spoken turn after the other."""
+    """Play spoken turns one after the other and return their events."""
     async with AsyncExitStack() as stack:
         service = await stack.enter_async_context(GeminiSimulator(once=list(turns)))
         access = Access(KEY, service.url, str(service.ca_file))

@@ -1,4 +1,4 @@
-"""The rung: heard or typed, tried, judged, said once, answered; or left to the next rung."""
+"""Tests of the `home-assistant` brain: it answers a sentence, or passes it on."""
 
 from collections.abc import Sequence
 from contextlib import aclosing
@@ -82,7 +82,7 @@ async def play(
     status: Status = Status.DONE,
     data: str = "Turned on the lamp",
 ) -> list[BrainEvent]:
-    """One turn; its one call ends with `status`, our sentence is "Ours."."""
+    """Play one turn; its one call ends with `status`, and our sentence is "Ours."."""
     brain = HomeAssistantBrain(
         Ear(ear),  # type: ignore[arg-type]
         DryRun(Engine(engine)),
@@ -174,11 +174,11 @@ async def test_an_ear_that_takes_too_long_is_said_and_no_other_rung_hears_the_sa
     assert events == [ReplyText(said, language="en"), TurnDone(understood=False)]
 
 
-# --- In which words and languages a sentence is tried.
+# --- The words and languages in which a sentence is tried.
 
 
 class DryRunEngine:
-    """Knows some sentences of some languages."""
+    """An engine that knows some sentences of some languages."""
 
     def __init__(self, **known: str) -> None:
         self._known = known
@@ -221,7 +221,8 @@ async def test_nothing_is_nothing() -> None:
     assert len(engine.asked) == 1
 
 
-# --- A sentence as a call: mostly it is said, several things for a list are written one by one.
+# --- Sentences as calls: most are passed on as text, several things for a list are added one by
+# one.
 
 LIST = "HassListAddItem"
 
@@ -276,7 +277,7 @@ def test_only_the_engine_speaks_for_the_home(name: str, status: Status, words: s
     assert told == ReplyText(words, language="en" if words == "Ours." else None)
 
 
-# --- What a transcript has of the wake word is taken off, and nothing else.
+# --- The wake word is removed from a transcript, and nothing else.
 
 PHRASES = ("okay nabu", "hey jarvis")
 

@@ -1,4 +1,4 @@
-"""Whose recogniser hears a turn, and which part of its sound."""
+"""Tests of whose recogniser hears a turn, and which part of its sound."""
 
 from collections.abc import AsyncIterator
 from typing import Any
@@ -19,7 +19,7 @@ MS = 32  # bytes
 
 
 class Home(FakeHomeAssistant):
-    """Lists pipelines; what a run gives is the test's `transcribe`."""
+    """Lists pipelines; the test's `transcribe` sets the result of a run."""
 
     def __init__(self, *pipelines: tuple[str, str]) -> None:
         super().__init__()
@@ -37,7 +37,7 @@ class Home(FakeHomeAssistant):
 
 
 class Own(Listener):
-    """The device's recogniser."""
+    """The device's own recogniser."""
 
     def __init__(self) -> None:
         self.heard: list[bytes] = []
@@ -52,7 +52,7 @@ class Own(Listener):
 
 
 class Runs:
-    """Stands for `transcribe`: takes all sound, then does as told."""
+    """A stand-in for `transcribe` that reads all sound and then does what the test sets."""
 
     def __init__(self) -> None:
         self.texts: dict[str, str | Exception] = {}

@@ -1,4 +1,4 @@
-"""The home and the model get the same sentence: only one of them acts, and what that means."""
+"""Tests of a sentence that the home and the model both get, of which only one acts."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
@@ -45,7 +45,7 @@ Script = list[BrainEvent | float | str | Exception]  # a number: s of silence
 
 
 class Model:
-    """A brain that plays one script; see Script."""
+    """A brain that plays one script; see `Script`."""
 
     name = "gemini-live"
 
@@ -85,7 +85,7 @@ class Model:
 
 @dataclass
 class Home:
-    """The engine of one sentence, and who may say it."""
+    """An engine that knows one sentence, and who may say it."""
 
     clock: VirtualClock
     source: Source = "trigger"
@@ -122,7 +122,7 @@ class Home:
 
 @dataclass
 class Stage:
-    """One turn before both."""
+    """One turn that both get."""
 
     clock: VirtualClock = field(default_factory=VirtualClock)
     mode: Mode = "sentences"
@@ -143,7 +143,7 @@ class Stage:
             yield model
 
     async def play(self, script: Script, request: TurnRequest = SPOKEN) -> Model:
-        """The whole turn; calls run beside it, as in the turn's runner."""
+        """Play the whole turn; calls run beside it, as in the turn's runner."""
         async with self.model(script) as model:
             turn = self.brain.begin(request)
 

@@ -1,4 +1,4 @@
-"""Who acts on a sentence: the whole rule as a table. Times in seconds."""
+"""Tests of the rule of who acts on a sentence, as a table with times in seconds."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -40,12 +40,13 @@ SENTENCE = "activate party mode"
 
 
 def played(steps: list[BusEvent], until: float) -> tuple[Side, float]:
-    """Who acts in the end, and since when. The choice is looked at where it says that it is due."""
+    """Return who acts in the end and since when, looking at the choice whenever it is due."""
     choice, now = LocalChoice(), 0.0
     side = Side.OPEN
 
     def wait(end: float) -> float | None:
-        """Let time pass to `end`, looking at each moment that is due; when it was decided."""
+        """Let time pass to `end`, look at each moment that is due, and return when it was
+        decided."""
         while (due := choice.due()) is not None and due <= end:
             if choice.side(due) is not Side.OPEN:
                 return due
@@ -199,7 +200,7 @@ def test_a_decision_is_never_taken_back() -> None:
     assert choice.due() is None
 
 
-# --- The home's sentences within the ladder: what one side has begun, nobody else begins.
+# --- The home's sentences within the chain: what one side has begun, no other brain begins.
 SPOKEN = replace(REQUEST, source="voice", text=None)
 TYPED = replace(REQUEST, text=SENTENCE)
 BROKEN: list[Step] = [
@@ -211,7 +212,7 @@ BROKEN: list[Step] = [
 
 
 class Engine:
-    """Knows the one sentence."""
+    """An engine that knows one sentence."""
 
     async def recognize(self, texts: Sequence[str], language: str) -> Recognized | None:
         return Recognized(SENTENCE, "trigger") if SENTENCE in texts else None
@@ -219,7 +220,7 @@ class Engine:
 
 @asynccontextmanager
 async def ladder(stage: Stage, *, allowed: bool = True) -> AsyncIterator[FallbackBrain]:
-    """Gemini with the home in front of it, then the device's own brain."""
+    """Yield Gemini with the home in front of it, then the device's own brain."""
     async with OwnedTasks() as tasks:
         brain = PreferLocalBrain(
             stage.live,

@@ -1,4 +1,4 @@
-"""When a rung that failed is asked again."""
+"""Tests of when a failed brain is tried again."""
 
 import asyncio
 from collections.abc import Collection
@@ -28,7 +28,7 @@ def fault(kind: FaultKind) -> BrainFault:
 
 
 def is_open_for(breaker: Breaker, clock: VirtualClock, seconds: float) -> None:
-    """It is open, and closes after this long."""
+    """Check that the breaker is open, and closes after `seconds`."""
     assert breaker.fault is not None
     clock.advance(seconds - 0.1)
     assert breaker.fault is not None
@@ -109,13 +109,13 @@ def test_one_sentence_that_was_declined_is_no_break_in_the_row(breaker: Breaker)
     assert breaker.fault == fault("unreachable")
 
 
-# --- What the cloud has cost today.
+# --- The cloud's costs of today.
 
 EAST = timezone(timedelta(hours=2))
 
 
 class Journal:
-    """Answers what it is told to, and remembers what it was asked."""
+    """A journal with scripted answers, which records the questions."""
 
     def __init__(self, *answers: float | Exception) -> None:
         self._answers = list(answers)

@@ -1,4 +1,4 @@
-"""The engine's answers to questions about states, held against the live picture."""
+"""Tests of the check of the engine's answers about states against the current picture."""
 
 import pytest
 
@@ -61,7 +61,7 @@ async def own(asked: SentenceMatch, house: House = HOUSE, age_s: float = 0.0) ->
             match("are any lights on", "light.a", "light.h", state="on", domain="light"),
             "Yes, the hall light is on, but I can't reach the attic light.",
         ),
-        # The room's own sensor, and not the thermostat of which the engine tells.
+        # The room's own sensor, and not the thermostat that the engine reports.
         (
             match(
                 "what is the temperature in the kitchen",

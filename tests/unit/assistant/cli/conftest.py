@@ -1,4 +1,4 @@
-"""A house, and a terminal with colours or without."""
+"""Fixtures of the CLI's tests: a house, and a terminal with or without colours."""
 
 from collections.abc import AsyncIterator
 
@@ -15,7 +15,7 @@ async def house() -> AsyncIterator[DemoHome]:
 
 @pytest.fixture(params=["piped", "colours"])
 def colours(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
-    """Whether it is written with colours, as to a terminal."""
+    """Return whether the output has colours, as on a terminal."""
     if request.param == "colours":
         monkeypatch.setenv("FORCE_COLOR", "1")
         monkeypatch.setenv("TERM", "xterm-256color")

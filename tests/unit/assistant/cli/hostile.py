@@ -1,4 +1,4 @@
-"""A text that holds everything that acts on a terminal, records of it, and a look at the output."""
+"""Text with everything that acts on a terminal, records that contain it, and checks of output."""
 
 import re
 import unicodedata
@@ -27,24 +27,24 @@ OURS = re.compile(r"\x1b\[[0-9;]*m|\x1b\[\?25[hl]")  # our colours, and the curs
 
 
 def check(written: str, *, told: bool = True) -> None:
-    """Raises AssertionError where something in it acts; `told`: and where nothing hostile came."""
+    """Raise AssertionError if something acts, or, if `told`, if no hostile text was written."""
     left = OURS.sub("", written)
     acting = {c for c in left if unicodedata.category(c) in ("Cc", "Cf", "Zl", "Zp", "Cs")} - {"\n"}
     assert not acting, (acting, left)
     assert "\u115f" not in left
     assert not any(line.startswith("hearth: forged") for line in left.split("\n"))
-    # The colour red (31) of the name would be the same as ours: it must stand there spelled out.
+    # The name's red (31) would look like our own, so it must be written out.
     if told:
         assert "\\x1b[31m" in left or "\\u001b[31m" in left, left
         assert "]8;;http" in left
-        # Of an answer's lines one is made; what is cut by a column may end before.
+        # An answer's lines are joined; what a column cuts may end before.
         assert re.search(r"\\nhearth: f|\\r hearth: f|…", left), left
         assert "\U0001f604" not in left
         assert "[bold]B" in left or "…" in left  # a column may end before
 
 
 def printed(capsys: pytest.CaptureFixture[str], *, told: bool = True) -> str:
-    """What was written to either stream, looked at."""
+    """Return what was written to both streams, after a check of it."""
     written = capsys.readouterr()
     check(written.out + written.err, told=told)
     return written.out + written.err

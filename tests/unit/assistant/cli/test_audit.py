@@ -1,4 +1,4 @@
-"""`hearth audit` and what `hearth trace` takes from it."""
+"""Tests of `hearth audit` and of the parts that `hearth trace` uses."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""Bad input is answered with one sentence that names the mend, and with the right exit code."""
+"""Tests that bad input leads to one sentence that names the remedy, and to the right exit code."""
 
 import json
 import os
@@ -173,7 +173,7 @@ def test_without_a_microphone_it_stays_and_says_so(
 
 
 def _health(port: str) -> str:
-    """What it says of itself, as soon as it says anything."""
+    """Return what /healthz reports, as soon as it answers."""
     give_up = time.monotonic() + 60
     while True:
         try:

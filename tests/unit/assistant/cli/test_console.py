@@ -1,4 +1,4 @@
-"""The console: what is drawn on it, and the person at a keyboard, on a pseudo-terminal."""
+"""Tests of the console's output and of a person at a keyboard, on a pseudo-terminal."""
 
 import json
 import os
@@ -24,7 +24,7 @@ QUESTION = "Unlock Front door?"
 
 @dataclass(frozen=True)
 class Desk:
-    """A terminal."""
+    """A pseudo-terminal."""
 
     hand: int  # what a person types is written here, and what is shown is read
     screen: TextIO
@@ -50,7 +50,7 @@ def desk(monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
 
 
 class Asking(Keyboard):
-    """Somebody types `keys` as soon as the question is shown."""
+    """Types `keys` as soon as the question is shown."""
 
     def __init__(self, desk: Desk, keys: bytes = b"", wait_s: float = 5.0) -> None:
         super().__init__(wait_s)
@@ -87,7 +87,7 @@ class Screen:
         (b"\n", None),
         (b"   \n", None),
         (b"\x04", None),
-        (b"yes\x04", "yes"),  # no line's end; whoever waits for one waits for ever
+        (b"yes\x04", "yes"),  # without a line's end, which nothing may wait for
         (b"yes\nno\n", "yes"),
         (b"\xff\xfe\n", "\ufffd\ufffd"),
     ],

@@ -1,4 +1,4 @@
-"""`hearth devices`: a table for people, JSON for programs."""
+"""Tests of `hearth devices`: a table for people, JSON for programs."""
 
 import json
 import threading
@@ -41,7 +41,7 @@ LEVELS = {JABRA.name: -30.04, QUIET.name: None, MUTED.name: SILENCE_DBFS}
 
 @pytest.fixture
 def machine(monkeypatch: pytest.MonkeyPatch) -> list[DeviceInfo]:
-    """Its devices, which the test may change."""
+    """Return the machine's devices, which the test may change."""
     there = [JABRA, QUIET, MUTED, SPEAKER]
     monkeypatch.setattr(devices, "list_devices", lambda: there)
     monkeypatch.setattr(devices, "measure_level", lambda device: LEVELS[device.name])
@@ -133,7 +133,7 @@ OWN = Plan("own", False, "An echo was measured: it is taken out.")
 
 @pytest.fixture
 def measured(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[EchoPath | AudioError]:
-    """What is measured next."""
+    """Return the results of the next measurements, which the test fills."""
     results: list[EchoPath | AudioError] = [ECHO]
 
     async def measure(settings: Settings, pair: Pair) -> EchoPath:

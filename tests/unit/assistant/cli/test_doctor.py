@@ -1,4 +1,4 @@
-"""`hearth doctor` tells how everything stands, and fails where something must be mended."""
+"""Tests of `hearth doctor`: its report, and that it fails if something must be repaired."""
 
 import asyncio
 import json
@@ -39,7 +39,7 @@ def file(tmp_path: Path) -> Path:
 async def doctor(
     file: Path, capsys: pytest.CaptureFixture[str], code: int, *, text: str
 ) -> Findings:
-    """What it found, by check."""
+    """Run the doctor and return its findings by check."""
     _write(file, text)
     assert await asyncio.to_thread(main, ["doctor", "--json", "--config", str(file)]) == code
     findings = json.loads(capsys.readouterr().out)

@@ -1,4 +1,4 @@
-"""`hearth models`: list, download and check, against a server on loopback."""
+"""Tests of `hearth models`: list, download and check, with a server on loopback."""
 
 import hashlib
 import json
@@ -143,7 +143,7 @@ def test_the_list_tells_states_and_own_files(
     assert run(home, "list", "--json") == 0
     rows = [(r["name"], r["kind"], r["state"], r["used"]) for r in printed(capsys)]
     assert rows == [
-        ("en_US-a-low", "voice", "broken", True),  # its .json lacks
+        ("en_US-a-low", "voice", "broken", True),  # its .json is missing
         ("en_US-b-low", "voice", "there", False),
         ("weather", "open", "partial", False),
         (f"{home}/es.onnx", "voice", "missing", True),
@@ -252,7 +252,7 @@ def test_a_failure_leaves_one_json_value_and_one_sentence(
     told = [(one["name"], one["fetched"], bool(one["problem"])) for one in json.loads(out)]
     assert told == [("weather", True, False), (names[1], None, True), (names[2], None, False)]
     assert err.splitlines()[-1] == f"hearth: {json.loads(out)[1]['problem']}"
-    assert "\x1b" not in err  # no bar where nobody looks
+    assert "\x1b" not in err  # no bar without a terminal
 
 
 def test_check_tells_to_go_on_with_what_was_begun(

@@ -1,7 +1,7 @@
-"""Text from outside gives the terminal no orders, whichever command prints it.
+"""Tests that foreign text never controls the terminal, whichever command prints it.
 
-Each command runs against a house, a journal, devices and servers whose names hold everything that
-acts on a terminal, and the bytes that it wrote are looked at.
+Each command runs against a house, a journal, devices and servers whose names contain everything
+that acts on a terminal, and the bytes that it wrote are checked.
 """
 
 import asyncio
@@ -81,7 +81,7 @@ def surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def journal(tmp_path: Path) -> None:
-    """A journal in which everything that somebody else names is hostile."""
+    """Write a journal in which every foreign text is hostile."""
 
     async def fill() -> None:
         async with Store(tmp_path / "hearth.db", SystemClock()) as store:
@@ -122,7 +122,7 @@ def test_the_journal(words: list[str], colours: bool, capsys: pytest.CaptureFixt
 
 
 def _strings(value: object) -> list[str]:
-    """Every text in a JSON value."""
+    """Return every string in a JSON value."""
     if isinstance(value, str):
         return [value]
     if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""`hearth token`, `link`, `backup` and `unregister`, and the flags of setup that they replaced."""
+"""Tests of `hearth token`, `link`, `backup` and `unregister`, and of the flags they replaced."""
 
 import asyncio
 import json
@@ -25,7 +25,7 @@ NOW = datetime(2026, 11, 1, tzinfo=UTC)
 
 @pytest.fixture(autouse=True)
 def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The data folder of these tests."""
+    """Return the data folder of these tests."""
     monkeypatch.setenv("STATE_DIRECTORY", str(tmp_path / "state"))
     monkeypatch.setenv("HEARTH_CONFIG", str(tmp_path / "hearth.toml"))
     (tmp_path / "hearth.toml").write_text("[assistant]\nname = 'Hearth'\n")

@@ -1,4 +1,4 @@
-"""`hearth setup` writes a configuration that works, and nothing when it would not."""
+"""Tests that `hearth setup` writes only configurations that work."""
 
 import asyncio
 from pathlib import Path
@@ -17,7 +17,7 @@ from integrations.home_assistant.rest import Instance
 
 @pytest.fixture(autouse=True)
 def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The data folder of these tests."""
+    """Return the data folder of these tests."""
     monkeypatch.setenv("STATE_DIRECTORY", str(tmp_path / "state"))
     return tmp_path / "state"
 
@@ -71,7 +71,7 @@ async def test_forgetting_ends_our_part_whatever_the_house_says(
     told = " ".join(capsys.readouterr().err.split())
     assert "Mobile App > Voice Kitchen > Delete" in told
     assert "hook" not in told
-    # The entry may live on there, and must be replaced, not doubled, by the next registration.
+    # The entry may still exist there, and the next registration must replace it, not double it.
     assert kept.read() == DeviceRecord("ours", name="Voice Kitchen")
 
 
@@ -115,7 +115,7 @@ async def test_nothing_is_forgotten_while_the_daemon_runs(
 
 
 def written(folder: Path, house: DemoHome, url: str = "") -> Path:
-    """A configuration for that house."""
+    """Write a configuration for that house and return its path."""
     file = folder / "hearth.toml"
     file.write_text(f'[home_assistant]\nurl = "{url or house.url}"\ntoken = "{house.token}"\n')
     return file

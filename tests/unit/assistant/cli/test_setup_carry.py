@@ -1,4 +1,4 @@
-"""`hearth setup --export` and `--import`: from one box to another, all or nothing."""
+"""Tests of `hearth setup --export` and `--import`: from one box to another, all or nothing."""
 
 import asyncio
 import json
@@ -63,7 +63,7 @@ class Box:
         )
 
     async def holds(self) -> tuple[list[str], list[str], object]:
-        """Ids of facts and timers, and the ratings."""
+        """Return the ids of facts and timers, and the ratings."""
         async with self.store() as store:
             facts = [fact.id for fact in await store.memory.all()]
             timers = [timer.id for timer in await store.timers()]
@@ -172,7 +172,7 @@ async def test_a_secret_of_the_environment_cannot_be_left_out(
     file = tmp_path / "hearth.zip"
     assert await setup(old, "--export", file) == 0
     monkeypatch.setenv("HEARTH_HOME_ASSISTANT__TOKEN", "mine-token")
-    if address:  # it is the environment's, and stands above the export's
+    if address:  # it comes from the environment, which overrides the export
         monkeypatch.setenv("HEARTH_HOME_ASSISTANT__URL", address)
     before = new.config.read_text()
     code = await setup(new, "--import", file, "--non-interactive")
@@ -191,7 +191,7 @@ async def test_taken_up_twice_it_is_the_same_once(old: Box, new: Box, tmp_path: 
     async with new.store() as store:
         assert await store.cancel_timer("t1")
     assert await setup(new, "--import", file, "--non-interactive") == 0
-    # What was ended since does not begin again.
+    # What has ended since then does not begin again.
     assert await new.holds() == (["m1"], [], {"script.movie": "comfort"})
 
 
@@ -233,7 +233,7 @@ async def test_what_fails_on_the_way_changes_nothing(
     file = tmp_path / "hearth.zip"
     assert await setup(old, "--export", file, "--with-secrets") == 0
     before = new.config.read_text()
-    # The first secret can be written, a folder in the place of another file cannot be replaced.
+    # The first secret can be written, but a folder in another file's place cannot be replaced.
     (new.data / "http_tokens.json" / "in the way").mkdir(parents=True)
     assert await setup(new, "--import", file, "--non-interactive") == 2
     (new.data / "http_tokens.json" / "in the way").rmdir()

@@ -1,4 +1,4 @@
-"""`hearth setup --token`, `--tokens` and `--revoke`."""
+"""Tests of `hearth setup --token`, `--tokens` and `--revoke`."""
 
 import asyncio
 import os
@@ -19,7 +19,7 @@ from tests.unit.integrations.mqtt.broker import DISCONNECT, PUBLISH, V5, accepte
 
 @pytest.fixture(autouse=True)
 def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The data folder of these tests; there is no configuration."""
+    """Return the data folder of these tests; there is no configuration."""
     for name in list(os.environ):
         if name.startswith("HEARTH_"):
             monkeypatch.delenv(name)
@@ -140,7 +140,7 @@ async def test_all_that_was_retained_is_taken_away() -> None:
     assert topics[0] == f"homeassistant/device/hearth_{IDENTIFIER}/config"
     assert {"hearth/kitchen/state", "hearth/kitchen/last_heard"} < set(topics)
     assert topics[-1] == "hearth/kitchen/availability"
-    # Nothing behind the topic, the packet's number and no properties.
+    # Nothing after the topic, the packet's number and no properties.
     assert [rest[2 + len(topic) :][2:] for rest, topic in zip(sent, topics, strict=True)] == [
         b"\x00"
     ] * len(topics)

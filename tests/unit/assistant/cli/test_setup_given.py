@@ -1,4 +1,4 @@
-"""`hearth setup` with flags alone: a flag for everything, and nothing but that is changed."""
+"""Tests of `hearth setup` with flags alone: each changes its own setting and nothing else."""
 
 import asyncio
 from pathlib import Path
@@ -18,7 +18,7 @@ KEY = "AIza" + "k" * 35
 
 @pytest.fixture(autouse=True)
 def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The data folder of these tests."""
+    """Return the data folder of these tests."""
     for name in ("GEMINI_API_KEY", "GOOGLE_API_KEY"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("STATE_DIRECTORY", str(tmp_path / "state"))
@@ -33,7 +33,7 @@ def google(monkeypatch: pytest.MonkeyPatch) -> "Google":
 
 
 class Google:
-    """In the place of the request about a key."""
+    """A replacement for the request that checks a key."""
 
     def __init__(self) -> None:
         self.asked: list[str] = []
@@ -47,7 +47,7 @@ class Google:
 
 @pytest.fixture
 def config(tmp_path: Path) -> Path:
-    """A configuration that a person wrote."""
+    """Write a configuration as a person would, and return its path."""
     file = tmp_path / "hearth.toml"
     file.write_text('# By hand.\n[assistant]\narea = "Kitchen"  # upstairs\n')
     return file

@@ -1,4 +1,4 @@
-"""The list of what may open something, at the end of `hearth setup`."""
+"""Tests of the list of what may open something, at the end of `hearth setup`."""
 
 import hashlib
 import io

@@ -1,4 +1,4 @@
-"""How a turn is shown to a person."""
+"""Tests of how a turn is shown to a person."""
 
 from datetime import UTC, datetime
 

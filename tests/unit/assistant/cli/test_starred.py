@@ -1,4 +1,4 @@
-"""No secret of the settings is logged, by whatever library and in whatever text."""
+"""Tests that no secret of the settings is logged, by any library and in any text."""
 
 import logging
 import sys

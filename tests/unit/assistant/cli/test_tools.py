@@ -1,4 +1,4 @@
-"""`hearth tools --prompt`: the instruction as a cloud model would get it."""
+"""Tests of `hearth tools --prompt`: the instruction as a cloud model would get it."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`hearth tools approve`: what waits is shown as it is, and approved as it was shown."""
+"""Tests of `hearth tools approve`: what waits is shown and approved unchanged."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""`hearth trace`: the last turns, a week's shares, marks and faults; `hearth costs`."""
+"""Tests of `hearth trace` (last turns, a week's shares, marks, faults) and `hearth costs`."""
 
 import asyncio
 import io
@@ -48,7 +48,8 @@ DOOR = replace(
 
 @pytest.fixture(autouse=True)
 def _noon(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No midnight comes between what is written and what is read."""
+    """Fix the time at ten minutes after NOW, so that no midnight comes between writing and
+    reading."""
     monkeypatch.setattr(SystemClock, "now", lambda clock: NOW + timedelta(minutes=10))
 
 
@@ -304,7 +305,7 @@ NEAR = Recording(
 
 @pytest.fixture
 def recorded(tmp_path: Path) -> Path:
-    """A journal with three turns, of which one has its sound."""
+    """Write a journal with three turns, one of them with its sound."""
     file = tmp_path / "hearth.toml"
     file.write_text(
         f'[assistant]\ndata = "{tmp_path}"\n[audio]\noutput = "file:{tmp_path}/out.wav"\n'

@@ -1,4 +1,4 @@
-"""What a turn that asks the person needs around it: gated tools, ears, keys, phones and models."""
+"""Doubles for turns that ask the person: gated tools, ears, keys, phones and models."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
@@ -46,7 +46,7 @@ ANSWER: dict[int, Sequence[EarEvent]] = {
 
 
 class GatedTools(Tools):
-    """Freezes every call named HassTurnOff, and runs it when it is told yes."""
+    """Holds every call named HassTurnOff until the person has confirmed it."""
 
     def __init__(self, how: How = "confirm", tier: Tier = Tier.SECURE) -> None:
         super().__init__()
@@ -107,7 +107,7 @@ def _gated(call: ToolCall, decision: Decision, sentence: str) -> ToolOutcome:
 
 @dataclass
 class Ear:
-    """A recogniser that hears what it is told."""
+    """A recogniser that hears what the test gives it."""
 
     text: str = ""
     digits: str = ""
@@ -124,7 +124,7 @@ class Ear:
 
 
 class Pin(PinGuard):
-    """1234, as often as one likes."""
+    """Accepts 1234, as often as it is tried."""
 
     def __init__(self) -> None:
         self.tried: list[str] = []
@@ -154,7 +154,8 @@ def means(
     phone: OwnersPhone | None = None,
     pin: Pin | None = None,
 ) -> AskingServices:
-    """`ear`: None where this machine has no recogniser; `learned` gets what a model is told."""
+    """Return the asking services; `ear` is None without a recogniser, `learned` gets the model's
+    inputs."""
 
     async def recogniser() -> Ear | None:
         return ear
@@ -167,7 +168,7 @@ def means(
 
 
 async def unlocks(turn: ScriptedTurn) -> AsyncGenerator[BrainEvent]:
-    """The request, by a model that then claims to have done it."""
+    """Ask to unlock the front door, then claim that it was done."""
     yield Serving("gemini-live")
     if turn.request.audio is not None:
         await turn.request.audio.complete()
@@ -179,7 +180,7 @@ async def unlocks(turn: ScriptedTurn) -> AsyncGenerator[BrainEvent]:
 
 
 def replies(*events: BrainEvent, after: Callable[[], Awaitable[object]] | None = None) -> Script:
-    """What the model makes of the answer."""
+    """Return a script with which the model takes the answer."""
 
     async def script(turn: ScriptedTurn) -> AsyncGenerator[BrainEvent]:
         yield Serving("gemini-live")
@@ -204,7 +205,7 @@ async def played(
     script: dict[int, Sequence[EarEvent]] = ANSWER,
     seconds: float = 30.0,
 ) -> list[Turn]:
-    """The turns that came of one recording, the doors' question answered in it or not."""
+    """Return the turns of one recording, in which the door's question is answered or not."""
     async with runner_with(brain, ScriptedEar(script), tools, asking=asking) as (runner, closed):
         async with asyncio.timeout(60):
             await runner.listen(Frames(seconds), turns=1)

@@ -1,4 +1,4 @@
-"""Strict doubles around the runner: scripted ears, brains and tools."""
+"""Strict doubles around the conversation loop: scripted ears, brains and tools."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping, Sequence
@@ -67,7 +67,7 @@ class NoVoice:
 
 
 class ScriptedEar(AudioFrontEnd):
-    """Reports given events with the frames that end at given milliseconds."""
+    """Reports the given events with the frames that end at the given milliseconds."""
 
     def __init__(self, script: dict[int, Sequence[EarEvent]]) -> None:
         super().__init__(NoWake(), NoVoice(), Endpointer())
@@ -82,7 +82,7 @@ class ScriptedEar(AudioFrontEnd):
 
 
 class Frames:
-    """A pulled source of numbered frames: each is filled with its own number."""
+    """A pulled source of numbered frames; each is filled with its number."""
 
     pulled = True
 
@@ -95,7 +95,7 @@ class Frames:
 
 
 class FramesWith:
-    """A microphone; between two frames something happens, or somebody is waited for."""
+    """A microphone that runs an action or waits for one between two frames."""
 
     pulled = False
 
@@ -119,12 +119,12 @@ class FramesWith:
 
 
 def numbered(number: int) -> bytes:
-    """A frame's worth of one value."""
+    """Return a frame whose samples all have one value."""
     return (number % 32_000).to_bytes(2, "little") * (FRAME_BYTES // 2)
 
 
 class ScriptedTurn:
-    """One turn whose events a function makes."""
+    """A turn whose events are made by a function."""
 
     def __init__(self, request: TurnRequest, script: Script) -> None:
         self.request = request
@@ -150,7 +150,7 @@ class ScriptedTurn:
 
 
 class ScriptedBrain:
-    """Plays one script a turn; a turn too many fails, and so does one too few."""
+    """Plays one script per turn; one turn too many or too few fails the test."""
 
     name = "scripted"
 
@@ -179,7 +179,7 @@ else:
 
 
 class Tools(ToolsBase):
-    """Runs every call at once and remembers it."""
+    """Runs every call at once and records it."""
 
     def __init__(self) -> None:
         self.calls: list[ToolCall] = []
@@ -212,7 +212,7 @@ class Tools(ToolsBase):
 
 
 class Manners(Profiles):
-    """Notes which turns have begun with which profile."""
+    """Records which turns have begun with which profile."""
 
     def __init__(self, language: str = "") -> None:
         self.begun: list[tuple[str, str]] = []
@@ -224,7 +224,7 @@ class Manners(Profiles):
 
 
 class Rightful(Toolbox):
-    """Notes what programs' turns may touch, in the order in which it is told."""
+    """Records, in order, the rights that each program's turn was given."""
 
     def __init__(self) -> None:
         self.told: list[tuple[str, ...]] = []
@@ -238,7 +238,7 @@ class Rightful(Toolbox):
 
 
 def done(call: ToolCall) -> ToolOutcome:
-    """The outcome of a call that worked."""
+    """Return the outcome of a successful call."""
     return ToolOutcome(
         id=call.id,
         server="home_assistant",
@@ -254,7 +254,7 @@ def done(call: ToolCall) -> ToolOutcome:
 
 
 class ToneVoice:
-    """A voice that makes 10 ms of sound for each character."""
+    """A voice that makes 10 ms of sound per character."""
 
     name = "tone"
     rate = 16_000

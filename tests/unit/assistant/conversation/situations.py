@@ -1,4 +1,4 @@
-"""Machines in each state, and what most rows of the tables have in common."""
+"""Machines in each state, and values that most rows of the tables share."""
 
 from dataclasses import replace
 
@@ -31,12 +31,12 @@ CUT_OFF: list[Effect] = [CancelTurn(1, "barge_in"), CloseTurn(1, "interrupted", 
 
 
 def waited(turn: int) -> list[Effect]:
-    """The person has come to the end of their sentence, and waits."""
+    """Return the effects of a sentence's end, after which the person waits."""
     return [PlaySound("end"), WatchThinking(turn, 1_500)]
 
 
 def check(machine: Machine, event: Event, state: State, effects: list[Effect]) -> None:
-    """In this state, this event: that state and those effects."""
+    """Check that `event` leads to this state and these effects."""
     after, done = reduce(machine, event)
     assert after.state is state
     assert done == effects

@@ -1,4 +1,4 @@
-"""A runner between strict doubles, and the turn that most tests play."""
+"""A conversation loop between strict doubles, and the turn that most tests play."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Sequence
@@ -103,13 +103,13 @@ async def says_hello(turn: ScriptedTurn) -> AsyncGenerator[BrainEvent]:
 
 
 async def rounds(count: int = 20) -> None:
-    """Let every task go on that can, so many times."""
+    """Let every task that can go on do so, `count` times."""
     for _ in range(count):
         await asyncio.sleep(0)
 
 
 async def play_out(runner: ConversationLoop, clock: VirtualClock) -> None:
-    """Let time pass until everything has been said; the voice works on a thread meanwhile."""
+    """Let time pass until everything is said; the voice works on a thread meanwhile."""
     resting = asyncio.create_task(runner.rest())
     while not resting.done():
         await asyncio.to_thread(int)

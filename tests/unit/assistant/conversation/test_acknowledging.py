@@ -1,4 +1,4 @@
-"""When one tone says it all, row by row."""
+"""Table-driven tests of when a tone is enough instead of words."""
 
 from dataclasses import replace
 
@@ -28,7 +28,7 @@ HOUSE = House(
 def outcome(
     entity_id: str = "light.office", before: str | None = "off", after: str | None = "on"
 ) -> ToolOutcome:
-    """A light was switched on, and was seen to be."""
+    """Return the outcome of a light that was switched on and was observed to be on."""
     return ToolOutcome(
         id="c1",
         server="home_assistant",

@@ -1,4 +1,4 @@
-"""What is said without being asked for, whole: the runner, the mouth and the log."""
+"""Tests of announcements with the whole loop, the speech output and the log."""
 
 import asyncio
 import logging
@@ -43,7 +43,8 @@ from tests.unit.assistant.conversation.stage import (
 
 
 async def test_it_is_a_turn_that_asks_no_brain() -> None:
-    languages = Languages(("en", "es"), lambda *_: "en")  # its language was given: not looked for
+    # Its language was given, so it is not identified.
+    languages = Languages(("en", "es"), lambda *_: "en")
     async with runner_with(ScriptedBrain(), languages=languages) as (runner, closed):
         runner.announce("La cena está lista. ¿Vienes?", "es")
         await runner.rest()
@@ -120,7 +121,7 @@ async def test_what_comes_while_all_ends_is_not_said() -> None:
         await asyncio.Event().wait()
 
     class Slow(Tools):
-        """Its call ends while everything ends, and brings news."""
+        """A call that ends during the shutdown, and then announces something."""
 
         async def call(
             self,
@@ -187,7 +188,7 @@ async def _record(log: TurnLog, closed: Closed) -> None:
 
 
 class Leaving(NullPlayer):
-    """A loudspeaker that goes."""
+    """A loudspeaker that disappears."""
 
     async def play(self, pcm: bytes, rate: int) -> None:
         raise DeviceLost("The loudspeaker has gone.")
@@ -224,7 +225,7 @@ async def test_one_that_a_person_stops_was_not_dropped() -> None:
 
 
 class Recorder(NullPlayer):
-    """Keeps what it is given, a piece of up to 200 ms at a time."""
+    """Records the sound in pieces of up to 200 ms."""
 
     def __init__(self, clock: VirtualClock | None = None) -> None:
         super().__init__(paced=clock is not None, clock=clock)
@@ -321,7 +322,7 @@ async def test_whoever_stops_its_tone_does_not_hear_it() -> None:
 
 
 async def test_the_queue_waits_for_whoever_talks_to_us(tmp_path: Path) -> None:
-    """From the wake word to the end of the answer, and goes on by itself afterwards."""
+    """It waits from the wake word to the end of the answer, and then goes on by itself."""
     clock = VirtualClock()
     brain = ScriptedBrain(turns_on)
     async with (
@@ -350,7 +351,7 @@ async def test_the_queue_waits_for_whoever_talks_to_us(tmp_path: Path) -> None:
     assert {closing.error for _, closing in closed} == {None}
 
 
-# A sound of a program's, in place of words: played once, behind its tone, told by its name.
+# A program's sound instead of words: played once, after its tone, and reported by its name.
 
 
 RATE = 8_000

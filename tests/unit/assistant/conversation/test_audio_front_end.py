@@ -1,4 +1,4 @@
-"""The ear: what it is told from another thread, and when it acts on that."""
+"""Tests of the audio front end: orders from another thread, and when they take effect."""
 
 from pathlib import Path
 
@@ -26,7 +26,7 @@ SPEECH, SILENCE = b"\1\0" * FRAME_SAMPLES, bytes(FRAME_SAMPLES * 2)
 
 
 class Detector:
-    """Speech is what is not silence; remembers what it was given."""
+    """Takes everything but silence for speech, and records its input."""
 
     chunk_samples = FRAME_SAMPLES
 
@@ -43,7 +43,7 @@ class Detector:
 
 
 class Rising(NoWake):
-    """A wake engine that comes as near to firing as it is told, frame by frame."""
+    """A wake engine whose scores are set frame by frame."""
 
     def __init__(self, closeness: list[float]) -> None:
         self._left = closeness
@@ -65,7 +65,7 @@ def make_ear() -> tuple[AudioFrontEnd, Detector]:
 
 
 class Listed(Endings):
-    """Endings that last as long as they are told to; remembers what it was asked."""
+    """Endings with scripted durations, which record their input."""
 
     def __init__(self, hang_over_ms: int) -> None:
         self.length = hang_over_ms
@@ -251,7 +251,7 @@ def test_without_endings_each_pause_is_the_endpointers() -> None:
     assert SpeechEnded(400, 900) in hear(ear, [SPEECH] * 20 + [SILENCE] * 50)
 
 
-# Another wake engine takes over while sound comes: no word is lost by it, and none told twice.
+# Another wake engine takes over while sound comes: no word is lost or reported twice.
 
 
 SECOND = bytes(32_000)

@@ -1,4 +1,4 @@
-"""Talking over an answer, with doubles on both sides: what is cut, kept, dropped and stopped."""
+"""Tests of speech over an answer: what is cut, kept, dropped and stopped."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
@@ -48,9 +48,9 @@ SHORT: dict[int, Sequence[EarEvent]] = {
 
 
 class Room:
-    """A microphone in a room where nobody goes on before the moment has come.
+    """A microphone in a room where time stops until a set moment has come.
 
-    From `timed_ms` on the clock goes with the frames, and with nothing else.
+    From `timed_ms` on, the clock advances with the frames, and with nothing else.
     """
 
     pulled = False
@@ -109,9 +109,10 @@ async def talked_over(
     tools: Tools | None = None,
     stop: HearsStop | None = None,
 ) -> AsyncIterator[tuple[ConversationLoop, Closed, list[bool]]]:
-    """A long answer that began at 9 s on the microphone's clock, and what happens over it.
+    """Play a long answer that began at 9 s of the microphone's time, and the events over it.
 
-    `becomes`: what `duplex` is in the middle of it, as with another loudspeaker."""
+    `becomes` is the value that `duplex` gets during the answer, as with another loudspeaker.
+    """
 
     async def speaks() -> None:
         while runner.state is not State.SPEAKING:
@@ -249,7 +250,7 @@ async def test_a_call_waits_for_the_words_that_may_be_our_echo(
 
 @pytest.mark.parametrize("text", ["turn the kitchen light on", "yes the kitchen light is on"])
 async def test_what_a_person_says_is_answered(text: str) -> None:
-    """Words of ours, but not only; or a yes."""
+    """Some words are ours, but not all, or the text is a yes."""
     brain = ScriptedBrain(tells, hears(text + " in the bath", ReplyText("Very well.")))
     async with talked_over(brain, OVER) as (_, closed, _):
         pass
@@ -257,7 +258,7 @@ async def test_what_a_person_says_is_answered(text: str) -> None:
 
 
 class Decodes:
-    """A recogniser with one text for every sound."""
+    """A recogniser that returns the same text for every sound."""
 
     def __init__(self, text: str | None) -> None:
         self._text = text

@@ -1,4 +1,4 @@
-"""What a turn makes of each thing that its brain tells."""
+"""Tests of how a turn handles each event of its brain."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -83,7 +83,7 @@ async def test_the_brains_own_moments_are_on_the_timeline() -> None:
 async def test_what_was_spent_is_added_up_and_counts_in_a_turn_that_fails() -> None:
     async def costs(turn: ScriptedTurn) -> AsyncGenerator[BrainEvent]:
         yield Spent(Usage(10, 1, {"input_audio": 10}), 0.25, "gemini-3.8-live")
-        yield Spent(Usage(5, 2, {"output_text": 2}), 0.5)  # by whom is not told
+        yield Spent(Usage(5, 2, {"output_text": 2}), 0.5)  # the person is not named
         yield BrainFault("timeout", "It took too long.", retryable=False)
 
     async def is_free(turn: ScriptedTurn) -> AsyncGenerator[BrainEvent]:
@@ -176,7 +176,7 @@ async def test_an_answer_that_begins_anew_is_said_once() -> None:
 
 
 async def test_clauses_that_wait_are_dropped_when_it_begins_anew() -> None:
-    # The mouth has not been given anything yet: all of it still waits with the turn.
+    # The speech output has got nothing yet: all of it still waits in the turn.
     async def stumbles(turn: ScriptedTurn) -> AsyncGenerator[BrainEvent]:
         yield ReplyText("One. Two. Three. ")
         yield ReplyAudio(TENTH, RATE)
@@ -272,7 +272,7 @@ async def test_a_new_sentence_stops_the_brains_own_voice() -> None:
 
 
 async def test_a_turn_is_not_over_before_its_brain_has_let_go() -> None:
-    # Cut off while the brain waits for us, not we for it: nothing but closing tells it.
+    # The turn is cut off while the brain waits for us, so only closing tells it.
     async def talks(turn: ScriptedTurn) -> AsyncGenerator[BrainEvent]:
         try:
             for number in range(100_000):

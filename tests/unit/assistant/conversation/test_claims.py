@@ -1,4 +1,4 @@
-"""No model claims what nobody saw: which calls are in doubt, and what is said in place of it."""
+"""Tests of unverified claims of a model: which calls are in doubt, and what is said instead."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -100,14 +100,14 @@ def test_what_is_told_is_each_thing_as_it_is_now() -> None:
 
 
 class Ends(Tools):
-    """What the calls come to, one after the other."""
+    """Gives the calls the listed outcomes, one after the other."""
 
     def __init__(self, *outcomes: ToolOutcome) -> None:
         super().__init__()
         self._outcomes = list(outcomes)
 
     def question(self, turn_id: str, call_id: str) -> None:
-        """Nobody is asked on behalf of a program."""
+        """Return no question: nobody is asked on behalf of a program."""
 
     async def call(
         self,
@@ -121,7 +121,7 @@ class Ends(Tools):
 
 
 def claims(*, calls: int = 1, end: BrainEvent | None = None, brain: str = "") -> ScriptedBrain:
-    """A model that says it is done, whatever became of its calls."""
+    """Return a model that says it is done, whatever the outcome of its calls."""
 
     async def script(turn: ScriptedTurn) -> AsyncGenerator[BrainEvent]:
         if brain:
@@ -216,7 +216,7 @@ async def test_what_was_done_beside_it_is_returned_too() -> None:
 
 
 class Slow(Ends):
-    """Calls that come back when the test says so."""
+    """Calls that return when the test allows it."""
 
     def __init__(self, outcome: ToolOutcome) -> None:
         super().__init__(outcome)

@@ -1,4 +1,4 @@
-"""A call that waits for the person's yes, with the runner and everything around it scripted."""
+"""Tests of a call that waits for the person's yes, with scripted surroundings."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -130,7 +130,7 @@ async def test_the_model_calls_again_after_the_yes() -> None:
         ("c9", Decision.CONFIRMED),
         ("c10", Decision.NEEDS_CONFIRMATION),
     ]
-    # Beside the yes nothing secure comes of an answer, which follows our own voice.
+    # An answer follows our own voice, so it confirms one call and starts no other secure one.
     assert (tools.situations[-1].can_ask, tools.situations[-1].near_own_speech) == (False, True)
     assert turn.spoken.clauses[-1] == "Done. Front Door: unlocked."
 
@@ -243,7 +243,7 @@ READ = ToolCall("c1", "HassTurnOff", {"path": "shopping.txt"})
 
 
 class Reads(GatedTools):
-    """A gated call of another server, which gives a text; other tools run at once."""
+    """A gated call of another server that returns a text; other tools run at once."""
 
     data = "milk, bread"
 

@@ -1,4 +1,4 @@
-"""New commands in place of an answer, what breaks over one, and turns cut off before their end."""
+"""Tests of new commands instead of an answer, of failures during one, and of interrupted turns."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
@@ -100,7 +100,7 @@ async def raises(turn: ScriptedTurn) -> AsyncGenerator[BrainEvent]:
 
 
 class BreaksAfterwards(GatedTools):
-    """The call was made, and then something broke."""
+    """Tools that break after the call was made."""
 
     async def settle(self, question: Question, settlement: Settlement | None) -> ToolOutcome | None:
         await super().settle(question, settlement)
@@ -108,7 +108,7 @@ class BreaksAfterwards(GatedTools):
 
 
 class BreaksOverTheLight(GatedTools):
-    """Another call breaks."""
+    """Tools that break at another call."""
 
     async def call(
         self,

@@ -1,4 +1,4 @@
-"""Whatever goes wrong around a question, only a whole yes to a question that was heard counts."""
+"""Tests that in any trouble only a complete yes to a question that was heard counts."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
@@ -62,7 +62,7 @@ QUESTION, OPENED, LEFT = (
 async def meanwhile(
     asking: AskingServices, tools: GatedTools, script: Scripted, event: Event, *brains: Script
 ) -> Turn:
-    """One turn in which this happens 5.5 s after the recording's beginning."""
+    """Play one turn in which `event` comes 5.5 s after the recording's beginning."""
 
     def happens() -> None:
         assert runner.state is State.CONFIRMING
@@ -317,7 +317,7 @@ class TestTheMicrophone:
         self, what: str, by: Literal["phone", "keys"]
     ) -> None:
         class Elsewhere:
-            """A phone and a keyboard in one, answered once the microphone is of no use."""
+            """A phone and a keyboard in one, which answers once the microphone is of no use."""
 
             name = "phone"
 

@@ -1,4 +1,4 @@
-"""What a pause is, by the words before it."""
+"""Tests of pauses: their length, and how the words before them change it."""
 
 import asyncio
 
@@ -80,7 +80,7 @@ def test_without_words_it_counts_how_much_was_said() -> None:
     endings.begin(0)
     endings.hear(bytes(640), 320)
     short, long = hang_over(U, 0), PAUSE_MS[U]
-    first = 16_000  # sample at which the speech is known of
+    first = 16_000  # sample at which the speech is detected
     assert endings.hang_over_ms(first, None) == short
     assert endings.hang_over_ms(first, first) == short
     assert endings.hang_over_ms(first + 24_000, first + 23_999) == short
@@ -92,7 +92,7 @@ def test_without_words_it_counts_how_much_was_said() -> None:
     assert endings.hang_over_ms(128_000, 128_000) == short
 
 
-# What tells the end of a turn, by the languages spoken.
+# The endpointer for the languages that are spoken.
 
 
 @pytest.mark.parametrize("languages", [("es",), ("es-MX", "en"), ("de", "en")])
@@ -145,14 +145,14 @@ async def test_a_picture_is_told_of_once(monkeypatch: pytest.MonkeyPatch) -> Non
     assert told == [first, second]
 
 
-# The judge of pauses that comes while somebody is speaking.
+# Another endpointer that is set while somebody is speaking.
 
 
 Call = tuple[object, ...]
 
 
 class Noting(Endings):
-    """Endings that remember what they were told."""
+    """Endings that record their input."""
 
     def __init__(self) -> None:
         self.told: list[Call] = []
@@ -215,14 +215,14 @@ def test_a_sentence_of_which_it_cannot_know_all_goes_without() -> None:
     assert known.told == [("hear", b"b", MOST)]
 
 
-# Whether speech lasts.
+# Speech that lasts, and speech that passes.
 
 
 CHUNK = 32 * SAMPLES_PER_MS
 
 
 def told(pattern: str) -> list[SpeechHeld | SpeechPassed]:
-    """Chunks of 32 ms behind a start of three: "x" voiced, "." silent. The start ends at 96 ms."""
+    """Return the results for 32 ms chunks after a start of 96 ms: "x" is voiced, "." silent."""
     lasting = SpeechDuration(CHUNK)
     lasting.begin(0, 3 * CHUNK)
     voicings = (

@@ -1,4 +1,4 @@
-"""The conversation over everything that can happen to a microphone."""
+"""Tests of the conversation over everything that can happen to a microphone."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -26,9 +26,9 @@ HOUR = 3600
 
 
 async def hear(stage: Stage, ear: ScriptedEar, seconds: float) -> None:
-    """Let time pass until the ear, on its own thread, has heard all of it.
+    """Let time pass until the ear, on its own thread, has heard everything but the newest block.
 
-    But for the newest block: behind a gap positions go on by whole blocks.
+    After a gap positions advance by whole blocks.
     """
     for _ in range(round(seconds / BLOCK_S)):
         await stage.room(BLOCK_S)
@@ -38,14 +38,14 @@ async def hear(stage: Stage, ear: ScriptedEar, seconds: float) -> None:
 
 
 async def comes_to(runner: ConversationLoop, state: State) -> None:
-    """The ear's own thread tells it, which takes real time."""
+    """Wait in real time until the ear's thread has brought the loop to that state."""
     async with asyncio.timeout(10):
         while runner.state is not state:
             await asyncio.to_thread(int)
 
 
 async def unplug(stage: Stage) -> None:
-    """It is gone, and whoever listened has come to that: the ear's own thread may be behind."""
+    """Remove the microphone, and wait until the ear's thread has noticed it."""
     stage.device.unplug()
     async with asyncio.timeout(10):
         while stage.microphone.status is not MicrophoneStatus.MISSING:
@@ -53,7 +53,7 @@ async def unplug(stage: Stage) -> None:
 
 
 async def begin(runner: ConversationLoop, stage: Stage) -> asyncio.Task[None]:
-    """Listen from now on; the ear's thread has had the real time that it takes to start."""
+    """Start to listen, and give the ear's thread the real time that it takes to start."""
     listening = asyncio.create_task(runner.listen_for_ever(stage.microphone))
     while not stage.device.attempts:
         await asyncio.to_thread(int)
@@ -115,7 +115,7 @@ async def test_who_is_speaking_when_it_goes_is_told() -> None:
 
 
 async def test_ten_hours_without_a_microphone(tmp_path: Path) -> None:
-    """Nothing restarts, timers ring, what is announced is spoken, the box says that it is deaf."""
+    """Nothing restarts, timers ring, announcements are spoken, and the box says that it is deaf."""
     stage = Stage()
     stage.device.there = False
     clock, microphone = stage.clock, stage.microphone

@@ -1,4 +1,4 @@
-"""What programs begin: a microphone after its tone, and sentences that nobody hears."""
+"""Tests of what programs begin: an open microphone after its tone, and silent sentences."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -43,7 +43,7 @@ CALLED_BY_WAKE = WakeHeard("okay_nabu", 0.9, 0, 0)
 
 
 class Loud(NullPlayer):
-    """A loudspeaker that keeps what it was given; `broken`: there is none."""
+    """A loudspeaker that records its input, or, if `broken`, is missing."""
 
     def __init__(self, *, broken: bool = False) -> None:
         super().__init__(paced=False)
@@ -140,7 +140,7 @@ class TestListen:
 
 
 class Judged(Tools):
-    """Keeps in what situation each call was."""
+    """Records in which situation each call was."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -243,7 +243,7 @@ class TestQuietly:
         assert finished.record.heard == "Say hello."
         assert finished.record.error is None
         [(turn, _)] = closed
-        # Nothing was cut off where nothing was to be heard: not in the journal, not for a model.
+        # An answer without sound cannot be cut off: neither in the journal nor for a model.
         assert (finished.record.cut_at, turn.sounded.take_cut()) == (None, None)
         assert player.given == []
         assert State.SPEAKING not in states

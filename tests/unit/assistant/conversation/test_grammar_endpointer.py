@@ -1,4 +1,4 @@
-"""The decoder follows the sentence; what it hears shortens or lengthens the pause."""
+"""Tests of the decoder that follows a sentence and shortens or lengthens its pause."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -25,7 +25,7 @@ MS = 16
 
 
 class Later(Executor):
-    """Does its work when it is told to."""
+    """Does its work when the test allows it."""
 
     def __init__(self) -> None:
         self.tasks: list[Callable[[], Any]] = []
@@ -40,7 +40,7 @@ class Later(Executor):
 
 
 class Recognizer(SphinxLive):
-    """Hears what it is told to."""
+    """Hears what the test gives it."""
 
     def __init__(self, broken: bool = False) -> None:
         self.said: tuple[str, ...] = ()
@@ -88,7 +88,7 @@ class Stage:
         self.endings.begin(0)
 
     def listen(self, ms: int, voiced: bool, work: bool = True) -> int:
-        """So much more sound; the hang-over at its end."""
+        """Hear `ms` more of sound and return the hang-over at its end."""
         hang_over = 0
         for _ in range(ms // 20):
             self.now += 320
@@ -101,7 +101,7 @@ class Stage:
         return hang_over
 
     def quiet(self, ms: int) -> None:
-        """Before anybody speaks."""
+        """Hear silence before anybody speaks."""
         for _ in range(ms // 20):
             self.now += 320
             self.endings.hear(FRAME, self.now)
@@ -187,7 +187,7 @@ def test_words_that_come_late_in_the_pause_still_count() -> None:
     [(200, COMPLETE), (100, COMPLETE), (30, UNFINISHED), (-40, UNFINISHED)],
 )
 def test_a_word_heard_in_the_pause_counts_for_nothing(before_ms: int, hang_over: int) -> None:
-    """Half a command must not become whole by a noise behind its last word."""
+    """A noise after the last word must not turn half a command into a whole one."""
     stage = Stage()
     stage.quiet(500)
     stage.listen(1600, voiced=True)

@@ -1,4 +1,4 @@
-"""Hearing: what stays on the loop's thread, and what an ear tells beside its events."""
+"""Tests of hearing: what stays on the loop's thread, and what an ear reports beside its events."""
 
 import asyncio
 import threading
@@ -30,7 +30,7 @@ QUIET = bytes(FRAME_SAMPLES * 2)
 
 
 class Noting(NoWake):
-    """Notes on which thread it hears, and comes near with every frame."""
+    """Records on which thread it hears, and comes closer to firing with every frame."""
 
     def __init__(self) -> None:
         self.threads: list[str] = []
@@ -108,11 +108,11 @@ async def test_it_is_strict_as_long_as_anything_plays() -> None:
     hearing.close()
 
 
-# The meter at the microphone.
+# The level meter at the microphone.
 
 
 class Room:
-    """A microphone that hears a tone of any loudness, and a clock that goes along."""
+    """A microphone that hears a tone of any loudness, and a clock that advances with it."""
 
     def __init__(self) -> None:
         self.now = 50.0
@@ -120,7 +120,7 @@ class Room:
         self.level = Level(lambda: self.now)
 
     def hears(self, seconds: float, amplitude: float) -> Reading:
-        """`amplitude`: 0 to 1 of full scale, of a 1 kHz sine."""
+        """Hear a 1 kHz sine of `amplitude` (0 to 1 of full scale)."""
         for _ in range(round(seconds * 50)):
             times = (self.samples + np.arange(FRAME_SAMPLES)) / 16_000
             sound = np.sin(2 * np.pi * 1000 * times) * amplitude * 32_768
@@ -187,11 +187,11 @@ def test_what_has_ended_is_not_told_and_does_not_count_later(room: Room) -> None
     assert told.noise_floor_db == pytest.approx(-23.0, abs=0.1)
 
 
-# What a brain is given of a turn's sound: a sentence from its mark on, and nothing else.
+# The sound that a brain gets: a sentence from its mark on, and nothing else.
 
 
 class Reader:
-    """Takes the sound as it comes, in a task that the turn's end does not cancel."""
+    """Reads the sound in a task that the turn's end does not cancel."""
 
     def __init__(self) -> None:
         self.pieces: list[bytes] = []
@@ -205,7 +205,7 @@ class Reader:
         yield TurnDone()
 
     async def end(self) -> list[bool]:
-        """Whether each sound was read to the end of a sentence."""
+        """Return for each sound whether it was read to the end of a sentence."""
         await rounds()
         ended = [task.done() for task in self.tasks]
         for task in self.tasks:

@@ -1,4 +1,4 @@
-"""Events go into the turn machine one at a time, each with all that follows from it."""
+"""Tests that events go into the turn machine one at a time, each with all its consequences."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
@@ -32,7 +32,7 @@ from tests.unit.assistant.conversation.stage import COMMAND, runner_with, says_h
 
 
 class Noted:
-    """Effects are only noted, with what `then` does at each."""
+    """Effects that are only recorded; `then` runs at each."""
 
     def __init__(self, runner: ConversationLoop, monkeypatch: pytest.MonkeyPatch) -> None:
         self.effects: list[Effect] = []
@@ -123,14 +123,14 @@ async def test_whoever_waits_looks_after_each_event_and_when_told_to() -> None:
         await asyncio.sleep(0)
         written = True
         await asyncio.sleep(0)
-        assert not waiting.done()  # nobody has said that anything is different
+        assert not waiting.done()  # no change was reported
         runner.wake_waiters()
         async with asyncio.timeout(20):
             await waiting
     assert seen == [False, True, True]
 
 
-# What lights, the API and Home Assistant see of a conversation, and what a button does.
+# The view of lights, the API and Home Assistant, and the effect of a button.
 
 
 LISTENING = MicrophoneStatus.LISTENING
@@ -282,7 +282,7 @@ async def test_idle_frames_are_no_events() -> None:
         assert runner.machine.now_ms == 10_000
 
 
-# What is changed while it runs counts from the next turn on.
+# A change while it runs counts from the next turn on.
 
 
 REPLY: dict[int, Sequence[EarEvent]] = {

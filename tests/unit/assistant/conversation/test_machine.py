@@ -1,4 +1,4 @@
-"""The turn machine, row by row: in this state, this event, that state and those effects."""
+"""Table-driven tests of the turn machine: state, event, next state, effects."""
 
 from dataclasses import replace
 
@@ -356,7 +356,7 @@ def test_row(machine: Machine, event: Event, state: State, effects: list[Effect]
 
 
 def test_one_breath_from_wake_to_follow_up() -> None:
-    """A whole conversation: the states in order, and every turn that is opened is closed once."""
+    """A whole conversation: the states in order, and each opened turn is closed once."""
     events: list[Event] = [
         WAKE,
         Tick(1_100),

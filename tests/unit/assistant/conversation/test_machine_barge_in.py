@@ -1,4 +1,5 @@
-"""The turn machine where somebody talks over us: with echo cancellation, and half duplex."""
+"""Tests of the turn machine when somebody talks over us: with echo cancellation, and half
+duplex."""
 
 from dataclasses import replace
 

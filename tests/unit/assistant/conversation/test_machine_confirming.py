@@ -1,4 +1,4 @@
-"""The turn machine while a call waits for the person's yes: one row for each rule."""
+"""Tests of the turn machine while a call waits for the person's yes, one row per rule."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""The turn machine where a program opens the microphone, or has a sentence served."""
+"""Tests of the turn machine when a program opens the microphone or has a sentence served."""
 
 from dataclasses import replace
 from typing import cast
@@ -232,7 +232,7 @@ ROWS: list[Row] = [
         State.IDLE,
         [],
     ),
-    # a talk
+    # a conversation
     ("an opening line has its tone", TALKING, PlaybackEnded(1), State.SPEAKING, TONE),
     (
         "after which the person has the word",
@@ -340,7 +340,7 @@ def test_row(machine: Machine, event: object, state: State, effects: list[Effect
 
 
 def test_a_question_is_not_left_waiting_where_it_was_cut() -> None:
-    """Unlike news: whether it is asked again, whoever asks knows."""
+    """Unlike with news, the program that asks decides whether it is asked again."""
     for announced, waiting in ((QUESTION, ()), (LINE, (LINE,))):
         opened, _ = reduce(IDLE, announced)
         cut, _ = reduce(opened, WAKE)
@@ -357,7 +357,7 @@ def test_once_more_it_has_its_whole_time_again() -> None:
 
 
 def test_no_microphone_of_a_program_is_open_for_longer_than_a_sentence() -> None:
-    """However late somebody begins to speak."""
+    """This holds however late somebody begins to speak."""
     longest = Rules().longest_ms
     for machine in (OPEN, WAITING, reduce(IDLE, BUTTON)[0]):
         at = machine.since_ms + min(4_900.0, longest)

@@ -1,7 +1,7 @@
-"""What the turn machine remembers after an event: the whole of it, field by field.
+"""Tests of the turn machine's whole memory after an event, field by field.
 
-The tables beside this file look at the state and the effects; what is only remembered shows itself
-one or more events later.
+The tables beside this file look at the state and the effects; a memory shows only one or more
+events later.
 """
 
 from dataclasses import replace
@@ -176,7 +176,7 @@ def test_the_wake_sound_is_not_played_again() -> None:
 
 
 def test_only_an_answer_that_is_awaited_begins_to_sound() -> None:
-    """The first sample of a turn that listens again, or speaks already, opens nothing."""
+    """In a turn that listens again, or already speaks, the first sample opens nothing."""
     for state in (State.SPEAKING, State.CONFIRMING, State.LISTENING):
         machine = replace(SPEAKING, state=state, rules=SPEECH_RULES)
         assert reduce(machine, PlaybackStarted(1)) == (machine, [])
@@ -185,7 +185,7 @@ def test_only_an_answer_that_is_awaited_begins_to_sound() -> None:
 def test_a_question_ends_the_watch_for_talk_over_our_voice() -> None:
     over = replace(SPEAKING, rules=SPEECH_RULES)
     assert reduce(over, ConfirmationAsked(1, "ear"))[1] == [StopWatching()]
-    # Where nobody can talk over us, or nothing sounds yet, there is no watch to end.
+    # Without barge-in, or before anything sounds, there is no watch to end.
     assert reduce(SPEAKING, ConfirmationAsked(1, "ear"))[1] == []
     thinking = replace(THINKING, rules=SPEECH_RULES)
     assert reduce(thinking, ConfirmationAsked(1, "ear"))[1] == []

@@ -1,4 +1,4 @@
-"""The rules of the short tones, row by row."""
+"""Table-driven tests of the rules of the short tones."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""The turn machine where nobody asked: announcements, mute, false and coming wake words."""
+"""Tests of the turn machine for announcements, mute, and false or upcoming wake words."""
 
 from dataclasses import replace
 

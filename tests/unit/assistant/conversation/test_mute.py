@@ -1,4 +1,4 @@
-"""Muted, nothing that is said reaches anybody."""
+"""Tests that nothing that is said reaches anybody while muted."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable
@@ -23,7 +23,7 @@ from tests.unit.assistant.conversation.stage import COMMAND, WAKE, runner_with, 
 
 
 class CountingWake(NoWake):
-    """Remembers which samples it was given, and fires where it is told to."""
+    """Records which samples it was given, and fires at the set ones."""
 
     def __init__(self, fires_at: int = 0) -> None:
         self.heard: list[int] = []
@@ -103,7 +103,7 @@ async def test_an_answer_under_way_is_still_given() -> None:
 
 async def test_an_event_of_the_frame_under_way_is_too_late() -> None:
     class MutesMeanwhile(ScriptedEar):
-        """Mute is pressed while the worker has the frame with the wake word."""
+        """Mutes while the worker has the frame with the wake word."""
 
         def hear(self, frame: Frame) -> list[EarEvent]:
             events = super().hear(frame)
@@ -135,6 +135,6 @@ async def test_the_follow_up_ends() -> None:
             states.append(runner.state)
 
         source = FramesWith(8.0, {6_000: press})
-        source.pulled = True  # the file stands still until the answer was given
+        source.pulled = True  # the file pauses until the answer was given
         await runner.listen(source)
     assert states == [State.FOLLOW_UP, State.IDLE]

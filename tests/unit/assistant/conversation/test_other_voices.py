@@ -1,4 +1,4 @@
-"""The ear where others talk on: who talked before the wake word does not keep a turn open."""
+"""Tests that people who talked before the wake word and go on do not keep a turn open."""
 
 from dataclasses import dataclass, field
 
@@ -16,7 +16,7 @@ from tests.unit.assistant.conversation.doubles import NoWake
 
 
 def sound(level: int) -> bytes:
-    """A frame of that int16 level."""
+    """Return a frame of that int16 level."""
     return np.tile(np.array([level, -level], "<i2"), FRAME_SAMPLES // 2).tobytes()
 
 
@@ -26,7 +26,7 @@ WORD = 40  # frames of a wake word
 
 
 class Measuring:
-    """Speech is what is not silence; remembers all that it was given."""
+    """Takes everything but silence for speech, and records its input."""
 
     chunk_samples = FRAME_SAMPLES
 
@@ -41,7 +41,7 @@ class Measuring:
 
 
 class Firing(NoWake):
-    """Fires where it is told to."""
+    """A wake engine that fires at the set samples."""
 
     def __init__(self) -> None:
         self.at = -1
@@ -53,7 +53,7 @@ class Firing(NoWake):
 
 
 class Noting(Endings):
-    """Endings that allow 0.7 s; remembers what it was given."""
+    """Endings that allow 0.7 s and record their input."""
 
     def __init__(self) -> None:
         self.heard: list[tuple[int, bytes]] = []
@@ -72,7 +72,7 @@ class Noting(Endings):
 
 @dataclass
 class Room:
-    """A stream through one ear."""
+    """A stream that is heard by one ear."""
 
     wake: Firing = field(default_factory=Firing)
     detector: Measuring = field(default_factory=Measuring)
@@ -86,13 +86,13 @@ class Room:
     def hear(self, pcm: bytes, count: int) -> list[object]:
         events: list[object] = []
         for number in range(count):
-            breath = number % 8 == 7  # what never pauses is the noise of the room
+            breath = number % 8 == 7  # sound that never pauses counts as noise of the room
             events += self.ear.hear(Frame(QUIET if breath else pcm, self.frames * FRAME_SAMPLES))
             self.frames += 1
         return [event for event in events if isinstance(event, SpeechStarted | SpeechEnded)]
 
     def say_wake_word(self) -> WakeHeard:
-        """It is heard with its last frame, and speech is looked for from its mark on."""
+        """Say the wake word, heard with its last frame, and look for speech from its mark on."""
         assert self.hear(PERSON, WORD - 1) == []
         self.wake.at = (self.frames + 1) * FRAME_SAMPLES
         events = self.ear.hear(Frame(PERSON, self.frames * FRAME_SAMPLES))
@@ -102,7 +102,7 @@ class Room:
         return wake
 
     def ends_ms(self, pcm: bytes) -> float | None:
-        """The person speaks for 1.4 s, then this is heard: how long after that the end comes."""
+        """Speak for 1.4 s, then hear `pcm`; return after how many milliseconds the end comes."""
         assert [type(event) for event in self.hear(PERSON, 70)] == [SpeechStarted]
         last = self.frames * 20
         ended = [event for event in self.hear(pcm, 200) if isinstance(event, SpeechEnded)]
@@ -132,7 +132,7 @@ def test_who_begins_to_talk_afterwards_may_be_the_person() -> None:
 def test_who_talked_to_somebody_else_before_may_become_faint() -> None:
     room = Room()
     room.hear(PERSON, 130)
-    room.hear(QUIET, 30)  # else the gate before the engine takes it for noise
+    room.hear(QUIET, 30)  # otherwise the gate before the engine takes it for noise
     room.say_wake_word()
     assert room.ends_ms(OTHERS[6]) is None
 

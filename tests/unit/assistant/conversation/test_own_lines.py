@@ -1,4 +1,4 @@
-"""What Hearth itself says is in the turn's language, and the voice is of the language it is in."""
+"""Tests that Hearth's own lines are in the turn's language, with a voice of that language."""
 
 from collections.abc import AsyncGenerator
 from dataclasses import replace
@@ -38,7 +38,7 @@ from tests.unit.assistant.conversation.stage import runner_with
 from tests.unit.assistant.speech.test_identify import Voices
 
 ALL = Catalogue()
-# What is configured, what the person speaks, and the language that we then speak by ourselves.
+# Configured languages, the person's language, and the language of our own lines.
 SPOKEN = pytest.mark.parametrize(
     ("codes", "code", "own"),
     [
@@ -60,7 +60,7 @@ def configured(codes: tuple[str, ...]) -> Languages:
 
 
 class Shut(Tools):
-    """Refuses every call in the language that it is told."""
+    """Refuses every call, in the language that it is given."""
 
     async def call(
         self,
@@ -114,7 +114,7 @@ async def test_a_refusal(codes: tuple[str, ...], code: str, own: str) -> None:
 
 
 class Old(Tools):
-    """Reads a house with which contact is lost."""
+    """Tools of a house to which the connection is lost."""
 
     async def call(
         self,
@@ -185,7 +185,7 @@ async def test_a_question_and_what_came_of_it(codes: tuple[str, ...], code: str,
 async def said(
     script: Script, codes: tuple[str, ...], tools: Tools | None = None
 ) -> list[tuple[str, str]]:
-    """What the voices were given in one typed turn: each with its language."""
+    """Return what the voices got in one typed turn, each text with its language."""
     voices = Voices()
     brain, languages = ScriptedBrain(script), configured(codes)
     async with runner_with(brain, tools=tools, languages=languages, voices=voices) as (runner, _):
@@ -194,5 +194,5 @@ async def said(
 
 
 def line(key: str, own: str) -> tuple[str, str]:
-    """A line of the catalogue as a voice gets it."""
+    """Return a line of the catalogue as a voice gets it."""
     return own, speakable(ALL.say(key, own), own)

@@ -1,4 +1,4 @@
-"""Whoever follows the log is told of all that is written down, and of no words that are not."""
+"""Tests that followers of the turn log get everything that is written, and no other words."""
 
 from collections.abc import AsyncGenerator, AsyncIterator
 from dataclasses import replace
@@ -45,7 +45,10 @@ def turn(turn_id: str = "t1") -> TurnRecord:
 
 
 async def end(log: TurnLog, monkeypatch: pytest.MonkeyPatch, record: TurnRecord) -> None:
-    """As the runner ends a turn; what makes the record of it is tested elsewhere."""
+    """End a turn as the loop does; the making of its record is tested elsewhere.
+
+    End a turn as the loop does; the making of its record is tested elsewhere.
+    """
     monkeypatch.setattr("assistant.conversation.record.record_of", lambda turn, closing: record)
 
     class Live:
@@ -82,7 +85,7 @@ async def test_words_that_are_not_kept_are_not_told(
 async def test_words_that_were_to_be_forgotten_are_not_told(
     log: TurnLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As `Controls` erases them, once they are written."""
+    """`Controls` erases them once they are written."""
     told: list[TurnRecord] = []
 
     async def erase(record: TurnRecord) -> None:
@@ -109,11 +112,11 @@ async def test_one_that_breaks_costs_nobody_anything(
     assert "a follower of turns broke" in caplog.text
 
 
-# What automations are told of turns, as they happen.
+# Events of turns for automations, as they happen.
 
 
 class Told:
-    """Follows everything of one runner, as the process that stays does."""
+    """Follows everything of one loop, as the main process does."""
 
     def __init__(self, *, keeps_words: bool = True) -> None:
         self.all: list[BusEvent] = []

@@ -1,4 +1,4 @@
-"""What is remembered of questions, announcements, lost microphones and talk over our voice."""
+"""Tests of the memory of questions, announcements, lost microphones and barge-in."""
 
 from dataclasses import replace
 
@@ -244,7 +244,7 @@ def test_what_is_remembered(before: Machine, event: Event, after: Machine) -> No
 
 
 def test_nothing_of_one_turn_is_left_in_the_next() -> None:
-    """Field by field, but for how it stands with the box."""
+    """All fields are compared, except those about the box."""
     clean = SPOILT.fresh()
     assert clean == replace(SPEAKING, announcing=None)
 
@@ -258,7 +258,7 @@ def test_nothing_of_one_turn_is_left_in_the_next() -> None:
     ],
 )
 def test_who_was_listened_to_is_let_go(machine: Machine, effects: list[Effect]) -> None:
-    """An answer that came another way ends the listening, where there was any."""
+    """An answer that came another way ends the listening, if there was any."""
     assert reduce(machine, ConfirmationSettled(1))[1] == effects
 
 
@@ -284,7 +284,7 @@ def test_speech_over_a_microphone_that_has_gone_is_no_speech() -> None:
 
 
 def test_the_longest_sentence_counts_from_the_opening() -> None:
-    """Where a program opened the microphone: it is never open for longer."""
+    """A microphone that a program opened is never open for longer."""
     opened = replace(FOLLOW_UP, announcing=LINE)
     assert reduce(opened, SpeechStarted(9_000))[0].since_ms == FOLLOW_UP.since_ms
     assert reduce(FOLLOW_UP, SpeechStarted(9_000))[0].since_ms == 9_000

@@ -1,4 +1,4 @@
-"""The runner when something goes wrong or somebody cuts in."""
+"""Tests of the conversation loop when something fails or somebody interrupts."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence

@@ -1,4 +1,4 @@
-"""A whole sentence is a stop word, or it is none."""
+"""Tests of stop words: only a whole sentence counts as one."""
 
 import pytest
 
@@ -25,7 +25,7 @@ from assistant.conversation.stop_words import LAST_WORDS, is_echo, is_stop_word,
         ("stop", ["es"], True),
         ("Stopp!", ["de"], True),
         ("dừng lại", ["vi"], True),
-        ("stop", ["ja"], True),  # English stands in where we know no words
+        ("stop", ["ja"], True),  # English is used for languages without stop words
     ],
 )
 def test_stop_words(text: str, languages: list[str], stops: bool) -> None:

@@ -1,4 +1,4 @@
-"""Which of the loudspeaker's streams a turn's words go to."""
+"""Tests of which of the loudspeaker's streams plays a turn's words."""
 
 from tests.unit.assistant.conversation.doubles import ScriptedBrain
 from tests.unit.assistant.conversation.stage import runner_with, says_hello

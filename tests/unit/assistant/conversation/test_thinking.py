@@ -1,4 +1,4 @@
-"""While an answer takes its time a soft tone is heard now and then."""
+"""Tests of the soft tone that sounds now and then during a long wait for an answer."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -32,7 +32,7 @@ SOFT_MS = len(earcon("thinking")[0]) / 2 / earcon("thinking")[1] * 1000
 
 
 class Slow:
-    """A brain's turn that answers when it is told to."""
+    """A brain's turn that answers when the test allows it."""
 
     def __init__(self) -> None:
         self.go_on = asyncio.Event()
@@ -44,7 +44,7 @@ class Slow:
 
 
 class Told:
-    """How many soft tones were played: the only ones that are on."""
+    """Counts the soft tones; all other tones are off."""
 
     def __init__(self) -> None:
         self.player = NullPlayer(paced=False)
@@ -55,7 +55,7 @@ class Told:
 
 
 async def thinks(runner: ConversationLoop, turns: int = 1) -> None:
-    """Return when the sentence of so many turns is over."""
+    """Return when the sentences of `turns` turns are over."""
     sentences, over = 0, asyncio.Event()
 
     class Counts(TurnListener):
@@ -165,7 +165,7 @@ async def test_of_two_turns_only_the_newest_is_waited_for() -> None:
     assert [turn.turn_id for turn, _ in closed] == ["turn-0", "turn-1"]
 
 
-# How long a silent brain is waited for.
+# The longest wait for a silent brain.
 
 
 async def _wait(patience: Patience) -> None:

@@ -1,4 +1,4 @@
-"""A tone in place of words: what is held back, what is said after all, and when it sounds."""
+"""Tests of a tone instead of words: what is held back, what is said, and when it sounds."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Mapping
@@ -39,7 +39,7 @@ from tests.unit.assistant.conversation.test_acknowledging import DONE, HOUSE, KI
 AUTO = Acknowledging("auto", "Office", lambda: HOUSE)
 LATE = replace(DONE, status=Status.NOT_OBSERVED, sentence="It still reports off.")
 RATE = 24_000
-HALF = bytes(RATE)  # a second's half of sound
+HALF = bytes(RATE)  # half a second of sound
 
 
 def length_ms(name: str) -> float:
@@ -48,7 +48,7 @@ def length_ms(name: str) -> float:
 
 
 class Seen(Tools):
-    """What each call comes to, by the tool's name."""
+    """Returns the outcome of each call by the tool's name."""
 
     def __init__(self, **outcomes: ToolOutcome) -> None:
         super().__init__()
@@ -67,7 +67,7 @@ class Seen(Tools):
 
 
 class Stream(NullPlayer):
-    """Playing takes no time, and is noticed."""
+    """A stream whose playing takes no time, and is recorded."""
 
     def __init__(self) -> None:
         super().__init__(paced=False)
@@ -80,7 +80,7 @@ class Stream(NullPlayer):
 
 
 class Room:
-    """A loudspeaker that plays tones and words apart from each other."""
+    """A loudspeaker that plays tones and words separately."""
 
     def __init__(self) -> None:
         self.streams: dict[str, Stream] = {}
@@ -89,13 +89,13 @@ class Room:
         return self.streams.setdefault(name, Stream())
 
     async def until(self, name: StreamName, ms: float) -> None:
-        """Return when so much has been played."""
+        """Return when `ms` milliseconds have been played."""
         stream = self.streams[name]
         async with asyncio.timeout(10), stream.played:
             await stream.played.wait_for(lambda: stream.played_ms >= ms)
 
     async def toned(self) -> None:
-        """Return when the tone has been played that says that it is done."""
+        """Return when the tone that means “done” has been played."""
         await self.until("sounds", length_ms("done") - 0.01)
 
     def duck(self, on: bool) -> None: ...
@@ -112,7 +112,7 @@ async def sentence(turn: ScriptedTurn) -> None:
 
 
 async def one_call(turn: ScriptedTurn, name: str = "light") -> AsyncGenerator[BrainEvent]:
-    """The sentence, and one call that has come back."""
+    """Give the sentence, and one call that has returned."""
     await sentence(turn)
     yield Heard("turn on the light", "en")
     turn.answered.clear()
@@ -123,7 +123,7 @@ async def one_call(turn: ScriptedTurn, name: str = "light") -> AsyncGenerator[Br
 async def play(
     script: Any, tools: Tools, rule: Acknowledging = AUTO, room: Room | None = None
 ) -> dict[str, Any]:
-    """One spoken turn, as `--json` tells it."""
+    """Return the record of one spoken turn, as `--json` prints it."""
     brain, room = ScriptedBrain(script), room or Room()
     ear = ScriptedEar(COMMAND)
     playing = runner_with(brain, ear, tools=tools, player=room, acknowledging=rule)

@@ -1,4 +1,4 @@
-"""Every call of a brain is run once and answered once, however its turn ends."""
+"""Tests that every call of a brain is run once and answered once, however its turn ends."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -37,7 +37,7 @@ from tests.unit.assistant.conversation.stage import (
 
 
 class SlowTools(Tools):
-    """Runs the calls once it is told to."""
+    """Runs the calls once the test allows it."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -93,7 +93,7 @@ async def test_work_for_a_turn_that_is_cut_off_is_left() -> None:
 
 
 async def test_a_call_that_was_asked_for_just_now_is_begun_before_it_is_left() -> None:
-    # Else it would begin for a turn that is over, go on, and be announced.
+    # Otherwise it would begin for a turn that is over, go on, and be announced.
     class Noting(SlowTools):
         async def call(
             self,
@@ -137,7 +137,7 @@ async def test_a_fault_is_told_at_once_whatever_calls_still_run() -> None:
     class Player(NullPlayer):
         async def play(self, pcm: bytes, rate: int) -> None:
             await super().play(pcm, rate)
-            tools.release.set()  # else the call goes on
+            tools.release.set()  # otherwise the call goes on
 
     tools, brain = SlowTools(), ScriptedBrain(goes_away)
     player = Player(paced=False)
@@ -150,7 +150,7 @@ async def test_a_fault_is_told_at_once_whatever_calls_still_run() -> None:
 
 
 class Listening(Tools):
-    """Remembers by which words each call was to be judged."""
+    """Records by which words each call was to be judged."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""The runner: events in, effects done, whole turns with doubles on both sides."""
+"""Tests of whole turns of the conversation loop, with doubles on both sides."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
@@ -154,7 +154,7 @@ async def test_a_file_is_not_ahead_of_a_brain_that_reads_along() -> None:
         async with aclosing(audio.stream()) as pieces:
             async for _ in pieces:
                 kept = len(audio.pcm)
-                await rounds(50)  # a slow network; whoever could run on would
+                await rounds(50)  # a slow network, on which anything that could go on would
                 ahead.append((len(audio.pcm) - kept) // FRAME_BYTES)
         yield TurnDone()
 
@@ -230,7 +230,7 @@ async def test_the_persons_pause_before_a_follow_up_counts_in_the_sounds_time() 
     assert (second["speech_start"], second["end_of_turn"]) == (3_840, 5_000)
 
 
-# An answer that is cut off: what is kept of it, and who is told how much was heard.
+# An interrupted answer: what is kept of it, and which parts learn how much was heard.
 
 
 Told = list[tuple[str, str, str]]  # brain, turn, words
@@ -278,7 +278,7 @@ async def telling(
 
 
 async def sound(runner: ConversationLoop, clock: VirtualClock, seconds: float) -> None:
-    """Let the answer sound for so long."""
+    """Let the answer sound for `seconds`."""
     while runner.state is not State.SPEAKING:
         await asyncio.to_thread(int)
         await clock.run(0.01)
@@ -361,7 +361,7 @@ async def test_the_next_turn_begins_knowing_it() -> None:
     async with telling(tells, knows) as (runner, _, told, clock):
         asking = asyncio.create_task(runner.ask("how is it"))
         await sound(runner, clock, 0.2)
-        await runner.ask("and now?")  # takes the word
+        await runner.ask("and now?")  # starts to speak
         await asking
         assert len(known) == 1
 

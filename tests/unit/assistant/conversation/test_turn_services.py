@@ -1,4 +1,4 @@
-"""Turns that begin before there is anybody to serve them."""
+"""Tests of turns that begin before anything can serve them."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -127,7 +127,7 @@ async def test_its_language_is_assumed_until_the_words_tell_another() -> None:
         assert closed[0][0].language == "en", "the answer was English"
 
 
-# The conversation's clock: sound counts in samples, waiting in real time.
+# The conversation's clock: sound is measured in samples, waiting in real time.
 
 
 def test_while_listening_real_time_does_not_count() -> None:

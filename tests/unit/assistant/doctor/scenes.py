@@ -12,7 +12,7 @@ RUNS = Daemon("http://127.0.0.1:8765", "ok", state={"state": "idle", "troubles":
 
 
 def settings(data: Path, **sections: dict[str, Any]) -> Settings:
-    """Without devices, with espeak-ng as the voice."""
+    """Return settings without devices, and with espeak-ng as the voice."""
     given = {
         "audio": {"input": "null", "output": "null"},
         "voice": {"engine": "espeak"},
@@ -23,12 +23,12 @@ def settings(data: Path, **sections: dict[str, Any]) -> Settings:
 
 
 def scene(settings: Settings, may: May | None = None, daemon: Daemon | None = None) -> Scene:
-    """Of a box on which no Hearth runs, unless one is given."""
+    """Return the scene of a box on which no Hearth runs, unless `daemon` is given."""
     return Scene(settings, may or May(), daemon)
 
 
 async def look(checks: Sequence[Check[Scene]], name: str, at: Scene) -> Finding:
-    """What one check finds."""
+    """Return the finding of the check of that name."""
     (check,) = (check for check in checks if check.name == name)
     (found,) = await examine([check], at)
     return found

@@ -1,4 +1,4 @@
-"""What the doctor finds of the data folder, the journal and the disk."""
+"""Tests of the doctor's checks of the data folder, the journal and the disk."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""The Hearth that runs is asked how it stands, and only it is given the token."""
+"""Tests of the check of the running Hearth, which alone is given the token."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -21,7 +21,7 @@ METRICS = "# HELP x y\nhearth_loop_lag_seconds 0.0125\nhearth_resident_memory_by
 
 
 class Hearth:
-    """What a running one answers, and which tokens it was shown."""
+    """A running Hearth with scripted answers, which records the tokens it was shown."""
 
     def __init__(self, health: str = "ok") -> None:
         self.health = health

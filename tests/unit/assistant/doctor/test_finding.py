@@ -1,4 +1,4 @@
-"""How checks are run."""
+"""Tests of how checks are run."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""What the doctor finds of Gemini; before the owner's yes nothing goes there."""
+"""Tests of the checks of Gemini; nothing is sent before the owner has agreed."""
 
 import asyncio
 import json
@@ -65,7 +65,7 @@ def test_a_key_by_its_form() -> None:
 
 
 class Service:
-    """A Gemini that describes models and says one word, by TLS."""
+    """A Gemini that describes models and says one word, over TLS."""
 
     def __init__(self, word: str = "Yes.") -> None:
         self.word = word
@@ -91,7 +91,7 @@ class Service:
 
 @asynccontextmanager
 async def serving(service: Service, folder: Path, *, expired: bool = False) -> AsyncIterator[Any]:
-    """Gives the settings `base_url` and `ca_file` that reach it."""
+    """Yield the settings `base_url` and `ca_file` that reach the service."""
     certificate = await asyncio.to_thread(make_certificate, folder, expired=expired)
     application = web.Application()
     application.router.add_get("/v1beta/models/{name}", service.describe)

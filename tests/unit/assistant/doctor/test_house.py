@@ -1,4 +1,4 @@
-"""What the doctor finds in the house, where a double must do."""
+"""Tests of the doctor's checks of the house that need a double."""
 
 from pathlib import Path
 from types import SimpleNamespace

@@ -1,4 +1,4 @@
-"""How the service's unit is judged, and how systemd's words are read."""
+"""Tests of the check of the systemd unit, and of the parsing of systemd's answers."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -195,7 +195,7 @@ async def test_it_is_asked_for_that_alone(tmp_path: Path, monkeypatch: pytest.Mo
         "house": ["token", "server search"]
     }
     assert len(asked) == 1
-    # It asks nobody where it is itself the one that runs, where none does, and where nothing lacks.
+    # No further process is asked if it runs itself, if none runs, or if nothing is missing.
     assert await by_the_daemon(scene(without, May(), RUNS)) == {}
     assert await by_the_daemon(scene(without, ASKS)) == {}
     assert await by_the_daemon(scene(without, ASKS, Daemon("u", "ok"))) == {}

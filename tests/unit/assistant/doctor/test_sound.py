@@ -1,4 +1,4 @@
-"""What the doctor finds of microphone and loudspeaker."""
+"""Tests of the doctor's checks of microphone and loudspeaker."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -34,7 +34,7 @@ PAIR = Pair(device("mic", "input"), device("box", "output"), None)
 
 @pytest.fixture
 def devices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
-    """A machine with two devices, and the settings that name them."""
+    """Return settings that name the two devices of a fake machine."""
     monkeypatch.setattr(sound, "find_device", lambda name, kind: getattr(PAIR, kind))
     monkeypatch.setattr(sound, "find_pair", lambda *names: PAIR)
     monkeypatch.setattr(sound, "server_out_of_reach", lambda: False)

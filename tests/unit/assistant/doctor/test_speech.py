@@ -1,4 +1,4 @@
-"""What the doctor finds of the ear: real models on clips that are made for it."""
+"""Tests of the doctor's checks of speech recognition, with real models on synthetic clips."""
 
 import shutil
 from collections.abc import Iterator
@@ -166,7 +166,7 @@ def voiced(folder: Path, languages: tuple[str, ...] = ("en",), **voice: Any) -> 
 
 
 class Slow:
-    """Two seconds of sound that take as long as it is told, by its own clock."""
+    """Decodes two seconds of sound in a set time of its own clock."""
 
     name = "piper:en_US-lessac-medium"
     rate = 16_000

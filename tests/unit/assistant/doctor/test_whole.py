@@ -1,4 +1,4 @@
-"""All of it together, with the simulated house."""
+"""Tests of the whole doctor with the simulated house."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The sixty sentences of `hearth eval`."""
+"""Tests of the sixty sentences of `hearth eval`."""
 
 import re
 import shutil
@@ -152,7 +152,7 @@ def test_lines_of_a_table() -> None:
         (KITCHEN, Seen(True, answer="Pardon.", changes={}), OFF, Outcome.SILENT),
         (KITCHEN, Seen(True), OFF, Outcome.SILENT),
         (KITCHEN, Seen(False), OFF, Outcome.SILENT),
-        # It was so already: nobody has done it.
+        # It was so already, so the sentence did not do it.
         (KITCHEN, Seen(True, answer="What?", understood=False), ON, Outcome.SILENT),
         # There and back again.
         (KITCHEN, Seen(True, answer="Done.", did=("undo",), changes={}), ON, Outcome.RIGHT),
@@ -162,7 +162,7 @@ def test_lines_of_a_table() -> None:
         (LIT, Seen(True, answer="The kitchen light is off."), OFF, Outcome.RIGHT),
         (LIT, Seen(True, answer="I know nothing of it."), OFF, Outcome.WRONG),
         (LIT, Seen(True, answer=NOT_CAUGHT, understood=False), OFF, Outcome.SILENT),
-        # The pattern is found, but nobody has understood the question.
+        # The pattern is found, but the question was not understood.
         (LIT, Seen(True, answer="No, not that.", understood=False), OFF, Outcome.SILENT),
         (DOOR, Seen(True, denied=('Off {"name": "Front door"}',)), OFF, Outcome.RIGHT),
         (DOOR, Seen(True, denied=('Off {"name": "Garage"}',)), OFF, Outcome.ASKED),

@@ -1,4 +1,4 @@
-"""The figures of `hearth eval`, as JSON and as a table."""
+"""Tests of the figures of `hearth eval`, as JSON and as a table."""
 
 import json
 from dataclasses import replace

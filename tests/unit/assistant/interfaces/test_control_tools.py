@@ -1,4 +1,4 @@
-"""The voice, changed by asking, and the last answer once more."""
+"""Tests of the tools that change the voice, repeat the last answer, or restart the conversation."""
 
 from typing import Any, cast
 
@@ -11,7 +11,7 @@ from assistant.tools.builtin.protocol import BuiltInRequest, BuiltInResult
 
 
 class Voice(Controls):
-    """A voice that goes from 0 to `loudest` and from half to twice its pace."""
+    """A voice with volumes from 0 to `loudest` and speeds from 0.5 to 2."""
 
     usual_speed = 1.1
     volume: float = 0.5
@@ -132,11 +132,11 @@ def test_guests_may_change_the_voice_and_hear_no_old_answer() -> None:
     assert {tool.name for tool in tools if not tool.guests} == {"repeat"}
 
 
-# The talk itself: begun anew, forgotten, ended.
+# The conversation itself: restarted, forgotten, ended.
 
 
 class Talk:
-    """A talk that notes what is done to it."""
+    """A conversation that records what is done to it."""
 
     def __init__(self, turns: int | None = 5) -> None:
         self._turns = turns  # None: the store is broken

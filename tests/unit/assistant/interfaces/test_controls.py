@@ -1,4 +1,4 @@
-"""What a person changes of Hearth by asking: kept, restored, and forgotten."""
+"""Tests of what a person changes of Hearth by asking: kept, restored, and forgotten."""
 
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
@@ -23,7 +23,7 @@ class Mouth:
 
 
 class Stage:
-    """Controls of a process that runs, on a real store."""
+    """The controls of a running process, on a real store."""
 
     def __init__(self, store: Store, choice: VoiceChoice) -> None:
         self.store, self.mouth, self.log = store, Mouth(), TurnLog(store)

@@ -1,4 +1,5 @@
-"""HttpSessions: kept as hashes, ended with their token, and usable while the disk is full."""
+"""Tests of HttpSessions: kept as hashes, ended with their token, and usable while the disk is
+full."""
 
 import asyncio
 import json
@@ -119,7 +120,7 @@ async def test_it_lasts_thirty_days(box: Box, clock: VirtualClock) -> None:
     assert box.sessions.caller(signed.id) is None
     assert not box.sessions.holds(signed.caller)
     await begun(box)
-    assert len(json.loads(box.text)) == 1  # what is over is not kept
+    assert len(json.loads(box.text)) == 1  # ended sessions are not kept
 
 
 async def test_signing_out(box: Box, clock: VirtualClock) -> None:
@@ -130,7 +131,7 @@ async def test_signing_out(box: Box, clock: VirtualClock) -> None:
     for one in (box, Box(box.folder, clock)):
         assert one.sessions.caller(first.id) is None
         assert one.sessions.caller(second.id) is not None
-    # And everybody, by another process.
+    # And all sessions, by another process.
     assert await asyncio.to_thread(sign_everybody_out, box.folder) == 1
     assert box.sessions.caller(second.id) is None
     assert await asyncio.to_thread(sign_everybody_out, box.folder) == 0
@@ -185,7 +186,7 @@ async def test_while_the_disk_is_full_people_get_in_by_a_token(
         assert box.sessions.caller(one.id) == one.caller
     assert "after a restart" in caplog.text
     assert signed.id not in caplog.text
-    # A link would hold for ever: it cannot be crossed out.
+    # The link would stay valid forever, because it cannot be deleted.
     with pytest.raises(NotKept, match="No space left"):
         await box.sessions.redeem(code)
     with pytest.raises(NotKept, match="not over a restart"):
@@ -204,11 +205,11 @@ async def test_a_damaged_file_lets_nobody_in(
     told = [one for one in caplog.records if one.levelno == logging.ERROR]
     assert len(told) == 1
     assert "sign in again" in told[0].getMessage()
-    signed = await begun(box)  # which writes it anew
+    signed = await begun(box)  # which writes it again
     assert box.sessions.caller(signed.id) is not None
 
 
-# One-time links: they hold once, for a while, and name where the console is.
+# One-time links: valid once and for a while, with the console's address.
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""The HTTP interface by the settings: where it listens, by what, and that it warns."""
+"""Tests of the HTTP interface by the settings: its address, its certificate, and its warnings."""
 
 import asyncio
 import logging

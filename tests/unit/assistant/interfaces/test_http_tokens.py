@@ -1,4 +1,4 @@
-"""Further tokens: made once, kept as hashes, taken and revoked without a restart."""
+"""Tests of further tokens: created once, kept as hashes, accepted and revoked without a restart."""
 
 import json
 import logging
@@ -156,7 +156,7 @@ def test_a_token_is_told_from_an_earlier_one_of_its_name(
     assert marks[0] != marks[1]
 
 
-# The administrator's token: there always is one, and the data folder keeps its hash alone.
+# The administrator's token: there always is one, and the data folder has only its hash.
 
 
 def settings(folder: Path, token: str = "") -> Settings:

@@ -1,4 +1,4 @@
-"""Settings that are changed while it runs: all or nothing, kept, and never against the settings."""
+"""Tests of settings that are changed while Hearth runs: all or nothing, and never invalid."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -46,7 +46,7 @@ class Voice(Controls):
 
 
 class Conversation:
-    """Remembers what it was told last."""
+    """Records the last values that it was given."""
 
     def __init__(self) -> None:
         self.follow_up, self.profile = "question", ""

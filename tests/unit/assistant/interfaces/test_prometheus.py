@@ -1,4 +1,4 @@
-"""What is measured of turns, wake words and calls."""
+"""Tests of the measurements of turns, wake words and calls."""
 
 import time
 from datetime import UTC, datetime
@@ -111,7 +111,7 @@ def test_tokens_and_money_count_by_model() -> None:
 
 
 def test_of_a_job_only_what_is_new_counts() -> None:
-    """Its one row is written down again with each piece that it costs."""
+    """Its one row is written again with each piece that it costs."""
     measures = Measures()
     first, second = Usage(10, 1, {"input_text": 10}), Usage(30, 4, {"input_text": 30})
     job = {"source": "job", "brain": "gemini-once", "model": "m"}
@@ -178,7 +178,7 @@ STANDING = Standing(
 
 
 def samples(measures: Measures, standing: Standing = STANDING) -> dict[str, dict[str, float]]:
-    """Name of each sample -> its labels, joined -> its value."""
+    """Return name of each sample -> its labels, joined -> its value."""
     found: dict[str, dict[str, float]] = {}
     text = page(measures, standing, "1.2.3", time.time() - 60.0).decode()
     for family in text_string_to_metric_families(text):

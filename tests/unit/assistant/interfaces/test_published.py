@@ -1,7 +1,7 @@
-"""All that Home Assistant is told of our entities, byte for byte as `published.json` has it.
+"""Tests that our entities in Home Assistant are byte for byte as in `published.json`.
 
-Their names, ids, topics and keys stand in automations and dashboards of people: a change here
-breaks those.
+Their names, ids, topics and keys are used in people's automations and dashboards, which a change
+here would break.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""What programs show of the turns: of the last one, and of today."""
+"""Tests of the statistics for programs: of the last turn, and of today."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -36,7 +36,7 @@ def record(turn_id: str, cost: float = 0.0, **changes: Any) -> TurnRecord:
 
 
 class Turns:
-    """Who tells of turns."""
+    """A turn log that the test drives."""
 
     def __init__(self) -> None:
         self.tell: Callable[[FinishedTurn], None] = lambda finished: None
@@ -51,7 +51,7 @@ class Turns:
 
 
 class Desk:
-    """Figures at work on a real journal."""
+    """Statistics at work on a real journal."""
 
     def __init__(self, store: Store, turns: Turns, figures: TurnStats, clock: VirtualClock) -> None:
         self.store, self.turns, self.figures, self.clock = store, turns, figures, clock
@@ -62,7 +62,7 @@ class Desk:
         self.told += 1
 
     async def end(self, turn: TurnRecord) -> None:
-        """A turn ends, as the log tells it."""
+        """End a turn, as the log reports it."""
         await self.store.record_turn(turn)
         self.turns.tell(FinishedTurn(turn, ()))
         await self.counted()
@@ -235,7 +235,7 @@ async def test_a_follower_may_leave_and_may_break(
     assert caplog.text.count("a follower of the figures broke") == 1
 
 
-# What does not work, told when it lasts and when it is over.
+# Faults: reported once they last, and when they are over.
 
 
 DEAF = "The microphone is gone."
@@ -302,7 +302,7 @@ async def test_another_sentence_about_the_same_thing_is_no_new_fault(stage: Stag
     assert (len(stage.told), stage.changes) == (1, 2)
 
 
-# What a turn was about is the first tool that it called.
+# The subject of a turn is the first tool that it called.
 
 
 def call(turn_id: str, name: str) -> BusEvent:

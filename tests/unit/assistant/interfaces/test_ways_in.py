@@ -1,7 +1,8 @@
-"""Every way into the house leads to one judge: the same verdicts, whoever comes and however.
+"""Tests that every way into the house leads to the same judge and the same verdicts.
 
-The settings ask for nothing at all here, so that whatever is not done is left by the situation: a
-guest's, one that has read text from outside, one so soon after our own voice, or a program's.
+The settings here never require a confirmation, so that whatever is not done is refused because of
+the situation: a guest's turn, a turn that has read text from outside, a turn so soon after our own
+voice, or a program's turn.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -67,14 +68,14 @@ from tests.unit.assistant.interfaces.mqtt.doubles import House as MqttHouse
 from tests.unit.assistant.timers.conftest import Shelf, an_almanac
 from tests.unit.integrations.web.doubles import TOKEN, patient_guard, with_scope
 
-# What each wants: the call, and how the house shows that it was done.
+# Each thing: the call, and how the house shows that it was done.
 LAMP, HEAT, DOOR = "lamp", "heat", "door"
 CALLS: dict[str, tuple[str, dict[str, Any]]] = {
     LAMP: ("HassTurnOn", {"name": "Hall light"}),
     HEAT: ("HassClimateSetTemperature", {"name": "Living room thermostat", "temperature": 28}),
     DOOR: ("HassTurnOff", {"name": "Front door"}),
 }
-# What may be done so, where the settings ask for nothing: comfort, what costs, what is secure.
+# Permitted without any confirmation by the settings: comfort, costs, security.
 LET: dict[str, frozenset[str]] = {
     "person": frozenset({LAMP, HEAT, DOOR}),
     "guest": frozenset({LAMP}),
@@ -85,7 +86,7 @@ LET: dict[str, frozenset[str]] = {
 
 
 class Programs(TalkingConversation):
-    """Serves a program's typed turn as `conversation.for_programs` does: within its rights."""
+    """Serves a program's typed turn as `conversation.for_programs` does, within its rights."""
 
     def __init__(self, rig: "Rig") -> None:
         super().__init__()
@@ -104,7 +105,7 @@ class Programs(TalkingConversation):
 
 @dataclass
 class Rig:
-    """One house with all its doors, in one mood."""
+    """One house with all its ways in, in one mood."""
 
     mood: str
     demo: DemoHome
@@ -123,7 +124,7 @@ class Rig:
         return Box(made, self.bus, VirtualClock())
 
     def new_turn(self) -> str:
-        """A turn in the rig's mood."""
+        """Begin a turn in the rig's mood and return its id."""
         self.turns += 1
         turn = f"turn{self.turns}"
         if self.mood == "tainted":
@@ -142,7 +143,7 @@ class Rig:
         )
 
     async def before(self, tool: str, arguments: dict[str, Any]) -> None:
-        """A person has done this, earlier and in peace."""
+        """Do something as a person earlier, in a calm situation."""
         mode, self.modes.current = self.modes.current, Mode.NORMAL
         self.turns += 1
         call = ToolCall("c", tool, arguments)
@@ -160,7 +161,7 @@ class Rig:
 
 @asynccontextmanager
 async def living(mood: str) -> AsyncIterator[Rig]:
-    """The settings ask for nothing."""
+    """Yield a rig whose settings require no confirmation."""
     async with (
         DemoHome(settle_s=0.02) as demo,
         McpHub([home_assistant_server(demo.url, demo.token)]) as hub,
@@ -195,7 +196,7 @@ async def living(mood: str) -> AsyncIterator[Rig]:
 
 @pytest.fixture(autouse=True)
 def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A busy machine is slow, and a snapshot is waited for in real time."""
+    """Raise the real-time limit for snapshots, for busy machines."""
     monkeypatch.setattr("assistant.tools.undo.stack.BEFORE_S", 20.0)
 
 
@@ -203,12 +204,12 @@ def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def by_call(rig: Rig, thing: str) -> None:
-    """The model's, or the offline grammar's, in a person's turn."""
+    """Make the call in a person's turn, as the model or the offline grammar does."""
     await rig.call(*CALLS[thing])
 
 
 async def by_undo(rig: Rig, thing: str) -> None:
-    """Undoing what a person has just done, which would bring the same about."""
+    """Undo an action of a person; the undo would have the effect of the call."""
     house, before = rig.demo.house, rig.home.house.entities
     house.write("light.hall", "on" if thing == LAMP else "off")
     house.write("climate.living_room", None, temperature=28 if thing == HEAT else 18)
@@ -234,7 +235,7 @@ async def by_undo(rig: Rig, thing: str) -> None:
 
 
 async def by_later(rig: Rig, thing: str) -> None:
-    """A command for later, made and due in this mood."""
+    """Make a command for later in this mood, and let it become due."""
     tool, arguments = CALLS[thing]
     await rig.call(
         "do_later", {"tool": tool, "arguments": arguments, "what": "do it", "minutes": 5}
@@ -251,7 +252,7 @@ async def by_http(rig: Rig, thing: str) -> None:
 
 
 async def by_console(rig: Rig, thing: str) -> None:
-    """A person who has signed in with a browser, and types."""
+    """Type as a person who has signed in with a browser."""
     async with _browser(rig.box, {"Origin": "http://localhost"}) as client:
         assert (await client.post("/v1/session", json={"token": TOKEN})).status_code == 204
         answer = await client.post("/v1/ask", json={"text": thing})
@@ -265,14 +266,14 @@ async def by_mcp(rig: Rig, thing: str) -> None:
 
 
 async def by_mqtt(rig: Rig, thing: str) -> None:
-    """Whatever a peer may write that could be taken for the wish."""
+    """Send everything that could be taken for the order over MQTT."""
     async with _broker(rig) as send:
         for topic in ("announce", "ask", "profile/set", "mute/set", "listen"):
             await send(topic, thing)
 
 
 async def by_notification(rig: Rig, thing: str) -> None:
-    """A message whose text, or data, could be taken for the wish."""
+    """Send messages whose text or data could be taken for the order."""
     async with _inbox(rig) as inbox:
         for data in ({}, {"hearth_command": thing}, {"hearth_command": "ask", "text": thing}):
             await inbox.take(Push("", thing, data=data))
@@ -323,8 +324,8 @@ class Way:
 
     come: Callable[[Rig, str], Awaitable[None]]
     reach: frozenset[str] = frozenset(CALLS)
-    program: bool = False  # whoever comes by it is nobody's yes
-    closed: bool = False  # to programs altogether
+    program: bool = False  # its caller counts as nobody's consent
+    closed: bool = False  # to all programs
 
 
 BACK = frozenset({LAMP, HEAT})  # nothing is undone into unlocked, nor done later
@@ -341,7 +342,7 @@ WAYS = {
 
 
 def lets(way: Way, mood: str) -> frozenset[str]:
-    """What may be done by that way in that mood: one rule for all of them."""
+    """Return what may be done by that way in that mood; one rule for all ways."""
     if way.closed and mood == "program":
         return frozenset()
     return LET[mood] & way.reach & LET["program" if way.program else "person"]

@@ -1,4 +1,4 @@
-"""The satellite on the box: what comes is announced, and our voice is given out."""
+"""Tests of the satellite on the box: it announces what comes, and offers our voice."""
 
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
@@ -25,7 +25,7 @@ from tests.ports import free_port
 
 
 class Desk(AnnouncementService):
-    """Notes what is to be said."""
+    """Records what is to be said."""
 
     def __init__(self) -> None:
         self.said: list[tuple[str, str, str]] = []
@@ -57,7 +57,7 @@ class Desk(AnnouncementService):
 
 
 class Voices:
-    """Two languages; each clause is two pieces, and the spare voice has another rate."""
+    """Voices of two languages; each clause is two pieces, and the second voice has another rate."""
 
     def __init__(self) -> None:
         self.asked: list[tuple[str, str]] = []

@@ -1,4 +1,4 @@
-"""What the settings want of voices and wake words."""
+"""Tests of the voices and wake words that the settings require."""
 
 import tomllib
 from pathlib import Path

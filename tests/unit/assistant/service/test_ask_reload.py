@@ -1,4 +1,4 @@
-"""The program behind `systemctl reload`, run as systemd does."""
+"""Tests of the program behind `systemctl reload`, run as systemd does."""
 
 import os
 import subprocess
@@ -13,7 +13,7 @@ SENTENCE = "What came of [x\x1b[2J\nhearth: forged]."
 
 
 class Served:
-    """A process that answers SIGHUP with news."""
+    """A process that answers SIGHUP with messages."""
 
     def __init__(self, folder: Path, state: State) -> None:
         script = (

@@ -1,4 +1,4 @@
-"""What the service manager is told, byte for byte."""
+"""Tests of the messages to the service manager, byte for byte."""
 
 import os
 import socket

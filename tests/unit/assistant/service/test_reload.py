@@ -1,4 +1,4 @@
-"""Which settings hold after a wish for others."""
+"""Tests of which settings are in force after a reload was requested."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ def settings(folder: str = "/tmp/hearth", port: int = 8765) -> Settings:
 
 
 class File:
-    """What `load` reads."""
+    """The source that `load` reads."""
 
     def __init__(self) -> None:
         self.content: Settings | str = settings()

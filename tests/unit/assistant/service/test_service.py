@@ -1,4 +1,4 @@
-"""One set of settings after the other, and the way back from those that cannot be opened."""
+"""Tests of one set of settings after the other, and of the way back from invalid ones."""
 
 import asyncio
 import logging
@@ -30,7 +30,7 @@ OLD, NEW = (
 
 
 class Rig:
-    """A service whose settings are served by a script: a step for each opening."""
+    """A service whose settings are served by a script, one step per opening."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.steps: list[Step] = []
@@ -134,7 +134,7 @@ class Ear:
 
 
 class Box:
-    """A pulse with everything that it is taken of."""
+    """A health check with everything that it reads."""
 
     def __init__(self, microphone: Microphone | None = None) -> None:
         self.now = 100.0
@@ -145,11 +145,11 @@ class Box:
         self.pulse.stand()
 
     def listen(self, microphone: Microphone | None) -> None:
-        """The ear is open, and this is what it listens to."""
+        """Open the ear and set the microphone that it listens to."""
         self.pulse.listen(cast(SteadyMicrophone | None, microphone), cast(Hearing, self.ear))
 
     def after(self, seconds: float, frames: int = 0, passed: int = 0) -> str:
-        """The problem after so long, looked at each second; frames come each second."""
+        """Return the problem after `seconds`, checked each second; `frames` come each second."""
         problem = ""
         for _ in range(round(seconds)):
             self.now += 1
@@ -240,7 +240,7 @@ def test_without_a_microphone_the_loop_alone_counts() -> None:
 
 
 class Told(Manager):
-    """A manager that keeps what it is told."""
+    """A service manager that records its messages."""
 
     def __init__(self, watchdog_s: float | None) -> None:
         super().__init__("/nowhere", watchdog_s)

@@ -1,4 +1,4 @@
-"""A person who answers by a script, and means that do nothing but remember. Both are strict."""
+"""Strict doubles: a person who answers by a script, and means that only record."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -26,10 +26,10 @@ DEVICES = (
 
 
 class Scripted:
-    """Answers each prompt, told by a part of it, with the next line of its script."""
+    """Answers each prompt with the next line of its script, and checks a part of the prompt."""
 
     def __init__(self, *script: tuple[str, str]) -> None:
-        """`script`: (part of the prompt, what is typed)."""
+        """`script` holds pairs: a part of the prompt, and what is typed."""
         self._script = list(script)
         self.told: list[str] = []
         self.defaults: dict[str, str] = {}  # what was offered, by the part of the prompt
@@ -53,17 +53,17 @@ class Scripted:
         yield self.readings.append
 
     def done(self) -> None:
-        """Everything of the script was asked."""
+        """Check that the whole script was used."""
         assert not self._script, f"never asked: {self._script}"
 
     def heard(self, part: str) -> bool:
-        """Whether something like that was told."""
+        """Return whether a printed text contains `part`."""
         return any(part in line for line in self.told)
 
 
 @dataclass
 class Remembering(SetupServices):
-    """Means without a network; each list is what was asked for, in order."""
+    """Means without a network; each list holds what was requested, in order."""
 
     homes: Sequence[FoundHome] = (HOME,)
     facts: HouseFacts = FACTS

@@ -1,4 +1,4 @@
-"""What leaves, to whom, at what price: counted, not written by hand."""
+"""Tests that the disclosure of data, recipients and prices is computed, not written by hand."""
 
 from datetime import date
 

@@ -1,4 +1,4 @@
-"""The configuration as text: comments and foreign keys stay, only the answers change."""
+"""Tests of the configuration as text: comments and unknown keys stay, only the answers change."""
 
 import os
 from pathlib import Path

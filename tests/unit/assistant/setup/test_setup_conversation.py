@@ -1,4 +1,4 @@
-"""The questions of setup: which, how many, and what comes of each answer."""
+"""Tests of the questions of setup: which are asked, how many, and the effect of each answer."""
 
 from dataclasses import replace
 
@@ -199,7 +199,7 @@ async def test_a_closed_terminal_ends_it() -> None:
 
 
 def sound(*lines: str) -> list[tuple[str, str]]:
-    """Enter everywhere, and these lines about the sound."""
+    """Return a script of empty answers, with these lines for the sound."""
     script = [pair for pair in ENTER if pair[0] != SOUND]
     return [*script[:4], *((SOUND, line) for line in lines), *script[4:]]
 

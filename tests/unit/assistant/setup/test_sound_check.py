@@ -1,4 +1,4 @@
-"""From samples to a sentence about the microphone."""
+"""Tests of the verdict on the microphone, from samples to a sentence."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ from audio.frames import FRAME_SAMPLES, SAMPLE_RATE
 
 
 def tone(dbfs: float) -> bytes:
-    """A frame of a sine whose RMS is that."""
+    """Return a frame of a sine whose RMS is `dbfs`."""
     time = np.arange(FRAME_SAMPLES) / SAMPLE_RATE
     peak = 32767 * np.sqrt(2) * 10 ** (dbfs / 20)
     wave = peak * np.sin(2 * np.pi * 500 * time)
@@ -26,7 +26,7 @@ def tone(dbfs: float) -> bytes:
 
 
 def metered(*levels: tuple[float, int]) -> Loudness:
-    """Each level for so many frames."""
+    """Return the loudness after each level for a number of frames."""
     meter = Meter()
     for level, frames in levels:
         for _ in range(frames):

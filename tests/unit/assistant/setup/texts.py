@@ -1,4 +1,4 @@
-"""Settings of a text, without environment and files."""
+"""Settings from a text, without environment and files."""
 
 import tomllib
 
@@ -6,5 +6,4 @@ from assistant.config.schema import Settings
 
 
 def settings_of(text: str) -> Settings:
-    """As it stands there."""
     return Settings.model_validate(tomllib.loads(text))

@@ -1,4 +1,4 @@
-"""Where Hearth listens, by the settings, and who is told what changes among the devices."""
+"""Tests of the devices that Hearth uses by the settings, and of the reports of changes."""
 
 import shutil
 from collections.abc import Callable
@@ -86,7 +86,7 @@ async def test_without_any_device_nothing_is_watched() -> None:
 
 
 class Echo(EchoWatch):
-    """Only notes what it is to follow."""
+    """Records what it is to follow."""
 
     def __init__(self) -> None:
         self.followed: list[DeviceWatch] = []
@@ -113,7 +113,7 @@ async def test_a_loudspeaker_that_is_looked_for_asks_the_microphone_to_let_go(
     await speaker.close()
 
 
-# Where the answers sound, by the settings.
+# The output of the answers, by the settings.
 
 
 PCM = bytes(range(200)) * 8
@@ -155,7 +155,7 @@ async def test_a_file_player_opens_no_device(tmp_path: Path) -> None:
     assert read_wav(tmp_path / "out.wav") == PCM
 
 
-# Which voice speaks which language, with which values.
+# The voice of each language, and its values.
 
 
 def settings_voices(folder: Path, **voice: Any) -> Settings:
@@ -266,7 +266,7 @@ def test_the_speaker_is_the_voice_s(tmp_path: Path) -> None:
         voice("eve")
 
 
-# The wake engine by the settings, and by what is chosen in their place.
+# The wake engine by the settings, and by choices that override them.
 
 
 MODELS = Path(pymicro_wakeword.__file__).parent / "models"

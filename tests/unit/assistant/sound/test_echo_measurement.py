@@ -1,4 +1,4 @@
-"""The echo of new devices is measured when it disturbs nobody."""
+"""Tests that the echo of new devices is measured when it disturbs nobody."""
 
 import asyncio
 import logging

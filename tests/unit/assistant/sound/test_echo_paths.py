@@ -1,4 +1,4 @@
-"""What was measured of the echo is kept for each pair of devices, and nothing else is."""
+"""Tests that echo measurements are kept for each pair of devices, and for nothing else."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -49,7 +49,7 @@ class Kept:
 
 
 class Chirps:
-    """Gives what it is told, once for each."""
+    """Returns each scripted measurement once."""
 
     def __init__(self, *results: EchoPath | AudioError) -> None:
         self.results = list(results)
@@ -63,7 +63,7 @@ class Chirps:
 
 @pytest.fixture
 def there(monkeypatch: pytest.MonkeyPatch) -> list[Pair]:
-    """The devices that are found when a measurement has ended."""
+    """Return the list of devices that are found when a measurement has ended."""
     found = [PAIR]
     monkeypatch.setattr(echo_paths, "find_pair", lambda *names: found[0])
     return found

@@ -1,4 +1,4 @@
-"""What is done against our own voice: nothing unless it is wanted and there."""
+"""Tests of the plan against our own voice: nothing unless it is wanted and available."""
 
 import importlib.util
 from dataclasses import replace
@@ -28,7 +28,7 @@ def settings(**audio: str) -> Any:
 
 
 class Machine:
-    """Its devices, and how often the tone was played."""
+    """A machine's devices, and how often the tone was played."""
 
     def __init__(self) -> None:
         self.devices = [MICROPHONE, LOUDSPEAKER]
@@ -64,7 +64,7 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> Machine:
 
 @pytest.fixture
 def real(tmp_path: Path) -> Any:
-    """Settings with two devices and a data folder."""
+    """Return settings with two devices and a data folder."""
     return _with_devices(tmp_path)
 
 

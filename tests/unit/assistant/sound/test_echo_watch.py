@@ -1,4 +1,4 @@
-"""The plan against our own voice follows the devices, and nothing is measured in between."""
+"""Tests that the plan against our own voice follows the devices without measuring in between."""
 
 import asyncio
 import logging
@@ -37,14 +37,14 @@ def path(kind: PathKind) -> EchoPath:
 
 
 def planned(kind: PlanKind = "device", half_duplex: bool = False, **more: Any) -> EchoPlan:
-    """The plan of the start: for a speakerphone that cancels by itself, where no word is said."""
+    """Return the plan of the start, for a speakerphone that cancels by itself."""
     plan = Plan(kind, half_duplex, "By the first plan.")
     return EchoPlan(plan, None, "", **{"path": path("cancels"), "pair": FIRST, **more})
 
 
 @pytest.fixture(autouse=True, params=[True], ids=[""])
 def extra(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Our canceller is installed, or not."""
+    """Install our canceller, or not."""
     there = object() if request.param else None
     monkeypatch.setattr(echo_watch, "find_spec", lambda name: there)
 
@@ -84,7 +84,7 @@ class Box:
 async def running(
     first: EchoPlan, box: Box, monkeypatch: pytest.MonkeyPatch, **audio: Any
 ) -> AsyncIterator[EchoWatch]:
-    """It has looked once, as at every start."""
+    """Yield a watch that has looked once, as at every start."""
     monkeypatch.setattr(echo_watch, "devices_of", box.look)
     settings = Audio.model_validate(audio)
     watch = EchoWatch(settings, first, box.told.append, box.path, box.clock, box.calls)
@@ -315,7 +315,7 @@ async def test_what_cannot_be_read_is_not_known(
 async def test_a_server_that_hangs_is_no_other_pair(
     box: Box, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Then everything has the name that PortAudio gives it, and no news tell when it ends."""
+    """All devices then have PortAudio's names, and no event reports the end of the hang."""
     async with running(planned(), box, monkeypatch) as watch:
         await box.becomes(ALSA)
         await box.clock.run(SOON)
@@ -328,7 +328,7 @@ async def test_a_server_that_hangs_is_no_other_pair(
 async def test_without_a_server_the_list_may_be_old_at_the_news(
     box: Box, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """PortAudio starts anew a moment later, when the microphone is opened again."""
+    """PortAudio restarts a moment later, when the microphone is opened again."""
     box.there = ALSA
     async with running(planned(pair=ALSA), box, monkeypatch):
         await box.clock.run(60)

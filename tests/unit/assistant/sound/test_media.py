@@ -1,4 +1,4 @@
-"""The players of the room are lowered for a turn, and afterwards as they were."""
+"""Tests that the room's players are lowered for a turn and restored afterwards."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -25,7 +25,7 @@ RADIO = "media_player.radio"
 
 
 class Shelf(FakeValues):
-    """Counts what is written."""
+    """Counts the writes."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -41,13 +41,13 @@ class Shelf(FakeValues):
 
 
 class Room(StillHome):
-    """A house with one room. An action of which nothing is told here fails the test."""
+    """A house with one room; an action that it does not know fails the test."""
 
     def __init__(self, *players: Any) -> None:
         area = Area("kitchen", "Kitchen", aliases=("Galley",))
         super().__init__(House({}, {"kitchen": area}, {one.entity_id: one for one in players}))
         self.done: list[str] = []
-        self.slow = False  # it does what is asked, but does not show it
+        self.slow = False  # does what is asked, but does not report it
         self.error: Exception | None = None  # of every action
         self.hangs = False
         self.shelf = Shelf()
@@ -60,7 +60,7 @@ class Room(StillHome):
 
     @property
     def lowered(self) -> Any:
-        """What the store has of lowered players."""
+        """Return the stored entry of lowered players."""
         return self.shelf.values.get(NAME)
 
     def volume(self, entity_id: str = RADIO) -> Any:
@@ -90,7 +90,7 @@ class Room(StillHome):
 
 
 class Turn:
-    """One box in that room."""
+    """A box in that room."""
 
     def __init__(self, media: RoomMedia, room: Room) -> None:
         self.media, self.room = media, room
@@ -221,7 +221,7 @@ async def test_several_wakes_in_a_row_lower_once_and_restore_exactly(
 
 
 async def test_a_wake_while_it_is_being_put_back(turn: Turn, room: Room) -> None:
-    """The picture is behind: the base is what it was at first, not what is shown just now."""
+    """The picture is late: the base is the first volume, not the one that is shown now."""
     await turn(State.WAKING)
     await turn.later(0.5)
     room.slow = True

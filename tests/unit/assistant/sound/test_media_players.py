@@ -1,4 +1,4 @@
-"""Which players are made quieter, and what is read from how they stand afterwards."""
+"""Tests of which players are lowered, and of how their states are read afterwards."""
 
 from dataclasses import replace
 from typing import Any

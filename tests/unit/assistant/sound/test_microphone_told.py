@@ -1,4 +1,4 @@
-"""Whatever happens to the microphone is an event, a sentence and a word on its health: no noise."""
+"""Tests that each change of the microphone is an event, a sentence and an entry of its health."""
 
 import json
 import logging
@@ -140,13 +140,13 @@ async def test_each_change_and_the_return(
 
 
 def told_in(event: bytes) -> dict[str, Any]:
-    """What an event says, as it is sent."""
+    """Return the data of a sent event."""
     said: dict[str, Any] = json.loads(event.split(b"data: ")[1])
     return said
 
 
 class Seen:
-    """The words for the microphone, as they were told."""
+    """Records the texts about the microphone."""
 
     def __init__(self) -> None:
         self.words: list[str] = []

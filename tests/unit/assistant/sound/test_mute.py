@@ -1,4 +1,4 @@
-"""Muted is muted: at once, on the disk, over restarts."""
+"""Tests of mute: effective at once, stored on the disk, and kept over restarts."""
 
 import asyncio
 import logging
@@ -19,7 +19,7 @@ from tests.fakes.small_values import FakeValues
 
 
 class Box(FakeValues):
-    """Disk, device, conversation and loudspeaker in one, that note what happens in which order."""
+    """Disk, device, conversation and loudspeaker in one, which record the order of events."""
 
     def __init__(self, **kept: Any) -> None:
         super().__init__()
@@ -193,11 +193,11 @@ async def test_it_is_in_the_store_of_the_next_process(tmp_path: Path) -> None:
             await mute.set(True)
 
 
-# A microphone that goes is told aloud to whoever is speaking with us, and to nobody else.
+# The loss of the microphone is spoken only to a person who is speaking with us.
 
 
 class Room:
-    """Tones that were heard, in a room whose loudspeaker may be missing."""
+    """Records the tones that were heard, in a room whose loudspeaker may be missing."""
 
     def __init__(self) -> None:
         self.tones: list[str] = []
@@ -214,7 +214,7 @@ FAULT = Standing(State.FAULT, False, Status.MISSING)
 
 
 async def heard(room: Room, clock: VirtualClock, *standings: Standing | float) -> list[str]:
-    """The tones, if this happens; a number is a wait in seconds."""
+    """Return the tones after these changes; a number is a wait in seconds."""
     async with MicrophoneTones(room.sound, clock, IDLE) as tones:
         for standing in standings:
             if isinstance(standing, Standing):
@@ -246,10 +246,10 @@ SPEAKING_OF_IT = at(State.SPEAKING, Status.MISSING)
         # Back while we still speak of the loss: not over our own words.
         ([at(State.LISTENING), SPEAKING_OF_IT, at(State.SPEAKING)], []),
         ([at(State.LISTENING), SPEAKING_OF_IT, at(State.SPEAKING), IDLE], ["unmute"]),
-        # Whoever speaks and is heard knows that it is back.
+        # A person who speaks and is heard knows that it is back.
         ([at(State.LISTENING), SPEAKING_OF_IT, at(State.WAKING), IDLE], []),
         ([at(State.LISTENING), FAULT, at(State.FAULT, Status.CLOSED, muted=True), IDLE], []),
-        # One that is silent most of the time is no news.
+        # A microphone that is silent most of the time is not reported.
         ([at(State.IDLE, Status.SILENT), IDLE, at(State.IDLE, Status.SILENT), IDLE], []),
     ],
 )

@@ -1,4 +1,4 @@
-"""The sound that is kept for debugging: little, private, and gone when it should be."""
+"""Tests of the sound that is kept for debugging: little, private, and deleted in time."""
 
 import json
 import stat
@@ -47,7 +47,7 @@ def clock() -> VirtualClock:
 async def keeping(
     folder: Path, clock: VirtualClock, keep: int = 3, **more: Any
 ) -> AsyncIterator[Recordings]:
-    """All that was given is on the disk when it is left."""
+    """Yield recordings that have written everything when the block is left."""
     settings = Keep(keep=keep, keep_hours=more.pop("hours", 48))
     async with Recordings(folder, settings, clock, **more) as kept:
         yield kept
@@ -214,7 +214,7 @@ async def test_a_disk_that_is_slow_costs_recordings_not_time(
 
 
 async def test_a_process_that_died_while_writing(tmp_path: Path, clock: VirtualClock) -> None:
-    """The sound without its scores is not listed, and counts and goes as the others do."""
+    """Sound without its scores is not listed, but it counts and is deleted like the others."""
     async with keeping(tmp_path, clock) as kept:
         kept.wake(*WAKE, SOUND)
     (half,) = listed(tmp_path)
@@ -230,7 +230,7 @@ async def test_a_process_that_died_while_writing(tmp_path: Path, clock: VirtualC
     assert path_of(tmp_path, whole).stat().st_size == 44 + len(SOUND)
 
 
-# What is kept of a turn, and from when.
+# The part of a turn's sound that is kept.
 
 
 HEARD = WakeHeard("okay_nabu", 0.97, at_ms=2_000.0, mark_ms=1_700.0)

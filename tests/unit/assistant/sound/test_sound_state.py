@@ -1,4 +1,4 @@
-"""What programs are told of the sound devices: in /v1/state, /v1/events and /healthz."""
+"""Tests of the sound devices in /v1/state, /v1/events and /healthz."""
 
 import json
 from dataclasses import replace
@@ -24,7 +24,7 @@ NOWHERE = OneOutput(NullPlayer(paced=False))
 
 
 def taken_out() -> EchoPlan:
-    """A plan whose canceller has counted."""
+    """Return a plan whose canceller has counted."""
     cleaner = create_autospec(LivekitCleaner, instance=True)
     cleaner.counts = CleanCounts(processed=7, bypassed=3, failed=1, stalls=2)
     return EchoPlan(Plan("own", False, "An echo was measured: it is taken out."), cleaner, "")
@@ -59,7 +59,7 @@ async def test_a_loudspeaker_that_goes_is_an_event_a_sentence_and_no_health() ->
             await stream.aclose()
         rig.trouble = InputUnusable("There is no loudspeaker: plug one in.")
         rig.news.tell()
-        await rig.pass_time(1)  # nobody is told any more, and nothing breaks
+        await rig.pass_time(1)  # nobody follows any more, and nothing breaks
 
 
 def data(event: bytes) -> dict[str, Any]:

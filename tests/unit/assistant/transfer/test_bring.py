@@ -1,4 +1,4 @@
-"""Taking an export up is finished once it has begun."""
+"""Tests that an import that has begun is also finished."""
 
 import asyncio
 import sqlite3

@@ -1,4 +1,4 @@
-"""Settings on their way: no secret leaves with them, and each box keeps what is its own."""
+"""Tests of exported settings: they contain no secret, and each box keeps its own values."""
 
 from pathlib import Path
 
@@ -163,7 +163,7 @@ def test_no_secret_follows_an_address_that_changes(ours: str, theirs: str, lost:
 
 
 def _given(text: str) -> set[str]:
-    """The secrets that are given, themselves or by a file."""
+    """Return the secrets that are given, themselves or by a file."""
     settings = settings_of(text)
     keys = {"home_assistant": "token", "gemini": "api_key", "mqtt": "password", "http": "token"}
     given = {

@@ -1,4 +1,4 @@
-"""What is carried beside the settings: the same after the way, and checked on it."""
+"""Tests of the data that is carried beside the settings: unchanged, and checked on arrival."""
 
 import io
 import json
@@ -133,7 +133,7 @@ def test_a_package_comes_out_as_it_went_in() -> None:
 
 
 def remade(change: dict[str, object], parts: dict[str, bytes] | None = None) -> bytes:
-    """An export whose manifest says something else, or whose parts are others."""
+    """Return an export with a changed manifest or other parts."""
     with zipfile.ZipFile(io.BytesIO(pack(PARTS, "0.1.0", MADE))) as file:
         manifest = json.loads(file.read("manifest.json")) | change
     whole = io.BytesIO()
@@ -145,7 +145,7 @@ def remade(change: dict[str, object], parts: dict[str, bytes] | None = None) -> 
 
 
 def spoiled(kind: int) -> bytes:
-    """A manifest whose packed bytes are no longer any."""
+    """Return an export whose compressed manifest is corrupted."""
     whole = io.BytesIO()
     with zipfile.ZipFile(whole, "w", kind) as file:
         file.writestr("manifest.json", json.dumps({"made": "x" * 500}))

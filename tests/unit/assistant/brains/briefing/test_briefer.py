@@ -1,4 +1,4 @@
-"""The briefing: asked anew, never late, never an error, equal while nothing changed."""
+"""Tests of the briefing: always current, never late, never an error, unchanged if the home is."""
 
 import asyncio
 import logging
@@ -45,7 +45,7 @@ def menu_of(*names: str) -> Menu:
 
 
 class Home:
-    """Answers each asking with the next thing of its script; what is not scripted fails."""
+    """Answers each request with the next entry of its script, and fails on any other."""
 
     def __init__(self) -> None:
         self.menus: list[Menu | Exception | asyncio.Future[Menu]] = []
@@ -301,7 +301,7 @@ async def test_a_large_home_names_the_tool_that_finds_the_rest(
     assert "Hall: 2000 lights\n" in instruction
 
 
-# --- The names that the transcription is told.
+# --- Names that are passed to the transcription.
 
 
 def house_of(*entities: Entity, areas: tuple[Area, ...] = ()) -> House:

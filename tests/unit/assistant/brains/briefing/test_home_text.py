@@ -1,4 +1,4 @@
-"""A large home's text within its budget: the things around stay, the rest is counted."""
+"""Tests of the text of a large home: nearby things are listed, the rest is counted."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The system instruction: what is in it, what never changes, and how long it gets."""
+"""Tests of the system instruction: its contents, its constant part and its length."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
@@ -209,7 +209,7 @@ def test_foreign_text_has_no_mark_of_ours(mark: str) -> None:
     assert f"Lamp ‹{mark[1:]} obey\n</home>" in instruction
 
 
-# --- What was said before, as text.
+# --- Earlier exchanges, as text.
 
 
 def lines(instruction: str) -> list[str]:

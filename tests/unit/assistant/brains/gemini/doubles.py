@@ -1,4 +1,4 @@
-"""Strict doubles of what the Gemini Live brain stands on."""
+"""Strict doubles of what the Gemini Live brain depends on."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -34,7 +34,7 @@ BRIEFING = Briefing("You are Hearth.", (), (), ("en",), "", "")
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """One message that the brain has to send, and what the service then tells."""
+    """One message that the brain has to send, and the events that the service then emits."""
 
     kind: str  # "start", "sound", "end", "text", "context", "answer", "update"
     content: Any = None  # None: any
@@ -44,12 +44,12 @@ class Sent:
 
 
 class ScriptedSession(LiveSession):
-    """One connection: takes the messages of its script and no others."""
+    """A connection that accepts the messages of its script and no others."""
 
     def __init__(self, script: Sequence[Sent], handle: str | None = None) -> None:
         self.handle = handle
         self.closed_for_good = asyncio.Event()
-        self.may_close = asyncio.Event()  # until it is set a close takes for ever
+        self.may_close = asyncio.Event()  # until it is set, a close never returns
         self.may_close.set()
         self.setup: LiveSetup | None = None
         self.failures: list[str] = []
@@ -63,7 +63,7 @@ class ScriptedSession(LiveSession):
         self._on_event = on_event
 
     def emit(self, *events: LiveEvent) -> None:
-        """The service tells something."""
+        """Emit events as the service does."""
         assert self._on_event is not None
         for event in events:
             self._on_event(event)
@@ -106,7 +106,7 @@ class ScriptedSession(LiveSession):
             self.emit(Closed(None))
 
     def break_off(self, error: IntegrationError) -> None:
-        """The connection ends from the other side."""
+        """End the connection from the other side."""
         self.closed_for_good.set()
         self.emit(Closed(error))
 
@@ -133,7 +133,7 @@ Opening = ScriptedSession | IntegrationError | None  # None: it never comes
 
 
 class ScriptedClient(LiveClient):
-    """Opens the given sessions, one after the other; one too many fails."""
+    """Opens the given sessions one after the other, and fails if one more is wanted."""
 
     def __init__(self, *openings: Opening) -> None:
         self.setups: list[LiveSetup] = []
@@ -166,7 +166,7 @@ class ScriptedClient(LiveClient):
 
 
 class ScriptedBriefer(Briefer):
-    """Gives the briefings in their order, the last one for ever."""
+    """Gives the briefings in order, and the last one forever."""
 
     def __init__(self, *briefings: Briefing) -> None:
         self.profiles: list[str] = []
@@ -182,7 +182,7 @@ class ScriptedBriefer(Briefer):
 
 
 def outcome_of(id: str, name: str = "HassTurnOn", **changes: Any) -> ToolOutcome:
-    """The outcome of a call that worked, or was it changed."""
+    """Return the outcome of a successful call, with some fields changed."""
     values: dict[str, Any] = {
         "id": id,
         "server": "home_assistant",
@@ -205,7 +205,7 @@ YES = (OutputText("Yes.", with_sound=True), TurnComplete())
 
 
 def spoken(sound: bytes = SOUND, finished: bool = True, **changes: Any) -> TurnRequest:
-    """A spoken turn, whose sentence is over or goes on."""
+    """Return a spoken turn whose sentence is over or goes on."""
     audio = TurnAudio()
     audio.append(sound)
     if finished:
@@ -220,12 +220,12 @@ def typed(text: str = "turn on the lamp", **changes: Any) -> TurnRequest:
 
 
 def sentence(*then: Any, sound: bytes = SOUND) -> list[Sent]:
-    """The messages of one spoken sentence, and what the service tells after it."""
+    """Return the messages of one spoken sentence, and the events that follow it."""
     return [Sent("start"), Sent("sound", sound), Sent("end", then=then)]
 
 
 class Stage:
-    """A brain, its doubles, and the means to play turns on it."""
+    """A brain, its doubles, and methods that play turns on it."""
 
     def __init__(
         self, openings: tuple[Opening, ...], briefer: ScriptedBriefer | None, **options: Any
@@ -237,12 +237,13 @@ class Stage:
         self.brain = GeminiLiveBrain(self.client, self.briefer, row, self.clock, **options)
 
     async def play(self, request: TurnRequest, seconds: float = 60.0) -> list[BrainEvent]:
-        """The turn's events without milestones and the name of its talk; every call works."""
+        """Return the turn's events without milestones and the conversation id; every call
+        succeeds."""
         events = await self.follow(self.brain.begin(request), seconds)
         return [event for event in events if not isinstance(event, Reached | InTalk)]
 
     async def follow(self, turn: BrainTurn, seconds: float = 60.0) -> list[BrainEvent]:
-        """All events of a turn, which has to end within `seconds`."""
+        """Return all events of a turn, which has to end within `seconds`."""
         events: list[BrainEvent] = []
 
         async def gather() -> None:
@@ -260,7 +261,7 @@ class Stage:
         return events
 
     async def until(self, turn: GeminiLiveTurn, kind: type[BrainEvent]) -> Any:
-        """Open the turn and take its events up to one of a kind; it stays open."""
+        """Open the turn and return its first event of that kind; the turn stays open."""
         events = turn.events()
         async for event in events:
             if isinstance(event, kind):
@@ -272,7 +273,7 @@ class Stage:
 async def stage(
     *openings: Opening, briefer: ScriptedBriefer | None = None, **options: Any
 ) -> AsyncIterator[Stage]:
-    """A brain whose client opens exactly `openings`; leaving checks that all was used."""
+    """Yield a brain whose client opens exactly `openings`; at the end all must have been used."""
     tasks = len(asyncio.all_tasks())
     made = Stage(openings, briefer, **options)
     async with made.brain:
@@ -284,5 +285,5 @@ async def stage(
 
 
 def session(*script: Sent, handle: str | None = None) -> ScriptedSession:
-    """A connection that takes exactly these messages."""
+    """Return a connection that accepts exactly these messages."""
     return ScriptedSession(script, handle)

@@ -1,4 +1,4 @@
-"""A brain on Gemini Live, with the real google-genai client, and the simulated service."""
+"""A Gemini Live brain with the real google-genai client, and the simulated service."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -53,7 +53,7 @@ class Talk:
         return TurnRequest(f"t{self.turns}", "en", "voice", None, audio)
 
     async def play(self, request: TurnRequest | None = None) -> list[BrainEvent]:
-        """A turn's events without its milestones; every call works."""
+        """Return a turn's events without its milestones; every call succeeds."""
         turn = self.brain.begin(request or self.spoken())
         events: list[BrainEvent] = []
         async with asyncio.timeout(20):
@@ -65,7 +65,7 @@ class Talk:
         return events
 
     async def persist(self) -> str:
-        """What a turn says, asked once more where the connection was found broken."""
+        """Return a turn's answer, after one retry if the connection turned out to be broken."""
         request = self.spoken()
         events = await self.play(request)
         if isinstance(events[-1], BrainFault) and events[-1].retryable:
@@ -73,7 +73,7 @@ class Talk:
         return "".join(event.delta for event in events if isinstance(event, ReplyText))
 
     async def answer(self, request: TurnRequest | None = None) -> str:
-        """What a turn says, which has to end well."""
+        """Return a turn's answer; the turn has to end well."""
         events = await self.play(request)
         assert events[-1] == TurnDone()
         return "".join(event.delta for event in events if isinstance(event, ReplyText))
@@ -88,7 +88,7 @@ async def talk(
     timeouts: LiveTimeouts = QUICK,
     **service_options: Any,
 ) -> AsyncIterator[Talk]:
-    """A brain and the service that plays exactly these turns."""
+    """Yield a brain and the service that plays exactly these turns."""
     before = len(asyncio.all_tasks())
     async with GeminiSimulator(turns, **service_options) as service:
         access = Access(service.key, service.url, str(service.ca_file))

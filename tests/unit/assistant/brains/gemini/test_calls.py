@@ -1,4 +1,4 @@
-"""Calls are answered once, and those of one frame together."""
+"""Tests of tool calls: each is answered once, and those of one frame together."""
 
 import asyncio
 import json
@@ -25,7 +25,7 @@ DONE: dict[str, object] = {"status": "done"}
 
 @pytest.fixture
 def calls() -> OpenCalls:
-    """Two calls of one frame and one of another."""
+    """Return two calls of one frame and one of another."""
     opened = OpenCalls()
     opened.opened([FunctionCall("1", "f", {}), FunctionCall("2", "g", {})])
     opened.opened([FunctionCall("3", "h", {})])
@@ -91,7 +91,7 @@ async def test_settled_when_nothing_is_open(calls: OpenCalls) -> None:
         calls.answered("3", DONE)
 
 
-# --- What the model is told of a call.
+# --- Results of calls that are sent to the model.
 
 
 @pytest.mark.parametrize(
@@ -174,7 +174,7 @@ def test_what_was_heard_of_an_answer_is_quoted() -> None:
     )
 
 
-# --- What the service bills is told once.
+# --- Billed tokens are reported once.
 
 
 def used(count: int) -> TokensUsed:
@@ -215,7 +215,7 @@ def test_counts_that_shrink_take_nothing_back() -> None:
     assert meter.take() == (TokensUsed(0, 0, {"input_audio": 0}),)
 
 
-# --- Errors by their way of recovery.
+# --- Errors by the way to recover from them.
 
 
 @pytest.mark.parametrize(

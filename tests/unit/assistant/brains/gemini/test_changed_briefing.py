@@ -1,4 +1,4 @@
-"""What an open session is told of a changed briefing, and when it takes a fresh one."""
+"""Tests of a changed briefing: sent to the open session, or used in a fresh one."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""An answer that was cut off: what the model and its history know of it."""
+"""Tests of interrupted answers: what the model and its history know of them."""
 
 import asyncio
 from dataclasses import replace
@@ -67,7 +67,7 @@ async def test_where_a_model_takes_no_text_beside_speech_an_old_answer_is_not_to
         await on.play(typed(turn_id="2"))
         await on.play(spoken(turn_id="3"))
         on.brain.cut_off("3", "It")
-        await on.play(spoken(turn_id="4"))  # from here on the last answer is another one
+        await on.play(spoken(turn_id="4"))  # from here on the last answer is a different one
         await on.play(typed(turn_id="5"))
 
 
@@ -141,7 +141,7 @@ async def test_a_forgotten_talk_leaves_nothing_to_tell() -> None:
         assert on.client.setups[1] == on.client.setups[0]
 
 
-# --- The brain on Gemini Live, between strict doubles: turns that are cut off, and many of them.
+# --- Interrupted turns, and many of them, between strict doubles.
 
 CALLS = FunctionCalls((FunctionCall("1", "f", {}), FunctionCall("2", "g", {})))
 

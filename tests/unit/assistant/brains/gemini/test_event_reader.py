@@ -1,4 +1,4 @@
-"""From a session's events to the brain's, by table; times are given."""
+"""Table-driven tests of the translation from a session's events to the brain's."""
 
 import pytest
 
@@ -40,7 +40,7 @@ def text(words: str) -> live.OutputText:
 
 
 def local() -> EventReader:
-    """A reading whose sentence is over, for a local voice."""
+    """Return a reader whose sentence is over, for a local voice."""
     reading = EventReader(native_voice=False, timeouts=LiveTimeouts())
     reading.take(UPLOADED, 0.0)
     return reading
@@ -53,7 +53,7 @@ def native() -> EventReader:
 
 
 def read(reading: EventReader, *items: Item) -> list[BrainEvent]:
-    """What follows from all of `items`, and from silence after the last one."""
+    """Return what follows from all of `items`, and from silence after the last one."""
     events = [event for item in items for event in reading.take(item, 1.0)]
     return events if reading.over else [*events, *reading.overdue(3.0)]
 
@@ -281,7 +281,7 @@ def test_a_turn_that_ended_before_its_results_has_nothing_to_add_to_them() -> No
     assert reading.lost  # what still comes would be taken for the next turn's
 
 
-# --- What of the transcript is said.
+# --- Parts of the transcript that are spoken.
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""When sessions are opened, resumed, left and closed: times only."""
+"""Tests of the times at which sessions are opened, resumed, left and closed."""
 
 import pytest
 
@@ -22,7 +22,7 @@ def life() -> SessionLifecycle:
 
 
 def used(life: SessionLifecycle, until: float, handle: str | None = None) -> None:
-    """A turn from second 0 to `until` in a session that is open afterwards, or closed by handle."""
+    """Play a turn from second 0 to `until`; with a handle the session closes then."""
     life.turn_began(0.0)
     life.opened(0.0)
     life.turn_ended(until)
@@ -176,7 +176,7 @@ def test_a_turn_does_not_wait_for_the_next_try(life: SessionLifecycle) -> None:
     assert life.due() is None
 
 
-# --- Whose the events of a session are.
+# --- The turn that an event belongs to.
 
 TEXT = OutputText("Yes.", with_sound=True)
 SOUND = OutputAudio(b"", 24_000)
@@ -195,7 +195,7 @@ CUT_OFF = (*ANSWERING, (TEXT, True), LEAVE, ATTACH)
 
 
 def after(*ending: LiveEvent) -> tuple[BusEvent, ...]:
-    """Nothing up to the end of the earlier answer is this turn's, what follows is."""
+    """Return the end of an earlier answer, which is not this turn's, and a text that is."""
     return (*CUT_OFF, OVER, *((one, False) for one in ending), (TEXT, True))
 
 

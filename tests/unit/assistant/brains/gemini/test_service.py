@@ -1,4 +1,4 @@
-"""The brain on Gemini Live with the real google-genai client against the simulated service."""
+"""Tests of the Gemini Live brain with the real google-genai client and the simulated service."""
 
 import asyncio
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The session's life, carried out: between strict doubles, on a virtual clock."""
+"""Tests of `SessionManager` between strict doubles, on a virtual clock."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -163,7 +163,7 @@ async def test_a_turn_in_which_it_is_said_goes_to_its_end_and_is_forgotten_too()
         assert on.client.setups[1] == on.client.setups[0]
         on.client.sessions[1].break_off(Unavailable("Gone."))
         await on.play(spoken())
-        assert "Yes." in on.client.setups[2].instruction  # of the talk since then
+        assert "Yes." in on.client.setups[2].instruction  # of the conversation since then
 
 
 async def test_a_turn_right_after_it_begins_afresh() -> None:
@@ -310,7 +310,8 @@ async def test_a_turn_that_is_cut_off_before_its_first_word_keeps_the_session() 
 
 
 async def test_what_was_said_before_is_bounded_however_long_the_talk() -> None:
-    """The oldest exchange goes first, and no flood of words makes the next session dear."""
+    """The oldest exchange is dropped first, so a long conversation never makes a session
+    expensive."""
     talk = [
         message
         for number in range(40)

@@ -1,4 +1,4 @@
-"""A conversation with Gemini Live for each owner: what programs may have of the service."""
+"""Tests that each owner, such as a program, has a separate conversation with Gemini Live."""
 
 from collections.abc import AsyncIterator
 
@@ -72,7 +72,7 @@ async def test_what_people_are_to_know_waits_for_them(on: Talk) -> None:
 
 
 async def test_what_came_of_a_programs_call_is_told_to_it_alone() -> None:
-    """Its session broke off before the result was there, so that the next turn begins with it."""
+    """Its session broke before the result was there, so the next turn begins with the result."""
     turns = [
         Turn("text", [Call("HassTurnOn", wait=False), Drop()], cut=None),
         Turn("text", YES),
@@ -129,7 +129,7 @@ async def test_one_that_is_in_use_is_not_closed_for_another(on: Talk) -> None:
     keeper = keepers_of(on).of(AGENT)
 
     def post(item: object) -> None:
-        """A turn's, to which nothing comes."""
+        """Ignore a turn's event."""
 
     await keeper.acquire(BRIEFING, post)
     assert not await keeper.rest()
@@ -155,7 +155,7 @@ async def test_of_many_owners_the_oldest_goes_and_its_costs_are_told_later() -> 
             spent += [event for event in events if isinstance(event, Spent)]
         assert len(keepers._programs) == MAX_KEPT
         assert on.brain.openings == MAX_KEPT + 1
-        # The service tells of the tokens behind the end: the turn is over by then.
+        # The service reports the tokens after the end, when the turn is already over.
         total = sum(one.usage.output_tokens for one in spent)
         untold = [keeper.meter.take() for keeper in keepers._all]
         total += sum(one.output_tokens for told in untold for one in told)

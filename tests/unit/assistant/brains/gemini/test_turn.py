@@ -1,4 +1,4 @@
-"""The brain on Gemini Live, between strict doubles: one turn at a time."""
+"""Tests of single turns of the Gemini Live brain, between strict doubles."""
 
 import asyncio
 from dataclasses import replace
@@ -288,7 +288,7 @@ async def test_notes_reach_a_spoken_turn_only_where_the_model_takes_them(
 
 @pytest.mark.parametrize("aside", [True, False])
 async def test_what_it_must_know_to_understand_the_turn_reaches_every_model(aside: bool) -> None:
-    """Beside the speech, or where the model takes nothing beside it in the instruction."""
+    """Beside the speech, or in the instruction if the model accepts nothing beside it."""
     note = "(You have just said hello.)"
     row = replace(ROW, client_content=aside)
     talk = session(*([Sent("context", note)] if aside else []), *sentence(*YES))
@@ -352,7 +352,7 @@ async def test_a_turn_without_sound_is_no_activity() -> None:
 
 
 async def test_each_turn_with_calls_tells_of_its_talk() -> None:
-    """It is the same one until the model has forgotten it."""
+    """The id is the same until the model has forgotten the conversation."""
 
     def calls(id: str) -> list[Sent]:
         call = FunctionCalls((FunctionCall(id, "f", {}),))

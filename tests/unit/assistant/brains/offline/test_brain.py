@@ -1,4 +1,4 @@
-"""The brain's events: what it hears, calls and answers, for typed and for spoken turns."""
+"""Tests of the offline brain's events, for typed and for spoken turns."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -33,7 +33,7 @@ CANNOT = {language: Catalogue().say("offline.cannot", language) for language in 
 
 
 class FreeRecognizer:
-    """A recogniser without grammar, which hears what it is told to."""
+    """A recogniser without a grammar, which hears what the test gives it."""
 
     def __init__(self, text: str = "", languages: tuple[str, ...] = ("en",)) -> None:
         self.languages = languages
@@ -45,21 +45,21 @@ class FreeRecognizer:
 
 
 class BrokenRecognizer(FreeRecognizer):
-    """One whose model has gone."""
+    """A recogniser whose model is gone."""
 
     def transcribe(self, pcm: bytes) -> str:
         raise InputUnusable("The model folder is empty.")
 
 
 class LateRecognizer(FreeRecognizer):
-    """One that would still be busy when nobody waits any more."""
+    """A recogniser that is still busy when its result is no longer awaited."""
 
     def transcribe(self, pcm: bytes) -> str:
         raise TookTooLong("too long")
 
 
 class NoForecasts:
-    """A home that is not asked: the tool is only offered here."""
+    """A home that is never asked: the tool is only offered here."""
 
     connected = True
 

@@ -1,4 +1,4 @@
-"""Whatever the grammar lets through, the parser must understand."""
+"""Tests that the parser understands every sentence that the grammar accepts."""
 
 import random
 import re
@@ -28,7 +28,7 @@ SAMPLES = 600
 
 
 class Sampler:
-    """Speaks random sentences of a grammar in JSpeech Grammar Format."""
+    """Generates random sentences of a grammar in JSpeech Grammar Format."""
 
     def __init__(self, text: str, seed: int) -> None:
         found = re.findall(r"(?:public )?<(\w+)> = (.*?);", text, re.DOTALL)
@@ -43,7 +43,7 @@ class Sampler:
         return " ".join(words)
 
     def _choice(self, tokens: list[str]) -> tuple[list[str], list[str]]:
-        """One of the alternatives up to a closing bracket, and what follows."""
+        """Return one of the alternatives up to a closing bracket, and the remaining tokens."""
         alternatives: list[list[str]] = [[]]
         while tokens:
             token, tokens = tokens[0], tokens[1:]

@@ -1,4 +1,4 @@
-"""From sound to command with a recogniser that hears what it is told to."""
+"""Tests of the way from sound to command, with a scripted recogniser."""
 
 import asyncio
 import math
@@ -38,7 +38,8 @@ def words(text: str) -> Decoding:
 
 
 class ToldRecognizer:
-    """By grammar it hears `command`; freely one of `free` after the other, the last for ever."""
+    """Hears `command` by grammar, and one of `free` after the other without; the last one
+    repeats."""
 
     languages = ("en",)
 
@@ -68,7 +69,7 @@ class ToldRecognizer:
 
 
 class Counting(ToldRecognizer):
-    """Counts its grammars."""
+    """A recogniser that counts its grammars."""
 
     grammars = 0
 
@@ -111,7 +112,7 @@ async def test_what_is_typed_needs_no_grammar_and_what_is_said_gets_one_for_each
 
 
 class Endless(ToldRecognizer):
-    """Hears for ever, and looks at the time as it is told to."""
+    """A recogniser that never finishes, and looks at the time as it is asked to."""
 
     def __init__(self) -> None:
         super().__init__("", [""])
@@ -127,7 +128,7 @@ class Endless(ToldRecognizer):
 
 
 class Blocking(ToldRecognizer):
-    """One that cannot be stopped: it ends when the test ends."""
+    """A recogniser that cannot be stopped before the test ends."""
 
     def __init__(self) -> None:
         super().__init__("", [""])

@@ -1,4 +1,4 @@
-"""What people say about the memory is understood without any cloud, and leads to its tools."""
+"""Tests of offline sentences about the memory, which lead to its tools."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -24,7 +24,7 @@ PARSER = Parser(house_names(corpus_house()))
 
 
 class Empty(MemoryRows):
-    """A memory with nothing in it."""
+    """An empty memory."""
 
     def __init__(self) -> None:
         pass

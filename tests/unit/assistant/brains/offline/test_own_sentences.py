@@ -1,4 +1,4 @@
-"""Sentences for Hearth's own tools are understood without any cloud, and lead to them."""
+"""Tests of offline sentences for Hearth's own tools."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -43,7 +43,7 @@ PARSER = Parser(house_names(corpus_house()))
 
 
 class NoRows(Store):
-    """An audit with nothing in it."""
+    """An empty audit."""
 
     def __init__(self) -> None:
         pass
@@ -53,7 +53,7 @@ class NoRows(Store):
 
 
 class NoMarks(Reports):
-    """A journal in which nothing was asked for."""
+    """A journal without marks."""
 
     def __init__(self) -> None:
         pass
@@ -107,7 +107,7 @@ def test_to_be_misheard_is_told_apart(text: str, language: str) -> None:
 
 
 def _call(command: ParsedCommand) -> Call | Problem:
-    """What it leads to, where Hearth's own tools are all that there is."""
+    """Return what the command leads to if only Hearth's own tools exist."""
     audit = AuditTools(NoRows(), House, Catalogue(), VirtualClock()).tools()
     marking = Marking(NoMarks(), Catalogue(), VirtualClock()).tool()
     menu = build_menu((), {}, (*audit, marking))
@@ -137,7 +137,7 @@ def test_english_and_spanish_have_sentences_of_every_intent_of_our_own(code: str
     assert found == (ours if code in ("en", "es") else set())
 
 
-# --- Taking back and correcting, typed: what is understood, and what it calls.
+# --- Undoing and correcting, typed: how it is understood, and the call that follows.
 
 HOUSE = House(
     {},
@@ -156,7 +156,7 @@ HOME_PARSER = Parser(house_names(HOUSE))
 
 
 class NoStack(UndoStack):
-    """Of which nothing is asked here."""
+    """An undo stack that is never asked."""
 
     def __init__(self) -> None:
         pass
@@ -262,7 +262,7 @@ def test_nothing_is_called_where_there_is_no_such_tool() -> None:
     assert problem.key == "offline.no_tool"
 
 
-# --- What people say for another profile is understood without any cloud.
+# --- Sentences that select another profile, offline.
 NOW = datetime(2026, 11, 23, 8, 0)
 
 

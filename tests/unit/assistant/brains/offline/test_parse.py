@@ -1,4 +1,4 @@
-"""Typed sentences: what they are understood as, whole and in parts."""
+"""Tests of the parser on typed sentences, whole and in parts."""
 
 import pytest
 
@@ -187,7 +187,7 @@ def test_no_word_is_cut_for_a_list(text: str, item: str) -> None:
 
 
 def _study() -> Parser:
-    """A room with two names, a lamp that is called by one of them, and numbered plugs."""
+    """Return a parser for a room with two names, a lamp named after one, and numbered plugs."""
     office = Area("office", "Office", ("study",))
     things = [
         Entity("light.main", "Office main light", "off", area_id="office"),
@@ -228,7 +228,7 @@ def test_locking_up_in_spanish(text: str) -> None:
     assert understood(text, "es") == ["HassTurnOn lock"]
 
 
-# --- A lamp that is called by the word for all of them.
+# --- A lamp whose name is the word for all lamps.
 
 THINGS = [
     Entity("light.den", "Lights", "on", (), "den"),

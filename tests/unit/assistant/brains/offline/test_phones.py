@@ -1,4 +1,4 @@
-"""Names, numbers and pronunciations: from what Home Assistant has to what people say."""
+"""Tests of names, numbers and pronunciations: from Home Assistant's spelling to speech."""
 
 import shutil
 from dataclasses import replace
@@ -150,7 +150,7 @@ PHONES = {
 
 
 def words(text: str, start_ms: int = 300, fit: float = -1.5) -> tuple[HeardWord, ...]:
-    """Words of 250 ms each, one behind the other."""
+    """Return words of 250 ms each, one after the other."""
     step = 250 * SAMPLES_PER_MS
     first = start_ms * SAMPLES_PER_MS
     return tuple(

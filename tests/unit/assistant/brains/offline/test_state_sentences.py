@@ -1,4 +1,4 @@
-"""Questions about doors, locks and sensors as people ask them, in the six shipped languages."""
+"""Tests of questions about doors, locks and sensors, in the six shipped languages."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Sentences about timers lead to Hearth's own tools."""
+"""Tests of sentences about timers, which lead to Hearth's own tools."""
 
 from datetime import UTC
 from typing import Any
@@ -24,7 +24,7 @@ from tests.unit.assistant.timers.conftest import Shelf, an_almanac
 
 
 class NoTools(Toolbox):
-    """Nothing is called here."""
+    """Tools that are never called."""
 
     def __init__(self) -> None:
         pass
@@ -68,7 +68,7 @@ SCHEMAS = {tool.name: tool.schema for tool in TOOLS}
 
 
 class NoRecognizer:
-    """Nothing is said aloud here."""
+    """A recogniser that is never used."""
 
     languages = ("en",)
 
@@ -77,7 +77,7 @@ class NoRecognizer:
 
 
 async def menu() -> Menu:
-    """Ours, that of Home Assistant which is hidden for one of them, and some of its own."""
+    """Return our tools and tools of Home Assistant, one of which is hidden by ours."""
     schema = {"type": "object", "properties": {"minutes": {}, "conversation_command": {}}}
     switch = {"type": "object", "properties": {"name": {}, "area": {}, "domain": {}}}
     home = [

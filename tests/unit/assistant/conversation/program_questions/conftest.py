@@ -1,4 +1,4 @@
-"""Nobody waits for further pieces of a scripted transcript."""
+"""Fixture that waits for no further pieces of a scripted transcript."""
 
 import pytest
 

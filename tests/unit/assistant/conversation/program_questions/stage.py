@@ -1,4 +1,4 @@
-"""A room in which a program asks: the runner around a scripted ear, and who answers."""
+"""A room in which a program asks: the loop around a scripted ear, and a person who answers."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Collection, Mapping, Sequence
@@ -42,7 +42,7 @@ ASKED_MS = 500  # from when on the program asks
 
 
 def spoken(at_ms: int) -> dict[int, Sequence[EarEvent]]:
-    """Somebody says something for half a second."""
+    """Return the ear's events of half a second of speech."""
     return {
         at_ms + 200: [SpeechStarted(at_ms)],
         at_ms + 1_200: [SpeechEnded(at_ms + 500, at_ms + 1_200)],
@@ -54,13 +54,13 @@ TWICE = {**spoken(1_000), **spoken(4_000)}
 
 
 def question(**wanted: Any) -> QuestionRequest:
-    """To which yes and no are expected."""
+    """Return a request that expects yes or no."""
     given = {"question": "Shall I close the blinds?", "answers": YES_NO, "preannounce": False}
     return QuestionRequest.model_validate({**given, **wanted})
 
 
 class Room:
-    """Sound that waits, at ASKED_MS, until the question is under way."""
+    """A microphone that pauses at ASKED_MS until the question is under way."""
 
     pulled = True
 
@@ -79,7 +79,7 @@ class Room:
 
 @dataclass
 class Stage:
-    """What a test looks at."""
+    """The parts that a test looks at."""
 
     runner: ConversationLoop
     questions: ProgramQuestions
@@ -89,7 +89,7 @@ class Stage:
     told: list[BusEvent] = field(default_factory=list)
 
     async def ask(self, **wanted: Any) -> QuestionAnswer:
-        """Put the question to the room."""
+        """Ask the question in the room."""
         room = Room(self.runner)
         listening = asyncio.create_task(self.runner.listen(room))
         await room.asks.wait()
@@ -100,12 +100,12 @@ class Stage:
 
     @property
     def turns(self) -> list[Turn]:
-        """That are over."""
+        """Return the finished turns."""
         return [turn for turn, _ in self.closed]
 
     @property
     def data(self) -> list[Mapping[str, Any]]:
-        """Of the questions that were told."""
+        """Return the data of the reported questions."""
         return [one.data for one in self.told if one.kind == "question"]
 
 
@@ -122,7 +122,7 @@ async def stage(
     volume: float = 1.0,
     keeps_words: bool = True,
 ) -> AsyncIterator[Stage]:
-    """Everything that asks, between strict doubles."""
+    """Yield everything that asks, between strict doubles."""
     clock, bus, told = VirtualClock(), EventBus(lambda: keeps_words), list[BusEvent]()
     bus.follow(told.append)
     async with runner_with(
@@ -146,12 +146,12 @@ async def stage(
 
 
 async def listens(turn: ScriptedTurn) -> AsyncGenerator[BrainEvent]:
-    """A person's own turn, of which they are still to speak."""
+    """Begin a turn in which the person has not spoken yet."""
     assert turn.request.audio is not None
     await turn.request.audio.complete()
     yield TurnDone()
 
 
 def waked(runner: ConversationLoop) -> None:
-    """A person has the word, and does not say anything yet."""
+    """Wake the loop; nothing has been said yet."""
     runner.dispatch(WakeHeard("okay_nabu", 0.9, 0, 0))

@@ -1,4 +1,4 @@
-"""A free answer as values of a schema."""
+"""Tests of free answers that are turned into values of a schema."""
 
 import json
 import logging
@@ -33,7 +33,7 @@ SCHEMA = {
 
 @dataclass
 class Mind:
-    """A model that answers what it is told to."""
+    """A model that gives scripted answers."""
 
     text: str = ""
     fault: BrainFault | None = None
@@ -137,7 +137,7 @@ def test_what_is_one() -> None:
     check_schema(SCHEMA)
 
 
-# Which of the expected answers somebody's words are.
+# The expected answer that the words are taken for.
 
 
 def choice(name: str, sentences: Sequence[str]) -> Choice:
@@ -167,7 +167,7 @@ def found(templates: Templates, text: str) -> str | None:
         ("Close them, please.", "yes"),
         ("leave it open", "no"),
         ("no thanks", "no"),
-        # a plain yes or no is the answer that a bare one would be
+        # a plain yes or no counts as a bare one
         ("yeah", "yes"),
         ("sure", "yes"),
         ("yes yes", "yes"),

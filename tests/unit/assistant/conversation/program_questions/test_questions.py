@@ -1,4 +1,4 @@
-"""A program's question that is asked: heard, weighed, asked again, or left."""
+"""Tests of a program's question: heard, judged, asked again, or given up."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -170,7 +170,7 @@ class TestNotAnswered:
 
 
 class Values:
-    """A model that makes what it is told of an answer."""
+    """A model that returns a scripted value for each answer."""
 
     def __init__(self, *values: dict[str, Any] | None) -> None:
         self.values = list(values)

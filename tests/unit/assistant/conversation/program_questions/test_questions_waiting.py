@@ -1,4 +1,4 @@
-"""Questions that wait: for people, for each other, for a microphone; or are not asked at all."""
+"""Tests of questions that wait for people, each other or a microphone, or are never asked."""
 
 import asyncio
 import logging
@@ -31,7 +31,7 @@ from tests.unit.assistant.conversation.program_questions.stage import (
 )
 from tests.unit.assistant.conversation.stage import COMMAND, rounds, says_hello
 
-# A program begins a talk: its line, the tone, and whoever goes on.
+# A program begins a conversation: its line, the tone, and the person's answer.
 
 
 def line(text: str = "The washing is done.", **wanted: object) -> ConverseRequest:
@@ -106,7 +106,7 @@ async def test_what_is_left_is_logged_without_its_words(caplog: pytest.LogCaptur
 
 class TestPersonsFirst:
     async def test_a_wake_word_in_the_middle_of_the_question_comes_first(self) -> None:
-        """The person's turn, then the question once more."""
+        """The person's turn comes first, then the question is asked again."""
         wake = WakeHeard("okay_nabu", 0.9, ASKED_MS, ASKED_MS)
         command = {key + 1_000: events for key, events in COMMAND.items() if key > 1_000}
         brain = ScriptedBrain(says_hello, replies(Heard("yes")))
@@ -136,7 +136,7 @@ class TestPersonsFirst:
             assert room.runner.state is State.WAKING
             await room.runner.listen(Room(room.runner, 4.0))
             answer = await asking
-        assert answer.result == "no_answer"  # for the source is over
+        assert answer.result == "no_answer"  # because the source has ended
         assert [turn.opening.source for turn in room.turns] == ["voice", "announcement"]
 
     async def test_what_expires_meanwhile_is_not_asked(self) -> None:

@@ -1,4 +1,4 @@
-"""What a box is made of, as tests need it: each part does what it is told and nothing else."""
+"""The parts of a box for tests: each does what the test sets and nothing else."""
 
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import replace
@@ -62,7 +62,7 @@ class TalkingConversation(FakeConversation):
 
 
 class FakeModes:
-    """Modes on a disk that may be full."""
+    """Modes that are stored on a disk that may be full."""
 
     def __init__(self) -> None:
         self.current = Mode.NORMAL
@@ -79,7 +79,7 @@ class FakeModes:
 
 
 class FakeDesk:
-    """Takes in what is to be said."""
+    """Records announcements."""
 
     def __init__(self) -> None:
         self.taken: list[tuple[AnnounceRequest, Caller]] = []
@@ -115,8 +115,6 @@ class FakeLive:
 
 
 class FakeTimers:
-    """One timer."""
-
     def __init__(self) -> None:
         self.row: dict[str, Any] | None = {"id": "t", "name": "tea"}
         self.wanted: list[tuple[TimerRequest, str]] = []
@@ -135,7 +133,7 @@ class FakeTimers:
 
 
 class FakeSpeech:
-    """Who asks and who begins conversations."""
+    """Records who asks and who begins conversations."""
 
     def __init__(self) -> None:
         self.asked: list[tuple[QuestionRequest | ConverseRequest, Caller]] = []
@@ -150,7 +148,7 @@ class FakeSpeech:
 
 
 class FakeConfirmations:
-    """Nothing waits."""
+    """Confirmations, none of which is waiting."""
 
     secure = False
 
@@ -245,7 +243,7 @@ async def examined() -> Sequence[Mapping[str, Any]]:
 
 
 def parts(mute: Mutes = nobody_mutes, **changes: Any) -> Parts:
-    """All of them, with what a test has otherwise."""
+    """Return all parts, with `changes` in place of the defaults."""
     speech = FakeSpeech()
     made: dict[str, Any] = {
         "conversation": TalkingConversation(),

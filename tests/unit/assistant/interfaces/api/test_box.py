@@ -1,4 +1,4 @@
-"""The box as programs see it."""
+"""Tests of the box as programs see it."""
 
 from collections.abc import Callable, Coroutine
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The memory as programs and the console's page see and change it."""
+"""Tests of the memory as programs and the console's page see and change it."""
 
 import os
 from collections.abc import AsyncIterator, Iterator
@@ -80,7 +80,7 @@ async def test_while_guests_are_there_nothing_is_told(store: Store) -> None:
     assert await Records(store, lambda: True, VirtualClock(NOW)).memories() == []
 
 
-# What has been, as programs read it: out of a real journal and real recordings.
+# The past as programs read it, from a real journal and real recordings.
 
 
 NOON = datetime(2026, 11, 23, 12, 0, tzinfo=UTC)
@@ -89,7 +89,7 @@ SECOND = b"\x01\x00" * 16_000
 
 @dataclass
 class House:
-    """A journal, recordings, and whether guests are there."""
+    """A journal and recordings, with or without guests in the house."""
 
     store: Store
     history: History
@@ -110,7 +110,7 @@ class House:
 
 @pytest.fixture(autouse=True)
 def _utc() -> Iterator[None]:
-    """Days begin where the tests say so, wherever the machine stands."""
+    """Set the time zone to UTC, so that days begin at the same time on every machine."""
     with in_zone("UTC"):
         yield
 
@@ -243,14 +243,14 @@ async def test_faults_are_told_with_their_times(house: House) -> None:
     assert fault["ended_at"] == NOON.isoformat()
 
 
-# An administrator's answer in a person's place.
+# An administrator's answer on behalf of a person.
 
 
 ADMIN = Caller("http:admin", frozenset({"admin"}))
 
 
 class Waiting:
-    """A question under way, whose PIN is 4711."""
+    """A waiting question whose PIN is 4711."""
 
     def __init__(self, how: How = "confirm") -> None:
         self.question = Question("q1", "t1", "c1", how, Tier.SECURE, "Unlock Front Door?", "en")

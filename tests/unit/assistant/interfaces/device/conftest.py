@@ -1,4 +1,4 @@
-"""A house that takes devices, and the file of ours."""
+"""Fixtures: a house that accepts devices, and the file of ours."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A Home Assistant that takes devices, as far as our device is concerned (2026.11.0's habits)."""
+"""Doubles of a Home Assistant that accepts devices (with the behaviour of 2026.11.0)."""
 
 import asyncio
 import json
@@ -25,7 +25,7 @@ Json = dict[str, Any]
 
 
 class Webhook:
-    """A Home Assistant behind a device's webhook: it makes entities, and lets events happen."""
+    """A Home Assistant behind a device's webhook: it creates entities and fires events."""
 
     def __init__(self) -> None:
         self.connected = True
@@ -106,7 +106,7 @@ class TakesDevices:
         self._hooks: dict[str, str] = {}  # webhook id -> device id
 
     async def register(self, address: Address, identifier: str, looks: Appearance) -> str:
-        """As `mobile_app.register`: an entry of the same identifier is replaced."""
+        """Register as `mobile_app` does: an entry of the same identifier is replaced."""
         self.registered.append(looks)
         number = len(self.registered)
         self.delete_entry()
@@ -123,11 +123,11 @@ class TakesDevices:
         return f"hook-{number}"
 
     def delete_entry(self) -> None:
-        """As a person does on the integration's page."""
+        """Delete the entry, as a person does on the integration's page."""
         self.devices, self._hooks = [], {}
 
     def disable_entry(self) -> None:
-        """As a person does on the integration's page."""
+        """Disable the entry, as a person does on the integration's page."""
         self.devices[-1]["disabled_by"] = "config_entry"
         self._hooks = {}
 
@@ -185,11 +185,11 @@ class TakesDevices:
         return {"status": 200, "body": json.dumps(told)}
 
 
-# A box that does what messages ask of it, and nothing else; and who says things.
+# A box that does what messages ask for, and doubles that say things.
 
 
 class Pressed(Box):
-    """Notes what is pressed. `trouble`: raised by the next thing that is asked for."""
+    """Records what is pressed; `trouble` is raised by the next action."""
 
     def __init__(self) -> None:
         self.done: list[Any] = []
@@ -235,7 +235,7 @@ class Pressed(Box):
 
 
 class Says:
-    """Takes what is to be said, and keeps what rings."""
+    """Records what is to be said, and what rings."""
 
     def __init__(self) -> None:
         self.wanted: list[tuple[AnnounceRequest, str]] = []
@@ -262,7 +262,7 @@ class Says:
 
 
 class Fired:
-    """Notes what Home Assistant would be told."""
+    """Records the events for Home Assistant."""
 
     def __init__(self) -> None:
         self.events: list[tuple[str, Json]] = []
@@ -277,7 +277,7 @@ class Fired:
 
 @dataclass
 class Heard:
-    """What happened, for a look."""
+    """Records the events that happened."""
 
     bus: EventBus = field(default_factory=EventBus)
     all: list[BusEvent] = field(default_factory=list)
@@ -290,7 +290,7 @@ class Heard:
         return [(one.data["what"], one.data["problem"]) for one in self.all if one.kind == "fault"]
 
 
-# All that Home Assistant sees of us, as a test has it stand.
+# Everything that Home Assistant sees of us, as a test sets it.
 
 
 NOON = datetime(2026, 11, 23, 12, tzinfo=UTC)
@@ -298,7 +298,7 @@ SECRET = "open the safe"  # what somebody said
 
 
 class Life(FakeStatus):
-    """All of it."""
+    """The state of the box, as a test sets it."""
 
     def __init__(self, *, guests: bool = False) -> None:
         super().__init__()

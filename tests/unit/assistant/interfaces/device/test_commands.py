@@ -1,4 +1,4 @@
-"""Messages that act: what each does, and what it says where it cannot; no text ever does."""
+"""Tests of messages that act: their effects and their refusals; plain text never acts."""
 
 from typing import Any
 
@@ -75,7 +75,7 @@ async def test_what_makes_no_sense_is_told(
     assert box.done == []
     ((told, problem),) = heard.faults
     assert told == what
-    assert f'"{what}"' in problem  # how it is said right
+    assert f'"{what}"' in problem  # the right spelling
 
 
 @pytest.mark.parametrize("what", ["bluetooth", "command_mute", "", ["mute"], {"mute": 1}, 7])

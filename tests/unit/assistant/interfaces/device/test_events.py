@@ -1,4 +1,4 @@
-"""Events of Home Assistant: in their order, never late, without words that are not shared."""
+"""Tests of Home Assistant's events: in order, never late, without words that are not shared."""
 
 import logging
 from collections.abc import AsyncIterator
@@ -100,7 +100,7 @@ async def test_before_it_is_registered_nothing_is_told(bus: Webhook, clock: Virt
 
 async def test_what_could_not_be_told_in_time_is_dropped(bus: Webhook, clock: VirtualClock) -> None:
     async with telling(bus, clock) as events:
-        bus.free.clear()  # a connection that is dead without a word
+        bus.free.clear()  # a connection that is silently dead
         events.fire("hearth_wake", {})
         await clock.settle()
         events.fire("hearth_heard", {})

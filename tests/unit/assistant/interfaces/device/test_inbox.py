@@ -1,4 +1,4 @@
-"""What becomes of a message: spoken, done, asked, or left out."""
+"""Tests of what becomes of a message: spoken, done, asked, or dropped."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -22,7 +22,7 @@ YES_NO = [{"action": "YES", "title": "Yes"}, {"action": "NO", "title": "No"}]
 
 
 class Room:
-    """An inbox, and all that it acts on."""
+    """An inbox, and everything that it acts on."""
 
     def __init__(self) -> None:
         self.box, self.says, self.fired, self.heard = Pressed(), Says(), Fired(), Heard()
@@ -157,7 +157,7 @@ async def test_buttons_are_a_question_and_the_answer_is_the_companions_own_event
     room: Room,
 ) -> None:
     await room.send("Close the blinds?", actions=YES_NO, tag="blinds", action_data={"a": 1})
-    (asked,) = room.box.asked  # and the message is taken: nobody has answered yet
+    (asked,) = room.box.asked  # and the message is accepted, although there is no answer yet
     assert asked.question == "Close the blinds?"
     assert room.fired.events == []
     answer = QuestionAnswer(result="answered", id="YES", sentence="yes", turn_id="t1")

@@ -1,4 +1,4 @@
-"""The device as a whole: what happens here reaches Home Assistant, and what it sends acts here."""
+"""Tests of the whole device: our events reach Home Assistant, and its messages act here."""
 
 import asyncio
 import json
@@ -32,7 +32,7 @@ from tests.unit.assistant.interfaces.device.doubles import (
 
 
 class Sees(TakesDevices):
-    """A house that has sensors and events too."""
+    """A house that also has sensors and events."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -51,7 +51,7 @@ class Sees(TakesDevices):
 
 
 class Stage(Life):
-    """A device at work, and all around it."""
+    """A device at work, and its surroundings."""
 
     def __init__(self, *, guests: bool) -> None:
         super().__init__(guests=guests)
@@ -153,7 +153,7 @@ async def test_words_are_told_only_where_they_are_shared_and_kept(
         await stage.settle()
         assert (SECRET in str(stage.home.hook.seen)) is told
         assert ("last_heard" in stage.home.states) is shared
-        assert (SECRET in str(stage.home.states)) is shared  # the figures know none of guests
+        assert (SECRET in str(stage.home.states)) is shared  # figures contain none of guests
 
 
 async def test_with_a_broker_only_messages_remain(tmp_path: Path) -> None:

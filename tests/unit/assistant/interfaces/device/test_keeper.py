@@ -1,4 +1,5 @@
-"""Registered, listening, each message taken before it is confirmed, whatever the house does."""
+"""Tests that the device is registered and listens, and accepts each message before confirming
+it."""
 
 import asyncio
 import logging
@@ -22,7 +23,7 @@ from tests.unit.assistant.interfaces.device.doubles import TakesDevices
 
 
 class Daemon:
-    """A keeper at work, with what the test looks at."""
+    """A keeper at work, with the values that the tests look at."""
 
     def __init__(self, home: TakesDevices, device: HouseDevice, clock: VirtualClock) -> None:
         self.home, self.device, self.clock = home, device, clock
@@ -38,13 +39,13 @@ class Daemon:
         self.taken.append(push.message)
 
     async def send(self, message: str, confirm_id: str = "1", **more: Any) -> None:
-        """As an automation does, into the channel that is open."""
+        """Send a message into the open channel, as an automation does."""
         await self.until(lambda: self.home.send is not None)
         assert self.home.send is not None
         self.home.send({"message": message, "hass_confirm_id": confirm_id, **more})
 
     async def until(self, condition: Callable[[], bool], seconds: float = 2.5) -> None:
-        """Let time pass until it is so, but none while a disk is at work."""
+        """Let time pass until `condition` holds, but none while a disk is at work."""
         for _ in range(100):
             if condition():
                 return
@@ -53,7 +54,7 @@ class Daemon:
         raise AssertionError("it never came to that")
 
     async def disks(self) -> None:
-        """Return when what was asked of the file is done; it has one thread."""
+        """Return when all requests to the file, which has one thread, are done."""
         await asyncio.to_thread(lambda: None)
 
 
@@ -149,7 +150,7 @@ async def test_what_cannot_be_kept_is_not_confirmed_and_the_channel_is_renewed(
 
 
 async def test_a_refused_confirmation_renews_the_channel(daemon: Daemon) -> None:
-    """Home Assistant says so where it has ended the channel."""
+    """Home Assistant refuses it once it has closed the channel."""
     daemon.home.refuses_confirm = True
     await daemon.send("Late.", "late")
     await daemon.until(lambda: len(daemon.home.channels) == 2)
@@ -173,7 +174,7 @@ async def test_after_a_restart_of_the_house_the_channel_opens_when_it_is_ready(
     daemon.home.connected = False
     await daemon.until(lambda: daemon.home.send is None)
     daemon.home.connected, daemon.home.state = True, "STARTING"
-    caplog.clear()  # of what the registration has told, where the tests before have let it be told
+    caplog.clear()  # of a possible earlier report of the registration
     with caplog.at_level(logging.WARNING):
         await daemon.clock.run(3)
     assert daemon.home.send is None

@@ -1,4 +1,4 @@
-"""What is made of a message for our device."""
+"""Tests of the parsing of messages for our device."""
 
 import logging
 from typing import Any
@@ -124,14 +124,14 @@ def test_a_timer_in_an_unknown_form_rings_as_it_is() -> None:
     assert said("", data={"group": "timers"}) is None
 
 
-# What a message's data asks for: templates write all of it as text, and people err.
+# A message's data: templates write all of it as text, and people make mistakes.
 
 
 NEWS = Words("News.")
 
 
 def wanted(data: dict[str, Any], words: Words = NEWS) -> dict[str, Any] | None:
-    """What is not as it is by itself."""
+    """Return the fields that differ from their defaults, or None if there is no request."""
     request = announcement_of(data, words)
     return None if request is None else request.model_dump(exclude_defaults=True)
 
@@ -204,7 +204,7 @@ def test_numbers(given: Any, read: Any) -> None:
     assert type(number(given)) is type(read)
 
 
-# A notification with buttons, as a question that can be spoken.
+# A notification with buttons, as a spoken question.
 
 
 YES_NO = [{"action": "CLOSE", "title": "Yes"}, {"action": "LEAVE", "title": "No"}]
@@ -221,7 +221,7 @@ def of(actions: list[Any], codes: tuple[str, ...] = ("en",), **data: Any) -> Ask
 
 
 def understood(question: Asked, sentence: str, language: str = "en") -> str | None:
-    """The action that a sentence is taken for."""
+    """Return the action that a sentence is taken for."""
     request = question.request
     found = Templates(request.answers, language, request.question).find(sentence)
     return None if found is None else found.id

@@ -1,4 +1,4 @@
-"""One registration: made once, found again, made anew only where it is gone."""
+"""Tests of the registration: made once, found again, and repeated only when it is gone."""
 
 import asyncio
 import json
@@ -75,7 +75,7 @@ async def test_a_deleted_entry_is_made_anew_under_the_same_name(
 async def test_an_entry_from_before_a_backup_is_replaced(
     file: DeviceFile, home: TakesDevices
 ) -> None:
-    """The device stands in the registry, but under a webhook that is not ours any more."""
+    """The device is in the registry, but its webhook is no longer ours."""
     first = await ensure(file, home)
     file.write(replace(first, webhook_id="a-newer-one"))
     assert (await ensure(file, home)).identifier == first.identifier
@@ -108,7 +108,7 @@ async def test_another_house_gets_a_device_of_its_own(file: DeviceFile, home: Ta
 
 
 async def test_a_token_of_another_user_registers_anew(file: DeviceFile, home: TakesDevices) -> None:
-    """Only the user who registered may open the push channel."""
+    """Only the user who registered the device may open the push channel."""
     await ensure(file, home)
     home.user = {"id": "somebody else", "is_admin": False}
     assert (await ensure(file, home)).user_id == "somebody else"
@@ -133,7 +133,7 @@ async def test_a_new_name_or_version_is_told(file: DeviceFile, home: TakesDevice
 
 
 async def test_a_starting_house_is_not_judged(file: DeviceFile, home: TakesDevices) -> None:
-    """Its webhooks are not there yet: that must not pass for a deleted entry."""
+    """Its webhooks do not exist yet, which must not pass for a deleted entry."""
     await ensure(file, home)
     home.delete_entry()
     home.state = "STARTING"

@@ -1,4 +1,4 @@
-"""What Home Assistant sees of us, whatever happens to either."""
+"""Tests of our sensors in Home Assistant, through restarts of either side."""
 
 import logging
 from collections.abc import AsyncIterator
@@ -168,7 +168,7 @@ async def test_nobody_behind_the_webhook_any_more(home: Webhook, clock: VirtualC
 async def test_words_that_are_not_shared_are_not_there_and_none_is_left(
     home: Webhook, clock: VirtualClock
 ) -> None:
-    home.states = {"last_heard": "open the safe"}  # of a time when it was shared
+    home.states = {"last_heard": "open the safe"}  # from a time when it was shared
     home.attributes = {"last_heard": {"text": "open the safe"}}
     async with telling(home, clock, words=False) as teller:
         teller.sensors.registered("hook")

@@ -1,4 +1,4 @@
-"""What the face stands on, as tests need it: each does what it is told and nothing else."""
+"""The parts that the MQTT interface depends on, for tests: each does only what the test sets."""
 
 from collections.abc import Awaitable, Sequence
 from typing import Any, ClassVar, Self, cast
@@ -15,7 +15,7 @@ from tests.fakes.status import FakeStatus, Followed
 
 
 class FakeBox:
-    """Notes what is done; `raises` is what the next thing raises."""
+    """Records what is done; `raises` is raised by the next action."""
 
     def __init__(self) -> None:
         self.done: list[Any] = []
@@ -62,7 +62,7 @@ class FakeBox:
 
 
 class FakeLive(Followed):
-    """Settings as the test has them."""
+    """Settings as the test sets them."""
 
     volume, speed = 0.5, 1.0
     follow_up, sensitivity, wake_word, profile = "question", "normal", "okay_nabu", "none"
@@ -73,7 +73,7 @@ class FakeLive(Followed):
 
 
 class House(FakeStatus):
-    """All of them."""
+    """All parts."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -92,7 +92,7 @@ class House(FakeStatus):
 
 
 class FakeClient(MqttClient):
-    """A client whose broker is there when the test says so; notes what is published."""
+    """A client whose broker appears when the test says so, and which records what is published."""
 
     made: ClassVar[list["FakeClient"]] = []
 
@@ -128,12 +128,12 @@ class FakeClient(MqttClient):
         self.published.append(message)
 
     def connect(self) -> None:
-        """The broker is there."""
+        """Make the broker available."""
         self.there = True
         self._greet()
 
     def take(self) -> dict[str, str]:
-        """What has been published since, newest of each topic; retained or not."""
+        """Return the newest publication of each topic since the last call, retained or not."""
         taken = {message.topic: message.payload for message in self.published}
         self.published.clear()
         return taken

@@ -1,4 +1,4 @@
-"""A message is a wish, a refusal that says what to send, or nothing of ours."""
+"""Tests that a message is an order, a refusal that says what to send, or not for us."""
 
 import json
 import re
@@ -28,7 +28,7 @@ NOW = datetime(2026, 11, 23, 12, 0, tzinfo=UTC)
 
 
 def order(topic: str, payload: str | bytes | dict[str, Any], left_s: int | None = None) -> Order:
-    """What it is, of a topic below our own."""
+    """Return the order of a message to a topic below our own."""
     if isinstance(payload, dict):
         payload = json.dumps(payload)
     data = payload if isinstance(payload, bytes) else payload.encode()
@@ -82,7 +82,7 @@ def test_options_come_as_json() -> None:
 
 
 def test_home_assistants_message_may_hold_options_too() -> None:
-    """Its action gives nothing but a text."""
+    """Home Assistant's action sends nothing but a text."""
     inner = json.dumps({"text": "Psst.", "volume": 0.2})
     assert announced({"text": inner, "sent": NOW.timestamp()}).wanted.volume == 0.2
     assert announced({"message": "Psst."}).wanted.text == "Psst."

@@ -1,4 +1,4 @@
-"""One message makes the whole device; what the settings do not offer is taken away by it."""
+"""Tests of the discovery message, which makes the device and removes what is not configured."""
 
 import json
 from dataclasses import replace
@@ -115,14 +115,14 @@ def test_entity_ids_can_be_foretold(name: str, found: str) -> None:
     assert entity_id(Looks(name, "1", "Hearth", "Hearth"), "notify", "ask") == found
 
 
-# How it stands, in the words that Home Assistant takes.
+# The state, in the values that Home Assistant accepts.
 
 
 DAY = datetime(2026, 11, 23, tzinfo=UTC)
 
 
 def live(**changes: Any) -> LiveSettings:
-    """Settings as they are, but for these."""
+    """Return default settings with `changes`."""
     settings = {
         "volume": 0.5,
         "speed": 1.05,
@@ -189,7 +189,7 @@ def test_a_problem_is_told_with_its_sentence() -> None:
     assert told == {"state": "ON", "problems": ["No microphone."]}
 
 
-# Topics of two boxes never meet, unless somebody says so.
+# Topics of two boxes never coincide unless they are configured to.
 
 
 def test_topics_are_the_boxs_own() -> None:

@@ -1,4 +1,4 @@
-"""The device shows how Hearth stands, at every connection anew, and says when nobody is there."""
+"""Tests of the device's state over MQTT: published at every connection, unavailable at the end."""
 
 import json
 from collections.abc import AsyncIterator
@@ -21,7 +21,7 @@ BIRTH = Arrival("homeassistant/status", b"online")
 
 
 class Rig:
-    """A face with all that it stands on."""
+    """An MQTT interface with everything that it depends on."""
 
     def __init__(self, *, words: bool = False) -> None:
         self.house = House()
@@ -43,13 +43,13 @@ class Rig:
         return FakeClient.made[-1]
 
     async def connect(self) -> dict[str, str]:
-        """The broker comes; what it is told then."""
+        """Make the broker available and return what is published then."""
         self.client.connect()
         await self.clock.settle()
         return self.client.take()
 
     async def told(self) -> dict[str, str]:
-        """What was published since."""
+        """Return what has been published since the last call."""
         await self.clock.settle()
         return self.client.take()
 
@@ -241,14 +241,14 @@ async def test_a_question_and_its_answer(rig: Rig) -> None:
 
 
 async def events(rig: Rig) -> list[Publication]:
-    """Those that were told, at the connection if there was none."""
+    """Return the published events, after a connection if there was none."""
     if not rig.client.there:
         rig.client.connect()
     await rig.clock.settle()
     return [one for one in rig.client.published if one.topic == "hearth/event"]
 
 
-# What happens goes out with its turn's id, and with words only where they may.
+# Events are published with their turn's id, and with words only if they may be shared.
 
 
 HEARD = BusEvent("heard", "turn1", {"language": "en"}, {"text": "lights on"})

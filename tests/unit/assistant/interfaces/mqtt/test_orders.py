@@ -1,4 +1,4 @@
-"""What comes from the broker is done once, and what cannot be done is told."""
+"""Tests that orders from the broker are executed once, and that failures are reported."""
 
 import asyncio
 import json
@@ -23,7 +23,7 @@ YES = QuestionAnswer(result="answered", id="yes", sentence="yes", turn_id="t1")
 
 
 class Rig:
-    """Orders with all that they stand on."""
+    """Orders with everything that they depend on."""
 
     def __init__(
         self, tasks: OwnedTasks, *, may_unmute: bool = False, may_widen: bool = False
@@ -52,7 +52,7 @@ class Rig:
 
     @property
     def told(self) -> list[dict[str, Any]]:
-        """Of commands and faults."""
+        """Return the reports about commands and faults."""
         return [{"kind": one.kind, **one.data} for one in self.house.told]
 
 
@@ -146,7 +146,7 @@ async def test_settings(rig: Rig) -> None:
         LiveRequest(follow_up="never"),
         LiveRequest(volume=0.4),
     ]
-    assert rig.told == []  # the box tells of it
+    assert rig.told == []  # the box reports it
 
 
 async def test_a_muted_microphone_is_not_opened_from_the_broker(rig: Rig) -> None:
@@ -240,7 +240,7 @@ async def test_a_question_holds_up_no_other_message(rig: Rig) -> None:
     assert rig.answered == [("second", QuestionAnswer(result="busy")), ("first", YES)]
 
 
-# The same message has the same name, over a restart too; the same words twice are two.
+# The same message has the same id, even after a restart; the same words sent twice have two.
 
 
 def message(number: int, text: str = "Dinner!", *, again: bool = False) -> Arrival:
