@@ -1,9 +1,9 @@
-"""Start of a tool server that is a program, and the files that it may open.
+"""Starting a tool server that is a program, and the files that it may open.
 
-A program runs as Hearth's user, so without walls it could read Hearth's tokens, its journal and the
-owner's other files. Where the kernel has Landlock it may open the system's programs and libraries,
-its own installation, its package manager's cache, a temporary folder of its own, and the folders
-that its settings name; nothing else. docs/servers.md tells owners about it.
+A program runs as Hearth's user, so without confinement it could read Hearth's tokens, its journal
+and the owner's other files. If the kernel has Landlock, it may open only the system's programs and
+libraries, its own installation, its package manager's cache, a temporary folder, and the folders
+named in its settings. docs/servers.md describes this for owners.
 """
 
 import asyncio
@@ -25,12 +25,12 @@ from integrations.mcp import confine
 from integrations.mcp.servers import ServerSpec
 
 _INHERITED = ("PATH", "HOME", "LANG")
-_CHUNK = 64 * 1024  # bytes that wait in a pipe's reader before the program is made to wait
+_CHUNK = 64 * 1024  # bytes that a pipe's reader buffers before the program has to wait
 
 
 @dataclass(frozen=True, slots=True)
 class ProgramCommand:
-    """A program to start."""
+    """The command line, environment and working folder of a program."""
 
     words: tuple[str, ...]
     env: dict[str, str]
@@ -39,14 +39,15 @@ class ProgramCommand:
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """A program with its pipes. It leads a process group of its own."""
+    """A running program with its pipes. It leads its own process group."""
 
     process: Process
     transport: asyncio.SubprocessTransport
 
 
 def command(spec: ServerSpec) -> ProgramCommand:
-    """The program with `env` plus PATH, HOME and LANG, nothing else. Raises Misconfigured."""
+    """Return the program with `env` plus PATH, HOME and LANG, nothing else. Raises
+    Misconfigured."""
     own = {name: os.environ[name] for name in _INHERITED if name in os.environ}
     env = {"LANG": "C.UTF-8", **own, **spec.env}
     if spec.cwd is not None and not Path(spec.cwd).is_dir():
@@ -61,10 +62,11 @@ def command(spec: ServerSpec) -> ProgramCommand:
 
 
 async def start(made: ProgramCommand) -> Running:
-    """Start it with three pipes. Raises OSError and ValueError (a zero character in an argument).
+    """Start the program with three pipes.
 
-    Not `asyncio.create_subprocess_exec`, which does the same: it keeps the transport, without which
-    the pipes stay open while a child that the program has let go holds their other ends.
+    Raises OSError, and ValueError for a zero character in an argument.
+    `asyncio.create_subprocess_exec` would do the same, but does not give access to the transport,
+    without which the pipes stay open while an orphaned child of the program holds their other ends.
     """
     loop = asyncio.get_running_loop()
     transport, protocol = await loop.subprocess_exec(
@@ -81,7 +83,7 @@ async def start(made: ProgramCommand) -> Running:
 
 
 def _found(spec: ServerSpec, path: str | None) -> str | None:
-    """Find the program: a path counts from its folder, a bare name is searched for."""
+    """Find the program: a path is relative to its folder, a bare name is searched for in `path`."""
     if os.sep in spec.command:
         found = shutil.which(Path(spec.cwd or ".") / spec.command)
         return str(Path(found).absolute()) if found else None
@@ -89,20 +91,20 @@ def _found(spec: ServerSpec, path: str | None) -> str | None:
 
 
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/proc", "/sys")
-# Of /etc only what names, certificates, users, fonts and interpreters are looked up in.
+# Only the parts of /etc for looking up names, certificates, users, fonts and interpreters.
 _ETC = (
     *("alternatives", "ca-certificates", "fonts", "gai.conf", "group", "host.conf", "hosts"),
     *("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime", "machine-id", "mime.types"),
     *("npmrc", "nsswitch.conf", "os-release", "passwd", "pip.conf", "pki", "protocols"),
     *("python3", "resolv.conf", "services", "ssl", "timezone", "xdg"),
 )
-# Names and addresses of the network are found through these.
+# For looking up network names.
 _RESOLVER = ("/run/systemd/resolve", "/run/resolvconf", "/run/nscd", "/run/NetworkManager")
 _DEVICES = ("null", "zero", "full", "random", "urandom", "tty", "pts", "ptmx", "shm")
-# Beside its folder `bin` an installation has these.
+# What an installation has beside its folder `bin`.
 _INSTALLED = ("bin", "lib", "lib64", "libexec", "share", "include", "versions", "pyvenv.cfg")
 _MODULES = "node_modules"
-# Caches in the user's home that a package runner cannot do without.
+# Caches in the user's home that a package runner needs.
 _CACHES = {
     "npx": (".npm",),
     "npm": (".npm",),
@@ -115,12 +117,12 @@ _CACHES = {
     "pipx": (".cache/pipx", ".local/share/pipx"),
 }
 _RUNNER_SETTINGS = (".npmrc", ".config/uv", ".config/pip")
-_MAX_DEPTH = 12  # of folders that are looked through for what must stay closed
+_MAX_DEPTH = 12  # of folders that are searched for files that must stay closed
 
 
 @dataclass(frozen=True, slots=True)
 class Grants:
-    """Paths that a program may open, each with all that is beneath it."""
+    """Paths that a program may open, each with everything beneath it."""
 
     read: tuple[str, ...]
     write: tuple[str, ...]
@@ -133,14 +135,14 @@ def landlock_abi() -> int:
 
 
 def holds(spec: ServerSpec) -> bool:
-    """Return whether this server's program is confined on this machine."""
+    """Return True if this server's program is confined on this machine."""
     return spec.transport == "stdio" and spec.sandbox and landlock_abi() > 0
 
 
 def confined(spec: ServerSpec, made: ProgramCommand) -> ProgramCommand:
-    """Return the command that starts the program in its sandbox; itself where there is none.
+    """Return the command that starts the program in its sandbox; `made` itself if there is none.
 
-    The program gets a temporary folder of its own as TMPDIR. Raises OSError where it cannot.
+    The program gets its own temporary folder as TMPDIR. Raises OSError if that cannot be made.
     """
     if not holds(spec):
         return made
@@ -153,9 +155,9 @@ def confined(spec: ServerSpec, made: ProgramCommand) -> ProgramCommand:
 
 
 def grants(made: ProgramCommand, spec: ServerSpec, temporary: str = "") -> Grants:
-    """Return what the program may open. Looks at the file system and changes caches alone.
+    """Return what the program may open. It reads the file system and creates only cache folders.
 
-    `spec.closed` holds Hearth's own files: they stay shut even where a wider folder is named.
+    `spec.closed` holds Hearth's own files, which stay closed even if a folder around them is named.
     """
     home = Path(made.env.get("HOME", "/nonexistent"))
     closed = tuple(_real(path) for path in spec.closed)
@@ -180,20 +182,23 @@ def grants(made: ProgramCommand, spec: ServerSpec, temporary: str = "") -> Grant
 
 
 def _scratch(name: str) -> str:
-    """A temporary folder that this user alone may enter. It is the same at each start: a server
-    that names it in a tool's description would else count as changed. Raises OSError."""
+    """Return a temporary folder that only this user may enter. Raises OSError.
+
+    It is the same at each start, because a server that mentions it in a tool's description would
+    otherwise seem to have changed.
+    """
     base = Path(tempfile.gettempdir(), f"hearth-servers-{os.getuid()}")
     base.mkdir(mode=0o700, exist_ok=True)
     found = base.lstat()
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
-        return tempfile.mkdtemp(prefix="hearth-server-")  # somebody else has made it
+        return tempfile.mkdtemp(prefix="hearth-server-")  # another user has created it
     folder = base / name
     folder.mkdir(mode=0o700, exist_ok=True)
     return str(folder)
 
 
 def _installation(folder: Path) -> list[Path]:
-    """Paths of the programs of a folder `bin`, and of the Python that they start with."""
+    """Return the paths of an installation by its folder `bin`, and of the Python that it uses."""
     found = [folder, *(folder.parent / name for name in _INSTALLED)]
     python = _real(folder / "python3")
     if python.parent != folder and python.is_file():
@@ -202,7 +207,7 @@ def _installation(folder: Path) -> list[Path]:
 
 
 def _interpreter(program: Path) -> list[Path]:
-    """The folder of the program that runs this one, if it is a script."""
+    """Return the folder of a script's interpreter; [] if the program is not a script."""
     try:
         with program.open("rb") as file:
             line = file.readline(256).decode("utf-8", "replace")
@@ -213,7 +218,7 @@ def _interpreter(program: Path) -> list[Path]:
 
 
 def _around(file: Path, home: Path) -> list[Path]:
-    """A program's own folder, and the packages of Node or the environment that it stands in."""
+    """Return a program's own folder, and the Node packages or the environment around it."""
     modules = [one for one in file.parents if one.name == _MODULES]
     found = [modules[-1]] if modules else []
     if file.parent not in (home, Path("/")):
@@ -222,7 +227,7 @@ def _around(file: Path, home: Path) -> list[Path]:
 
 
 def _named(texts: Sequence[str], base: Path) -> list[str]:
-    """Paths in arguments and settings: "/srv/notes", "--root=~/notes", "server.py"."""
+    """Return paths in arguments and settings: "/srv/notes", "--root=~/notes", "server.py"."""
     tails = [text.partition("=")[2] if text.startswith("-") else text for text in texts]
     return [
         one if one.startswith("~/") else str((base / one).absolute())
@@ -234,19 +239,19 @@ def _named(texts: Sequence[str], base: Path) -> list[str]:
 def _is_file(path: Path) -> bool:
     try:
         return path.is_file()
-    except OSError:  # a long text is no path
+    except OSError:  # the text is too long for a path
         return False
 
 
 def _folder_of(path: Path, home: Path) -> list[Path]:
-    """A folder as it is named; of a file the folder around it, unless that is much wider."""
+    """Return a folder as it is, or the folder around a file unless that contains much more."""
     around = path.parent
     wide = around == home or around.parent == Path("/home") or len(around.parts) < 3
     return [path if path.is_dir() or wide else around]
 
 
 def _opened(paths: Sequence[Path], closed: Sequence[Path]) -> tuple[str, ...]:
-    """Paths that exist, without what must stay closed, and none that lies in another."""
+    """Return existing paths without closed ones, and without paths inside others."""
     found: set[Path] = set()
     for path in paths:
         found.update(_but(_real(path), closed, _MAX_DEPTH))
@@ -254,7 +259,7 @@ def _opened(paths: Sequence[Path], closed: Sequence[Path]) -> tuple[str, ...]:
 
 
 def _but(path: Path, closed: Sequence[Path], depth: int) -> list[Path]:
-    """The path, or the parts of it that hold nothing closed. Landlock knows no exceptions."""
+    """Return the path, or its parts without closed files, because Landlock has no exceptions."""
     if path in closed or not path.exists() or not depth:
         return []
     if not any(path in one.parents for one in closed):
@@ -271,7 +276,7 @@ def _real(path: str | Path) -> Path:
 
 
 def _made(folder: Path) -> Path:
-    """The folder, made where it is missing: Landlock lets nobody in who makes it later."""
-    with suppress(OSError):  # the program will say what it lacks
+    """Create the folder, because Landlock would not allow the program to create it later."""
+    with suppress(OSError):  # the program will report what it lacks
         folder.mkdir(parents=True, exist_ok=True)
     return folder

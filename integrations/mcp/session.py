@@ -1,8 +1,8 @@
-"""One MCP server's session: an owner task opens and closes it, any task may call through it.
+"""The session of one MCP server: an owner task opens and closes it, any task may use it.
 
-The SDK's scopes belong to the task that entered them, so opening and closing happen in the owner
-alone. A session opens at the first use and again, after a pause, at the first use after a failure.
-What only reads is asked once more where an older session proves dead; a call never is.
+The SDK's scopes belong to the task that entered them, so only the owner opens and closes. A session
+is opened at the first use, and after a failure and a pause at the next use. A request that only
+reads is repeated once if an older session proves dead; a call never is.
 """
 
 import asyncio
@@ -46,40 +46,40 @@ from integrations.mcp.wire import Trace, Undelivered, explain, leaves_open, trac
 
 log = logging.getLogger(__name__)
 
-OPEN_S = 10.0  # or the server's own time-out, where that is longer
-CLOSE_S = 5.0  # of the session before
-DIAGNOSE_S = 4.0  # more than `HomeAside.diagnose` takes
-PROBE_S = 1.0  # for a sign of life of a program that let a call run out of time
+OPEN_S = 10.0  # or the server's own timeout, if that is longer
+CLOSE_S = 5.0  # of the previous session
+DIAGNOSE_S = 4.0  # longer than `HomeAside.diagnose` takes
+PROBE_S = 1.0  # for a response of a program after a call timed out
 PARALLEL_CALLS = 32
-MAX_PAGES = 50  # of tools/list; a server that never ends its list is cut here
+MAX_PAGES = 50  # of tools/list; a server whose list never ends is cut off here
 RELIST_S = 300.0  # a list of more than `MAX_TOOLS` takes half a second to read
-# s: a session on any but the first endpoint is opened anew when the tools are listed after that
-# time. The server may have been updated, or was caught while it started.
+# Seconds after which a session on another than the first endpoint is opened again when tools are
+# listed. The server may have been updated, or was starting the first time.
 REDISCOVER_S = 300.0
 
 Result = TypeVar("Result")
 
 
 class McpSession:
-    """The owner and its client. `run` is the owner's whole life; the rest is for everyone."""
+    """The owner and its client. `run` is the owner task's; the other methods are for any task."""
 
     def __init__(self, spec: ServerSpec, aside: HomeAside | None = None) -> None:
         self.spec = spec
         self._aside = aside
-        self.openings = 0  # sessions that came about, since the start
+        self.openings = 0  # sessions opened since the start
         self._client: Client | None = None
         self._problem: IntegrationError | None = None
         self._opening: asyncio.Future[Client | IntegrationError] | None = None
         self._wanted = asyncio.Event()
         self._ended = asyncio.Event()
         self._slots = asyncio.Semaphore(PARALLEL_CALLS)
-        self._under_way = 0  # requests
+        self._under_way = 0  # number of requests
         self._pauses = Pauses(spec)
         self._fate: IntegrationError | None = None  # why this session's program ended
-        self._doubtful = False  # a call ran out of time, and nothing was heard since
+        self._doubtful = False  # a call timed out, and there was no response since
         self._busy_since = 0.0  # s, monotonic: when opening or closing began
-        self._stale_from: float | None = None  # s, monotonic; None: on the best endpoint
-        self._long_list: list[McpTool] = []  # too long to be read often: it counts until then
+        self._stale_from: float | None = None  # s, monotonic; None: on the preferred endpoint
+        self._long_list: list[McpTool] = []  # a long list is reused until `_long_until`
         self._long_until = 0.0  # s, monotonic
         self._prompt_name: str | None = None  # of this session; None: not listed yet
 
@@ -93,7 +93,7 @@ class McpSession:
         return ServerState(self.spec.name, False, reason)
 
     async def run(self) -> None:
-        """Open when wanted, close when ended, for ever. One bad server must not hurt the others."""
+        """Open when requested, close when ended, forever. Errors affect only this server."""
         while True:
             await self._wanted.wait()
             self._wanted.clear()
@@ -101,7 +101,8 @@ class McpSession:
             with tracing() as trace:
                 try:
                     await self._serve(trace)
-                except Exception as error:  # a foreign server, process or SDK may fail in any way
+                # the server, its process and the SDK may fail in any way
+                except Exception as error:
                     log.debug("MCP server %s failed", self.spec.name, exc_info=error)
                     if was_cancelled():
                         self._fail(explain(self.spec, trace, error))
@@ -109,7 +110,7 @@ class McpSession:
                     self._fail(await self._reason(trace, error))
 
     async def client(self, limit_s: float | None = None) -> Client:
-        """The open session, opening it if need be, within `limit_s`. Raises IntegrationError."""
+        """Return the session, opening it if needed, within `limit_s`. Raises IntegrationError."""
         if self._client is not None and self._doubtful:
             await self._probe(self._client)
         if self._client is not None:
@@ -130,7 +131,7 @@ class McpSession:
         return opened
 
     async def list_tools(self) -> list[McpTool]:
-        """All pages of tools/list. Raises IntegrationError."""
+        """List the tools from all pages of tools/list. Raises IntegrationError."""
         stale = self._stale_from is not None and time.monotonic() >= self._stale_from
         if self._client is not None and stale and not self._under_way:
             self._end(self._client)
@@ -140,7 +141,7 @@ class McpSession:
             found = await self._read(self._tools)
         except Refused as error:
             if self._client is not None:
-                self._end(self._client, error)  # a server that lists no tools is of no use
+                self._end(self._client, error)  # a server that lists no tools is useless
             raise
         tools = found.tools()
         if found.seen > MAX_TOOLS:
@@ -150,7 +151,8 @@ class McpSession:
     async def call(
         self, name: str, arguments: dict[str, Any], timeout_s: float, meta: Mapping[str, Any] | None
     ) -> McpResult:
-        """Call once. Raises TimeoutError, CallLost (may have run) or IntegrationError (did not)."""
+        """Call once. Raises TimeoutError, CallLost (may have run) or IntegrationError (did not
+        run)."""
         began_s = time.monotonic()
         client = await self.client(timeout_s)
         left_s = max(timeout_s / 2, timeout_s - (time.monotonic() - began_s))
@@ -166,7 +168,7 @@ class McpSession:
                 raise
             except (MCPError, Undelivered) as error:
                 return self._refused(client, trace, error)
-            except ValidationError as error:  # this answer alone: other calls live on
+            except ValidationError as error:  # only this answer is invalid: other calls continue
                 raise CallLost(str(explain(self.spec, trace, error))) from error
             except Exception as error:  # the session itself broke, or the answer was garbage
                 reason = explain(self.spec, trace, error)
@@ -179,8 +181,11 @@ class McpSession:
     async def _answer(
         self, client: Client, name: str, arguments: dict[str, Any], meta: dict[str, Any] | None
     ) -> CallToolResult:
-        """Not `Client.call_tool`: that checks results by the server's own schema, whose patterns
-        can hold up the whole process, and lists all tools anew to do so."""
+        """Send a call and return its result.
+
+        `Client.call_tool` is not used: it validates results with the server's own schema, whose
+        patterns can block the whole process, and lists all tools again for that.
+        """
         given = {"name": name, "arguments": arguments, "_meta": meta}
         request = CallToolRequest(params=CallToolRequestParams.model_validate(given))
         try:
@@ -188,19 +193,20 @@ class McpSession:
         except MCPError as error:
             if error.code != HEADER_MISMATCH:
                 raise
-        # Turned away, as the server wants headers that its list of tools tells of.
+        # The call was refused, because the server requires headers that its list of tools defines.
         await self._tools(client)
         return await client.session.send_request(request, CallToolResult)
 
     async def prompt(self) -> str | None:
-        """Text of the server's first prompt, or None where it has none. Raises IntegrationError."""
+        """Return the text of the server's first prompt; None if it has none. Raises
+        IntegrationError."""
         try:
             return await self._read(self._first_prompt)
         except Refused:
-            return None  # the server has no prompts at all
+            return None  # the server does not support prompts
 
     async def read(self, uri: str) -> str:
-        """Text of one resource. Raises IntegrationError; Refused where the server has none."""
+        """Read the text of a resource. Raises IntegrationError; Refused if the server has none."""
         return await self._read(lambda client: self._resource(client, uri))
 
     async def _tools(self, client: Client) -> Listing:
@@ -215,12 +221,12 @@ class McpSession:
         return found
 
     async def _first_prompt(self, client: Client) -> str | None:
-        """One request while the name that was listed in this session is still good."""
+        """Get the prompt with one request if its name from this session is still valid."""
         if self._prompt_name is not None:
             try:
                 return await self._prompt_named(client, self._prompt_name)
             except MCPError:
-                self._prompt_name = None  # it may bear another name now
+                self._prompt_name = None  # the name may have changed
         listed = await client.list_prompts(meta=self._meta())
         if not listed.prompts:
             return None
@@ -237,24 +243,25 @@ class McpSession:
         return as_text((await client.read_resource(uri, meta=self._meta())).contents)
 
     def _meta(self) -> Any:
-        """`_meta` of a request to the home's own server; the SDK adds to what it is given."""
+        """Return `_meta` for a request to the home's own server; the SDK adds to the dict."""
         known = self._aside.meta() if self._aside is not None else None
         return dict(known) if known else None
 
     async def _read(self, work: Callable[[Client], Awaitable[Result]]) -> Result:
-        """Do what changes nothing; an older session that proves dead is replaced once."""
+        """Run a reading request; if an older session proves dead, retry once with a new one."""
         known = self._client
         client = await self.client()
         try:
             return await self._attempt(client, work)
         except IntegrationError as error:
-            waited = isinstance(error.__cause__, TimeoutError)  # nobody waits twice
+            waited = isinstance(error.__cause__, TimeoutError)  # do not wait for a timeout twice
             if client is not known or waited or isinstance(error, (Refused, SignInAgain)):
                 raise
         return await self._attempt(await self.client(), work)
 
     async def _attempt(self, client: Client, work: Callable[[Client], Awaitable[Result]]) -> Result:
-        """Do it within the time; on failure the session ends, unless the server just said no."""
+        """Run a request within the time limit; a failure ends the session unless the server
+        refused."""
         self._under_way += 1
         with tracing() as trace:
             try:
@@ -262,7 +269,7 @@ class McpSession:
                     result = await work(client)
                 self._doubtful = False
                 return result
-            except Exception as error:  # as in run: whatever it is, it cannot be read now
+            except Exception as error:  # as in `run`: after any error, this cannot be read now
                 said = isinstance(error, MCPError) and error.code != CONNECTION_CLOSED
                 if said and trace.clean:
                     told = Hidden(self.spec).text(str(error))[:200]
@@ -274,10 +281,12 @@ class McpSession:
                 self._under_way -= 1
 
     def _refused(self, client: Client, trace: Trace, error: MCPError | Undelivered) -> McpResult:
-        """An error in place of a result: the server's own no, or the transport's failure."""
+        """Handle an error in place of a result: the server's refusal, or a failure of the
+        transport."""
         code = error.code if isinstance(error, MCPError) else None
         closed = code == CONNECTION_CLOSED
-        if trace.clean and (trace.unreadable or code == PARSE_ERROR):  # as the SDK words it
+        # the SDK's error for an unreadable answer
+        if trace.clean and (trace.unreadable or code == PARSE_ERROR):
             raise CallLost(f"The answer of {self.spec.name} cannot be read.") from error
         if trace.clean and isinstance(error, MCPError) and not closed:
             return McpResult(error.message[:MAX_TEXT], is_error=True)
@@ -295,12 +304,12 @@ class McpSession:
         raise reason from error
 
     async def _serve(self, trace: Trace) -> None:
-        """Hold one session open until someone finds it broken."""
+        """Hold one session open until it is found broken."""
         self._fate, self._doubtful = None, False
         async with AsyncExitStack() as stack:
             async with trace.patience(self._open_s):
                 client, best = await open_client(stack, self.spec, trace, self._program_ended)
-            if self._fate is not None:  # just now, after its last word
+            if self._fate is not None:  # just now, after its last message
                 raise self._fate
             self._ended.clear()
             self._client, self._problem = client, None
@@ -316,7 +325,7 @@ class McpSession:
                 self._busy_since = time.monotonic()
 
     async def _reason(self, trace: Trace, error: Exception) -> IntegrationError:
-        """Why it could not be opened; where that is not plain, asked for beside the server."""
+        """Return why the session did not open; if that is unclear, ask `HomeAside.diagnose`."""
         problem = self._fate or explain(self.spec, trace, error)
         if self._aside is None or not leaves_open(trace):
             return problem
@@ -324,26 +333,26 @@ class McpSession:
 
     @property
     def _open_s(self) -> float:
-        """Time that an opening may take; a program may have much to load."""
+        """Time limit for opening; a program may have much to load."""
         return max(OPEN_S, self.spec.timeout_s) if self.spec.transport == "stdio" else OPEN_S
 
     async def _probe(self, client: Client) -> None:
-        """End the session where the program does not even list its tools."""
+        """End the session if the program does not even list its tools."""
         self._doubtful = False
         try:
             async with asyncio.timeout(PROBE_S):
                 await client.list_tools()
-        except Exception as error:  # it hangs, or whatever else: it is started anew
+        except Exception as error:  # it hangs or failed in another way, so it is restarted
             self._end(client, explain(self.spec, Trace(), error))
 
     def _program_ended(self, problem: IntegrationError) -> None:
-        """Told by the transport, also while the session is being opened."""
+        """Take the reason from the transport, also while the session is being opened."""
         self._fate = problem
         if self._client is not None:
             self._end(self._client, problem)
 
     def _end(self, client: Client, problem: IntegrationError | None = None) -> None:
-        """This session is of no more use; the next use opens a new one."""
+        """End this session; the next use opens a new one."""
         if self._client is not client:
             return
         self._client, self._problem = None, problem
@@ -357,7 +366,7 @@ class McpSession:
         self._settle(problem)
 
     def _settle(self, result: Client | IntegrationError) -> None:
-        """Tell everyone who waits for the opening."""
+        """Give the result to everyone who waits for the opening."""
         opening, self._opening = self._opening, None
         if opening is not None and not opening.done():
             opening.set_result(result)

@@ -1,8 +1,8 @@
-"""Connections to MCP servers: which endpoint, which transport, which handshake, and when again.
+"""Connections to MCP servers: choice of the endpoint, transports, handshake and retry pauses.
 
-A server that is a program gets one JSON-RPC message a line over its pipes. That is written here in
-place of the SDK's own (2.3), which keeps a line of any length, hands on any number of messages,
-leaves the program's standard error to our terminal and tells nobody why it ended.
+A server that is a program exchanges one JSON-RPC message per line over its pipes. This module
+implements that instead of the SDK (2.3), which buffers lines of any length, accepts any number of
+messages, leaves the program's stderr to our terminal and does not report why it ended.
 """
 
 import asyncio
@@ -37,24 +37,24 @@ from integrations.tls import tls_for
 
 _log = logging.getLogger(__name__)
 
-MAX_LINE = 300  # characters that are logged of one line
-_LINES = (200, 10)  # at once, and each second from then on
-_SHORTEST_SECRET = 4  # characters; "1" or "yes" would star half of every line
+MAX_LINE = 300  # characters logged of one line
+_LINES = (200, 10)  # lines at once, and per second after that
+_SHORTEST_SECRET = 4  # characters; "1" or "yes" would put stars in half of every line
 
 
 class Chatter:
-    """Log of a program's standard error, at debug: cut lines without its secrets."""
+    """Log a program's stderr at debug level, with lines cut and secrets removed."""
 
     def __init__(self, spec: ServerSpec) -> None:
         self._name = spec.name
         self._secrets = secrets_of(spec)
-        # A secret that the cut would go through must still be known as one.
+        # A secret that would be cut must still be recognised.
         self._keep = MAX_LINE + max((len(secret) for secret in self._secrets), default=0)
         self._line = bytearray()
         self._lines = Allowance(*_LINES)
 
     def feed(self, part: bytes) -> None:
-        """The next piece."""
+        """Take the next piece."""
         *ended, rest = part.split(b"\n")
         for line in ended:
             self._add(line)
@@ -62,25 +62,26 @@ class Chatter:
         self._add(rest)
 
     def end(self) -> None:
-        """The line is over; so is the program, if none follows."""
+        """Log the current line, at a line end or the end of the program."""
         if self._line and self._lines.take(1, time.monotonic()):
             text = self._line.decode(errors="replace")
             _log.debug("%s: %s", self._name, shown_line(text, self._secrets))
         self._line.clear()
 
     def _add(self, more: bytes) -> None:
-        self._line += more[: max(0, 4 * self._keep - len(self._line))]  # UTF-8: 4 bytes at most
+        # UTF-8 takes at most 4 bytes per character
+        self._line += more[: max(0, 4 * self._keep - len(self._line))]
 
 
 def secrets_of(spec: ServerSpec) -> tuple[str, ...]:
-    """Secrets of this server, the longest first."""
+    """Return the secrets of this server, the longest first."""
     arguments = [argument.rpartition("=")[2] for argument in spec.args]
     found = {*spec.env.values(), *spec.headers.values(), *spec.args, *arguments}
     return tuple(sorted((one for one in found if len(one) >= _SHORTEST_SECRET), key=len)[::-1])
 
 
 def shown_line(text: str, secrets: tuple[str, ...]) -> str:
-    """One cut line with stars for secrets; the log spells out what would act in it."""
+    """Return a cut line with stars for secrets; the log escapes control characters in it."""
     for secret in secrets:
         text = text.replace(secret, "***")
     return text.strip()[:MAX_LINE]
@@ -88,10 +89,10 @@ def shown_line(text: str, secrets: tuple[str, ...]) -> str:
 
 MAX_LINE_BYTES = 4 * 1024 * 1024  # of one message; 8 MB of empty objects take 2 s to read
 _CHUNK = 64 * 1024
-_QUEUE = 64  # messages to the program that may wait
-WRITE_S = 5.0  # that a program may take until it reads what it is sent
-GRACE_S = 1.5  # after its standard input was closed, and again after SIGTERM
-FAULT_GRACE_S = 0.3  # for one that has ended, floods or answers garbage
+_QUEUE = 64  # messages that may wait for the program
+WRITE_S = 5.0  # time that a program may take to read what it is sent
+GRACE_S = 1.5  # after its stdin was closed, and again after SIGTERM
+FAULT_GRACE_S = 0.3  # for a program that has ended, floods or sends garbage
 _POLL_S = 0.01
 
 Read = MemoryObjectReceiveStream[SessionMessage | Exception]
@@ -102,10 +103,11 @@ Write = MemoryObjectSendStream[SessionMessage]
 async def stdio_transport(
     spec: ServerSpec, on_end: Callable[[IntegrationError], None]
 ) -> AsyncIterator[tuple[Read, Write]]:
-    """The program's two streams, in the shape of the SDK's transports; it ends with the context.
+    """Yield the program's two streams, like the SDK's transports; the program ends with the
+    context.
 
-    `on_end` is told once, and at once, where the program ended by itself or is not worth keeping;
-    the streams are closed then. Raises Misconfigured and OSError where it cannot be started.
+    `on_end` is called once, and at once, if the program ended by itself or misbehaves; the streams
+    are closed then. Raises Misconfigured, and OSError if it cannot be started.
     """
     running = await start(confined(spec, command(spec)))
     pipes = _Pipes(spec, running, on_end)
@@ -119,11 +121,11 @@ async def stdio_transport(
             finally:
                 await pipes.leave()
     finally:
-        pipes.close()  # also where leaving was cut short
+        pipes.close()  # also if `leave` was interrupted
 
 
 class _Pipes:
-    """One program, what comes from it and what goes to it."""
+    """A program and its messages in both directions."""
 
     def __init__(
         self, spec: ServerSpec, running: Running, on_end: Callable[[IntegrationError], None]
@@ -135,13 +137,13 @@ class _Pipes:
         self._flow = Flow()
         self._faulty = False
         self._leaving = False
-        self._gone = False  # the whole group; its number may be another's by now
+        self._gone = False  # the whole group has ended; its number may be reused
         self._send: MemoryObjectSendStream[SessionMessage | Exception]
         self._send, self.read = anyio.create_memory_object_stream[SessionMessage | Exception](0)
         self.write, self._waiting = anyio.create_memory_object_stream[SessionMessage](_QUEUE)
 
     async def listen(self) -> None:
-        """Hand on its messages until it ends or breaks the rules."""
+        """Deliver its messages until it ends or breaks the rules."""
         reader, line = self._process.stdout, bytearray()
         assert reader is not None
         while part := await reader.read(_CHUNK):
@@ -159,16 +161,16 @@ class _Pipes:
         return await self._ended()
 
     async def _hand_on(self, line: bytes) -> bool:
-        """Give one message to the session. False: that was the last."""
+        """Deliver one message to the session; False if it was the last."""
         try:
             message = jsonrpc_message_adapter.validate_json(line, by_name=False)
-        except ValueError:  # not JSON, not UTF-8, nested too deeply, or not of the protocol
+        except ValueError:  # not JSON, not UTF-8, nested too deeply, or not in the protocol
             if b'"jsonrpc"' not in line:
-                return True  # a greeting, a log line: many programs print one
+                return True  # a greeting or a log line, which many programs print
             self._fault("answers what is no message")
             return False
         if isinstance(message, JSONRPCNotification):
-            return True  # nothing here listens to them; tools are listed anew in any case
+            return True  # notifications are not used; tools are listed again in any case
         try:
             await self._send.send(SessionMessage(message))
         except (anyio.ClosedResourceError, anyio.BrokenResourceError):
@@ -187,12 +189,12 @@ class _Pipes:
                     await writer.drain()
             except TimeoutError:
                 return self._fault("does not read what it is sent")
-            except OSError:  # it has closed its end; `listen` sees why
+            except OSError:  # it has closed its end; `listen` notices why
                 return None
         return None
 
     async def overhear(self) -> None:
-        """Read its standard error, or it would stand still once the pipe is full."""
+        """Read its stderr, because the program would block once the pipe is full."""
         reader, chatter = self._process.stderr, Chatter(self._spec)
         assert reader is not None
         while part := await reader.read(_CHUNK):
@@ -200,13 +202,13 @@ class _Pipes:
         chatter.end()
 
     async def _ended(self) -> None:
-        """It has closed its standard output, most often because it is gone."""
+        """Handle the end of its stdout, in most cases because it has ended."""
         await _within(FAULT_GRACE_S, lambda: self._process.returncode is not None)
         code = self._process.returncode
         self._fault("has closed its output" if code is None else f"ended (exit code {code})")
 
     def _fault(self, what: str) -> None:
-        """End the session: `what` follows the program's name."""
+        """End the session with an error; `what` follows the program's name in the sentence."""
         self._faulty = True
         if not self._leaving:
             name, setting = self._spec.name, self._spec.key("command")
@@ -214,7 +216,7 @@ class _Pipes:
         self._send.close()
 
     async def leave(self) -> None:
-        """End the program and whatever it has started: asked first, made to then."""
+        """End the program and everything that it started, first politely, then by signals."""
         self._leaving = True
         grace_s = FAULT_GRACE_S if self._faulty else GRACE_S
         stdin = self._process.stdin
@@ -229,13 +231,14 @@ class _Pipes:
     def close(self) -> None:
         """Kill what is left and close the pipes; never waits."""
         self._signal(signal.SIGKILL)
-        with suppress(PermissionError):  # Python up to 3.12 kills again, perhaps another user's
+        # Python up to 3.12 kills again, perhaps another user's process
+        with suppress(PermissionError):
             self._transport.close()
         for stream in (self._send, self.read, self.write, self._waiting):
             stream.close()
 
     def _signal(self, number: int) -> None:
-        """Signal the whole group, unless nobody is left in it."""
+        """Signal the whole group, unless it has ended."""
         if self._gone:
             return
         try:
@@ -247,7 +250,7 @@ class _Pipes:
             self._gone = True
 
     async def _gone_within(self, limit_s: float) -> bool:
-        """Wait for the end of the whole group; False: not in time."""
+        """Wait for the end of the whole group; False if it takes longer than `limit_s`."""
         return await _within(limit_s, self._all_gone)
 
     def _all_gone(self) -> bool:
@@ -256,7 +259,8 @@ class _Pipes:
 
 
 async def _within(limit_s: float, true: Callable[[], bool]) -> bool:
-    """Wait until it is true; False: not in time. `Process.wait` would wait for the pipes too."""
+    """Wait until `true()` holds; False after `limit_s`. `Process.wait` would wait for the pipes
+    too."""
     deadline = time.monotonic() + limit_s
     while not true():
         if time.monotonic() >= deadline:
@@ -276,10 +280,10 @@ async def open_client(
     trace: Trace,
     on_end: Callable[[IntegrationError], None],
 ) -> tuple[Client, bool]:
-    """The client, to be closed with `stack`, and whether it stands on the first endpoint.
+    """Return a client, to be closed with `stack`, and True if it is on the preferred endpoint.
 
-    An endpoint is passed over only where it is absent (404). Raises whatever went wrong, of which
-    `trace` holds the status. `on_end` is told why a program ended.
+    An endpoint is skipped only if it is absent (404). Raises the first other error, for which
+    `trace` has the status. `on_end` is called if a program ends.
     """
     if spec.transport == "stdio":
         return await _handshake(stack, stdio_transport(spec, on_end), "auto"), True
@@ -292,7 +296,7 @@ async def open_client(
         attempt = AsyncExitStack()
         try:
             client = await _open(attempt, spec, endpoint)
-        except Exception as error:  # judged by the status that the transport noted
+        except Exception as error:  # judged by the status that the transport recorded
             await attempt.aclose()
             if trace.status != 404 or was_cancelled():
                 raise
@@ -309,7 +313,8 @@ async def _open(stack: AsyncExitStack, spec: ServerSpec, endpoint: Endpoint) -> 
     if endpoint.transport == "sse":
         made = partial(_for_sse, tls)
         transport = sse_client(url, headers, POST_S, httpx_client_factory=made)
-        # Servers of that transport know the handshake only; the probe for newer ones is spared.
+        # Servers with that transport know only the handshake, so the probe for newer ones is
+        # skipped.
         return await _handshake(stack, transport, "legacy")
     client = await stack.enter_async_context(http_client(headers, tls, spec.timeout_s))
     return await _handshake(stack, streamable_http_client(url, http_client=client), "auto")
@@ -333,37 +338,37 @@ def _for_sse(
     timeout: httpx2.Timeout | None = None,
     auth: httpx2.Auth | None = None,
 ) -> httpx2.AsyncClient:
-    """In the shape that the SDK's SSE transport asks for; it brings no credential of its own."""
+    """Make a client with the signature that the SDK's SSE transport requires."""
     return http_client(headers, tls, POST_S, aside=True)
 
 
-# When a server may be opened again after it failed. Pure: the caller brings the time.
+# Below: the pauses before a failed server is opened again. Pure: the caller supplies the time.
 
 
-PAUSE_S = (0.5, 2.0)  # after a failed opening: doubled each time, from and to
-PROGRAM_PAUSE_S = (0.5, 60.0)  # a program costs more to start; its first end is forgiven
-SLOW_PAUSE_S = 4.0  # at most, after an opening that took so long: nobody waits twice in one turn
-SIGN_IN_PAUSE_S = 60.0  # a refused token is tried seldom: Home Assistant notes every attempt
-STEADY_S = 60.0  # a program that ran so long before it failed begins afresh
+PAUSE_S = (0.5, 2.0)  # after a failed opening: the first, doubled each time up to the second
+PROGRAM_PAUSE_S = (0.5, 60.0)  # a program costs more to start; its first end causes no pause
+SLOW_PAUSE_S = 4.0  # longest pause after a slow opening, so that a turn waits only once
+SIGN_IN_PAUSE_S = 60.0  # long, because Home Assistant logs every attempt with a refused token
+STEADY_S = 60.0  # a program that ran this long before it failed starts over
 
 
 class Pauses:
-    """Of one server. Times are seconds of one monotonic clock."""
+    """The pauses of one server. Times are seconds of one monotonic clock."""
 
     def __init__(self, spec: ServerSpec) -> None:
         self._program = spec.transport == "stdio"
         self._failures = 0  # in a row
         self._opened_s = 0.0
-        self.not_before_s = 0.0  # no opening earlier
+        self.not_before_s = 0.0  # time before which it must not be opened
 
     def opened(self, now_s: float) -> None:
-        """It works now; of a program only time can tell."""
+        """Note a successful opening; a program has to run for a while to count as working."""
         self._opened_s = now_s
         if not self._program:
             self._failures = 0
 
     def failed(self, problem: IntegrationError, took_s: float, now_s: float) -> None:
-        """An opening failed after `took_s`."""
+        """Note that an opening failed after `took_s` seconds."""
         low, high = PROGRAM_PAUSE_S if self._program else PAUSE_S
         pause_s = max(min(low * 2**self._failures, high), min(took_s, SLOW_PAUSE_S))
         if isinstance(problem, SignInAgain):
@@ -372,7 +377,7 @@ class Pauses:
         self._failures = min(self._failures + 1, 16)
 
     def ended(self, problem: IntegrationError | None, now_s: float) -> None:
-        """An open session came to its end; `problem`: by a fault."""
+        """Note the end of an open session; `problem` is the fault, if there was one."""
         if isinstance(problem, SignInAgain):
             self.not_before_s = now_s + SIGN_IN_PAUSE_S
         if not self._program or problem is None:

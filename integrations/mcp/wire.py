@@ -1,8 +1,8 @@
-"""Facts of HTTP that the SDK hides: the status or the network error behind each request.
+"""HTTP details that the SDK hides: the status or the network error of each request.
 
 The SDK reports a refused token, a missing page and a dead host with the same generic error, and one
-failed POST ends its whole session. Each request here leaves its fate in a `Trace` that the caller
-put into the context, and a network error becomes an ordinary answer, so that other calls live on.
+failed POST ends its whole session. Here, each request records its result in a `Trace` from the
+context, and a network error becomes an ordinary response, so that other calls continue.
 """
 
 import asyncio
@@ -20,22 +20,22 @@ from integrations.errors import IntegrationError, Misconfigured, SignInAgain, Un
 from integrations.home_assistant import reasons
 from integrations.mcp.servers import ServerSpec
 
-# How much a server may send unasked: enough for any honest one, too little to hurt.
-BYTES = (32 * 1024 * 1024, 2 * 1024 * 1024)  # at once, and each second from then on
-MESSAGES = (2_000, 100)  # lines of a program; events of a stream have two or three
+# Limits for what a server may send unasked: enough for any honest one, too little to do harm.
+BYTES = (32 * 1024 * 1024, 2 * 1024 * 1024)  # bytes at once, and per second after that
+MESSAGES = (2_000, 100)  # lines of a program; an event in a stream has two or three
 
 
 class Allowance:
-    """A bucket that fills with time. Pure: the caller brings the time."""
+    """A bucket that fills over time. Pure: the caller supplies the time."""
 
     def __init__(self, at_once: float, per_s: float) -> None:
         self._size = at_once
         self._per_s = per_s
         self._left = at_once
-        self._at_s: float | None = None  # of the last taking
+        self._at_s: float | None = None  # time of the last `take`
 
     def take(self, amount: float, now_s: float) -> bool:
-        """Take `amount` at `now_s` (any monotonic clock); False: there is not so much."""
+        """Take `amount` at `now_s` (any monotonic clock); False if there is not enough."""
         if self._at_s is not None:
             self._left = min(self._size, self._left + (now_s - self._at_s) * self._per_s)
         self._at_s = now_s
@@ -47,48 +47,50 @@ class Allowance:
 
 @dataclass(slots=True)
 class Flow:
-    """Of one connection: bytes and messages."""
+    """Limits for the bytes and messages of one connection."""
 
     _bytes: Allowance = field(default_factory=lambda: Allowance(*BYTES))
     _messages: Allowance = field(default_factory=lambda: Allowance(*MESSAGES))
 
     def take(self, part: bytes, now_s: float) -> bool:
-        """Take this much more; False: it is too much. A line is a message."""
+        """Take `part`; False if it exceeds the limits. Each line counts as a message."""
         return self._bytes.take(len(part), now_s) and self._messages.take(part.count(b"\n"), now_s)
 
 
-KEEP_ALIVE_S = 50.0  # a new connection per turn would cost a handshake; aiohttp keeps 75 s
+KEEP_ALIVE_S = 50.0  # a new connection per turn would cost a handshake; aiohttp keeps them for 75 s
 CONNECT_S = 5.0
-FAREWELL_S = 2.0  # for what wants no answer: the SDK sends nothing else until it has its status
-# The tools of a house of 5,000 entities are 19 kB; 8 MB of empty objects take 2 s to read.
+# for messages that need no answer: the SDK sends nothing else until it has the status
+FAREWELL_S = 2.0
+# The tools of a house with 5,000 entities are 19 kB; 8 MB of empty objects take 2 s to read.
 MAX_ANSWER_BYTES = 4 * 1024 * 1024
 _KINDS = ("application/json", "text/event-stream")
-STREAMS = (20, 0.5)  # event streams opened, at once and each second: the server says how soon again
+# event streams opened at once, and per second; the server sets the retry interval
+STREAMS = (20, 0.5)
 
 
 @dataclass(slots=True)
 class Trace:
-    """The fate of the requests made in one context; the last failure stays."""
+    """Results of the requests made in one context; the last failure stays."""
 
-    status: int | None = None  # of the last answer that was 400 or more
+    status: int | None = None  # of the last response with 400 or more
     error: httpx2.TransportError | None = None
-    begun: bool = False  # at least one request was given to the network
+    begun: bool = False  # at least one request was passed to the network
     connected: bool = False  # at least one request may have reached the server
-    unreadable: bool = False  # an answer came that is of no kind that MCP knows
-    limit: asyncio.Timeout | None = None  # of the wait under way; see `patience`
-    undelivered: bool = False  # that wait was ended, as no answer could come any more
+    unreadable: bool = False  # a response had a content type that MCP does not use
+    limit: asyncio.Timeout | None = None  # of the current wait; see `patience`
+    undelivered: bool = False  # that wait was ended because no answer could come any more
 
     @property
     def never_sent(self) -> bool:
-        """True where no connection came about, so nothing can have run."""
+        """True if no connection was made, so nothing can have run."""
         return self.error is not None and not self.connected
 
     def sending(self) -> None:
-        """Note a request that is given to the network."""
+        """Note that a request is passed to the network."""
         self.begun = True
 
     def answered(self, status: int, readable: bool | None) -> None:
-        """Note an answer; `readable`: it is of a kind that MCP knows, None where none is due."""
+        """Note a response; `readable`: its type is one that MCP uses, None if none is required."""
         self.connected = True
         if readable is not None:
             self.unreadable = not readable
@@ -96,7 +98,7 @@ class Trace:
             self.status = status
 
     def pass_over(self) -> None:
-        """Forget the status of an endpoint that is absent: the next one is tried."""
+        """Forget the status of an absent endpoint before the next one is tried."""
         self.status = None
 
     @asynccontextmanager
@@ -114,13 +116,13 @@ class Trace:
             raise
 
     def failed(self, error: httpx2.TransportError) -> None:
-        """Note a request that the network ended."""
+        """Note a request that failed in the network."""
         self.error = error
         if not isinstance(error, (httpx2.ConnectError, httpx2.ConnectTimeout)):
             self.connected = True
 
     def hopeless(self) -> None:
-        """A request did not arrive: end the wait for its answer."""
+        """End the wait for the answer to a request that was not delivered."""
         if self.limit is not None:
             self.limit.reschedule(asyncio.get_running_loop().time())
             self.limit = None
@@ -128,7 +130,7 @@ class Trace:
 
     @property
     def clean(self) -> bool:
-        """True where HTTP went well: what failed was said by the server in its own protocol."""
+        """True if HTTP succeeded, so that a failure is from the server's own protocol."""
         return self.status is None and self.error is None
 
 
@@ -137,7 +139,7 @@ _TRACE: ContextVar[Trace | None] = ContextVar("mcp_trace", default=None)
 
 @contextmanager
 def tracing() -> Iterator[Trace]:
-    """Note the fate of the requests that the SDK makes on behalf of this block."""
+    """Record the results of the requests that the SDK makes inside this block."""
     trace = Trace()
     token = _TRACE.set(trace)
     try:
@@ -147,21 +149,24 @@ def tracing() -> Iterator[Trace]:
 
 
 class Undelivered(Exception):
-    """A request was refused or could not be sent, in a way that the SDK does not tell."""
+    """A request was refused or could not be sent, which the SDK does not report."""
 
 
 def was_cancelled() -> bool:
-    """True where the running task was told to end, though what it ran raised something else: a task
-    group whose tasks fail while it is being cancelled raises their errors and loses that."""
+    """Return True if the running task was cancelled, even if another error was raised.
+
+    A task group whose tasks fail while it is being cancelled raises their errors and loses the
+    cancellation.
+    """
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0
 
 
 class TracingTransport(httpx2.AsyncBaseTransport):
-    """Passes requests on and notes how they ended.
+    """Forward requests and record their results.
 
-    `aside`: answers come in a stream of their own, as in the SSE transport. The SDK (2.3) then
-    waits for them even where the request was refused or could not be sent.
+    `aside`: answers come in a separate stream, as in the SSE transport. The SDK (2.3) then waits
+    for them even if the request was refused or could not be sent.
     """
 
     def __init__(self, inner: httpx2.AsyncBaseTransport, *, aside: bool = False) -> None:
@@ -171,7 +176,7 @@ class TracingTransport(httpx2.AsyncBaseTransport):
         self._streams = Allowance(*STREAMS)
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Send it; a network error comes back as status 503 (RFC 9110 section 15.6.4)."""
+        """Send a request; a network error is returned as status 503 (RFC 9110, 15.6.4)."""
         trace = _TRACE.get() or Trace()
         response = await self._traced(request, trace)
         if self._aside and request.method == "POST" and response.status_code >= 400:
@@ -179,7 +184,7 @@ class TracingTransport(httpx2.AsyncBaseTransport):
         return response
 
     async def _traced(self, request: httpx2.Request, trace: Trace) -> httpx2.Response:
-        if trace.status == 401:  # the SDK would try on, and servers note each refused credential
+        if trace.status == 401:  # the SDK would retry, and servers record each refused credential
             return httpx2.Response(401, request=request)
         if request.method == "GET" and not self._streams.take(1, time.monotonic()):
             return httpx2.Response(503, request=request)
@@ -194,7 +199,7 @@ class TracingTransport(httpx2.AsyncBaseTransport):
         kind = response.headers.get("content-type", "")
         due = asks and not self._aside and response.is_success
         trace.answered(response.status_code, kind.startswith(_KINDS) if due else None)
-        # Nothing compressed was asked for, and what a small answer unpacks to has no bound.
+        # No compression was requested, and a small compressed answer may expand without limit.
         response.headers.pop("content-encoding", None)
         endless = kind.startswith("text/event-stream")
         assert isinstance(response.stream, httpx2.AsyncByteStream)
@@ -208,10 +213,10 @@ class TracingTransport(httpx2.AsyncBaseTransport):
 
 
 class _Watched(httpx2.AsyncByteStream):
-    """A body whose end, if it is a bad one, is noted and told in a way that the SDK survives."""
+    """A response body that records errors and converts them to ones that the SDK survives."""
 
     def __init__(self, inner: httpx2.AsyncByteStream, trace: Trace, flow: Flow | None) -> None:
-        """`flow`: what an event stream may still bring; None: a plain answer, which is counted."""
+        """`flow` limits an event stream; None for a plain response, whose size is limited."""
         self._inner = inner
         self._trace = trace
         self._flow = flow
@@ -228,7 +233,7 @@ class _Watched(httpx2.AsyncByteStream):
                 yield part
         except httpx2.TransportError as error:
             self._trace.failed(error)
-            # Any other error would end the SDK's session and all calls under way in it.
+            # Any other error would end the SDK's session and all its current calls.
             raise httpx2.StreamError(str(error)) from error
 
     async def aclose(self) -> None:
@@ -236,7 +241,7 @@ class _Watched(httpx2.AsyncByteStream):
 
 
 def _asks(request: httpx2.Request) -> bool:
-    """True of a request that wants an answer."""
+    """Return True for a request that requires an answer."""
     if request.method != "POST":
         return False
     message = json.loads(request.content)
@@ -244,7 +249,7 @@ def _asks(request: httpx2.Request) -> bool:
 
 
 def _patience_s(request: httpx2.Request, asks: bool) -> float | None:
-    """Time that the server may be silent. Calls have their own time-out, event streams none."""
+    """Return the server's time limit for sending. Calls have their own, event streams none."""
     return None if asks or request.method == "GET" else FAREWELL_S
 
 
@@ -255,7 +260,7 @@ def http_client(
     *,
     aside: bool = False,
 ) -> httpx2.AsyncClient:
-    """A client for one server: its headers go to no other, and redirects stay on its host.
+    """Make a client for one server: its headers go to no other host, nor do its redirects.
 
     `aside` as in `TracingTransport`.
     """
@@ -270,11 +275,11 @@ def http_client(
     )
 
 
-# Why a server cannot be used, as one sentence that names the setting and the mend.
+# Below: why a server cannot be used, as a sentence that names the setting and the fix.
 
 
 def explain(spec: ServerSpec, trace: Trace, error: BaseException) -> IntegrationError:
-    """The error for a server that did not open or answer, by what is known of the request."""
+    """Return the error for a server that did not open or answer, from what the trace recorded."""
     found = list(causes(trace.error or error))
     for cause in found:
         if isinstance(cause, IntegrationError):
@@ -301,10 +306,10 @@ def explain(spec: ServerSpec, trace: Trace, error: BaseException) -> Integration
 
 
 def leaves_open(trace: Trace) -> bool:
-    """True where somebody else should be asked for the reason: the server answered, but not as MCP.
+    """Return True if the reason is unclear: the server answered, but not with MCP.
 
-    A refused token is clear, and Home Assistant notes each use of it; of a broken network nobody
-    knows more.
+    A refused token is a clear reason, and Home Assistant records each use of it; for a network
+    failure there is no better source.
     """
     return trace.connected and trace.error is None and trace.status != 401
 
@@ -342,7 +347,7 @@ def _by_status(spec: ServerSpec, status: int) -> IntegrationError:
 
 
 def _of_home(spec: ServerSpec, status: int) -> IntegrationError:
-    """Reason that the status alone gives of Home Assistant; asked over REST it may tell more."""
+    """Return the reason from Home Assistant's status alone; REST requests may find a better one."""
     if status == 401:
         return reasons.wrong_token()
     if status == 403:
@@ -359,7 +364,7 @@ def _title(spec: ServerSpec) -> str:
 
 
 def _kind(found: list[BaseException]) -> str:
-    """The innermost error's class; groups and cancellations only carry it."""
+    """Return the innermost error's class, without groups and cancellations around it."""
     plain = [
         cause
         for cause in found

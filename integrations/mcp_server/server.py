@@ -1,7 +1,7 @@
-"""Hearth as a server of the Model Context Protocol: `/mcp`, streamable HTTP, without sessions.
+"""Hearth as a Model Context Protocol server: `/mcp`, streamable HTTP, without sessions.
 
-Every POST is served by itself, at whatever protocol version it names (the mcp SDK knows those from
-2024-11-05 to 2026-07-28), so that a restart of Hearth is nothing that a client must notice.
+Every POST is handled separately, at the protocol version that it names (the mcp SDK supports those
+from 2024-11-05 to 2026-07-28), so clients do not notice a restart of Hearth.
 """
 
 import json
@@ -55,14 +55,15 @@ _INSTRUCTIONS = (
     "the home's devices. People hear what you announce or ask, so do it for them alone."
 )
 _STREAM = "text/event-stream"
-_REFUSALS = (Busy, NotAnnounced, NotKept, NotPossible, Unknown)  # each tells a sentence
-# Which names we answer to is `web.pages.Fronted`'s business, for all paths alike.
+_REFUSALS = (Busy, NotAnnounced, NotKept, NotPossible, Unknown)  # each has a sentence for people
+# Host names are checked by `web.pages.Fronted` for all paths.
 _HOSTS = TransportSecuritySettings(enable_dns_rebinding_protection=False)
 _Context = ServerRequestContext[dict[str, Any], Request]
 
 _DEFINITIONS = "$defs"
 _REFERENCE = "#/$defs/"
-_LEFT_OUT = frozenset({"title", "description", "pattern"})  # of each value; a field is described
+# of each value; each field gets our description
+_LEFT_OUT = frozenset({"title", "description", "pattern"})
 _SPOKEN = {
     "preannounce": "Whether a short tone goes before it.",
     "volume": "Of the voice's own loudness, 0 to 1; left out: as it is set.",
@@ -71,7 +72,7 @@ _SPOKEN = {
     "language": 'Such as "en"; left out: told from the text.',
 }
 
-# Of what the journal has of a turn; an agent pays for every word.
+# Fields of a turn from the journal, limited because an agent pays for every word.
 _OF_A_TURN = ("turn_id", "started_at", "source", "caller", "language", "heard", "answer", "error")
 
 _log = logging.getLogger(__name__)
@@ -80,11 +81,10 @@ _log = logging.getLogger(__name__)
 def tool_schema(model: type[BaseModel], told: Mapping[str, str]) -> dict[str, Any]:
     """Return the schema of the model's fields, each described by `told`, in the plainest form.
 
-    pydantic writes references, titles and `null` for what may be left out; models call a tool less
-    well with them, and some clients refuse the tool. Patterns are in the manner of JavaScript, of
-    which Home Assistant, in Python, does not understand all.
-
-    Raises KeyError for a field of which nothing is told: a new one is not offered by accident.
+    pydantic writes references, titles and `null` for optional fields; models call a tool less
+    reliably with them, and some clients refuse the tool. Patterns have JavaScript's syntax, which
+    Home Assistant, in Python, supports only in part. Raises KeyError for a field without a
+    description, so that a new field is not offered by accident.
     """
     whole = model.model_json_schema()
     definitions = whole.get(_DEFINITIONS, {})
@@ -98,7 +98,7 @@ def tool_schema(model: type[BaseModel], told: Mapping[str, str]) -> dict[str, An
 
 
 def _plain(schema: Any, definitions: Mapping[str, Any]) -> Any:
-    """Drop references, null, what is in `_LEFT_OUT`, and what is told twice."""
+    """Remove references, null, the keys in `_LEFT_OUT`, and defaults of null."""
     if isinstance(schema, list):
         return [_plain(one, definitions) for one in schema]
     if not isinstance(schema, dict):
@@ -120,7 +120,7 @@ def _plain(schema: Any, definitions: Mapping[str, Any]) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class ToolReply:
-    """Result of a tool: words for a model, and the same for a program."""
+    """Result of a tool: text for a model, and the same data for a program."""
 
     text: str
     data: dict[str, Any]
@@ -135,15 +135,15 @@ class LastTurnsRequest(Wish):
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """One tool, with the scope that it needs, as it is described to a model."""
+    """A tool as described to a model, with the scope that it needs."""
 
     name: str
     title: str
     description: str
     scope: Scope
     takes: type[BaseModel]
-    words: Mapping[str, str]  # on what it takes
-    run: Callable[[Box, Any, Caller], Awaitable[ToolReply]]  # gets what `takes` has made
+    words: Mapping[str, str]  # descriptions of the fields of `takes`
+    run: Callable[[Box, Any, Caller], Awaitable[ToolReply]]  # called with an instance of `takes`
     reads_only: bool = False
 
     @property
@@ -265,7 +265,7 @@ TOOLS = (
 
 
 class McpServer(Opened):
-    """Enter it before the route is served, and leave it after."""
+    """The MCP server. Enter it before the route is served, and leave it afterwards."""
 
     def __init__(
         self,
@@ -276,7 +276,7 @@ class McpServer(Opened):
         turns: bool = False,
         callbacks: Collection[str] = (),
     ) -> None:
-        """`turns`: `get_last_turns` is offered; `version`: Hearth's own; `callbacks`: see
+        """`turns` offers `get_last_turns`. `version` is Hearth's. `callbacks`: see
         `sign_in_routes`."""
         self._box = box
         self._tools = {tool.name: tool for tool in TOOLS if turns or tool.name != "get_last_turns"}
@@ -290,8 +290,8 @@ class McpServer(Opened):
             on_list_tools=self._list,
             on_call_tool=self._call,
         )
-        # A stream is kept open by comments while a person thinks about an answer; a client that
-        # takes JSON alone gets that.
+        # Comments keep a stream open while a person thinks about an answer; a client that accepts
+        # only JSON gets JSON.
         self._streamed, self._plain = (
             StreamableHTTPSessionManager(
                 server,
@@ -305,14 +305,14 @@ class McpServer(Opened):
 
     async def _enter(self, stack: AsyncExitStack) -> None:
         managers = AsyncExitStack()
-        stack.push_async_callback(managers.aclose)  # their task groups would wrap an error of ours
+        stack.push_async_callback(managers.aclose)  # their task groups would wrap our errors
         await managers.enter_async_context(self._streamed.run())
         await managers.enter_async_context(self._plain.run())
 
     def routes(self) -> list[Route]:
-        """The path, behind the guard, and those by which Home Assistant signs in.
+        """Return the route behind the guard, and the routes by which Home Assistant signs in.
 
-        A GET or DELETE, which only sessions have, is a 405.
+        A GET or DELETE, which only sessions need, gets a 405.
         """
         endpoint = _Endpoint(self._guard.around(self._serve))
         signing_in = sign_in_routes(self._guard, self._callbacks)
@@ -340,7 +340,7 @@ class McpServer(Opened):
         )
 
     async def _reply(self, name: str, arguments: dict[str, Any], caller: Caller) -> ToolReply:
-        """Return the tool's result, or one sentence on why not."""
+        """Return the tool's result, or a sentence on why there is none."""
         tool = self._tools.get(name)
         if tool is None:
             return _refused("There is no such tool.")
@@ -355,14 +355,14 @@ class McpServer(Opened):
         except _REFUSALS as error:
             return _refused(str(error))
         except Exception as error:
-            # Not the error's own words: they may quote what was sent.
+            # Not the error's text, because it may quote what was sent.
             where = where_raised(error)
             _log.error("the tool %s broke with %s in %s", tool.name, type(error).__name__, where)
             return _refused(BROKE)
 
 
 class _Endpoint:
-    """An ASGI application as an object: of a function a route would make a request's handler."""
+    """An ASGI application as an object, because Route treats a function as a request handler."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -372,7 +372,7 @@ class _Endpoint:
 
 
 def _caller(context: _Context) -> Caller:
-    """Return the caller as the journal names it: "mcp:kitchen" for the token "kitchen"."""
+    """Return the caller with its name for the journal: "mcp:kitchen" for the token "kitchen"."""
     assert context.request is not None
     caller: Caller = context.request.state.caller
     return replace(caller, name=f"mcp:{caller.name.rpartition(':')[2]}")

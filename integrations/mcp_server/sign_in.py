@@ -1,4 +1,4 @@
-"""Sign-in of Home Assistant's client of the Model Context Protocol, by OAuth 2."""
+"""OAuth 2 sign-in for Home Assistant's client of the Model Context Protocol."""
 
 import logging
 import secrets
@@ -13,28 +13,30 @@ from integrations.web.guard import Guard
 from integrations.web.problems import Refused, check_length, problem
 
 AUTHORIZE, TOKEN = "/mcp/authorize", "/mcp/token"
-METADATA = "/.well-known/oauth-authorization-server"  # with the path of what it guards behind it
-# Where Home Assistant has people sent back (`helpers/config_entry_oauth2_flow.py`): by way of its
-# own site, or without its integration `my` to this path below the address that the browser has.
+# optionally followed by the path of the protected resource
+METADATA = "/.well-known/oauth-authorization-server"
+# Redirect targets of Home Assistant (`helpers/config_entry_oauth2_flow.py`): its own site, or
+# without the integration `my` this path at the browser's address.
 MY_HOME_ASSISTANT = "https://my.home-assistant.io/redirect/oauth"
 CALLBACK = "/auth/external/callback"
-_ONCE = ("response_type", "redirect_uri", "state")  # parameters (RFC 6749, 3.1)
+# parameters that may occur only once (RFC 6749, 3.1)
+_ONCE = ("response_type", "redirect_uri", "state")
 _LONGEST_STATE = 4_000  # characters; Home Assistant's is a signed object
-_HOLDS_S = 30 * 24 * 3600  # after which the secret is asked for again
+_HOLDS_S = 30 * 24 * 3600  # validity of the token, after which the secret is sent again
 
 _log = logging.getLogger(__name__)
 
 
 def sign_in_routes(guard: Guard, callbacks: Collection[str] = ()) -> list[Route]:
-    """Routes by which Home Assistant's client of the Model Context Protocol comes to its token.
+    """Return the routes by which Home Assistant's MCP client gets its token.
 
-    That client takes no token by hand: it knows OAuth 2 with a client id and secret, which a person
-    types into Home Assistant, and nothing else (`components/mcp`, 2026.11). So the secret is the
-    token. The browser's way round is answered at once and proves nothing; the secret, which Home
-    Assistant sends to the last of these paths itself, does. All but the last need no token and tell
+    That client does not accept a token directly, only OAuth 2 with a client id and secret, which a
+    person enters in Home Assistant (`components/mcp`, 2026.11). So the secret is the token. The
+    browser's round trip is answered at once and proves nothing; the secret does, which Home
+    Assistant itself sends to the last of these paths. The other paths need no token and reveal
     nothing. Formats: RFC 6749 and RFC 8414.
 
-    `callbacks`: where a browser may be sent back beside My Home Assistant, compared sign by sign.
+    `callbacks` are the allowed redirect targets besides My Home Assistant, compared exactly.
     """
     sign_in = _SignIn(guard, frozenset({MY_HOME_ASSISTANT, *callbacks}))
     return [
@@ -64,7 +66,7 @@ class _SignIn:
         )
 
     async def authorize(self, request: Request) -> Response:
-        """Back to Home Assistant at once. Whatever is wrong is said here, and sends nobody on."""
+        """Redirect to Home Assistant at once. An error is shown here and redirects nowhere."""
         given = request.query_params
         back, state = given.get("redirect_uri", ""), given.get("state", "")
         if any(len(given.getlist(name)) > 1 for name in _ONCE):
@@ -84,7 +86,7 @@ class _SignIn:
         return RedirectResponse(f"{back}?{query}", status_code=302)
 
     async def token(self, request: Request) -> Response:
-        """The client's secret, which must be a token of ours, as its access token."""
+        """Return the client secret, which must be one of our tokens, as the access token."""
         try:
             check_length(request)
             form = parse_qs((await request.body()).decode("utf-8", "replace"))
@@ -100,13 +102,14 @@ class _SignIn:
                 "access_token": secret,
                 "token_type": "Bearer",
                 "expires_in": _HOLDS_S,
-                "refresh_token": "by-client-secret",  # that is what it is asked for again
+                # a placeholder: the client repeats its secret when it refreshes
+                "refresh_token": "by-client-secret",
             }
         )
 
 
 def _sent_with(request: Request, token: str) -> HTTPConnection:
-    """The same request as if it had this token in its header: one guard looks at all of them."""
+    """Return the request with this token in its header, so that the same guard checks it."""
     headers = [row for row in request.scope["headers"] if row[0] != b"authorization"]
     header = (b"authorization", f"Bearer {token}".encode("utf-8", "replace"))
     return HTTPConnection({**request.scope, "headers": [*headers, header]})

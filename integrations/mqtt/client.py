@@ -1,4 +1,4 @@
-"""Client of one broker for as long as its context is open, whatever happens to the broker."""
+"""A client that keeps a connection to one broker while its context is open."""
 
 import asyncio
 import logging
@@ -16,17 +16,18 @@ _log = logging.getLogger(__name__)
 
 Receive = Callable[[Arrival], Awaitable[bool]]
 
-PAUSE_S = (1.0, 4.0)  # after a failure: the least and the longest; a broker is at home
-PERSON_S = 30.0  # where a person must do something first: brokers log every attempt
+# shortest and longest pause after a failure; short, because the broker is local
+PAUSE_S = (1.0, 4.0)
+PERSON_S = 30.0  # if a person must act first, because brokers log every attempt
 
 
 class MqttClient(Opened):
-    """Enter it; entering never waits, and never fails because the broker is away.
+    """An MQTT client. Entering it never waits, and never fails because the broker is unreachable.
 
-    At each connection it subscribes and calls `on_connected`; what it then is told to publish goes
-    out. Messages of QoS 1 that came while it was away come then, as far as the broker keeps its
-    session. While there is no connection nothing can be published: whoever wants everything to
-    stand again publishes all of it at the next one.
+    At each connection it subscribes and calls `on_connected`, after which everything can be
+    published. Messages of QoS 1 that were sent during an outage arrive then, as far as the broker
+    keeps its session. Nothing can be published without a connection, so publish everything again at
+    the next one.
     """
 
     def __init__(
@@ -40,9 +41,10 @@ class MqttClient(Opened):
         *,
         pause_s: tuple[float, float] = PAUSE_S,
     ) -> None:
-        """`name`: of this client, the same for ever, nobody else's. `will`: what the broker
-        publishes when we are lost. `receive`: takes one message at a time; False: it could not be
-        kept, and is wanted again. It must not raise. `on_connected` must not block."""
+        """`name` identifies this client; it must be permanent and unique. `will` is published by
+        the broker if the connection is lost. `receive` takes one message at a time and returns
+        False if it could not be stored and must be sent again; it must not raise. `on_connected`
+        must not block."""
         self._broker = broker
         self._name = name
         self._will = will
@@ -70,17 +72,19 @@ class MqttClient(Opened):
 
     @property
     def problem(self) -> IntegrationError | None:
-        """Why there is no connection; None: there is one, or the first is being made."""
+        """The reason why there is no connection; None if there is one or the first is being
+        opened."""
         return self._problem
 
     async def publish(self, message: Publication) -> None:
-        """The broker has it when this returns. Raises Unavailable and Misconfigured."""
+        """Publish a message and return when the broker has it. Raises Unavailable and
+        Misconfigured."""
         if self._connection is None:
             raise self._problem or Unavailable("There is no connection to the broker yet.")
         await self._connection.publish(message)
 
     async def _stay(self) -> None:
-        """Keep a connection for ever; every failure is noted and followed by a pause."""
+        """Keep a connection forever; every failure is recorded and followed by a pause."""
         pause_s = self._pause_s[0]
         while True:
             try:
@@ -89,7 +93,8 @@ class MqttClient(Opened):
                 stood = self._connection is not None
                 self._connection = None
                 self._note(error)
-                # A broker that speaks 3.1.1 alone says so; by the next time it may be another one.
+                # A broker that supports only 3.1.1 says so; at the next attempt it may be another
+                # one.
                 other = isinstance(error, OtherVersion) and self._version is V5
                 self._version = V311 if other or (stood and self._version is V311) else V5
             if stood:
@@ -99,7 +104,7 @@ class MqttClient(Opened):
             pause_s = min(2 * pause_s, self._pause_s[1])
 
     async def _serve(self) -> None:
-        """One connection, to its end. Raises IntegrationError."""
+        """Run one connection to its end. Raises IntegrationError."""
         opening = open_connection(self._broker, self._name, self._will, self._version)
         async with opening as connection:
             await connection.subscribe(self._subscriptions)
@@ -112,7 +117,7 @@ class MqttClient(Opened):
             await self._read(connection)
 
     async def _read(self, connection: Connection) -> None:
-        """Never returns. Raises IntegrationError."""
+        """Receive messages until the connection ends. Raises IntegrationError."""
         while True:
             message = await connection.next()
             if not await self._receive(message):
@@ -126,7 +131,7 @@ class MqttClient(Opened):
 
 
 async def publish_last(broker: Broker, name: str, messages: Sequence[Publication]) -> None:
-    """The last words of a client that will not come back: the broker forgets its session.
+    """Publish the last messages of a client that will not return; the broker drops its session.
 
     Raises IntegrationError.
     """

@@ -1,7 +1,7 @@
-"""One connection to a broker, from CONNECT to its end, on the event loop.
+"""One connection to a broker on the event loop, from CONNECT to its end.
 
-paho-mqtt speaks the protocol and is driven as its documentation says under "Writing your own
-network loop"; only the opening, which waits for the name server, runs in a thread.
+paho-mqtt implements the protocol and is driven as in its documentation, "Writing your own network
+loop". Only the opening, which waits for the name server, runs in a thread.
 """
 
 import asyncio
@@ -30,21 +30,21 @@ from integrations.tls import tls_context
 _log = logging.getLogger(__name__)
 
 V5, V311 = MQTTProtocolVersion.MQTTv5, MQTTProtocolVersion.MQTTv311
-OPEN_S = 5.0  # for the connection, and once more for the broker's answer
+OPEN_S = 5.0  # for the connection, and again for the broker's answer
 ANSWER_S = 5.0  # to SUBSCRIBE and PUBLISH
-KEEP_ALIVE_S = 8  # a broker that was lost without a word is noticed after twice that
-SESSION_S = 4 * 3600  # that a broker keeps what is sent to us while we are away (MQTT 5)
-MOST_UNTAKEN = 16  # messages that the broker may have under way to us at once (MQTT 5)
-_MOST_WAITING = 64  # of those that nobody has looked at yet
-_HEADER = 1024  # bytes of a message that are not its payload
-_LOOK_S = 1.0  # between two looks at the time, for keep-alive
+KEEP_ALIVE_S = 8  # a broker that was lost silently is noticed after twice that
+SESSION_S = 4 * 3600  # how long a broker keeps messages for us during an outage (MQTT 5)
+MOST_UNTAKEN = 16  # unacknowledged messages that the broker may send at once (MQTT 5)
+_MOST_WAITING = 64  # unread messages
+_HEADER = 1024  # bytes of a message besides its payload
+_LOOK_S = 1.0  # interval of checks for keep-alive
 
 
 class _TlsSocket(ssl.SSLSocket):
-    """Closed where the handshake fails, which paho-mqtt leaves to chance."""
+    """A socket that is closed if the handshake fails, which paho-mqtt does not ensure."""
 
     def do_handshake(self, block: bool = False) -> None:
-        """As the base; raises OSError."""
+        """Do the handshake and close the socket if it fails. Raises OSError."""
         try:
             super().do_handshake(block)
         except BaseException:
@@ -53,7 +53,7 @@ class _TlsSocket(ssl.SSLSocket):
 
 
 class Connection:
-    """It stands. Any task may publish; one asks for what comes in."""
+    """An open connection. Any task may publish; one task calls `next`."""
 
     def __init__(self, client: paho.Client, broker: Broker, version: MQTTProtocolVersion) -> None:
         self._client = client
@@ -62,8 +62,8 @@ class Connection:
         self._loop = asyncio.get_running_loop()
         self._answer: asyncio.Future[None] = self._loop.create_future()  # to CONNECT
         self._gone: asyncio.Future[IntegrationError] = self._loop.create_future()
-        self._waiting: dict[int, asyncio.Future[None]] = {}  # by number: PUBACK, SUBACK
-        # None: the end, as `_gone` tells it.
+        self._waiting: dict[int, asyncio.Future[None]] = {}  # by packet number: PUBACK, SUBACK
+        # None: the end, for which `_gone` has the reason.
         self._arrived: asyncio.Queue[Arrival | None] = asyncio.Queue(_MOST_WAITING)
         client.connect_callback()(self._on_connect)
         client.disconnect_callback()(self._on_disconnect)
@@ -72,16 +72,16 @@ class Connection:
         client.subscribe_callback()(self._on_subscribe)
 
     async def publish(self, message: Publication) -> None:
-        """The broker has it when this returns (QoS 1). Raises Unavailable."""
+        """Publish with QoS 1 and return when the broker has the message. Raises Unavailable."""
         if self._gone.done():
             raise self._gone.result()
-        # JSON from outside may hold half a character, which UTF-8 cannot: nothing breaks by it.
+        # JSON from outside may contain half a surrogate pair, which UTF-8 cannot encode.
         payload = message.payload.encode("utf-8", "replace")
         told = self._client.publish(message.topic, payload, 1, message.retain)
         await self._answered(told.mid)
 
     async def subscribe(self, wanted: Sequence[Subscription]) -> None:
-        """From now on. What the broker has kept for new subscribers does not come (MQTT 5)."""
+        """Subscribe. With MQTT 5, retained messages are not sent. Raises Unavailable."""
         topics: Any = [(one.topic, one.qos) for one in wanted]
         if self._version is V5:
             topics = [
@@ -93,26 +93,27 @@ class Connection:
         await self._answered(number)
 
     async def next(self) -> Arrival:
-        """The next message. Raises Unavailable or Misconfigured at the connection's end."""
+        """Return the next message. Raises Unavailable or Misconfigured when the connection ends."""
         message = await self._arrived.get()
         if message is None:
             raise self._gone.result()
         return message
 
     def taken(self, message: Arrival) -> None:
-        """It need not be sent again (PUBACK)."""
+        """Acknowledge a message (PUBACK), so that it is not sent again."""
         if message.number:
             self._client.ack(message.number, 1)
 
     # --- opening and closing
 
     async def open(self, *, keeps: bool) -> None:
-        """`keeps`: the broker is to keep the session. Raises IntegrationError."""
+        """Open the connection; `keeps` makes the broker keep the session. Raises
+        IntegrationError."""
         opening = self._loop.run_in_executor(None, self._connect, keeps)
         try:
             await asyncio.shield(opening)
         except asyncio.CancelledError:
-            opening.add_done_callback(self._abandon)  # the thread goes on for OPEN_S at most
+            opening.add_done_callback(self._abandon)  # the thread continues for OPEN_S at most
             raise
         except (OSError, ValueError) as error:
             raise faults.network(self._broker, error) from None
@@ -127,26 +128,26 @@ class Connection:
             raise faults.silent(self._broker) from None
 
     async def tend(self) -> None:
-        """Keep it alive, for ever."""
+        """Keep the connection alive, forever."""
         while True:
             await asyncio.sleep(_LOOK_S)
             self._client.loop_misc()
 
     async def close(self) -> None:
-        """Say goodbye, so that the will is not executed."""
+        """Disconnect properly, so that the will is not published."""
         if self._client.socket() is None:
             return
         self._client.disconnect()
         try:
             async with asyncio.timeout(ANSWER_S):
-                await asyncio.shield(self._gone)  # told once the goodbye is written
+                await asyncio.shield(self._gone)  # set once the DISCONNECT is written
         except TimeoutError:
             _log.info("the broker does not take a goodbye")
         finally:
             self._drop()
 
     def _connect(self, keeps: bool) -> None:
-        """In a thread of its own."""
+        """Connect, in a thread."""
         broker = self._broker
         if broker.tls:
             context = tls_context(ca_file=broker.ca_file, setting="mqtt.ca_file")
@@ -176,12 +177,12 @@ class Connection:
             _write(loop, opened, client)
 
     def _abandon(self, opening: asyncio.Future[None]) -> None:
-        """Nobody waits any more for what was being opened."""
+        """Close a connection that was cancelled while it was being opened."""
         if not opening.cancelled() and opening.exception() is None:
             self._drop()
 
     def _drop(self) -> None:
-        """Close the socket, without a word where the other side does not read."""
+        """Close the socket without a DISCONNECT."""
         opened = self._client.socket()
         if opened is not None:
             _forget(self._loop, opened)
@@ -194,7 +195,7 @@ class Connection:
             more = True
             while more and self._client.loop_read() is MQTTErrorCode.MQTT_ERR_SUCCESS:
                 opened = self._client.socket()
-                # TLS may hold more than the socket shows.
+                # TLS may have more data than the socket shows.
                 more = isinstance(opened, ssl.SSLSocket) and opened.pending() > 0
         except (MQTTException, ValueError, LookupError, struct.error) as error:
             _log.debug("odd bytes ended the connection", exc_info=error)
@@ -208,7 +209,7 @@ class Connection:
             return
         if reason.is_failure:
             self._answer.set_exception(faults.refused(self._broker, reason))
-            self._answer.exception()  # looked at, as below
+            self._answer.exception()  # marks it as retrieved, as below
         else:
             self._answer.set_result(None)
 
@@ -218,10 +219,10 @@ class Connection:
         self._end(faults.ended(self._broker, reason))
 
     def _end(self, why: IntegrationError) -> None:
-        """Nothing more will come."""
+        """End the connection for this reason."""
         if not self._answer.done():
             self._answer.set_exception(faults.hung_up(self._broker))
-            self._answer.exception()  # looked at: nobody need be waiting for it
+            self._answer.exception()  # marks it as retrieved, because nobody may be waiting for it
         if not self._gone.done():
             self._gone.set_result(why)
             self._arrived.put_nowait(None)
@@ -236,7 +237,7 @@ class Connection:
             return
         if len(message.payload) > LARGEST:
             _log.warning("a message of %d bytes is left out", len(message.payload))
-            payload = b""  # taken all the same, or it would come again and again
+            payload = b""  # acknowledged anyway, or it would be sent again and again
         else:
             payload = bytes(message.payload)
         left_s = getattr(message.properties, "MessageExpiryInterval", None)
@@ -244,7 +245,7 @@ class Connection:
         arrival = Arrival(topic, payload, number, message.dup, message.retain, left_s)
         if self._arrived.qsize() < _MOST_WAITING - 1:  # the last place is for the end
             self._arrived.put_nowait(arrival)
-        else:  # one that must be acknowledged comes again at the next connection
+        else:  # one that must be acknowledged is sent again at the next connection
             _log.warning("too many messages from the broker at once; one is left out")
 
     def _on_publish(
@@ -287,11 +288,11 @@ async def open_connection(
     *,
     keeps: bool = True,
 ) -> AsyncIterator[Connection]:
-    """Connect and sign in as `name`, under which the broker keeps the session, or with `keeps`
-    false forgets the one that it has.
+    """Connect and sign in as `name`, under which the broker keeps the session.
 
-    Raises OtherVersion where another one may be understood, else Misconfigured, SignInAgain or
-    Unavailable, each a sentence that names the setting.
+    With `keeps` false the broker drops its session. Raises OtherVersion if another version may be
+    supported, else Misconfigured, SignInAgain or Unavailable, each a sentence that names the
+    setting.
     """
     client = paho.Client(
         CallbackAPIVersion.VERSION2,
@@ -318,7 +319,7 @@ async def open_connection(
 
 
 def _write(loop: asyncio.AbstractEventLoop, opened: Any, client: paho.Client) -> None:
-    """Until nothing is left to be written."""
+    """Write until nothing is left."""
     loop.add_writer(opened, client.loop_write)
 
 

@@ -1,4 +1,4 @@
-"""Messages over the wire, the place of the broker, and why it cannot be used."""
+"""MQTT messages, the broker's address, and the reasons why it cannot be used."""
 
 import socket
 import ssl
@@ -9,59 +9,59 @@ from paho.mqtt.reasoncodes import ReasonCode
 
 from integrations.errors import IntegrationError, Misconfigured, SignInAgain, Unavailable, causes
 
-LARGEST = 64 * 1024  # bytes of one message that comes in
+LARGEST = 64 * 1024  # bytes of a received message
 
 
 @dataclass(frozen=True, slots=True)
 class Broker:
-    """Place of the broker, and how one signs in."""
+    """The broker's address and credentials."""
 
     host: str
     port: int = 1883
     username: str = ""
     password: str = field(default="", repr=False)
     tls: bool = False
-    ca_file: str = ""  # PEM; "": the system's authorities
+    ca_file: str = ""  # PEM; "" for the system's authorities
 
 
 @dataclass(frozen=True, slots=True)
 class Publication:
-    """Message that goes out. The will of a connection is one too."""
+    """A message to publish, or the will of a connection."""
 
     topic: str
-    payload: str  # "" with `retain` removes what the broker kept
+    payload: str  # "" with `retain` removes the retained message
     retain: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Subscription:
-    """Topic of what is to come in. By `qos` 1 a broker that keeps the session keeps messages too,
-    while nobody is there to take them."""
+    """A subscription. With `qos` 1, a broker that keeps the session keeps messages during an
+    outage."""
 
-    topic: str  # may hold + and #
+    topic: str  # may contain + and #
     qos: Literal[0, 1]
 
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """Message that came in."""
+    """A received message."""
 
     topic: str
     payload: bytes
-    number: int = 0  # the packet's; the broker uses it again once it is acknowledged. 0: QoS 0
-    again: bool = False  # sent before: nobody can know whether that one was taken
-    retained: bool = False  # an old one that the broker has kept for whoever subscribes
-    left_s: int | None = None  # until it expires; None: not told (it never does, or MQTT 3.1.1)
+    number: int = 0  # packet number, reused by the broker once it is acknowledged; 0 for QoS 0
+    again: bool = False  # sent before; whether that one was processed is unknown
+    retained: bool = False  # a retained message, sent because of the subscription
+    left_s: int | None = None  # seconds until it expires; None if unknown (never, or MQTT 3.1.1)
 
 
-# Why the broker cannot be used: each reason one sentence with the setting to mend.
+# Below: why the broker cannot be used, each reason a sentence with the setting to fix.
 
 
 class OtherVersion(Unavailable):
-    """The broker does not speak this version of MQTT."""
+    """The broker does not support this version of MQTT."""
 
 
-# Names as in MQTT 5, section 2.4; paho gives those of 3.1.1 the same.
+# Names as in MQTT 5, section 2.4; paho uses the same for 3.1.1.
 _CREDENTIALS = frozenset(
     {"Bad user name or password", "Not authorized", "Bad authentication method"}
 )
@@ -71,7 +71,7 @@ _TAKEN_OVER = "Session taken over"
 
 
 def refused(broker: Broker, reason: ReasonCode) -> IntegrationError:
-    """The broker has answered CONNECT, and not with yes."""
+    """Return the error for a refused CONNECT."""
     name = reason.getName()
     if name == _VERSION:
         return OtherVersion(f"The broker at {_place(broker)} does not speak this version of MQTT.")
@@ -86,7 +86,7 @@ def refused(broker: Broker, reason: ReasonCode) -> IntegrationError:
 
 
 def ended(broker: Broker, reason: ReasonCode) -> IntegrationError:
-    """A connection that stood is over."""
+    """Return the error for an open connection that ended."""
     if reason.getName() == _TAKEN_OVER:
         return Misconfigured(
             f"Another program signs in at the broker at {_place(broker)} in this box's name: "
@@ -96,19 +96,19 @@ def ended(broker: Broker, reason: ReasonCode) -> IntegrationError:
 
 
 def silent(broker: Broker) -> Unavailable:
-    """No answer in time."""
+    """Return the error for a missing answer."""
     return Unavailable(f"The broker at {_place(broker)} does not answer.")
 
 
 def hung_up(broker: Broker) -> Unavailable:
-    """It ended the connection in place of an answer, or answered in no form of MQTT."""
+    """Return the error for a closed connection, or an answer that is not MQTT."""
     return Unavailable(
         f"What is at {_place(broker)} hangs up: check mqtt.host, mqtt.port and mqtt.tls."
     )
 
 
 def network(broker: Broker, error: BaseException) -> IntegrationError:
-    """The reason behind an error of the network."""
+    """Return the error for a network error."""
     for cause in causes(error):
         if isinstance(cause, ssl.SSLCertVerificationError):
             return Misconfigured(
