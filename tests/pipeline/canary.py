@@ -1,4 +1,4 @@
-"""Secrets that can be found again, in whatever form they come out."""
+"""Secrets that are recognised in any form in which they may leak."""
 
 import base64
 import html
@@ -10,7 +10,7 @@ from pathlib import Path
 
 _WORDS = "zero one two three four five six seven eight nine".split()
 
-# Signs that look otherwise in an address, in JSON or in a repr; all of them fit into a header.
+# Characters that are encoded in an address, in JSON or in a repr; all are valid in a header.
 SECRETS = {
     "the house's token": "c4nary-House/+=&%7e'x",
     "a wrong token of the house": "c4nary-Stranger/+=&%7e'x",
@@ -25,7 +25,8 @@ SECRETS = {
 
 
 def forms(secret: str) -> frozenset[bytes]:
-    """How a secret may look: as it is, in an address, in JSON, in HTML, in base64, in words."""
+    """Return all forms of a secret: as it is, in an address, in JSON, in HTML, in base64, in
+    words."""
     plain = {secret, secret.removeprefix("Bearer ")}
     texts = set(plain)
     for one in plain:
@@ -42,7 +43,8 @@ def forms(secret: str) -> frozenset[bytes]:
 
 
 def _in_base64(secret: bytes) -> Iterable[bytes]:
-    """Wherever in a longer text it begins: the letters that stand for it alone."""
+    """Yield the base64 letters that depend on the secret alone, for each offset in a longer
+    text."""
     for before in range(3):
         for encode in (base64.b64encode, base64.urlsafe_b64encode):
             whole = encode(b"\0" * before + secret)
@@ -50,7 +52,7 @@ def _in_base64(secret: bytes) -> Iterable[bytes]:
 
 
 def leaks(texts: Iterable[tuple[str, bytes]]) -> list[str]:
-    """Which secret came out where."""
+    """Return which secret leaked in which text."""
     known = {name: forms(secret) for name, secret in SECRETS.items()}
     return [
         f"{name} in {where}: …{_around(text, form)}…"
@@ -67,7 +69,7 @@ def _around(text: bytes, form: bytes) -> str:
 
 
 def files(folder: Path, besides: Iterable[str] = ()) -> list[tuple[str, bytes]]:
-    """Every file of a folder but those that hold secrets by design."""
+    """Return every file of a folder except those that hold secrets by design."""
     return [
         (str(path.relative_to(folder)), path.read_bytes())
         for path in sorted(folder.rglob("*"))
@@ -76,7 +78,7 @@ def files(folder: Path, besides: Iterable[str] = ()) -> list[tuple[str, bytes]]:
 
 
 def toml(value: object) -> str:
-    """A value as TOML; JSON's texts, numbers and lists are TOML too."""
+    """Return a value as TOML; JSON's texts, numbers and lists are TOML too."""
     text = json.dumps(value, ensure_ascii=False)
     assert tomllib.loads(f"v = {text}")["v"] == value
     return text

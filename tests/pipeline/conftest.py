@@ -1,5 +1,3 @@
-"""Fixtures of the pipeline's tests."""
-
 import ctypes
 import gc
 from collections.abc import Iterator
@@ -10,7 +8,7 @@ import pytest
 from assistant.demo.scenes import SpokenCommand, make_clip
 
 PATIENCE_S = 60.0
-# How long the program waits for a recogniser of its own box before it does without its words.
+# The program's longest wait for its own recogniser, before it goes on without the words.
 HEARING = (
     "assistant.brains.offline.listen.HEARING_S",
     "assistant.confirmation.witness.RECOGNISE_S",
@@ -21,23 +19,27 @@ HEARING = (
 
 @pytest.fixture(scope="session")
 def command(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A recording: the wake word and "turn on the office lights" in one breath."""
+    """Return a recording: the wake word and "turn on the office lights" in one breath."""
     folder = tmp_path_factory.mktemp("command")
     return make_clip(SpokenCommand("command", "turn on the office lights", "rms"), folder)
 
 
 @pytest.fixture(autouse=True)
 def a_patient_ear(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is said is heard here, however slow the machine is beside everything else that it does:
-    what becomes of words that come too late has tests of its own, without a recogniser."""
+    """Wait for the recogniser however slow the machine is.
+
+    Words that come too late have tests without a recogniser.
+    """
     for limit in HEARING:
         monkeypatch.setattr(limit, PATIENCE_S)
 
 
 @pytest.fixture(scope="module", autouse=True)
 def memory_given_back() -> Iterator[None]:
-    """Each test loads models of its own, and a small board has to run them all: what is left of a
-    module's goes back to the system, which glibc does not do by itself."""
+    """Return freed memory to the system after each module, which glibc does not do by itself.
+
+    Each test loads its own models, and a small board has to run them all.
+    """
     yield
     gc.collect()
     if trim := getattr(ctypes.CDLL(None), "malloc_trim", None):

@@ -1,6 +1,6 @@
-"""One Hearth that people and two programs talk with, and all that it sends to the simulated Gemini.
+"""One Hearth that people and two programs talk to, and everything that it sends to Gemini.
 
-Every sentence holds a word of its own, so that it is seen in whose requests it turns up.
+Every sentence contains a word that no other has, which shows in whose requests it appears.
 """
 
 import json
@@ -28,7 +28,7 @@ from tests.simulators.records import HeardTurn, OnceRequest
 from tests.simulators.script import Call, Done, Say, Step
 
 ADMIN = "t" * 32
-CALLS = {  # what people and programs ask -> what the model calls for
+CALLS = {  # requests of people and programs -> calls of the model
     "what is remembered": Call("recall", {}),
     "say that again": Call("repeat", {}),
     "what did you do": Call("what_did_you_do", {}),
@@ -37,24 +37,23 @@ CALLS = {  # what people and programs ask -> what the model calls for
 
 
 def answer_to(text: str) -> list[Step]:
-    """The model answers with the last word of the sentence, upside down, so that it is another."""
+    """Answer with the last word of the sentence reversed, so that it differs from the request."""
     called = next((call for asked, call in CALLS.items() if text.endswith(asked)), None)
     said = Say(f"I understand {text.split()[-1][::-1]}.")
     return [*([called] if called else []), said, Done()]
 
 
 def answer_live(turn: HeardTurn) -> Sequence[Step]:
-    """See `answer_to`."""
     return answer_to(turn.text)
 
 
 def answer_once(request: OnceRequest) -> Sequence[Step]:
-    """See `answer_to`; a request after a call goes on with its answer."""
+    """Answer as `answer_to` does; a request after a call goes on with its answer."""
     return answer_to(request.texts[-1]) if request.texts else [Say("All right."), Done()]
 
 
 def gemini(**options: Any) -> GeminiSimulator:
-    """The service, which keeps every message."""
+    """Return the simulated service, which keeps every message."""
     given = {"respond": answer_live, "respond_once": answer_once, "keep_frames": True}
     return GeminiSimulator(**{**given, **options})
 
@@ -67,11 +66,11 @@ class Box:
     port: int
 
     def token(self, name: str, *scopes: Scope) -> str:
-        """A further token, of that name."""
+        """Create a further token of that name."""
         return self._file.make(name, scopes, datetime.now(UTC))
 
     def revoke(self, name: str) -> None:
-        """It lets nobody in any more."""
+        """Revoke the token of that name."""
         self._file.revoke(name)
 
     @property
@@ -79,7 +78,7 @@ class Box:
         return TokenFile(self.on.app.settings.data_folder)
 
     async def http(self, token: str, text: str) -> dict[str, Any]:
-        """One request of a program's, by `POST /v1/ask`; the turn."""
+        """Send a program's request with `POST /v1/ask` and return the turn."""
         async with httpx.AsyncClient(base_url=self._url, timeout=60) as client:
             headers = {"Authorization": f"Bearer {token}"}
             answer = await client.post("/v1/ask", json={"text": text}, headers=headers)
@@ -88,7 +87,7 @@ class Box:
             return turn
 
     async def mcp(self, token: str, text: str) -> str:
-        """One request of a program's, by the tool `ask`; what it is answered."""
+        """Send a program's request with the tool `ask` and return the answer."""
         headers = {"Authorization": f"Bearer {token}"}
         async with httpx2.AsyncClient(headers=headers, timeout=60) as http:
             transport = streamable_http_client(f"{self._url}/mcp", http_client=http)
@@ -97,7 +96,7 @@ class Box:
         return json.dumps(told.structured_content)
 
     async def person(self, text: str) -> str:
-        """Somebody at the keyboard; the answer."""
+        """Type a request as a person and return the answer."""
         return (await self.on.ask(text)).record.answer or ""
 
     @property
@@ -105,13 +104,14 @@ class Box:
         return f"http://127.0.0.1:{self.port}"
 
     def sent(self) -> list[str]:
-        """All that went to the service: one text for each connection, then one for each request."""
+        """Return everything sent to the service: one text per connection, then one per request."""
         service = self.on.service
         live = ["\n".join(one.frames) for one in service.connections]
         return [*live, *(json.dumps(one.raw) for one in service.once_requests)]
 
     def assert_apart(self, *words: Sequence[str]) -> None:
-        """What went to the service holds the words of one owner each, and all of them were sent."""
+        """Check that all words were sent, and that each text contains the words of one owner
+        only."""
         mixed = [
             held
             for sent in self.sent()
@@ -125,7 +125,7 @@ class Box:
 
 @asynccontextmanager
 async def box(folder: Path, service: GeminiSimulator, **sections: Any) -> AsyncIterator[Box]:
-    """It stays and serves while the block runs. `sections`: of the settings."""
+    """Yield a Hearth that serves while the block runs; `sections` override the settings."""
     http = {"port": free_port(), "token": ADMIN, **sections.pop("http", {})}
     sound = SoundState(None, OneOutput(NullPlayer(paced=False)))
     opened = scene(folder, service, resident=True, http=http, **sections)

@@ -1,4 +1,4 @@
-"""Recordings of a request, and of what is then said to the question about it."""
+"""Recordings of a request and of the answers to the question about it."""
 
 import subprocess
 from pathlib import Path
@@ -8,12 +8,12 @@ from audio.frames import SAMPLE_RATE
 from audio.sound_files import read_wav, write_wav
 
 UNLOCK = "unlock the front door"
-# Longer than anybody is waited for; in a file it takes no time.
+# Longer than any wait for a person; in a file it takes no time.
 LONG_S = 25.0
 
 
 def speech(words: str, folder: Path, voice: str = "rms") -> bytes:
-    """A person's words without the wake word, 16 kHz mono int16."""
+    """Return a person's words without the wake word, 16 kHz mono int16."""
     path = folder / f"{voice}-{words.replace(' ', '-')}.wav"
     command = ["flite", "-voice", voice, "-t", words, "-o", str(path)]
     subprocess.run(command, check=True, capture_output=True, timeout=30)
@@ -21,7 +21,7 @@ def speech(words: str, folder: Path, voice: str = "rms") -> bytes:
 
 
 def silence(seconds: float) -> bytes:
-    """Mono int16 at 16 kHz."""
+    """Return silence, mono int16 at 16 kHz."""
     return bytes(round(seconds * SAMPLE_RATE) * 2)
 
 
@@ -32,7 +32,7 @@ def dialogue(
     voice: str = "rms",
     room_s: float = LONG_S,
 ) -> Path:
-    """The request after the wake word, the answers one after the other, and `room_s` of silence."""
+    """Record the request after the wake word, the answers in order, and `room_s` of silence."""
     sound = read_wav(make_clip(SpokenCommand("request", request, voice), folder))
     for answer in answers:
         sound += silence(1.0) + speech(answer, folder, voice) + silence(2.0)

@@ -1,4 +1,4 @@
-"""Speech at known places in a file, and what the simulated Gemini may have heard of it."""
+"""Speech at known places in a file, and the parts of it that the simulated Gemini received."""
 
 import json
 import os
@@ -22,16 +22,16 @@ from tests.simulators.threads import in_thread
 
 LONG = bool(os.environ.get("LONG"))
 TAKES = ("02", "04", "06", "08", "10", "12", "14", "16", "18", "20")
-# The `hearth` program in another process, which has Gemini's package by then: beside others its
-# import alone may take longer than anybody waits for a connection.
+# The `hearth` program in another process, which has imported Gemini's package first: on a busy
+# machine the import alone may take longer than the wait for a connection.
 HEARTH = (
     sys.executable,
     "-c",
     "import sys, google.genai, assistant.cli.main as it; sys.exit(it.main(sys.argv[1:]))",
 )
-HUSH = 3  # amplitude of the room, of 32768
+HUSH = 3  # amplitude of the room noise, of 32768
 
-# What the service makes of "turn on the office lights"; it needs a moment, as a real one does.
+# The service's answer to "turn on the office lights"; it needs a moment, as a real one does.
 OFFICE_ON = {"area": "office", "domain": ["light"]}
 TOKENS = Tokens(
     prompt=1_000,
@@ -42,7 +42,7 @@ TOKENS = Tokens(
 
 
 def office_lights() -> list[Step]:
-    """Heard, done and told."""
+    """Hear the sentence, call the tool and report the result."""
     return [
         Think(0.05),
         Hear("turn on the office lights"),
@@ -53,7 +53,7 @@ def office_lights() -> list[Step]:
 
 
 def room(seconds: float, seed: int = 1) -> bytes:
-    """Nobody speaks: noise too quiet to hear, but no two places of it are alike."""
+    """Return inaudible noise without any repetition, as of an empty room."""
     noise = random.Random(seed)
     count = round(seconds * SAMPLE_RATE)
     return b"".join(
@@ -63,7 +63,7 @@ def room(seconds: float, seed: int = 1) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Clip:
-    """A sound file, and where in it which piece lies: samples, the end excluded."""
+    """A sound file, and the samples (end excluded) at which each piece is."""
 
     path: Path
     pcm: bytes  # mono int16 at 16 kHz, as the pipeline reads it
@@ -87,9 +87,9 @@ def clip_of(path: Path, *pieces: bytes | Path | float) -> Clip:
 def assert_bit_for_bit(
     turn: HeardTurn, told: Mapping[str, Any], recording: bytes, command: tuple[int, int]
 ) -> Heard:
-    """The service has the whole command, from the mark to the end of the turn, and no more.
+    """Check that the service got the command from the mark to the end of the turn, and no more.
 
-    `told`: the turn as `--json` tells it.
+    `told` is the turn as `--json` prints it.
     """
     mark = round(told["wake"]["at_ms"] - LEAD_MS) * SAMPLES_PER_MS
     # The turn's end is decided within a frame, and frames are kept whole.
@@ -101,7 +101,7 @@ def assert_bit_for_bit(
 
 
 def surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The environment of a Hearth that may use Gemini, but has no key yet."""
+    """Set the environment of a Hearth that may use Gemini but has no key yet."""
     (tmp_path / "hearth.toml").write_text("")
     for name in ("GEMINI_API_KEY", "GOOGLE_API_KEY"):
         monkeypatch.delenv(name, raising=False)
@@ -121,7 +121,7 @@ def surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def serving(
     simulator: GeminiSimulator, monkeypatch: pytest.MonkeyPatch, key: str | None = None
 ) -> Iterator[GeminiSimulator]:
-    """The service in a thread, and the settings in the environment that lead to it."""
+    """Run the service in a thread, and set the environment variables that lead to it."""
     with in_thread(simulator) as service:
         monkeypatch.setenv("HEARTH_GEMINI__API_KEY", service.key if key is None else key)
         monkeypatch.setenv("HEARTH_GEMINI__BASE_URL", service.url)
@@ -130,12 +130,12 @@ def serving(
 
 
 def one_value(text: str) -> dict[str, Any]:
-    """What `--json` printed: exactly one value."""
+    """Return the output of `--json`, which has to be exactly one value."""
     value: dict[str, Any] = json.loads(text)
     return value
 
 
 def is_sound(pcm: bytes) -> bool:
-    """Something is to be heard in mono int16."""
+    """Return True if mono int16 samples are audible."""
     samples = memoryview(pcm).cast("h")
     return bool(samples) and max(map(abs, samples)) > 1_000

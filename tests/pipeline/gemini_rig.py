@@ -1,4 +1,4 @@
-"""A whole Hearth before the simulated Gemini, and what must hold of it whatever happens."""
+"""A whole Hearth with the simulated Gemini, and the invariants that hold whatever happens."""
 
 import asyncio
 import json
@@ -41,26 +41,23 @@ _TURN_S = 60.0  # in which any turn here is over, on a busy machine, too
 
 
 class LeapingClock(SystemClock):
-    """The machine's time, and more of it where a test lets it leap."""
+    """The machine's time, plus the leaps that a test makes."""
 
     def __init__(self) -> None:
         self._ahead_s = 0.0
         self._leapt = asyncio.Event()
 
     def monotonic(self) -> float:
-        """The machine's, plus the leaps."""
         return super().monotonic() + self._ahead_s
 
     def since_boot(self) -> float:
-        """The machine's, plus the leaps."""
         return super().since_boot() + self._ahead_s
 
     def now(self) -> datetime:
-        """The machine's, plus the leaps."""
         return super().now() + timedelta(seconds=self._ahead_s)
 
     async def sleep(self, seconds: float) -> None:
-        """A leap over the end ends it."""
+        """Sleep; a leap past the end ends the sleep."""
         end = self.monotonic() + seconds
         while (left := end - self.monotonic()) > 0:
             leapt = self._leapt
@@ -71,14 +68,14 @@ class LeapingClock(SystemClock):
                 return
 
     def leap(self, seconds: float) -> None:
-        """So much time passes at once."""
+        """Advance the time by `seconds` at once."""
         self._ahead_s += seconds
         self._leapt.set()
         self._leapt = asyncio.Event()
 
     @asynccontextmanager
     async def hurrying(self) -> AsyncIterator[None]:
-        """While the block runs some hundred seconds pass in one."""
+        """Let some hundred seconds pass per second while the block runs."""
         async with asyncio.TaskGroup() as group:
             hurry = group.create_task(self._hurry())
             try:
@@ -93,7 +90,7 @@ class LeapingClock(SystemClock):
 
 
 class Room:
-    """A microphone into which the test speaks when it likes, as fast as it is heard."""
+    """A microphone into which the test speaks at any time, read as fast as possible."""
 
     pulled = False
 
@@ -101,15 +98,15 @@ class Room:
         self._said: asyncio.Queue[bytes | None] = asyncio.Queue()
 
     def play(self, path: Path) -> None:
-        """Somebody speaks this recording."""
+        """Speak a recording."""
         self._said.put_nowait(read_wav(path))
 
     def leave(self) -> None:
-        """Nobody speaks any more: the source ends."""
+        """End the source: nobody speaks any more."""
         self._said.put_nowait(None)
 
     async def frames(self) -> AsyncGenerator[Frame, None]:
-        """What is spoken, as it comes."""
+        """Yield what is spoken, as it comes."""
         framer = Framer()
         while (pcm := await self._said.get()) is not None:
             for frame in framer.push(pcm):
@@ -117,21 +114,20 @@ class Room:
 
 
 class Speaker(NullPlayer):
-    """Takes the time that a real one takes, and tells when it is first heard."""
+    """A loudspeaker that plays in real time and reports its first sound."""
 
     def __init__(self) -> None:
         super().__init__(paced=True)
         self.heard = asyncio.Event()
 
     async def play(self, pcm: bytes, rate: int) -> None:
-        """See Player."""
         await super().play(pcm, rate)
         self.heard.set()
 
 
 @dataclass(frozen=True, slots=True)
 class Hold:
-    """Calls that stand still at the house's door."""
+    """Calls that are held before they reach the house."""
 
     reached: asyncio.Event = field(default_factory=asyncio.Event)  # the first is there
     go_on: asyncio.Event = field(default_factory=asyncio.Event)  # set it to let them in
@@ -154,23 +150,23 @@ class Scene:
     _news: asyncio.Event = field(default_factory=asyncio.Event)  # a turn is over
 
     def keep(self, turn: FinishedTurn) -> None:
-        """A turn is over."""
+        """Add a finished turn."""
         self.finished.append(turn)
         self._news.set()
 
     @property
     def turns(self) -> list[FinishedTurn]:
-        """Those that somebody asked for."""
+        """Return the turns that somebody asked for."""
         return [one for one in self.finished if one.record.source != "announcement"]
 
     @property
     def announced(self) -> list[TurnRecord]:
-        """What was said unasked."""
+        """Return the announcements."""
         return [one.record for one in self.finished if one.record.source == "announcement"]
 
     @property
     def house_calls(self) -> list[tuple[str, dict[str, Any]]]:
-        """What the house was asked to change."""
+        """Return the changes that the house was asked for."""
         demo, menu = self.app.home.demo, self.app.home.tools.current_menu
         return [
             (name, arguments)
@@ -179,13 +175,13 @@ class Scene:
         ]
 
     async def ask(self, text: str) -> FinishedTurn:
-        """One typed turn to its end."""
+        """Run one typed turn to its end."""
         async with asyncio.timeout(_TURN_S):
             await self.app.runner.ask(text)
         return self.turns[-1]
 
     async def hear(self, clip: Path) -> FinishedTurn:
-        """One spoken turn to its end."""
+        """Run one spoken turn to its end."""
         before = len(self.turns)
         self.spoken += 1
         async with asyncio.timeout(_TURN_S):
@@ -194,11 +190,11 @@ class Scene:
         return self.turns[-1]
 
     async def until(self, holds: Callable[[], bool]) -> None:
-        """Wait for something to have happened at the service."""
+        """Wait until `holds` is true, checked at each message of the service."""
         await asyncio.to_thread(self.service.wait_until, holds)
 
     async def come_to(self, holds: Callable[[], bool]) -> None:
-        """Wait for something to hold of the turns so far."""
+        """Wait until `holds` is true, checked at each finished turn."""
         async with asyncio.timeout(_TURN_S):
             while not holds():
                 self._news.clear()
@@ -213,8 +209,7 @@ class Scene:
 
     @asynccontextmanager
     async def holding_the_house(self, only: str = "") -> AsyncIterator[Hold]:
-        """Every call on the house, or on tools of such a name, stands still until the test lets it
-        go on."""
+        """Hold every call to the house, or to tools of that name, until the test releases it."""
         hub, hold, call = self.app.home.hub, Hold(), self.app.home.hub.call
 
         async def held(server: str, name: str, *given: Any, **named: Any) -> McpResult:
@@ -241,10 +236,10 @@ async def scene(
     prompter: Prompter | None = None,
     **sections: dict[str, Any],
 ) -> AsyncIterator[Scene]:
-    """Everything is open while the block runs; then what must always hold is checked.
+    """Keep everything open while the block runs, then check the invariants.
 
-    `hears`: turns are spoken. `resident`: as in a process that stays. `prompter`: who is asked at
-    the keyboard. `sections`: of the settings.
+    `hears`: turns are spoken. `resident`: as in a process that stays. `prompter`: the person at the
+    keyboard. `sections`: overrides of the settings.
     """
     before, clock = asyncio.all_tasks(), LeapingClock()
     player = player or NullPlayer(paced=False)
@@ -267,7 +262,7 @@ async def scene(
 
 @contextmanager
 def _noting(on: Scene) -> Iterator[None]:
-    """Keep what may have reached the house: a real one does not tell."""
+    """Record the calls that may have reached the house, which a real house does not report."""
     call = on.app.home.hub.call
 
     async def noted(server: str, name: str, arguments: dict[str, Any], *rest: Any) -> McpResult:
@@ -285,7 +280,7 @@ def _noting(on: Scene) -> Iterator[None]:
 
 
 def gemini_settings(service: GeminiSimulator, folder: Path, **sections: dict[str, Any]) -> Settings:
-    """The embedded house, and the whole ladder with the simulated service at its top."""
+    """Return settings with the embedded house and all brains, first the simulated service."""
     gemini = {"api_key": service.key, "base_url": service.url, "ca_file": str(service.ca_file)}
     given: dict[str, dict[str, Any]] = {
         "assistant": {"data": str(folder / "data")},
@@ -300,7 +295,7 @@ def gemini_settings(service: GeminiSimulator, folder: Path, **sections: dict[str
 
 
 async def assert_sound(on: Scene, settings: Settings) -> None:
-    """What must hold of every turn, whatever has happened. The app is closed by now."""
+    """Check the invariants of every turn; the app is closed by now."""
     did = Counter((name, json.dumps(given, sort_keys=True)) for name, given in on.house_calls)
     twice = [what for what, times in did.items() if times > 1]
     assert on.repeats or not twice, f"done twice: {did}"
@@ -317,7 +312,7 @@ async def assert_sound(on: Scene, settings: Settings) -> None:
 
 
 def assert_somebody_was_told(record: TurnRecord) -> None:
-    """The person was left with a sentence: or with a tone, or has gone on to another sentence."""
+    """Check that the person got a sentence or a tone, or has gone on to another sentence."""
     kind = record.error.kind if record.error else None
     if kind == "interrupted":
         return
@@ -327,34 +322,35 @@ def assert_somebody_was_told(record: TurnRecord) -> None:
     if record.sound == "done":
         assert kind is None
         return
-    if record.source == "text" and record.caller:  # a program's: it is told, and nothing sounds
+    # A program's: it gets the error, and nothing sounds.
+    if record.source == "text" and record.caller:
         assert record.answer or kind
         return
     assert record.clauses, f"nothing was said in the turn {record}"
 
 
 def assert_every_call_is_settled(on: Scene) -> None:
-    """Every call of the model was answered or taken back, or went under with its connection."""
+    """Check that each call was answered, cancelled, or lost together with its connection."""
     calls = [call for turn in on.service.turns for call in turn.calls]
     assert sum(call.status == "open" for call in calls) == on.lost_calls, calls
 
 
 def settled(turn: HeardTurn) -> list[str]:
-    """What became of a turn's calls."""
+    """Return the results of a turn's calls at the service."""
     return [call.status for call in turn.calls]
 
 
 def outcomes(turn: FinishedTurn) -> list[Status]:
-    """What became of a turn's calls in the house."""
+    """Return the results of a turn's calls in the house."""
     return [outcome.status for outcome in turn.outcomes]
 
 
 def said(turn: FinishedTurn) -> str:
-    """All clauses that were spoken."""
+    """Return all clauses that were spoken."""
     return " ".join(turn.record.clauses)
 
 
 def ended(turn: FinishedTurn) -> tuple[str | None, str | None]:
-    """Which brain served a turn, and the kind of its error."""
+    """Return the brain that served a turn, and the kind of its error."""
     error = turn.record.error
     return turn.record.brain, error.kind if error else None

@@ -1,4 +1,4 @@
-"""A real broker, mosquitto, as a process on loopback that is killed and started as a test likes."""
+"""A real mosquitto broker as a process on loopback, which a test can kill and restart."""
 
 import asyncio
 import shutil
@@ -15,11 +15,11 @@ MOSQUITTO = shutil.which("mosquitto") or shutil.which("mosquitto", path="/usr/sb
 needs_mosquitto = pytest.mark.skipif(
     MOSQUITTO is None, reason="needs mosquitto (apt install mosquitto)"
 )
-BACK_S = 10.0  # until all is as it was, at most
+BACK_S = 10.0  # longest time until everything is as before
 
 
 class Mosquitto:
-    """One that keeps its sessions for as long as it lives: a kill loses all that it has kept."""
+    """A broker that keeps its sessions in memory only: a kill loses them."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -41,7 +41,7 @@ class Mosquitto:
         await until(self._answers)
 
     async def kill(self) -> None:
-        """As a power cut does."""
+        """Kill the process, as a power cut does."""
         assert self._process is not None
         if self._process.returncode is None:
             self._process.kill()
@@ -59,7 +59,7 @@ class Mosquitto:
 
 @asynccontextmanager
 async def mosquitto(folder: Path) -> AsyncIterator[Mosquitto]:
-    """One that runs, with its files in a folder of its own in this one."""
+    """Yield a running broker with its files in a subfolder of `folder`."""
     place = folder / "broker"
     place.mkdir()
     broker = Mosquitto(place)
@@ -71,7 +71,7 @@ async def mosquitto(folder: Path) -> AsyncIterator[Mosquitto]:
 
 
 async def until(true: Callable[[], bool | Awaitable[bool]], within_s: float = BACK_S) -> None:
-    """Wait for something that others bring about."""
+    """Wait until `true` returns True."""
     async with asyncio.timeout(within_s):
         while True:
             found = true()

@@ -1,4 +1,4 @@
-"""Sound files made of pieces, and the whole pipeline on the embedded house to put them through."""
+"""Sound files made of pieces, and the whole pipeline on the embedded house."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -15,7 +15,7 @@ from integrations.home_assistant.services import is_snapshot
 
 
 def silence(seconds: float) -> bytes:
-    """Mono int16 at 16 kHz."""
+    """Return silence, mono int16 at 16 kHz."""
     return bytes(round(seconds * SAMPLE_RATE) * 2)
 
 
@@ -27,13 +27,14 @@ def splice(path: Path, *pieces: Path | float) -> Path:
 
 
 def offline_settings(folder: Path, **sections: dict[str, Any]) -> Settings:
-    """The embedded house and the brain on the device, with a data folder of its own."""
+    """Return settings with the embedded house, the brain on the device and a separate data
+    folder."""
     given: dict[str, dict[str, Any]] = {
         "assistant": {"data": str(folder / "data")},
         "home_assistant": {"url": "demo"},
         "brain": {"order": ["offline"]},
         "voice": {"engine": "espeak"},
-        "limits": {"comfort_per_minute": 10_000},  # nobody here waits between two sentences
+        "limits": {"comfort_per_minute": 10_000},  # no real wait between two sentences
     }
     return Settings.model_validate({**given, **sections})
 
@@ -42,20 +43,20 @@ def offline_settings(folder: Path, **sections: dict[str, Any]) -> Settings:
 async def pipeline(
     settings: Settings, player: Outputs | Player | None = None
 ) -> AsyncIterator[App]:
-    """A whole Hearth without devices."""
+    """Yield a whole Hearth without devices."""
     async with open_app(settings, player or NullPlayer(paced=False), hears=True) as app:
         yield app
 
 
 async def hear(app: App, path: Path) -> FinishedTurn | None:
-    """One file as the microphone, as fast as it goes; None where no turn was opened."""
+    """Use a file as the microphone, as fast as possible; return None if no turn was opened."""
     before = app.log.count
     await app.runner.listen(WavSource(path, realtime=False), turns=1)
     return app.log.turns[-1] if app.log.count > before else None
 
 
 def states(app: App) -> dict[str, str]:
-    """What the embedded house shows."""
+    """Return the states of the embedded house."""
     assert app.home.demo is not None
     shown = app.home.demo.states
     return {key: state for key, state in shown.items() if not is_snapshot(key)}

@@ -1,4 +1,4 @@
-"""`hearth` with the clock on the wall set ahead by so many seconds, as after a time without power.
+"""Run `hearth` with the wall clock set ahead by some seconds, as after a time without power.
 
 python -m tests.pipeline.run_ahead SECONDS COMMAND ...
 """

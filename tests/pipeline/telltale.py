@@ -1,6 +1,6 @@
-"""A server over stdio that tells everything it knows, wherever it can. Only Python is needed.
+"""A stdio server that discloses everything it knows in every possible way. Only Python is needed.
 
-Its first argument is a file into which it writes the whole environment that it was given.
+Its first argument is a file into which it writes its whole environment.
 """
 
 import json
@@ -24,7 +24,7 @@ def say(number: Any, text: str, *, failed: bool) -> None:
 
 
 def called(number: Any, tool: str, known: str) -> None:
-    """Answer tools/call with all that is known, each tool in another way."""
+    """Answer tools/call with everything that is known, each tool in a different way."""
     print(f"{tool}: {known}", file=sys.stderr, flush=True)
     if tool == "spill":
         say(number, f"RuntimeError: environment was {known}", failed=True)

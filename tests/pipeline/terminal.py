@@ -1,4 +1,4 @@
-"""`hearth` as a person has it at a terminal: what is shown and what is typed."""
+"""`hearth` at a terminal: what is shown and what is typed."""
 
 import os
 import pty
@@ -24,7 +24,7 @@ class Terminal:
     shown: str = ""
 
     def wait_for(self, text: str) -> None:
-        """Return once the terminal has shown this. Raises AssertionError."""
+        """Return once the terminal has shown `text`. Raises AssertionError."""
         ends_s = time.monotonic() + _WITHIN_S
         while text not in self.shown:
             left_s = ends_s - time.monotonic()
@@ -32,18 +32,18 @@ class Terminal:
             assert self._read(left_s), f"it ended without {text!r}: {self.shown!r}"
 
     def shows_before_the_end(self, text: str) -> bool:
-        """Whether the terminal shows this at all."""
+        """Return whether the terminal shows `text` at all."""
         while text not in self.shown:
             if not self._read(_WITHIN_S):
                 return False
         return True
 
     def type(self, keys: str) -> None:
-        """As if by hand: "\\n" is the return key, "\\x04" Ctrl-D, "\\x03" Ctrl-C."""
+        r"""Type as if by hand: "\n" is the return key, "\x04" Ctrl-D, "\x03" Ctrl-C."""
         os.write(self._master, keys.encode())
 
     def end(self) -> tuple[int, str]:
-        """The exit code and standard output, once it has ended."""
+        """Return the exit code and standard output, once the program has ended."""
         assert self.process.stdout is not None
         out = self.process.stdout.read().decode()
         code = self.process.wait(_WITHIN_S)
@@ -52,7 +52,7 @@ class Terminal:
         return code, out
 
     def _read(self, within_s: float) -> bool:
-        """Take what is shown; False: nothing more, or nothing in time."""
+        """Read what is shown; return False if there is nothing more, or nothing in time."""
         if not select.select([self._master], [], [], within_s)[0]:
             return False
         try:

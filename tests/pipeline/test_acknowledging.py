@@ -1,4 +1,4 @@
-"""A done command is a tone in its own room, and words everywhere else: sound file in, sound out."""
+"""Tests that a done command is a tone in its room, and words elsewhere: sound in, sound out."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -32,7 +32,7 @@ def length_ms(name: str) -> float:
 
 
 def here(folder: Path, area: str, acknowledge: str, **more: Any) -> dict[str, Any]:
-    """Sections of the settings: where this box stands, and how it acknowledges."""
+    """Return sections of the settings: the box's room, and how it acknowledges."""
     return {
         "assistant": {"data": str(folder / "data"), "area": area},
         "voice": {"engine": "espeak", "acknowledge": acknowledge},
@@ -41,7 +41,7 @@ def here(folder: Path, area: str, acknowledge: str, **more: Any) -> dict[str, An
 
 
 def assert_toned(turn: FinishedTurn, player: NullPlayer) -> None:
-    """One tone and not a word; what the brain answered is still known."""
+    """Check for one tone and no words; what the brain answered is still known."""
     assert (turn.record.clauses, turn.record.audio_ms) == ((), 0.0)
     assert turn.record.sound == "done"
     assert turn.record.answer
@@ -51,7 +51,7 @@ def assert_toned(turn: FinishedTurn, player: NullPlayer) -> None:
 
 
 def assert_told(turn: FinishedTurn, player: NullPlayer) -> None:
-    """Words and no tone."""
+    """Check for words and no tone."""
     assert turn.record.clauses
     assert turn.record.sound is None
     assert player.played_ms == pytest.approx(turn.record.audio_ms, abs=1)
@@ -122,7 +122,7 @@ async def test_what_is_not_understood_is_told_in_words(tmp_path: Path, command: 
 
 
 def _does_nothing(app: App) -> Any:
-    """The house says yes to every call and does the opposite."""
+    """Let the house confirm every call and do the opposite."""
     call = app.home.hub.call
 
     async def other(server: str, name: str, arguments: dict[str, Any], *rest: Any) -> McpResult:
@@ -225,7 +225,8 @@ async def test_a_typed_command_is_answered_as_ever(tmp_path: Path) -> None:
 async def test_a_step_down_to_this_device_is_told_with_a_tone(
     command: Path, tmp_path: Path
 ) -> None:
-    """The tone, then why, then what was done: in words, since there is something to tell."""
+    """The tone, then the reason, then what was done, in words, because there is something to
+    report."""
     player = NullPlayer(paced=False)
     sections = here(tmp_path, "Office", "auto", brain={"order": [LIVE, OFFLINE]})
     service = GeminiSimulator(opening=Opening(http_status=503))

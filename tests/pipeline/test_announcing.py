@@ -1,4 +1,4 @@
-"""What a program has Hearth say, from its request to the sound: a tone, then the words."""
+"""Tests of a program's announcement, from its request to the sound: a tone, then the words."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -48,7 +48,7 @@ class Asked:
 
 @asynccontextmanager
 async def asked(settings: Settings, file: Path) -> AsyncIterator[Asked]:
-    """The app with the loudspeaker's sound in a file, whole once this is left."""
+    """Yield the app; the loudspeaker's sound is complete in `file` once the block is left."""
     player = WavPlayer(file, paced=False)
     try:
         async with (
@@ -67,12 +67,12 @@ async def asked(settings: Settings, file: Path) -> AsyncIterator[Asked]:
 
 
 def served_settings(folder: Path, **sections: dict[str, Any]) -> Settings:
-    """Settings of a process that programs reach."""
+    """Return settings of a process that programs reach."""
     return offline_settings(folder, http={"port": free_port(), "token": TOKEN}, **sections)
 
 
 def sound(file: Path) -> tuple[np.ndarray, int]:
-    """Samples as float, and their rate in Hz."""
+    """Return the samples as float, and their rate in Hz."""
     data = file.read_bytes()
     rate = int.from_bytes(data[24:28], "little")
     return np.frombuffer(data[44:], "<i2").astype(float), rate
@@ -159,7 +159,7 @@ async def test_the_important_is_said_first_and_the_rest_after_a_restart(tmp_path
 
 
 async def test_a_process_that_stays_announces_by_itself(tmp_path: Path) -> None:
-    """Its own queue, and what it has to tell of a voice that is not there."""
+    """Its queue works, and it announces that a voice is missing."""
     settings = offline_settings(tmp_path, voice={"engine": "piper"})
     player = WavPlayer(tmp_path / "said.wav", paced=False)
     try:

@@ -1,4 +1,4 @@
-"""A sound file that a program has Hearth play, from its name to the loudspeaker."""
+"""Tests of a sound file that a program has Hearth play, from its name to the loudspeaker."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -47,7 +47,7 @@ class Program:
         return (await self._app.home.store.turns(1))[0]
 
     async def spoke(self) -> int:
-        """How many announcements are in the journal."""
+        """Return the number of announcements in the journal."""
         return len(await self._app.home.store.turns(9))
 
     async def stop_once_it_sounds(self) -> None:
@@ -65,7 +65,7 @@ class Program:
 
 @asynccontextmanager
 async def program(settings: Settings, file: Path, *, paced: bool = False) -> AsyncIterator[Program]:
-    """The app with the loudspeaker's sound in a file, whole once this is left."""
+    """Yield the app; the loudspeaker's sound is complete in `file` once the block is left."""
     player = WavPlayer(file, paced=paced)
     try:
         async with open_app(settings, player, hears=False) as app:

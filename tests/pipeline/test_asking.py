@@ -1,4 +1,4 @@
-"""A program asks the room, with real sound: the question, the tone, and what somebody says."""
+"""Tests of a program's question with real sound: the question, the tone, and the answer."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -32,7 +32,7 @@ BLINDS = "Shall I close the blinds?"
 
 
 class RoomSound:
-    """A microphone that waits with the rest of its sound until the question is under way."""
+    """A microphone that holds back the rest of its sound until the question is under way."""
 
     pulled = True
 
@@ -50,7 +50,7 @@ class RoomSound:
 
 
 async def ask(app: App, sound: bytes, **wanted: Any) -> QuestionAnswer:
-    """Have a program ask, with that sound in the room afterwards."""
+    """Let a program ask, with that sound in the room afterwards."""
     house = QuestionHouse(app.home.catalogue, lambda text: "en", ("okay nabu",))
     bus, clock = EventBus(), SystemClock()
     room = RoomSound(app, sound)
@@ -66,13 +66,13 @@ async def ask(app: App, sound: bytes, **wanted: Any) -> QuestionAnswer:
 
 
 def said(folder: Path, words: str) -> bytes:
-    """Somebody says this a second after the tone."""
+    """Return these words, beginning a second after the tone."""
     return silence(1.0) + speech(words, folder) + silence(2.0)
 
 
 async def test_what_people_say_to_a_question(tmp_path: Path) -> None:
-    """An answer, then a command, since the recogniser is loaded once. What is neither is in
-    tests/unit/assistant/conversation/program_questions."""
+    """An answer, then a command, because the recogniser is loaded once. Other sentences are tested
+    in tests/unit/assistant/conversation/program_questions."""
     async with pipeline(offline_settings(tmp_path)) as app:
         yes = await ask(app, said(tmp_path, "yes") + silence(5.0))
         [answered] = await app.home.store.turns(5)
@@ -95,7 +95,7 @@ async def test_what_people_say_to_a_question(tmp_path: Path) -> None:
 async def test_in_silence_there_is_no_answer_but_there_was_a_tone(
     tmp_path: Path, volume: float | None
 ) -> None:
-    """However silent everything is set, it has sounded before the microphone opened."""
+    """At every volume it has sounded before the microphone opened."""
     settings = offline_settings(
         tmp_path,
         voice={"engine": "espeak", "volume": 1.0 if volume is None else volume},

@@ -1,4 +1,4 @@
-"""Talking over Hearth: real voice activity and wake word, one clock for microphone and speaker."""
+"""Tests of barge-in with real voice activity and wake word, and one clock for both devices."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable
@@ -26,7 +26,7 @@ VOICES = ("rms", "slt")
 
 
 class Speaker(OneOutput):
-    """Takes as long as a loudspeaker, and remembers when it was lowered and when cut."""
+    """Plays in the time of a loudspeaker, and records when it was lowered and when cut."""
 
     def __init__(self, clock: VirtualClock) -> None:
         super().__init__(NullPlayer(paced=True, clock=clock))
@@ -38,7 +38,7 @@ class Speaker(OneOutput):
 
 
 class Room:
-    """A microphone beside the speaker, perfectly rid of its echo: 20 ms pass with each frame."""
+    """A microphone beside the speaker, with its echo fully removed: 20 ms pass with each frame."""
 
     pulled = False
 
@@ -92,7 +92,7 @@ class Room:
 
 
 def clip(words: str, voice: str, folder: Path) -> bytes:
-    """The words without the wake word, from their first loud sample on."""
+    """Return the words without the wake word, from their first loud sample on."""
     whole = read_wav(make_clip(SpokenCommand("whole", words, voice), folder))
     return whole[2 * first_loud(whole) :]
 
@@ -103,13 +103,13 @@ def first_loud(pcm: bytes) -> int:
 
 @pytest.fixture
 def unwoken(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Clips are made without the wake word."""
+    """Make clips without the wake word."""
     monkeypatch.setattr("assistant.demo.scenes.WAKE_PHRASE", "")
 
 
 @dataclass(frozen=True)
 class Evening:
-    """What became of an announcement that somebody spoke over."""
+    """The results of an announcement that somebody spoke over."""
 
     room: Room
     speaker: Speaker

@@ -1,9 +1,9 @@
-"""A whole day with a secret in every place that has one: none of them is ever to be seen.
+"""Tests that no secret is ever disclosed during a whole day with secrets in every place.
 
-Turns that work, fail and time out; servers that tell their environment and their headers in every
-answer and error; wrong tokens. Then everything that came out is searched: standard output and
-error of each command with --debug, the journal's bytes, every file of the data folder, and all that
-Gemini was sent. Only the settings hold secrets, and only whom a secret is for gets it.
+Turns succeed, fail and time out; servers disclose their environment and headers in every answer and
+error; tokens are wrong. Then all output is searched: standard output and error of each command with
+--debug, the journal's bytes, every file of the data folder, and everything that Gemini was sent.
+Only the settings hold secrets, and only the intended recipient of a secret gets it.
 """
 
 import asyncio
@@ -42,7 +42,7 @@ _DOOR = {"name": "Front door"}
 
 
 class Noting(GeminiSimulator):
-    """The simulated service, which notes each request's line and headers too."""
+    """The simulated service, which also records each request's line and headers."""
 
     def __init__(self) -> None:
         self.requests: list[tuple[str, dict[str, str]]] = []
@@ -73,7 +73,7 @@ class Noting(GeminiSimulator):
         return _deeds(" ".join(request.texts), request.functions)
 
     def sent(self) -> list[tuple[str, bytes]]:
-        """All that the service got, but for the header that holds its own key."""
+        """Return everything that the service got, except the header with its key."""
         got: list[tuple[str, object]] = [
             (f"Gemini's request {line}", {**headers, "x-goog-api-key": ""})
             for line, headers in self.requests
@@ -88,7 +88,8 @@ class Noting(GeminiSimulator):
 
 
 def _deeds(text: str, offered: Sequence[str]) -> list[Step]:
-    """What the model does on a sentence: one call of the tool that it names, and some words."""
+    """Return the model's steps for a sentence: one call of the tool that it names, and some
+    words."""
     for words, tool, arguments in (
         ("turn on the office light", "HassTurnOn", _LAMP),
         ("unlock the front door", "HassTurnOff", _DOOR),
@@ -105,7 +106,7 @@ def _deeds(text: str, offered: Sequence[str]) -> list[Step]:
 
 
 class FarServer:
-    """A tool server on the network that tells each request's headers in its error."""
+    """A tool server on the network that discloses each request's headers in its error."""
 
     def __init__(self) -> None:
         self.heard: list[dict[str, str]] = []
@@ -126,7 +127,7 @@ class FarServer:
 
 @contextlib.contextmanager
 def _around(far: FarServer) -> Iterator[tuple[str, str]]:
-    """The house and the far server in a thread of their own: their addresses."""
+    """Run the house and the far server in a thread and yield their addresses."""
     begun, stop, addresses = threading.Event(), asyncio.Event(), list[str]()
     loop = asyncio.new_event_loop()
 
@@ -151,7 +152,7 @@ def _around(far: FarServer) -> Iterator[tuple[str, str]]:
 
 
 def _settings(folder: Path, notes: Path, gemini: GeminiSimulator, house: str, far: str) -> str:
-    """Every secret that there is a place for."""
+    """Return settings with a secret in every possible place."""
     return f"""
 [home_assistant]
 url = {toml(house)}
@@ -193,7 +194,7 @@ Run = Callable[..., None]
 
 
 def _a_day(run: Run) -> None:
-    """From the morning on. Turns in which the PIN is typed or spoken belong here too."""
+    """Play a day from the morning on. Turns in which the PIN is typed or spoken belong here too."""
     run("doctor")
     run("doctor", "--json")
     run("tools")
@@ -259,7 +260,8 @@ def _assert_it_was_a_day(
     out: Sequence[tuple[str, bytes]],
     sent: Sequence[tuple[str, bytes]],
 ) -> None:
-    """Things were done, refused, failed and timed out; else nothing was proven."""
+    """Check that calls succeeded, were refused, failed and timed out; otherwise nothing is
+    proven."""
     turns = [json.loads(text) for _, text in out if text.startswith(b'{"turn_id"')]
     calls = {call["name"]: call["status"] for turn in turns for call in turn.get("tool_calls", ())}
     assert calls == {
@@ -278,7 +280,7 @@ def _assert_it_was_a_day(
 
 
 def _assert_each_got_its_own(notes: Path, far: FarServer, gemini: Noting) -> None:
-    """A secret is given to whom it is for, and to nobody else."""
+    """Check that each secret was given to its recipient, and to nobody else."""
     environments = notes.read_bytes()
     assert {name.partition(" in ")[0] for name in leaks([("it", environments)])} == {
         "a server's environment"

@@ -1,4 +1,4 @@
-"""The commands as a person runs them: a sound file in, one JSON value and a sound file out."""
+"""Tests of the commands as a person runs them: sound in, one JSON value and sound out."""
 
 import json
 import wave
@@ -41,7 +41,7 @@ def surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def clip(tmp_path: Path) -> Path:
-    """One breath: the wake word and a command, spoken by flite."""
+    """Return one breath: the wake word and a command, spoken by flite."""
     return make_clip(SpokenCommand("clip", "turn off the dining room light", "rms"), tmp_path)
 
 

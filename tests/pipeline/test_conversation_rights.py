@@ -1,4 +1,4 @@
-"""What a program's model may be told of people: no more than its token may read.
+"""Tests that a program's model learns no more about people than its token may read.
 
 What people have said is in memory, in timers, in the last answer and in the journal.
 """
@@ -90,7 +90,7 @@ async def test_timers_of_people_have_no_names_for_a_program_that_may_not_read(
 
 
 async def test_a_request_of_a_programs_is_no_sentence_of_peoples(tmp_path: Path) -> None:
-    """What it wants asked later is asked in a conversation of its own, a person's in theirs."""
+    """A program's later request runs in its own conversation, a person's in the people's."""
     async with box(tmp_path, gemini()) as home:
         await home.person("my word is aubergine")
         store, now = home.on.app.home.store, home.on.clock.now()

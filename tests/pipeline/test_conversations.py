@@ -1,6 +1,6 @@
-"""A conversation belongs to one caller: the people of the box, or one token.
+"""Tests that a conversation belongs to one caller: the people of the box, or one token.
 
-Seen on the simulated Gemini's wire: every message of every connection.
+The tests read every message of every connection to the simulated Gemini.
 """
 
 from pathlib import Path
@@ -96,7 +96,7 @@ async def test_a_programs_session_is_short_and_the_peoples_is_not(tmp_path: Path
 
 
 async def test_many_tokens_keep_few_sessions_and_no_old_ones(tmp_path: Path) -> None:
-    """Nor is what was said forgotten of the newest, while nothing is kept of the oldest."""
+    """The newest are remembered, and nothing is kept of the oldest."""
     async with box(tmp_path, gemini()) as home:
         service = home.on.service
         await home.person("my word is aubergine")
@@ -180,7 +180,7 @@ async def test_forgetting_the_peoples_talk_leaves_the_programs(tmp_path: Path) -
 
 
 class Engine:
-    """A home's engine that knows every sentence as a question, and whom it has talked with."""
+    """A home's engine that takes every sentence for a question and records the conversations."""
 
     def __init__(self) -> None:
         self.talks: dict[str, list[str]] = {}  # conversation id -> what was said in it
@@ -231,7 +231,7 @@ async def test_a_homes_engine_talks_with_each_by_itself(
 
 
 async def test_a_spoken_talk_goes_on_behind_a_programs_turn(tmp_path: Path, speech: Path) -> None:
-    """In the session that was opened for the first sentence; the room notices nothing."""
+    """It stays in the session of its first sentence, unnoticed by the people in the room."""
 
     def respond(turn: HeardTurn) -> list[Step]:
         if turn.kind == "text":

@@ -1,4 +1,4 @@
-"""One set of settings after the other, served in one process."""
+"""Tests of one set of settings after the other, served in one process."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -25,7 +25,7 @@ WITHIN_S = 60.0  # a start alone takes 4 s, and many times that beside others
 
 
 class Told:
-    """Follows what is told of one opening."""
+    """Follows the events of one opening."""
 
     def __init__(self, requests: Requests) -> None:
         self.order: list[str] = []
@@ -54,7 +54,7 @@ def without_sound(folder: Path, **sections: dict[str, Any]) -> Settings:
 
 @pytest.fixture
 async def mute_house() -> AsyncIterator[str]:
-    """A Home Assistant that takes connections and never answers."""
+    """Yield the address of a Home Assistant that accepts connections and never answers."""
 
     async def mute(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.read()
@@ -91,7 +91,7 @@ async def test_a_house_that_is_away_does_not_delay_listening_nor_the_end(
     house = {"url": mute_house, "token": "t"}
     told, settings = Told(requests), without_sound(tmp_path, home_assistant=house)
     serving = asyncio.ensure_future(serve(settings, told.hooks))
-    async with asyncio.timeout(WITHIN_S):  # it would be waited for for longer
+    async with asyncio.timeout(WITHIN_S):  # the process would wait for it for longer
         await told.listens.wait()
         requests.stop()
         assert await serving is Ended.STOP

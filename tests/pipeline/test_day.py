@@ -1,4 +1,4 @@
-"""Some dialogues of the day through every rung; all 150, spoken and typed, with LONG=1.
+"""Tests of some dialogues of the day with every brain; all 150, spoken and typed, with LONG=1.
 
 docs/reports/day.md has the shares of a whole run (`python -m tests.dialogues`).
 """
@@ -59,7 +59,7 @@ async def test_nothing_opens_by_mistake_and_the_rest_goes_right(
     for one in results:
         if one.dialogue in CHOSEN[language]:
             assert one.outcome is not Outcome.WRONG, one
-            # How well the device's own recogniser hears a made voice is counted elsewhere.
+            # The device's own recogniser is measured on synthetic voices elsewhere.
             if (one.rung, one.way) != (OFFLINE, "spoken") and not _cannot(one):
                 assert one.outcome is Outcome.RIGHT, one
     if rung == LIVE:
@@ -67,8 +67,11 @@ async def test_nothing_opens_by_mistake_and_the_rest_goes_right(
 
 
 def _cannot(one: Result) -> bool:
-    """Home Assistant's engine knows no corrections, and nobody hears a Spanish yes for
-    gemini-once."""
+    """Return True for a dialogue that this brain cannot do.
+
+    Home Assistant's engine knows no corrections, and no recogniser hears a Spanish yes for
+    gemini-once.
+    """
     if one.rung == HOME:
         return one.dialogue in ("not the kitchen, the office", "no, la de la oficina")
     return (one.rung, one.way, one.dialogue) == (ONCE, "spoken", "puerta, sí")

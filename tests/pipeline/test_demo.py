@@ -1,4 +1,4 @@
-"""`hearth demo`: it shows the main job, and fails where the job was not done."""
+"""Tests that `hearth demo` shows its main job, and fails if the job was not done."""
 
 import re
 import shlex
@@ -54,7 +54,7 @@ def test_it_fails_where_the_house_did_not_change(
 
 
 def pasted(shown: str, above: str) -> list[str]:
-    """The words of the command that stands below a line."""
+    """Return the words of the command that is printed below a line."""
     lines = shown.splitlines()
     return shlex.split(lines[lines.index(above) + 1])
 

@@ -1,4 +1,4 @@
-"""The doctor beside a Hearth that runs: what it is told, and how it gets in."""
+"""Tests of the doctor beside a running Hearth: what it learns, and how it gets access."""
 
 import asyncio
 from pathlib import Path

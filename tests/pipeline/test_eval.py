@@ -1,4 +1,4 @@
-"""`hearth eval` against the simulated service: what is said, counted, paid, and refused before."""
+"""Tests of `hearth eval` with the simulated service: sentences, counts, costs and refusals."""
 
 import importlib
 from collections.abc import Callable, Sequence
@@ -49,7 +49,7 @@ def _surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def _far_from_midnight(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is paid and what is told of it are of one day."""
+    """Set the clock 12 hours ahead near midnight, so that costs and report belong to one day."""
     real = SystemClock.now
     if real(SystemClock()).astimezone().hour in {0, 23}:
         monkeypatch.setattr(SystemClock, "now", lambda clock: real(clock) + timedelta(hours=12))
@@ -57,7 +57,7 @@ def _far_from_midnight(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def only(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
-    """Leave only these sentences of the table."""
+    """Return a function that leaves only the given sentences in the table."""
 
     def choose(*words: str) -> None:
         chosen = [one for one in sentences() if one.words in words]
@@ -101,7 +101,7 @@ def test_what_came_of_each_and_what_it_cost(
     assert figures["about"]["model"] == "gemini-3.8-live"
     assert figures["to_first_sound_ms"] is None
     assert "| together | 3 | 2 (67 %) |" in table.read_text()
-    # The household's own journal knows what it cost, and nothing of what was said.
+    # The household's journal has the costs, and nothing of what was said.
     assert spent_today(capsys) == pytest.approx(figures["cost_usd"])
     kept = [path for path in (tmp_path / "data").rglob("*") if path.is_file()]
     assert kept

@@ -1,4 +1,4 @@
-"""One process as programs see it: over HTTP and MCP, all of it on one port."""
+"""Tests of one process as programs see it: HTTP and MCP on one port."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -23,7 +23,7 @@ BEARER = {"Authorization": f"Bearer {TOKEN}"}
 
 @asynccontextmanager
 async def faces(folder: Path) -> AsyncIterator[tuple[App, httpx.AsyncClient]]:
-    """A process that stays, without a microphone, and a program that holds the token."""
+    """Yield a process without a microphone, and the HTTP client of a program with the token."""
     http = {"port": free_port(), "token": TOKEN}
     settings = offline_settings(folder, http=http)
     sound = SoundState(None, OneOutput(NullPlayer(paced=False)))

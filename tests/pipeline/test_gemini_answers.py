@@ -1,4 +1,4 @@
-"""Answers to a question with Gemini: in pieces, in a new command's place, typed, and cut off."""
+"""Tests of answers to a question with Gemini: in pieces, as a new command, typed, and cut off."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -41,7 +41,7 @@ def state(on: Scene, entity_id: str) -> str:
 
 
 def spoken(folder: Path, *pieces: str | float) -> Path:
-    """The request, and then what is said and how long nothing is."""
+    """Record the request, then the given words and pauses."""
     sound = read_wav(make_clip(SpokenCommand("request", UNLOCK, "rms"), folder))
     for piece in pieces:
         sound += silence(piece) if isinstance(piece, float) else speech(piece, folder)
@@ -124,7 +124,7 @@ async def test_a_second_question_needs_both_witnesses_too(
 
 
 class Hesitates(WavSource):
-    """A person who says nothing more, from a second on, before something has happened."""
+    """A person who, after a set second, says nothing more before something has happened."""
 
     def __init__(self, clip: Path, from_s: float, happened: Callable[[], Awaitable[None]]) -> None:
         super().__init__(clip, realtime=False)
@@ -186,7 +186,7 @@ async def test_stopped_while_the_confirmed_call_is_made(tmp_path: Path) -> None:
         turn = await on.ask("what time is it")
         assert (said(turn), ended(turn)) == ("It is noon.", (LIVE, None))
         assert state(on, "lock.front_door") != "locked"
-        # That no task is left, and no socket, `scene` sees to.
+        # `scene` checks that no task and no socket is left.
         newest = (await on.app.home.store.audited())[0]
         assert newest.decision is Decision.CONFIRMED
 

@@ -1,4 +1,5 @@
-"""The connection breaks, or falls silent, at every moment of a turn. Simulated service."""
+"""Tests of a connection that breaks or falls silent at every moment of a turn. Simulated
+service."""
 
 import asyncio
 from collections.abc import Sequence
@@ -311,7 +312,7 @@ async def test_a_handle_that_is_refused(tmp_path: Path) -> None:
     assert refused.handle is not None
     assert fresh.handle is None
     assert fresh.setup is not None
-    assert "Blue." in fresh.setup.instruction  # it is told what was talked about
+    assert "Blue." in fresh.setup.instruction  # it gets the earlier exchanges
 
 
 @pytest.mark.parametrize(

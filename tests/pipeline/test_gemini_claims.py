@@ -1,4 +1,5 @@
-"""A model that claims to have opened what stays shut: our own sentence is heard, not its words."""
+"""Tests of a model that claims to have opened what stays shut: our own sentence is spoken
+instead."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -23,14 +24,13 @@ TEXT = "unlock the front door"
 
 
 class Taped(NullPlayer):
-    """Notes whose voice is played."""
+    """Records whose voice is played."""
 
     def __init__(self) -> None:
         super().__init__(paced=False)
         self.rates: list[int] = []  # of each piece
 
     async def play(self, pcm: bytes, rate: int) -> None:
-        """See Player."""
         self.rates.append(rate)
         await super().play(pcm, rate)
 
@@ -39,7 +39,7 @@ class Types:
     """A person at the keyboard."""
 
     def __init__(self, *lines: str | None) -> None:
-        """`lines`: one for each question; the last one for all that follow."""
+        """Type one of `lines` per question; the last one repeats."""
         self.lines = list(lines)
 
     async def ask(self, question: str, *, hidden: bool) -> str | None:

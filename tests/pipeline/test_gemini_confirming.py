@@ -1,4 +1,5 @@
-"""Unlocking with Gemini: nothing that the model does or claims stands for the person's own yes."""
+"""Tests of unlocking with Gemini: nothing that the model does or claims replaces the person's
+yes."""
 
 import subprocess
 from collections.abc import Sequence
@@ -26,7 +27,7 @@ YES = "yes please"
 
 
 def speech(words: str, folder: Path) -> bytes:
-    """A person's words without the wake word, 16 kHz mono int16."""
+    """Return a person's words without the wake word, 16 kHz mono int16."""
     path = folder / f"{words.replace(' ', '-')}.wav"
     subprocess.run(["flite", "-voice", "rms", "-t", words, "-o", path], check=True, timeout=30)
     return read_wav(path)
@@ -37,7 +38,7 @@ def silence(seconds: float) -> bytes:
 
 
 def dialogue(folder: Path, *answers: str, request: str = "unlock the front door") -> Path:
-    """The request after the wake word, then what is said to the question, and silence."""
+    """Record the request after the wake word, the answers to the question, and silence."""
     sound = read_wav(make_clip(SpokenCommand("request", request, "rms"), folder))
     for answer in answers:
         sound += silence(1.0) + speech(answer, folder) + silence(2.0)
@@ -52,7 +53,7 @@ def door(on: Scene) -> str:
 
 
 async def heard(on: Scene, clip: Path) -> list[Any]:
-    """All turns of a recording."""
+    """Return all turns of a recording."""
     await on.app.runner.listen(WavSource(clip, realtime=False), turns=1)
     return on.turns
 

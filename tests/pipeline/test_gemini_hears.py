@@ -1,6 +1,6 @@
-"""`hearth hear` on recordings of people: the service gets the whole command, bit for bit.
+"""Tests of `hearth hear` with real recordings: the service gets the command, bit for bit.
 
-However long it takes to connect, in both paces. All ten speakers with LONG=1, in seven minutes.
+The connection may take any time, in both paces. All ten speakers with LONG=1, in seven minutes.
 """
 
 import importlib
@@ -54,7 +54,7 @@ COST_USD = (200 * 3 + 800 * 0.75 + 60 * 12 + 40 * 4.5) / 1e6
 
 @pytest.fixture(autouse=True, scope="module")
 def _sdk() -> None:
-    """What a process imports once, and a program that stays before anybody speaks."""
+    """Import what a process imports once, and a program that stays before anybody speaks."""
     importlib.import_module("google.genai.live")
 
 
@@ -68,15 +68,15 @@ def _service(delay_s: float) -> GeminiSimulator:
 
 
 def _one_breath(speech: Path, folder: Path, take: str) -> Clip:
-    """The wake word and at once the command, which is the clip's third piece."""
+    """Join the wake word and the command without a pause; the command is the clip's third piece."""
     command = speech / f"turn_on_the_office_lights_{take}.wav"
     return clip_of(folder / "clip.wav", 0.5, speech / "okay_nabu.wav", command, 1.5)
 
 
 def _assert_complete(told: dict[str, Any], delay_s: float, pace: str, late_ms: float = 0) -> None:
-    """Every key of the contract, and nothing in it contradicts the rest.
+    """Check that every key of the contract is there and that the values agree.
 
-    `late_ms`: how late the machine itself was.
+    `late_ms` is how late the machine itself was.
     """
     assert set(told) == KEYS
     assert (told["brain"], told["error"], told["confirmation"]) == ("gemini-live", None, None)
@@ -115,7 +115,7 @@ def _assert_complete(told: dict[str, Any], delay_s: float, pace: str, late_ms: f
 
 
 def _assert_spoken(answer: Path, told: dict[str, Any]) -> None:
-    """The answer sounds, after the wake sound where the person paused for that."""
+    """Check that the answer sounds, after the wake sound if the person paused for that."""
     sound, (tone, rate) = read_wav(answer), earcon("wake")
     played_ms, tone_ms = len(sound) / 2 / 16, len(tone) / 2 / rate * 1000
     answer_ms = told["spoken"]["audio_ms"]

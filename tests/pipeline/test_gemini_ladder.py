@@ -1,4 +1,7 @@
-"""What keeps Gemini from serving: what the person is told, and who serves. Simulated service."""
+"""Tests of the reasons that keep Gemini from serving: which brain serves, and the notice.
+
+Simulated service.
+"""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -52,7 +55,7 @@ REPLACED = (
 DOWN = Opening(http_status=503)
 
 
-# --- one rung down
+# --- the next brain
 
 
 async def test_rest_serves_where_the_socket_is_refused(tmp_path: Path) -> None:

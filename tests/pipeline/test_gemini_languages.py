@@ -1,4 +1,4 @@
-"""Two languages in one house: whatever is said in a turn is said in the language of that turn."""
+"""Tests of two languages in one house: everything said in a turn is in that turn's language."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ from tests.pipeline.rig import pipeline
 from tests.simulators.gemini_live import GeminiSimulator
 from tests.simulators.script import Call, Done, Drop, Hear, Say, Think, Turn
 
-# Said to Hearth, the model's answer, and how that is to be spoken. English and Spanish in turn.
+# The sentence, the model's answer, and its spoken form; English and Spanish alternate.
 EXCHANGES = (
     (
         "what is the temperature in the living room",
@@ -39,7 +39,7 @@ EXCHANGES = (
         "La luz de la cocina está al 70 %.",
         "La luz de la cocina está al setenta por ciento.",
     ),
-    # Answers whose words tell no language.
+    # Answers whose words do not show their language.
     ("how warm is the water", "40 °C.", "forty degrees Celsius."),
     ("a cuánto está el agua", "40 °C.", "cuarenta grados Celsius."),
     ("how humid is it", "45 %.", "forty-five percent."),
@@ -97,7 +97,7 @@ EXCHANGES = (
     ),
 )
 LANGUAGES = ("en", "es")
-ACCENTS = {"en": "en-GB", "es": "es-419"}  # as a service may tell them
+ACCENTS = {"en": "en-GB", "es": "es-419"}  # as a service may report them
 SORRY = {
     "en": "I could not reach the service that answers for me.",
     "es": "No he podido conectar con el servicio que responde por mí.",
@@ -106,16 +106,16 @@ SORRY = {
 
 @dataclass
 class Voices:
-    """The voices of all languages; they remember who was given what to say."""
+    """The voices of all languages, which record their texts."""
 
     said: list[tuple[str, str]] = field(default_factory=list)  # language, text
 
     def voice(self, language: str) -> Voice:
-        """That language's own."""
+        """Return the voice of a language."""
         return _Voice(language, self.said)
 
     def take(self) -> tuple[set[str], str]:
-        """The languages in which something was said since the last time, and all of it."""
+        """Return the languages spoken since the last call, and everything that was said."""
         languages, texts = {language for language, _ in self.said}, [text for _, text in self.said]
         self.said.clear()
         return languages, " ".join(texts)
@@ -132,7 +132,7 @@ class _Voice:
         return self.language
 
     def speak(self, text: str) -> Iterator[Chunk]:
-        if text != WARM_PHRASE:  # that one nobody hears
+        if text != WARM_PHRASE:  # the warm-up phrase is not played
             self.said.append((self.language, text))
         yield Chunk(bytes(3_200))
 
@@ -157,7 +157,7 @@ def _settings(folder: Path, service: GeminiSimulator, *brains: str) -> Settings:
 
 
 def _heard(number: int) -> Hear:
-    """Whole or in pieces, with the language told or not."""
+    """Return the transcript whole or in pieces, with or without the language."""
     said = EXCHANGES[number][0]
     told = ACCENTS[LANGUAGES[number % 2]] if number % 4 < 2 else None
     return Hear(said, pieces=1 + number % 3, language=told)
@@ -193,7 +193,7 @@ async def test_forty_turns(voices: Voices, command: Path, tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("way", ["spoken", "typed"])
 async def test_our_own_sorry(way: str, voices: Voices, command: Path, tmp_path: Path) -> None:
-    """A turn that fails in each language after the other; only the first is worth two attempts."""
+    """One turn fails in each language in order; only the first is worth two attempts."""
 
     def lost(said: str) -> Turn:
         if way == "typed":
@@ -223,7 +223,8 @@ async def test_our_own_sorry(way: str, voices: Voices, command: Path, tmp_path: 
 
 
 async def test_which_rung_answers(voices: Voices, tmp_path: Path) -> None:
-    """That we are alone, and that Gemini is back, each in the language of its turn."""
+    """Both notices, that we are alone and that Gemini is back, are in the language of their
+    turn."""
     clock = LeapingClock()
     script = [
         *([Turn("text", [Drop()])] * 2),
@@ -255,7 +256,7 @@ async def test_which_rung_answers(voices: Voices, tmp_path: Path) -> None:
 async def test_what_the_model_is_told(
     said: str, sentence: str, voices: Voices, tmp_path: Path
 ) -> None:
-    """The sentence that comes back with a call is in the language of the turn, too."""
+    """The sentence that is sent back with a call is in the language of the turn, too."""
     del voices
     unlock = Call(
         "intent__HassTurnOff",

@@ -1,4 +1,4 @@
-"""Talking over it, long work, and many turns in one process. Simulated Gemini."""
+"""Tests of barge-in, long work, and many turns in one process. Simulated Gemini."""
 
 import asyncio
 from collections.abc import Sequence
@@ -135,7 +135,7 @@ async def test_a_call_beyond_twenty_seconds_goes_on_and_its_end_is_told(tmp_path
             Turn("text", [running, Say("That takes a while; I will tell you."), Done()]),
             Turn("text", [doing, Say("I still turn on the lights."), Done()]),
         ],
-        once=[OnceTurn([Say(SAID), Done()])],  # puts the result into words
+        once=[OnceTurn([Say(SAID), Done()])],  # phrases the result
     )
     async with scene(tmp_path, service, resident=True) as on:
         async with on.holding_the_house() as house:
@@ -249,7 +249,7 @@ async def test_forty_turns_with_three_reconnects(tmp_path: Path) -> None:
 
 
 def dim(turn: HeardTurn) -> Sequence[Step]:
-    """What the model does in each of many turns; no two are alike."""
+    """Return the model's steps in each of many turns; no two are alike."""
     number = int(turn.text.split()[-2])
     given = {"area": "Kitchen", "brightness": number}
     return [Call("light__HassLightSet", given), Say(f"{number} it is."), Done()]
@@ -259,7 +259,7 @@ def dim(turn: HeardTurn) -> Sequence[Step]:
 
 
 async def on_a_long_call(on: Scene, text: str) -> FinishedTurn:
-    """One turn whose call does not come back in time."""
+    """Run one turn whose call does not return in time."""
     async with asyncio.TaskGroup() as group:
         asking = group.create_task(on.ask(text))
         await on.until(lambda: [settled(turn) for turn in on.service.turns[-1:]] == [["open"]])

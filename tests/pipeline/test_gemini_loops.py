@@ -1,7 +1,7 @@
-"""A model that calls without end, contradicts itself or calls nonsense: the turn ends all the same.
+"""Tests of a model that calls without end, contradicts itself or makes nonsense calls.
 
-What was done is told, the house is not changed more than the limits allow, and every refusal stands
-in the audit with its rule. Simulated service.
+The turn ends nevertheless, done calls are reported, the house changes within the limits, and every
+refusal is in the audit with its rule. Simulated service.
 """
 
 import asyncio
@@ -43,7 +43,7 @@ SOON_S = 10.0  # a person waits no longer for a turn that goes round in circles
 
 
 async def asked(on: Scene, text: str = ASKED) -> FinishedTurn:
-    """One typed turn, in time, with a sentence."""
+    """Run one typed turn, which has to end in time and with a sentence."""
     began_s = time.monotonic()
     turn = await on.ask(text)
     assert time.monotonic() - began_s < SOON_S
@@ -52,17 +52,17 @@ async def asked(on: Scene, text: str = ASKED) -> FinishedTurn:
 
 
 async def audit(on: Scene) -> list[AuditRecord]:
-    """The first call first."""
+    """Return the audit, the first call first."""
     return [*reversed(await on.app.home.store.audited(limit=200))]
 
 
 def rules(rows: Sequence[AuditRecord]) -> Counter[str]:
-    """By which rule how many calls were refused."""
+    """Return the number of refused calls per rule."""
     return Counter(row.rule for row in rows if row.decision is Decision.DENIED)
 
 
 async def given_up(on: Scene) -> None:
-    """Wait until a session in which the model calls on for nobody has been closed."""
+    """Wait until a session in which the model goes on calling without a turn has been closed."""
     first = on.service.connections[0]
     await on.until(lambda: not first.open)
     [turn] = on.service.turns
@@ -77,7 +77,7 @@ def once_or_live(brain: str, steps: Sequence[Step]) -> GeminiSimulator:
     return GeminiSimulator(once=[OnceTurn(steps, cut=None)])
 
 
-# --- for ever
+# --- forever
 
 
 @pytest.mark.parametrize("brain", [LIVE, ONCE])
@@ -203,7 +203,7 @@ async def test_other_nonsense_each_time(tmp_path: Path) -> None:
 
 
 async def test_one_correction_is_enough_for_a_model_that_listens(tmp_path: Path) -> None:
-    """It is told why, and ends with words of its own."""
+    """It is given the reason, and ends with its own words."""
     steps = [
         *([Call(TURN_ON, OFFICE)] * MAX_REPEATED),
         Call(TURN_ON, OFFICE, answer={"status": "denied", "retryable": False}),
@@ -302,7 +302,7 @@ async def test_a_call_that_comes_twice_under_its_id_is_done_once(tmp_path: Path)
 
 
 async def test_the_next_turn_begins_anew(tmp_path: Path) -> None:
-    """Limits of a turn are gone with it; those of an hour are not."""
+    """Limits of a turn end with it; those of an hour do not."""
     loop = [Call(TURN_ON, OFFICE)] * 8
 
     def respond(turn: object) -> list[Step]:

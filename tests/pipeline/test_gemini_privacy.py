@@ -1,7 +1,7 @@
-"""What leaves the house, over a scripted day: the sentences that were meant for Hearth, no more.
+"""Tests of what leaves the house over a day: the sentences that were meant for Hearth, no more.
 
-The room is never silent and never twice the same, so that every sample which the service got has
-one place in the day.
+The room is never silent and never repeats, so every sample that the service got has one place in
+the day.
 """
 
 import asyncio
@@ -54,18 +54,18 @@ class Day:
     deeds: list[tuple[int, Deed]] = field(default_factory=list)  # sample, what is done there
 
     def hears(self, name: str, sound: bytes, quiet_s: float = 0.0) -> None:
-        """Something sounds, and then for a while nothing."""
+        """Add a sound, and then a quiet room for `quiet_s`."""
         sound += bytes(-len(sound) % (2 * FRAME_SAMPLES))
         start = len(self.pcm) // 2
         self.pcm += sound + room(quiet_s, seed=start)
         self.places[name] = (start, start + len(sound) // 2)
 
     def then(self, deed: Deed) -> None:
-        """Something is done when it has come this far."""
+        """Add an action at this point of the day."""
         self.deeds.append((len(self.pcm) // 2, deed))
 
     async def frames(self) -> AsyncGenerator[Frame, None]:
-        """The day, 20 ms at a time."""
+        """Yield the day, 20 ms at a time."""
         deeds = list(self.deeds)
         for frame in Framer().push(self.pcm):
             while deeds and deeds[0][0] <= frame.start:
@@ -85,7 +85,7 @@ def _asking() -> list[Step]:
 
 
 def _day_of(speech: Path, app: App, service: GeminiSimulator) -> Day:
-    """Nine scenes of which five have something for Hearth."""
+    """Return a day of nine scenes, five of which contain something for Hearth."""
     wake, talk = read_wav(speech / "okay_nabu.wav"), read_wav(speech / "negative_reference.wav")
     commands = [read_wav(speech / f"turn_on_the_office_lights_{take}.wav") for take in _TAKES]
     half = commands[2][: 16_000 * 2]
@@ -146,7 +146,7 @@ _FORBIDDEN = (
     *("the other half", "talk while muted again", "quiet after that"),
     *("talk in the evening", "talk at night"),
 )
-# What a turn may have heard: between the beginning of the one and the end of the other.
+# A turn may have heard only what lies between the first one's beginning and the last one's end.
 _MEANT = (
     ("wake word", "command"),
     ("wake word before it was muted", "half a command"),
@@ -195,7 +195,8 @@ async def test_a_day(speech: Path, tmp_path: Path) -> None:
         length = (at["end_of_turn"] - at["wake"] + LEAD_MS) * SAMPLES_PER_MS
         assert 0 <= place.end - place.start - length < FRAME_SAMPLES
     assert places[1].end <= day.places["half a command"][1]
-    # One for the talk that was cut off, and one that stays warm; the talk beside it opened none.
+    # One for the conversation that was cut off, and one that stays warm; the talk beside it opened
+    # none.
     assert [socket.close_code for socket in service.connections] == [1000] * 2
     assert service.heard_samples == sum(place.end - place.start for place in places)
     assert service.stray_bytes == 0
@@ -207,7 +208,7 @@ def test_talk_while_it_thinks_and_speaks(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """In real time: the microphone stays open, but what comes in stays here."""
+    """In real time: the microphone stays open, but its sound does not leave the house."""
     surroundings(tmp_path, monkeypatch)
     wake, talk = speech / "okay_nabu.wav", speech / "negative_reference.wav"
     command = speech / "turn_on_the_office_lights_06.wav"
@@ -228,7 +229,7 @@ def test_talk_while_it_thinks_and_speaks(
 async def test_a_score_that_rises_for_nothing(
     speech: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It costs a connect: one in 30 s, closed after 10 s, and not a sample."""
+    """It costs a connection, at most one in 30 s, closed after 10 s, and no sample is sent."""
     clock, service = LeapingClock(), GeminiSimulator()
     monkeypatch.setattr("assistant.app.conversation.SystemClock", lambda: clock)
     rise = clip_of(tmp_path / "rise.wav", _conversation(speech)[23 * 32_000 : 27 * 32_000])
@@ -257,7 +258,7 @@ async def test_a_score_that_rises_for_nothing(
 
 @pytest.fixture
 def untouched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
-    """Gemini is set up in all but the consent, and at the end nobody has even connected to it."""
+    """Set up Gemini except for the consent, and check that no connection was made."""
     surroundings(tmp_path, monkeypatch)
     monkeypatch.setenv("HEARTH_PRIVACY__ACCEPT_CLOUD", "false")
     monkeypatch.setenv("GEMINI_API_KEY", "a-key-that-would-do")
@@ -313,12 +314,12 @@ def _only_gemini(folder: Path, service: GeminiSimulator) -> Settings:
 
 
 def _place(turn: HeardTurn, day: bytes) -> Heard:
-    """Where in the day the service's sound lies; it lies in one place only."""
+    """Return the only place in the day at which the service's sound lies."""
     places = find(turn.pcm, day)
     assert len(places) == 1, f"turn {turn.index} is no part of the day, or not one part only"
     return Heard(places[0], places[0] + len(turn.pcm) // 2)
 
 
 def _shared(place: Heard, other: tuple[int, int]) -> int:
-    """Samples that lie in both."""
+    """Return the number of samples that lie in both."""
     return max(0, min(place.end, other[1]) - max(place.start, other[0]))

@@ -1,4 +1,4 @@
-"""Gemini's package is imported while the first person speaks, and not before."""
+"""Tests that Gemini's package is imported while the first person speaks, and not before."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Turns with Gemini that go well, and what models are known to do in them. Simulated service."""
+"""Tests of turns with Gemini that go well, and of known habits of models. Simulated service."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A talk that has read what others wrote opens nothing, until the model has forgotten it."""
+"""Tests that a conversation that has read foreign text opens nothing until that is forgotten."""
 
 from pathlib import Path
 
@@ -35,7 +35,7 @@ async def test_it_outlasts_the_turn_and_ends_with_the_talk(tmp_path: Path) -> No
         assert third.outcomes[0].rule == "tainted"
         assert (third.record.answer or "").startswith(REFUSED)
         assert on.app.home.demo.states["lock.front_door"] == "locked"
-        # The model has forgotten what it read, so that asked by itself it is done.
+        # The model has forgotten what it read, so the request on its own is done.
         fourth = await on.ask("unlock the front door")
         assert fourth.outcomes[0].confirmed_by == "typed"
         assert on.app.home.demo.states["lock.front_door"] != "locked"

@@ -1,4 +1,4 @@
-"""Without Gemini, or without what it needs: one sentence names the mend, and it goes on."""
+"""Tests without Gemini or its requirements: one sentence names the remedy, and it goes on."""
 
 import os
 import subprocess
@@ -96,7 +96,7 @@ def test_nothing_but_gemini_and_no_way_to_it(
 def test_a_model_that_nobody_knows(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The service refuses every field that such a model may not take: none of them is sent."""
+    """The service refuses every field that such a model may not take, so none of them is sent."""
     monkeypatch.setenv("HEARTH_GEMINI__MODEL", "gemini-9-live")
     monkeypatch.setenv("HEARTH_GEMINI__THINKING", "high")
     bare = {**MODELS, "gemini-9-live": ModelRules(live=True)}
@@ -155,7 +155,7 @@ def test_a_key_that_is_refused_and_nobody_else(
 
 
 def _answers(how: str) -> GeminiSimulator:
-    """With success and without: everything that the program says then, at its most talkative."""
+    """Return a service that behaves in the given way."""
     match how:
         case "served":
             return GeminiSimulator([Turn("text", _dining_room())], key=KEY)
@@ -178,7 +178,7 @@ def test_the_key_is_nowhere(
         assert main(["trace", "last", "--debug"]) == 0
         assert main(["trace", "last", "--json"]) == 0
     captured = capsys.readouterr()
-    assert " INFO " in captured.err  # all is told, with times and levels
+    assert " INFO " in captured.err  # everything is logged, with times and levels
     for text in (captured.out, captured.err):
         assert KEY not in text
     kept = [file for file in (tmp_path / "data").rglob("*") if file.is_file()]
@@ -213,7 +213,7 @@ def test_the_key_is_nowhere_in_another_process(
 @pytest.mark.parametrize(
     ("name", "value", "code"),
     [
-        ("GEMINI__API_KEY", f"{KEY} {KEY}", 0),  # unusable: the next rung answers
+        ("GEMINI__API_KEY", f"{KEY} {KEY}", 0),  # unusable: the next brain answers
         ("GEMINI__MODL", "x", 2),
         ("GEMINI__BASE_URL", "nowhere", 2),
         ("GEMINI__CA_FILE", "/no/such/file.pem", 0),

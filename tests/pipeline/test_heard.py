@@ -1,4 +1,4 @@
-"""What was heard of an answer that is stopped at any moment: in the journal, and told to Gemini."""
+"""Tests of the heard part of a stopped answer: in the journal, and as reported to Gemini."""
 
 import asyncio
 import json
@@ -33,7 +33,7 @@ _NOTHING = "was cut off before any of it was heard"
 
 
 class TellingVoice:
-    """Each word lasts as long as its seed says, after some silence; it tells where words end."""
+    """A voice whose words last as long as their seed says, and which reports where they end."""
 
     rate = RATE
     name = "telling"
@@ -43,7 +43,7 @@ class TellingVoice:
         self._lasting = random.Random(SEED)
 
     def speak(self, text: str) -> Iterator[Chunk]:
-        """A chunk for each two words."""
+        """Yield a chunk for each two words."""
         chunks: list[Chunk] = []
         ends: list[int] = []
         words, before = text.split(), 0
@@ -83,7 +83,7 @@ async def talk(
 async def stop_after(
     on: Scene, player: NullPlayer, clock: VirtualClock, sentence: str, after_ms: float
 ) -> float:
-    """Ask, and stop the answer when so much of it has sounded. How much that was in the end, ms."""
+    """Ask, stop the answer after `after_ms` of sound, and return how much has sounded in ms."""
     before = player.played_ms
     asking = asyncio.create_task(on.app.runner.ask(sentence))
     async with asyncio.timeout(LONGEST_S):
@@ -98,7 +98,7 @@ async def stop_after(
 
 
 async def whole(on: Scene, clock: VirtualClock, sentence: str) -> None:
-    """Ask, and hear the answer out."""
+    """Ask, and let the answer finish."""
     asking = asyncio.create_task(on.app.runner.ask(sentence))
     async with asyncio.timeout(LONGEST_S):
         while not asking.done():
@@ -114,7 +114,7 @@ async def journal_of(on: Scene) -> str | None:
 
 
 def told(on: Scene, sentence: str) -> str | None:
-    """What the newest typed sentence, which was this, told of the answer before."""
+    """Return what the request of the newest typed sentence said about the answer before."""
     _, text, complete = on.service.connections[-1].contents[-1]
     assert complete
     note, _, asked = text.rpartition("\n")
@@ -243,7 +243,7 @@ async def test_a_session_that_begins_afresh_reads_it_in_the_history(tmp_path: Pa
 
 
 def truth(said: list[WordTimes], played_ms: float) -> str:
-    """The words that end within so much sound of these clauses, one after the other."""
+    """Return the words of these clauses that end within `played_ms`."""
     heard: list[str] = []
     left = round(played_ms / 1000 * RATE)
     for clause in said:

@@ -1,4 +1,4 @@
-"""What people ask to be remembered, through whole turns: simulated Gemini, and no cloud at all."""
+"""Tests of requests to remember, in whole turns: with the simulated Gemini, and offline."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,7 +20,7 @@ BIN, NUTS = "The bin goes out on Tuesday", "I am allergic to nuts"
 CLAIM = "I will keep that in mind."
 ASKED = f"Shall I remember this: {BIN}?"
 
-# What people say, and what the model makes of it.
+# Sentences, and the model's calls for them.
 STEPS: dict[str, Sequence[Step]] = {
     "remember that the bin goes out on Tuesday": [
         Call("remember", {"fact": BIN, "english": "rubbish bin", "spanish": "basura cubo"}),
@@ -66,7 +66,7 @@ async def texts(on: Scene) -> list[str]:
 
 
 def instruction(on: Scene) -> str:
-    """What the newest session was set up with."""
+    """Return the instruction of the newest session."""
     setup = on.service.connections[-1].setup
     assert setup is not None
     return setup.instruction
@@ -113,7 +113,7 @@ async def test_a_fact_of_a_person_asks_for_the_name_and_the_next_turn_tells_it(
 async def test_what_nobody_asked_for_is_kept_only_after_a_yes(
     tmp_path: Path, idea: str, policy: dict[str, Any]
 ) -> None:
-    """Whether or not the model owns up to its idea, and whatever the settings let through."""
+    """Even if the model admits that it was its idea, and whatever the settings allow."""
     person = Types("no", "yes")
     async with scene(tmp_path, service(), prompter=person, policy=policy) as on:
         turn = await on.ask(idea)

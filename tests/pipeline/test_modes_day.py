@@ -1,4 +1,4 @@
-"""`policy.mode` over a small day: guests, back by time, and the modes that ask more or less."""
+"""Tests of `policy.mode` over a small day: guests, the timed return, and the other modes."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,10 +14,10 @@ from tests.simulators.script import Call, Done, Say, Step
 
 TURN_ON, TURN_OFF = "intent__HassTurnOn", "intent__HassTurnOff"
 GUEST = {"mode": "guest"}
-CLAIM = "Done, with marmalade."  # what the model says, whatever came of its call
+CLAIM = "Done, with marmalade."  # the model's words, whatever the result of its call
 HOUR_S = 3_600.0
 
-# What people say, and what the model makes of it.
+# Sentences, and the model's calls for them.
 CALLS: Mapping[str, Call] = {
     "marmalade light on": Call(TURN_ON, {"name": "Kitchen light"}),
     "marmalade light off": Call(TURN_OFF, {"name": "Kitchen light"}),
@@ -49,7 +49,7 @@ REFUSED = ("guest", "runs-on", "unlock", "open")
 
 
 def service() -> GeminiSimulator:
-    """A model that calls what it is told, and says that it worked."""
+    """Return a model that makes the wanted calls and says that they worked."""
 
     def respond(turn: HeardTurn) -> Sequence[Step]:
         said = next(text for text in sorted(CALLS, key=len, reverse=True) if text in turn.text)
@@ -71,7 +71,7 @@ class Types:
 
 
 def kept_in(folder: Path) -> bytes:
-    """All files of the data folder."""
+    """Return the bytes of all files of the data folder."""
     return b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
 
 
@@ -171,7 +171,7 @@ async def test_guest_mode_ends_only_by_a_yes(tmp_path: Path, line: str | None, t
 
 
 async def test_guest_mode_ends_only_by_the_pin(tmp_path: Path) -> None:
-    wrong, right = "705281643907", "907346182507"  # so long that no time or number has them
+    wrong, right = "705281643907", "907346182507"  # too long to be a time or another number
     person = Types("yes", wrong, right)
     secured = {"pin": right}
     async with scene(tmp_path, service(), resident=True, prompter=person, policy=secured) as on:

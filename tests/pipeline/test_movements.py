@@ -1,4 +1,4 @@
-"""A movement that does not end as its answer said is told by the process that stays."""
+"""Tests that the resident process reports a movement that ends differently than announced."""
 
 import asyncio
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""With a real broker: it is killed and comes back, keeps what was sent meanwhile, and tells of us.
+"""Tests with a real broker that is killed, comes back, and keeps what was sent meanwhile.
 
 Needs mosquitto (`apt install mosquitto`), which is started on loopback only.
 """
@@ -71,7 +71,7 @@ class Watcher:
 
 
 class Room:
-    """Says what is announced, at once."""
+    """Says announcements at once."""
 
     ending = False
 
@@ -91,7 +91,7 @@ class Room:
 
 
 class Hearth:
-    """The face of one box, with its real store and announcements."""
+    """The MQTT interface of one box, with its real store and announcements."""
 
     def __init__(self, broker: Mosquitto, folder: Path) -> None:
         self.topics: Topics = topics_of(broker.settings, IDENTIFIER)
@@ -104,7 +104,7 @@ class Hearth:
 
     @asynccontextmanager
     async def on(self) -> AsyncIterator[MqttClient]:
-        """Switched on."""
+        """Run the interface while the block runs."""
         clock = SystemClock()
         async with AsyncExitStack() as stack:
             store = await stack.enter_async_context(Store(self._folder / "hearth.db", clock))
@@ -135,7 +135,7 @@ class Hearth:
         return self.clients[-1]
 
     def announcement(self, text: str) -> tuple[str, str]:
-        """Where and what Home Assistant's action sends."""
+        """Return the topic and the payload that Home Assistant's action sends."""
         return self.topics.order("announce"), json.dumps({"text": text, "id": text})
 
 
@@ -208,7 +208,7 @@ async def test_what_was_sent_while_we_were_away_is_said_once(
             await watcher.send(hearth.topics.order("stop"), "PRESS")
             await until(lambda: len(hearth.house.box.done) == start)  # noqa: B023
     assert Counter(hearth.room.said) == Counter(["One.", "Two.", "Three."])
-    # A button that was pressed while nobody was there is not pressed later.
+    # A button that was pressed while Hearth was away is not pressed later.
     assert hearth.house.box.done == [("stop", "mqtt"), ("stop", "mqtt")]
 
 
@@ -229,7 +229,7 @@ async def test_very_much_that_was_sent_meanwhile_comes_bit_by_bit(
 async def test_what_the_broker_sends_again_is_not_said_again(
     watcher: Watcher, hearth: Hearth, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The process ended after it had kept the announcement and before the broker knew of it."""
+    """The process ended after it had stored the announcement and before the broker knew of it."""
     topic = hearth.topics.order("announce")
     with monkeypatch.context() as mute:
         mute.setattr(Connection, "taken", lambda self, message: None)
@@ -272,7 +272,7 @@ async def test_nothing_stays_where_the_box_is_forgotten(
 
 
 async def retained(broker: Mosquitto) -> dict[str, str]:
-    """All that the broker keeps, by topic: to a client of 3.1.1 it tells that at once."""
+    """Return everything that the broker retains, by topic; a 3.1.1 client gets it at once."""
     place = broker_of(broker.settings)
     async with open_connection(place, "late", None, V311, keeps=False) as connection:
         await connection.subscribe([Subscription("#", 1)])

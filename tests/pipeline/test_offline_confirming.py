@@ -1,6 +1,6 @@
-"""A gated call with the brain on the device alone: answered by ear, or typed in Spanish.
+"""Tests of a gated call with the offline brain: answered by voice, or typed in Spanish.
 
-By ear each sort of answer once, and in more voices with LONG=1.
+By voice each kind of answer once, and in more voices with LONG=1.
 """
 
 import os
@@ -31,7 +31,7 @@ MORE_NO = [
 
 
 async def hear_all(app: App, clip: Path) -> Sequence[FinishedTurn]:
-    """All turns of one recording."""
+    """Return all turns of one recording."""
     await app.runner.listen(WavSource(clip, realtime=False), turns=1)
     return app.log.turns
 
@@ -104,7 +104,7 @@ async def test_a_new_command_is_done_instead(tmp_path: Path) -> None:
 
 
 async def test_a_second_yes_opens_nothing(tmp_path: Path) -> None:
-    """What is said after the answer was given is not kept for the next question."""
+    """Words after the answer are not kept for the next question."""
     async with pipeline(offline_settings(tmp_path)) as app:
         turns = await hear_all(app, dialogue(tmp_path, "never mind", "yes"))
         assert verdict(turns[0]) == "no"

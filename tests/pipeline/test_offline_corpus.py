@@ -1,7 +1,7 @@
-"""Made speech through the offline brain: commands must work, other sentences must do nothing.
+"""Tests of synthetic speech with the offline brain: commands work, other sentences do nothing.
 
-Each sixth command and each twentieth other sentence in one voice by default; all of the corpus, as
-docs/reports/offline-recognition.md counts it, in three voices with LONG=1, in some fifteen minutes.
+By default each sixth command and each twentieth other sentence in one voice; with LONG=1 the whole
+corpus, as in docs/reports/offline-recognition.md, in three voices and some fifteen minutes.
 """
 
 import os

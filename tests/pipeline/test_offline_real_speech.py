@@ -1,4 +1,4 @@
-"""Recordings of people, through the wake word and the offline brain."""
+"""Tests of real recordings with the wake word and the offline brain."""
 
 import os
 from collections.abc import Iterator
@@ -31,7 +31,7 @@ def brain() -> Iterator[OfflineBrain]:
 
 
 def spoken(pcm: bytes, word: str, engine_name: str) -> Spoken:
-    """What the listener keeps: from the mark of the first detection on."""
+    """Return what the listener keeps: the sound from the mark of the first detection on."""
     engine = make_wake_engine(engine_name, [word])
     try:
         for frame in Framer().push(pcm):

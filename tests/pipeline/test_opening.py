@@ -1,4 +1,4 @@
-"""What is said while Hearth is still opening: it waits for the house, and nothing of it is lost."""
+"""Tests of speech while Hearth is still opening: it waits for the house, and nothing is lost."""
 
 import asyncio
 from collections.abc import Callable, Sequence

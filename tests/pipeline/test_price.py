@@ -1,4 +1,4 @@
-"""The price that a person is told is that of what is sent."""
+"""Tests that the price shown to a person is the price of what is sent."""
 
 from pathlib import Path
 

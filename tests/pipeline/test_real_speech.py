@@ -1,4 +1,4 @@
-"""Recorded speech of real people, from the wake word to the changed house."""
+"""Tests of real recordings, from the wake word to the changed house."""
 
 from pathlib import Path
 

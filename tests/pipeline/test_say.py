@@ -1,4 +1,4 @@
-"""`hearth say`, and a recogniser that listens to what it wrote."""
+"""Tests of `hearth say`, with a recogniser that listens to its output."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""`hearth run` as a service manager sees it: its words, its signals, other settings."""
+"""Tests of `hearth run` as a service manager sees it: messages, signals, reloads."""
 
 import asyncio
 import json
@@ -58,7 +58,7 @@ class Box:
         )
 
     async def told(self, words: str) -> list[str]:
-        """The next message to the manager with these words in it."""
+        """Return the next message to the manager that contains these words."""
         loop = asyncio.get_running_loop()
         seen: list[str] = []
         try:
@@ -73,7 +73,7 @@ class Box:
         raise AssertionError(f"without {words!r}: {seen}; {await self._left()}")
 
     async def says(self, words: str) -> str:
-        """The next line of its log with these words in it."""
+        """Return the next line of its log that contains these words."""
         assert self.process.stderr is not None
         async with asyncio.timeout(_WITHIN_S):
             while line := (await self.process.stderr.readline()).decode():
@@ -82,7 +82,7 @@ class Box:
         raise AssertionError(f"it ended without {words!r}")
 
     async def state(self, port: int | None = None) -> Any:
-        """As its HTTP interface gives it."""
+        """Return /v1/state of its HTTP interface."""
         request = urllib.request.Request(f"http://127.0.0.1:{port or self.port}/v1/state")
         request.add_header("Authorization", f"Bearer {TOKEN}")
 
@@ -93,14 +93,14 @@ class Box:
         return await asyncio.to_thread(ask)
 
     async def _left(self) -> str:
-        """How it ended, and what it then had said; ends it where it still runs."""
+        """Return how it ended and its last output; end it if it still runs."""
         if running := self.process.returncode is None:
-            self.process.send_signal(signal.SIGABRT)  # which has it print where it stands
+            self.process.send_signal(signal.SIGABRT)  # which makes it print its stacks
         _, log = await self.process.communicate()
         return f"{'it still ran' if running else 'it had ended'}: {log.decode()}"
 
     async def end(self) -> int:
-        """Its exit code."""
+        """Return its exit code."""
         async with asyncio.timeout(_WITHIN_S):
             await self.process.communicate()
         assert self.process.returncode is not None
@@ -109,7 +109,7 @@ class Box:
 
 @asynccontextmanager
 async def serving(folder: Path) -> AsyncIterator[Box]:
-    """Run it; in the end it is told to stop, and must do so well."""
+    """Run it; at the end it is terminated, and has to exit cleanly."""
     box = Box(folder)
     with closing(box.socket):
         await box.start()

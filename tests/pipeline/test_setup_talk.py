@@ -1,4 +1,4 @@
-"""`hearth setup` at a terminal, from the first question to a configuration that loads."""
+"""Tests of `hearth setup` at a terminal, from the first question to a valid configuration."""
 
 import asyncio
 import os
@@ -38,7 +38,7 @@ def surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name)
     for name, value in {
         "STATE_DIRECTORY": str(tmp_path / "state"),
-        "HEARTH_GEMINI__BASE_URL": "http://127.0.0.1:9",  # nobody: nothing leaves a test
+        "HEARTH_GEMINI__BASE_URL": "http://127.0.0.1:9",  # an unused port: nothing leaves a test
         "TERM": "xterm-256color",
         "COLUMNS": "100",
     }.items():
@@ -70,7 +70,7 @@ def names_in(folder: Path) -> list[str]:
 
 
 def typing(terminal: Terminal, *pairs: tuple[str, str]) -> None:
-    """Each: wait for a prompt that was not there before, then type the line."""
+    """For each pair wait for a new prompt, then type the line."""
     for prompt, line in pairs:
         terminal.wait_for(prompt)
         terminal.shown = terminal.shown.partition(prompt)[2]
@@ -78,7 +78,7 @@ def typing(terminal: Terminal, *pairs: tuple[str, str]) -> None:
 
 
 async def run(config: Path, *pairs: tuple[str, str]) -> tuple[int, str]:
-    """The exit code and what was shown behind the last answer."""
+    """Return the exit code and what was shown after the last answer."""
 
     def talk() -> tuple[int, str]:
         words = ("setup", "--config", str(config), "--no-sound-check", "--voice", "espeak")

@@ -1,4 +1,4 @@
-"""A timer set by voice outlives the process that was to ring it, however that ends."""
+"""Tests that a timer set by voice outlives the process that was to ring it, however that ends."""
 
 import asyncio
 import os
@@ -54,8 +54,8 @@ def data(port: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @contextmanager
 def running(log: Path, port: int, ahead_s: float = 0.0) -> Iterator[float]:
-    """`hearth run`, from when it serves, with the seconds that this took; in the end it is killed
-    with SIGKILL."""
+    """Run `hearth run`, yield the seconds that the start took, and kill it with SIGKILL at
+    the end."""
     command = [sys.executable, "-m", "tests.pipeline.run_ahead", str(ahead_s), "run"]
     with log.open("w") as file:
         process = subprocess.Popen(command, cwd=ROOT, stdout=file, stderr=file)
@@ -77,7 +77,7 @@ def serves(port: int) -> bool:
 
 
 def kept(data: Path) -> dict[str, TimerRecord]:
-    """The timers in the store, by name."""
+    """Return the stored timers by name."""
 
     async def read() -> list[TimerRecord]:
         async with Store(data / "hearth.db", SystemClock()) as store:
@@ -87,7 +87,7 @@ def kept(data: Path) -> dict[str, TimerRecord]:
 
 
 def first_said(data: Path, words: str) -> TurnRecord:
-    """The first announcement with these words, once it is written down."""
+    """Return the first announcement with these words, once it is written."""
 
     async def look() -> list[TurnRecord]:
         async with Store(data / "hearth.db", SystemClock()) as store:
@@ -104,7 +104,7 @@ def first_said(data: Path, words: str) -> TurnRecord:
 
 
 def stop(data: Path, port: int) -> None:
-    """Somebody presses the button."""
+    """Press the stop button."""
     token = AdminToken(data).replace()  # taken at once
     headers = {"Authorization": f"Bearer {token}"}
     httpx.post(f"http://127.0.0.1:{port}/v1/stop", headers=headers).raise_for_status()
@@ -125,7 +125,7 @@ def test_killed_and_started_again_it_tells_what_it_missed_and_rings_on_time(
         timers = kept(data)
         assert timers["pasta"].duration_s == 600
         due = {name: timer.due for name, timer in timers.items()}
-    # Off until after the bread was done, and until shortly before the pasta is.
+    # Off until after the bread was done
     ahead_s = seconds_until(due["pasta"]) - SOON_S - 2 * start_s
     with running(tmp_path / "second.log", port, ahead_s):
         served = SystemClock().now() + timedelta(seconds=ahead_s)
@@ -140,5 +140,5 @@ def test_killed_and_started_again_it_tells_what_it_missed_and_rings_on_time(
         # While one rings the next waits: for the stop, and for the pause between two rings.
         late = pasta.started_at - max(due["pasta"], stopped)
         assert late < timedelta(seconds=PAUSE_S + ON_TIME_S)
-    # Killed while it rings, it is still there; what was stopped is over.
+    # A timer that rings during the kill is still there; a stopped one is over.
     assert {name: timer.due for name, timer in kept(data).items()} == {"pasta": due["pasta"]}

@@ -1,4 +1,4 @@
-"""A gated call from the command line: asked at the keyboard, in the sound file, or not at all."""
+"""Tests of a gated call from the command line: asked at the keyboard, in sound, or not at all."""
 
 import json
 import signal
@@ -35,7 +35,7 @@ def surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def answering(terminal: Terminal, prompt: str, keys: str) -> dict[str, Any]:
-    """Type `keys` once it is asked; what `--json` printed."""
+    """Type `keys` once the question is shown, and return the output of `--json`."""
     terminal.wait_for(f"({prompt})")
     terminal.type(keys)
     code, out = terminal.end()
@@ -46,7 +46,7 @@ def answering(terminal: Terminal, prompt: str, keys: str) -> dict[str, Any]:
 
 
 def outcome(told: dict[str, Any]) -> tuple[str, str, str, str]:
-    """What became of the only call."""
+    """Return the fields of the only call's outcome."""
     [call] = told["tool_calls"]
     return call["decision"], call["status"], call["rule"], call["confirmed_by"]
 
@@ -117,7 +117,7 @@ def test_nobody_types_in_time(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     class Slow(Keyboard):
-        """Somebody who reads the question and thinks about it."""
+        """A person who reads the question and thinks about it."""
 
         async def ask(self, question: str, *, hidden: bool) -> str | None:
             return None
@@ -181,7 +181,7 @@ def test_three_wrong_pins_close_it_for_the_next_process(
     wrong = iter(("1111", "2222", "3333"))
 
     class Guesses(Keyboard):
-        """Somebody who does not know it."""
+        """A person who does not know the PIN."""
 
         async def ask(self, question: str, *, hidden: bool) -> str | None:
             return next(wrong)
@@ -222,7 +222,7 @@ def test_nobody_can_be_asked() -> None:
 
 
 def asks(request: str, keys: str = "yes\n") -> dict[str, Any] | None:
-    """One process of its own; None: it asked nothing."""
+    """Run one process and return its question, or None if it asked nothing."""
     with at_a_terminal("ask", request, "--json") as terminal:
         if terminal.shows_before_the_end("(yes or no)"):
             return answering(terminal, "yes or no", keys)
@@ -257,7 +257,7 @@ def test_always_never_counts_for_the_lock() -> None:
 
 
 def heard_in(clip: Path, capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
-    """`hearth hear CLIP --json --fast`."""
+    """Run `hearth hear CLIP --json --fast`."""
     assert main(["hear", str(clip), "--json", "--fast"]) == 0
     told: dict[str, Any] = json.loads(capsys.readouterr().out)
     assert told["error"] is None

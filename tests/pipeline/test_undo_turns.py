@@ -1,4 +1,4 @@
-"""Undo and correction through whole turns: embedded house, simulated Gemini, one process."""
+"""Tests of undo and correction in whole turns: embedded house, simulated Gemini, one process."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -16,7 +16,7 @@ DIM, TURN_ON, TURN_OFF = "light__HassLightSet", "intent__HassTurnOn", "intent__H
 KITCHEN, OFFICE = "light.kitchen", "light.office"
 NOTHING = "There is nothing from the last ten minutes that I could undo."
 
-# What people say, and what the model makes of it.
+# Sentences, and the model's calls for them.
 CALLS: Mapping[str, Sequence[Call]] = {
     "kitchen at 30": [Call(DIM, {"name": "Kitchen light", "brightness": 30})],
     "kitchen at 80": [Call(DIM, {"name": "Kitchen light", "brightness": 80})],
@@ -41,7 +41,7 @@ def steps_for(text: str) -> list[Step]:
 
 
 def service() -> GeminiSimulator:
-    """A model that calls and says nothing, so that the person hears what came of it from us."""
+    """Return a model that calls and says nothing, so that we phrase the result."""
 
     def live(turn: HeardTurn) -> Sequence[Step]:
         return steps_for(turn.text)
@@ -59,7 +59,7 @@ def state(on: Scene, entity_id: str) -> tuple[str, Any]:
 
 
 def snapshots(on: Scene) -> list[str]:
-    """Those of ours that stand in the house."""
+    """Return our snapshots in the house."""
     assert on.app.home.demo is not None
     return [name for name in on.app.home.demo.states if name.startswith("scene.hearth_undo")]
 
@@ -139,7 +139,7 @@ async def test_ten_minutes_and_not_longer(tmp_path: Path) -> None:
 
 
 async def test_no_the_office(tmp_path: Path) -> None:
-    """The last change is taken back and the right one done, in one turn."""
+    """The last change is undone and the right one made, in one turn."""
     async with scene(tmp_path, service()) as on:
         on.repeats = True
         before = state(on, KITCHEN)

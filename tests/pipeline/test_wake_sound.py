@@ -1,4 +1,4 @@
-"""The person speaks while the wake sound plays, and the microphone hears both."""
+"""Tests of a person who speaks while the wake sound plays, with a microphone that hears both."""
 
 from pathlib import Path
 
@@ -37,7 +37,7 @@ def _sound_ms() -> float:
 
 
 async def _detected_ms(folder: Path, word: bytes) -> float:
-    """Where the wake word fires in that sound: the wake sound follows it by the turn's rules."""
+    """Return when the wake word fires in that sound; the wake sound follows by the turn's rules."""
     path = folder / "word.wav"
     write_wav(path, word + room(PAUSE_S), SAMPLE_RATE)
     async with pipeline(offline_settings(folder / "word")) as app:
@@ -50,7 +50,7 @@ async def _detected_ms(folder: Path, word: bytes) -> float:
 def _talked_over(
     path: Path, word: bytes, at_ms: float, command: bytes, *, loud: bool = True
 ) -> Clip:
-    """The word, a pause until the sound plays, and in the midst of it the command."""
+    """Record the word, a pause until the sound plays, and the command in the middle of it."""
     tone_ms = at_ms + Rules().wake_sound_ms + LATE_MS
     begin = round((tone_ms + INTO_MS) * SAMPLES_PER_MS)
     quiet = room(PAUSE_S)
@@ -69,7 +69,7 @@ def _talked_over(
 async def test_nothing_of_what_a_person_says_is_lost(
     take: str, speech: Path, tmp_path: Path
 ) -> None:
-    """Real speech: the recogniser of this machine hears what it hears without the sound."""
+    """Real speech: the local recogniser hears the same as without the sound."""
     word = room(0.5) + read_wav(speech / "okay_nabu.wav")
     command = read_wav(speech / f"turn_on_the_office_lights_{take}.wav")
     at_ms = await _detected_ms(tmp_path, word)
@@ -83,12 +83,12 @@ async def test_nothing_of_what_a_person_says_is_lost(
         heard.append((turn.record.heard, shown, turn.record.timeline["speech_end"]))
     (alone, done, alone_ms), (over, over_done, over_ms) = heard
     assert over_done == done
-    assert done == "off" or over == alone  # one of the ten it makes nothing of anyway
+    assert done == "off" or over == alone  # one of the ten is never recognised
     assert over_ms == pytest.approx(alone_ms, abs=100)
 
 
 async def test_the_service_gets_it_whole(command: Path, tmp_path: Path) -> None:
-    """From the first sample to the last, while the wake sound does play."""
+    """From the first sample to the last, although the wake sound plays."""
     made = read_wav(command)
     at_ms = await _detected_ms(tmp_path, made)
     after = round(at_ms * SAMPLES_PER_MS) * 2  # where the word has ended, the command begins

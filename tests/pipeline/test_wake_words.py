@@ -1,4 +1,4 @@
-"""What a wake-word engine must show on recordings of people, clean and in noise."""
+"""Tests of the wake-word engines on recordings of people, clean and in noise."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ SEEDS = 3  # the benchmark takes ten
 
 
 def heard(engine: WakeEngine, pcm: bytes) -> list[tuple[str, int]]:
-    """The words found in a new stream, and where."""
+    """Return the words found in a new stream, and their positions."""
     engine.restart()
     found = (engine.hear(frame.pcm, frame.end) for frame in Framer().push(pcm))
     return [(detection.word, detection.at) for detection in found if detection is not None]
@@ -52,7 +52,7 @@ def test_micro_finds_most_of_them_in_noise(speech: Path) -> None:
 @pytest.mark.parametrize("dbfs", [-20.0, -40.0, -60.0])
 @pytest.mark.parametrize("room", ["silence", "hiss"])
 def test_no_word_is_lost_or_late_behind_the_gate(room: str, dbfs: float, speech: Path) -> None:
-    """After ten seconds in which the engine did not run."""
+    """The engine has not run for the ten seconds before."""
     bare, gated = waking.make("micro"), GatedWake(waking.make("micro"))
     for clip, _ in waking.spoken("micro"):
         spoken = waking.at_active_level(waking.clip(clip), dbfs)
