@@ -1,4 +1,4 @@
-"""A context that owns background tasks: they end with it, its body's errors stay as they are."""
+"""Contexts that own background tasks or resources, which end with them."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
@@ -10,15 +10,15 @@ Result = TypeVar("Result")
 
 
 class OwnedTasks:
-    """A TaskGroup for tasks that run until the context ends, whatever the reason.
+    """A TaskGroup for tasks that run until the context ends, for whatever reason.
 
-    A bare TaskGroup waits for its tasks and wraps the body's error in a group; here the tasks are
-    cancelled and the error of the body passes unchanged. A task that fails still ends the body.
+    A plain TaskGroup waits for its tasks and wraps the body's error in a group; here the tasks are
+    cancelled and the body's error passes unchanged. A task that fails still ends the body.
     """
 
     def __init__(self) -> None:
         self._group = asyncio.TaskGroup()
-        self._tasks: set[asyncio.Task[Any]] = set()  # those that have not ended
+        self._tasks: set[asyncio.Task[Any]] = set()  # unfinished tasks
 
     async def __aenter__(self) -> Self:
         await self._group.__aenter__()
@@ -34,7 +34,8 @@ class OwnedTasks:
     def start_on(
         self, event: asyncio.Event, work: Callable[[], Awaitable[None]], name: str
     ) -> asyncio.Task[None]:
-        """Run `work` each time `event` is set, one run at a time; it clears the event before."""
+        """Run `work` each time `event` is set, one run at a time; the event is cleared before each
+        run."""
 
         async def repeat() -> None:
             while True:
@@ -52,7 +53,8 @@ class OwnedTasks:
     ) -> None:
         for task in list(self._tasks):
             task.cancel()
-        # A cancellation may be the group's own, after a task failed: it must see it to tell.
+        # The cancellation may come from the group after a task failed; the group must see it to
+        # report that.
         if isinstance(error, asyncio.CancelledError):
             await self._group.__aexit__(kind, error, traceback)
         else:
@@ -60,7 +62,7 @@ class OwnedTasks:
 
 
 class Opened:
-    """Base of what is entered: whatever `_enter` puts on its stack ends in reverse order."""
+    """Base of context managers: what `_enter` puts on its stack is closed in reverse order."""
 
     async def _enter(self, stack: AsyncExitStack) -> None:
         raise NotImplementedError

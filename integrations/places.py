@@ -1,4 +1,4 @@
-"""Where connections come from, and how many of one place there may be at once."""
+"""Where connections come from, and how many one place may have at once."""
 
 import ipaddress
 from collections import Counter
@@ -11,10 +11,10 @@ LOOPBACK = "this machine"
 
 @lru_cache(maxsize=1024)
 def place_of(host: str) -> str:
-    """The place that an address belongs to: what one machine can have many of counts once.
+    """Return the place of an address; many addresses that one machine can have count as one.
 
     127.0.0.0/8 and ::1 are this machine, an IPv6 network of 64 bits is one place, and an IPv4
-    address within IPv6 (::ffff:192.0.2.1) is that address. Other names are taken as they are.
+    address within IPv6 (::ffff:192.0.2.1) is that address. Other names are returned unchanged.
     """
     try:
         address = ipaddress.ip_address(host.partition("%")[0])
@@ -31,20 +31,21 @@ def place_of(host: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ConnectionRoom:
-    """So many connections at once, of which no place takes all.
+    """A limit for connections, of which no place may take all.
 
-    The last ones are kept for places that hold few so far, and the very last for this machine: its
-    owner gets in by either while others hold all that they may.
+    The last ones are reserved for places that hold few so far, and the very last for this machine,
+    so that the owner can connect while others hold all that they may.
     """
 
     most: int  # of all places together
     of_one: int  # of one place
-    few: int  # so many of one place are few
+    few: int  # up to this many of one place are few
     kept_for_few: int
     kept_for_loopback: int
 
     def is_left(self, place: str, held: Iterable[str]) -> bool:
-        """True where that place may have one more. `held`: the place of each that is open."""
+        """Return True if the place may have another; `held` has the place of each open
+        connection."""
         counts = Counter(held)
         mine, kept = counts[place], 0
         if mine >= self.of_one:

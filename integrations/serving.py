@@ -1,4 +1,4 @@
-"""Serves an ASGI application from inside our own event loop, for as long as a context is open."""
+"""Serving an ASGI application in our own event loop while a context is open."""
 
 import asyncio
 import contextlib
@@ -18,24 +18,26 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from integrations.errors import Misconfigured
 from integrations.places import ConnectionRoom, place_of
 
-_STOP_WITHIN_S = 2  # open requests get this long when the server stops
-_BACKLOG = 64  # connections that wait; asyncio takes in, and complains of, as many at a time
-# Anybody may connect, without a token too: who does and says nothing must not take every file that
-# the process may have open, or it could neither speak nor write any more.
+_STOP_WITHIN_S = 2  # for open requests when the server stops
+_BACKLOG = 64  # waiting connections; asyncio accepts, and logs errors for, as many at a time
+# Anybody may connect, even without a token. Silent connections must not use up all files that the
+# process may open, or it could neither speak nor write.
 MOST_CONNECTIONS = 128  # at once; a house has a few panels, programs and browsers
 ROOM = ConnectionRoom(MOST_CONNECTIONS, of_one=64, few=8, kept_for_few=32, kept_for_loopback=16)
-# Beyond that a connection is taken for a request that is always answered, and for nothing else. The
-# oldest of these gives way: who asks at once is answered, and who only waits holds up nobody.
+# Beyond that, a connection may only request paths that are always answered. The oldest of these is
+# closed for a new one, so that idle connections do not block others.
 MOST_ASIDE = 16
-ASIDE_WITHIN_S = 2.0  # the whole of such a request
-HANDSHAKE_WITHIN_S = 5.0  # of TLS, until which nobody has said anything
-REQUEST_WITHIN_S = 20.0  # the whole of a request, once it is waited for
-# What waits to be sent, or so much of it; whoever reads nothing would keep a place for ever.
+ASIDE_WITHIN_S = 2.0  # for the whole of such a request
+HANDSHAKE_WITHIN_S = 5.0  # for the TLS handshake, before which nothing is known of the client
+REQUEST_WITHIN_S = 20.0  # for the whole of a request, once it is expected
+# For sending what waits, or this many bytes of it, because a client that reads nothing would hold
+# its place forever.
 TAKEN_WITHIN_S, TAKEN_BYTES = 10.0, 128 * 1024
-# Bytes that the kernel keeps for one connection each way (it doubles them). By itself it keeps some
-# megabytes of what somebody does not read, and all connections together the memory of a small box.
+# Bytes that the kernel buffers for one connection in each direction (it doubles them). Its default
+# is some megabytes of unread data, and all connections together would use the memory of a small
+# device.
 _BUFFER = 128 * 1024
-_ACCEPT_AGAIN_S = 1.0  # where the system has none left; asyncio waits as long
+_ACCEPT_AGAIN_S = 1.0  # pause if the system has no free files; asyncio's is the same
 
 _log = logging.getLogger(__name__)
 _FULL = PlainTextResponse(
@@ -44,22 +46,21 @@ _FULL = PlainTextResponse(
 
 
 class _Connection(H11Protocol):
-    """One that has so long to say what it wants, and to take what it is answered; uvicorn alone
-    waits for ever."""
+    """HTTP connection with request and write timeouts, which uvicorn lacks."""
 
-    _patience: asyncio.TimerHandle | None = None  # while a request is waited for
-    _reads: asyncio.TimerHandle | None = None  # while more waits to be sent than should
+    _patience: asyncio.TimerHandle | None = None  # while a request is expected
+    _reads: asyncio.TimerHandle | None = None  # while too much waits to be sent
     _gives_way = False
-    is_aside = False  # beyond the room that there is
+    is_aside = False  # beyond the limit of connections
 
     def put_aside(self, app: ASGIApp) -> None:
-        """Before it is made: it is for this application alone, and soon."""
+        """Restrict the connection, before it is made, to this application and short timeouts."""
         self.app = app
-        self.ws_protocol_class = None  # which would be given all of them
+        self.ws_protocol_class = None  # or it would get all websocket requests
         self.is_aside = True
 
     def give_way(self) -> None:
-        """End at once, or as soon as it is there."""
+        """Close the connection at once, or as soon as it is made."""
         self._gives_way = True
         if self.transport is not None:
             self.transport.abort()
@@ -89,7 +90,7 @@ class _Connection(H11Protocol):
         super().connection_lost(exc)
 
     def _wait_so_long(self) -> None:
-        """Until all of it is there: a byte now and then is no reason to wait longer."""
+        """Limit the time for a whole request; single bytes do not extend it."""
         handed_over = self.transport.get_protocol() is not self  # to a websocket
         if handed_over or self.conn.their_state not in (h11.IDLE, h11.SEND_BODY):
             self._wait_no_more()
@@ -99,7 +100,8 @@ class _Connection(H11Protocol):
             )
 
     def _wait_for_reading(self) -> None:
-        """As long as enough is taken each time: a long answer over a slow network is no fault."""
+        """Limit the time for each TAKEN_BYTES sent, so that long responses over slow networks may
+        finish."""
         waits = self.transport.get_write_buffer_size()
         self._reads = self.loop.call_later(TAKEN_WITHIN_S, self._look_at_reading, waits)
 
@@ -121,9 +123,11 @@ class _Connection(H11Protocol):
 
 
 class _Server(uvicorn.Server):
-    """uvicorn without its signal handlers, and without its ten looks a second whether it is to
-    stop: the program decides that, and says so. It lets connections in by itself, since those in
-    the midst of a TLS handshake count too and uvicorn knows nothing of them."""
+    """uvicorn without its signal handlers and its check ten times a second whether to stop.
+
+    The program calls `end` instead. Connections are accepted here, because those in a TLS handshake
+    count too and uvicorn does not know of them.
+    """
 
     def __init__(
         self, config: uvicorn.Config, listener: socket.socket, always: Container[str]
@@ -132,8 +136,8 @@ class _Server(uvicorn.Server):
         self._listener = listener
         self._always = always
         self._ended = asyncio.Event()
-        self._greeted: dict[_Connection, str] = {}  # who is let in just now, and from where
-        self._aside: dict[_Connection, None] = {}  # who is beyond the room that there is
+        self._greeted: dict[_Connection, str] = {}  # connections being accepted, with their place
+        self._aside: dict[_Connection, None] = {}  # connections beyond the limit
 
     def end(self) -> None:
         """Stop, now or as soon as it has started."""
@@ -141,7 +145,7 @@ class _Server(uvicorn.Server):
         self._ended.set()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """There is nothing to open: the listener is there."""
+        """Start without opening anything, because the listener exists already."""
         await self.lifespan.startup()
         self.servers = []
         self.started = True
@@ -154,13 +158,13 @@ class _Server(uvicorn.Server):
             accepting.cancel()
 
     async def _accept(self) -> None:
-        """Let in who connects; whoever would be too many may ask only what is always answered."""
+        """Accept connections; those beyond the limit may request only what is always answered."""
         loop = asyncio.get_running_loop()
         async with asyncio.TaskGroup() as group:
             while True:
                 try:
                     one, address = await loop.sock_accept(self._listener)
-                except ConnectionError:  # it has gone again
+                except ConnectionError:  # it has been closed again
                     continue
                 except OSError as error:
                     _log.warning("No connection can be taken: %s", error.strerror)
@@ -172,10 +176,10 @@ class _Server(uvicorn.Server):
                     self._put_aside(connection)
                 self._greeted[connection] = place
                 group.create_task(self._greet(one, connection), name="http-greet")
-                await asyncio.sleep(0)  # a crowd at the door must not hold up the rest
+                await asyncio.sleep(0)  # many new connections must not block other tasks
 
     async def _greet(self, one: socket.socket, connection: _Connection) -> None:
-        """Up to the end of the TLS handshake; from then on it is among uvicorn's connections."""
+        """Run the TLS handshake; afterwards it is among uvicorn's connections."""
         tls = self.config.ssl
         within_s = ASIDE_WITHIN_S if connection.is_aside else HANDSHAKE_WITHIN_S
         try:
@@ -186,15 +190,15 @@ class _Server(uvicorn.Server):
                 ssl_handshake_timeout=within_s if tls else None,
                 ssl_shutdown_timeout=within_s if tls else None,
             )
-        except OSError as error:  # a failed handshake is one too; who it was is nobody's concern
+        except OSError as error:  # including a failed handshake
             _log.debug("A connection came to nothing: %s", error)
-        except Exception:  # whatever a stranger sends costs that one connection
+        except Exception:  # any error affects only this connection
             _log.exception("A connection could not be let in")
         finally:
             del self._greeted[connection]
 
     def _places(self) -> Iterator[str]:
-        """Where each connection comes from that takes of the room."""
+        """Yield the place of each connection that counts towards the limit."""
         for one, place in self._greeted.items():
             if not one.is_aside:
                 yield place
@@ -203,10 +207,11 @@ class _Server(uvicorn.Server):
             yield place_of(str(peer[0])) if peer else ""
 
     def _put_aside(self, connection: _Connection) -> None:
-        """Answer only what is always answered, once; the oldest of those that wait gives way."""
+        """Restrict a connection beyond the limit, and close the oldest one if there are too
+        many."""
         for one in list(self._aside):
             if one not in self._greeted and one not in self.server_state.connections:
-                del self._aside[one]  # it has gone
+                del self._aside[one]  # it has been closed
         if len(self._aside) >= MOST_ASIDE:
             oldest = next(iter(self._aside))
             del self._aside[oldest]
@@ -227,10 +232,10 @@ async def serving(
     tls: ssl.SSLContext | None = None,
     always: Container[str] = (),
 ) -> AsyncIterator[int]:
-    """Serve `app` and give the port, which the system chooses when `port` is 0. `tls`: by https.
-    `always`: the paths that are answered however many connections there are.
+    """Serve `app` and yield the port, which the system chooses if `port` is 0.
 
-    Raises Misconfigured when the address cannot be had.
+    `tls` makes it HTTPS. `always` are the paths that are answered regardless of the number of
+    connections. Raises Misconfigured if the address cannot be used.
     """
     listener = _listen(host, port)
     config = uvicorn.Config(
@@ -243,12 +248,12 @@ async def serving(
         backlog=_BACKLOG,
         timeout_graceful_shutdown=_STOP_WITHIN_S,
         server_header=False,
-        date_header=False,  # uvicorn renews it with its looks
-        proxy_headers=False,  # who asks is who connected, whatever the request says
+        date_header=False,  # uvicorn renews it in its own loop, which does not run here
+        proxy_headers=False,  # the caller is the peer of the connection, whatever the request says
         ssl_context_factory=None if tls is None else lambda config, usual: tls,
     )
     server = _Server(config, listener, always)
-    # uvicorn closes the listener, but not where it is stopped before it has started.
+    # uvicorn closes the listener, but not if it is stopped before it has started.
     with listener:
         async with asyncio.TaskGroup() as group:
             served = group.create_task(server.serve([listener]), name=f"http-{port}")
@@ -256,13 +261,14 @@ async def serving(
                 yield listener.getsockname()[1]
             finally:
                 server.end()
-                # Where we are cancelled the group would cut it short: the loop would go on to look
-                # at a closed socket, and old connections would be served for as long as it runs.
+                # If this task is cancelled, the group would cancel the server too early: the event
+                # loop would keep watching a closed socket, and old connections would still be
+                # served.
                 await asyncio.wait([served])
 
 
 def _only(app: ASGIApp, paths: Container[str]) -> ASGIApp:
-    """The application as it is beyond the room that there is: for these paths, and one request."""
+    """Restrict the application to these paths and to one request per connection."""
 
     async def narrowed(scope: Scope, receive: Receive, send: Send) -> None:
         async def send_and_close(message: Message) -> None:
@@ -278,7 +284,7 @@ def _only(app: ASGIApp, paths: Container[str]) -> ASGIApp:
 
 
 def _dated(app: ASGIApp) -> ASGIApp:
-    """Every HTTP answer says when it was given."""
+    """Add a Date header to every HTTP response."""
 
     async def dated(scope: Scope, receive: Receive, send: Send) -> None:
         async def send_dated(message: Message) -> None:
@@ -293,7 +299,7 @@ def _dated(app: ASGIApp) -> ASGIApp:
 
 
 def _listen(host: str, port: int) -> socket.socket:
-    """A bound socket; connections wait in its backlog until the server has started."""
+    """Return a bound socket; connections wait in its backlog until the server has started."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         listener = socket.create_server((host, port), family=family, backlog=_BACKLOG)
@@ -307,7 +313,7 @@ def _listen(host: str, port: int) -> socket.socket:
             f"{host} port {port} cannot be listened on: {error.strerror}"
         ) from error
     # Accepted connections inherit it. asyncio sets it only on sockets that name their protocol, and
-    # with Nagle's algorithm on each answer comes 40 ms late.
+    # Nagle's algorithm would delay each response by 40 ms.
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     for way in (socket.SO_SNDBUF, socket.SO_RCVBUF):
         listener.setsockopt(socket.SOL_SOCKET, way, _BUFFER)

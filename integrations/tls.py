@@ -1,4 +1,4 @@
-"""One TLS context for every client of the same service, and one for a server of ours."""
+"""TLS contexts for clients and for our own server, and URLs that a download may follow."""
 
 import ipaddress
 import ssl
@@ -8,11 +8,11 @@ import httpx
 
 from integrations.errors import Misconfigured, Refused
 
-# Which addresses a download may follow: never from TLS to plain text.
+# A download must never be redirected from TLS to plain text.
 
 
 def next_address(current: httpx.URL, location: str, first: str) -> httpx.URL:
-    """Where a redirect leads, if it may. Raises Refused."""
+    """Return the target of a redirect. Raises Refused if it is not allowed."""
     try:
         url = current.join(location)
     except httpx.InvalidURL:
@@ -22,7 +22,7 @@ def next_address(current: httpx.URL, location: str, first: str) -> httpx.URL:
 
 
 def address_allowed(url: str, first: str) -> None:
-    """Raise Refused unless it is https; plain http only where all of it stays on this machine."""
+    """Raise Refused unless the URL is https, or http that stays on this machine."""
     target = httpx.URL(url)
     plain = target.scheme == "http" and is_loopback(target.host)
     if target.scheme == "https" or (plain and is_loopback(httpx.URL(first).host)):
@@ -34,7 +34,7 @@ def address_allowed(url: str, first: str) -> None:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a host's name or address means this machine."""
+    """Return True if a host's name or address means this machine."""
     if host == "localhost":
         return True
     try:
@@ -44,16 +44,16 @@ def is_loopback(host: str) -> bool:
 
 
 def tls_context(*, verify: bool = True, ca_file: str = "", setting: str = "") -> ssl.SSLContext:
-    """A client context that trusts the system's authorities, or those of `ca_file` (PEM) instead.
+    """Make a client context that trusts the system's authorities, or those of `ca_file` (PEM).
 
-    `setting` is the configuration key to name when the file cannot be used; raises Misconfigured.
-    Building a context costs about 30 ms, so callers keep it.
+    `setting` is the configuration key to name if the file cannot be used; raises Misconfigured. A
+    context takes about 30 ms to make, so callers keep it.
     """
     try:
         context = ssl.create_default_context(
             cafile=str(Path(ca_file).expanduser()) if ca_file else None
         )
-    except OSError as error:  # ssl.SSLError is one too: a file that is no PEM
+    except OSError as error:  # including ssl.SSLError, for a file that is not PEM
         reason = error.strerror or "it holds no certificate"
         raise Misconfigured(
             f"{setting or 'ca_file'} = {ca_file!r} cannot be used as a certificate file: {reason}."
@@ -67,20 +67,20 @@ def tls_context(*, verify: bool = True, ca_file: str = "", setting: str = "") ->
 def tls_for(
     url: str, *, verify: bool = True, ca_file: str = "", setting: str = ""
 ) -> ssl.SSLContext | None:
-    """The context for this URL, None where its scheme is not https; else as `tls_context`."""
+    """Return the context for this URL, None if it is not https; else as `tls_context`."""
     if not url.lower().startswith("https:"):
         return None
     return tls_context(verify=verify, ca_file=ca_file, setting=setting)
 
 
 def server_context(cert_file: str, key_file: str) -> ssl.SSLContext:
-    """A server's context with this certificate and its key (PEM). Raises Misconfigured."""
+    """Make a server's context with this certificate and its key (PEM). Raises Misconfigured."""
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     try:
         context.load_cert_chain(
             Path(cert_file).expanduser(),
             Path(key_file).expanduser() if key_file else None,
-            password=lambda: "",  # without it a key with a password would be asked for on stdin
+            password=lambda: "",  # or OpenSSL would ask for a key's password on stdin
         )
     except (OSError, ValueError) as error:  # ssl.SSLError is an OSError
         reason = "they are no certificate and its key without a password, as PEM"

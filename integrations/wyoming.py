@@ -1,4 +1,4 @@
-"""Speech to text by a server on the home's network that speaks the Wyoming protocol."""
+"""Speech to text by a Wyoming server on the local network."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -15,12 +15,13 @@ from integrations.errors import Misconfigured, Refused, Unavailable
 DEFAULT_PORT = 10300  # of Home Assistant's Whisper and Speech-to-Phrase add-ons
 _RATE = 16_000  # Hz
 _CHUNK_BYTES = _RATE // 10 * 2  # 100 ms
-# The three audio events, by hand: `wyoming.audio` imports audioop, which warns and is gone in 3.13.
+# The audio events are made here, because `wyoming.audio` imports audioop, which warns and was
+# removed in Python 3.13.
 _FORMAT = {"rate": _RATE, "width": 2, "channels": 1}
 
 
 def parse_address(address: str) -> tuple[str, int]:
-    """Host and port of "tcp://host:10300" or "wyoming://host". Raises Misconfigured."""
+    """Return host and port of "tcp://host:10300" or "wyoming://host". Raises Misconfigured."""
     try:
         parts = urlsplit(address)
         host, port = parts.hostname, parts.port
@@ -34,7 +35,7 @@ def parse_address(address: str) -> tuple[str, int]:
 
 
 class WyomingRecognizer:
-    """One server. Each transcription opens a connection of its own, as Home Assistant does."""
+    """A Wyoming server. Each transcription opens a connection, as in Home Assistant."""
 
     def __init__(self, host: str, port: int, language: str | None, timeout_s: float = 15.0) -> None:
         """`language` is a code such as "en", or None to leave it to the server."""
@@ -44,9 +45,9 @@ class WyomingRecognizer:
         self._timeout_s = timeout_s  # for the whole transcription
 
     async def transcribe(self, pcm: bytes) -> str:
-        """The server's text for 16 kHz mono int16, as it wrote it.
+        """Return the server's text for 16 kHz mono int16, unchanged.
 
-        Raises Unavailable (no connection, no answer in time), Refused (the server says no) and
+        Raises Unavailable (no connection, no answer in time), Refused (by the server) and
         Misconfigured (something else answers there).
         """
         async with self._limits(), AsyncTcpClient(self._host, self._port) as client:
@@ -59,7 +60,7 @@ class WyomingRecognizer:
             return await self._transcript(client)
 
     async def _transcript(self, client: AsyncTcpClient) -> str:
-        """The transcript; other events, such as pieces of it, are passed over."""
+        """Return the transcript, ignoring other events such as partial results."""
         while (event := await client.read_event()) is not None:
             if Transcript.is_type(event.type):
                 text = event.data.get("text")
@@ -77,7 +78,7 @@ class WyomingRecognizer:
 
     @asynccontextmanager
     async def _limits(self) -> AsyncIterator[None]:
-        """The time limit, and what the connection raises as this package's errors."""
+        """Apply the time limit, and convert errors to this package's."""
         try:
             async with asyncio.timeout(self._timeout_s):
                 yield
@@ -85,7 +86,8 @@ class WyomingRecognizer:
             raise Unavailable(
                 f"{self._name} did not answer within {self._timeout_s:g} seconds."
             ) from None
-        except (KeyError, AttributeError, TypeError) as error:  # wyoming trusts what it reads
+        # wyoming does not validate what it reads
+        except (KeyError, AttributeError, TypeError) as error:
             raise Misconfigured(f"{self._name} does not speak the Wyoming protocol.") from error
         except (OSError, EOFError) as error:
             raise Unavailable(f"{self._name} cannot be reached: {error}.") from error

@@ -1,4 +1,4 @@
-"""The HTTP interface for programs, under /v1: what is made of the table of its paths.
+"""The HTTP API for programs, under /v1: all its paths, the application, and sign-in.
 
 Every path needs a token or a session; every error is `{"error": {"kind": …, "message": …}}`.
 """
@@ -28,10 +28,10 @@ from integrations.web.stream import speaking_paths
 
 
 def api_paths(box: Box, guard: Guard, version: str) -> Sequence[Path]:
-    """Return every path. `version`: Hearth's own, for the document."""
+    """Return every path. `version` is Hearth's, for the OpenAPI document."""
 
     @cache
-    def described() -> dict[str, Any]:  # once, where somebody wants it at all
+    def described() -> dict[str, Any]:  # made once, on the first request
         return document(rows, version)
 
     rows = (
@@ -53,14 +53,14 @@ def api_routes(box: Box, guard: Guard, version: str = "") -> list[Route]:
 
 
 def web_app(routes: Iterable[BaseRoute], host: str = "127.0.0.1") -> ASGIApp:
-    """The application that serves these routes; what there is not is told as any other error.
+    """Make the application that serves these routes; unknown paths get the usual error format.
 
-    `host`: the address it listens on, see `Fronted`.
+    `host` is the address on which it listens, see `Fronted`.
     """
     app = Starlette(
         routes=list(routes), exception_handlers={HTTPException: http_problem, Exception: own_fault}
     )
-    app.router.redirect_slashes = False  # another path than was asked for is none
+    app.router.redirect_slashes = False  # Do not redirect to other paths.
     return Fronted(app, host)
 
 
@@ -69,9 +69,9 @@ _log = logging.getLogger(__name__)
 
 
 class SigningIn:
-    """`/v1/session`: sign in with a browser, by a token or a one-time link, and out again.
+    """`/v1/session`: signing in a browser by a token or a one-time link, and signing out.
 
-    A session always begins with a new id: what a browser brings along is never taken over.
+    A session always begins with a new id; one that the browser sends is never reused.
     """
 
     def __init__(self, guard: Guard) -> None:
@@ -125,8 +125,8 @@ class SigningIn:
         return begun
 
     async def _by_code(self, request: Request, code: str) -> SignedIn:
-        async with self._one_code_at_a_time:  # many at once must not all come before the count
-            self._guard.check_guesses(request, certain=True)  # nobody guesses 192 bits
+        async with self._one_code_at_a_time:  # or many at once could pass before they are counted
+            self._guard.check_guesses(request, certain=True)  # 192 bits cannot be guessed
             begun = await self._guard.sessions.redeem(code, sent_session(request))
             if begun is None:
                 self._guard.check_guesses(request)

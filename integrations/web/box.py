@@ -1,4 +1,4 @@
-"""The box as interfaces for programs use it: who asks, what happens, what can be asked."""
+"""Hearth as seen by interfaces for programs: callers, events and available actions."""
 
 import asyncio
 import json
@@ -25,39 +25,39 @@ from integrations.web.requests import (
     TimerRequest,
 )
 
-KEPT = 256  # events that a listener who was away can still get
-WAITING = 256  # events for a listener who does not read; beyond that it is sent away
+KEPT = 256  # events that a listener can still get after an outage
+WAITING = 256  # unread events after which a listener is disconnected
 _LONGEST_NUMBER = 18  # digits of an event's number
-BEAT_S = 15.0  # a comment this often, so that a connection that is gone is noticed
+BEAT_S = 15.0  # interval of comments by which a lost connection is noticed
 
 Health = Literal["ok", "degraded", "dead"]
 Scope = Literal[
     "speak",  # make it speak or listen: announcements, questions, conversations, timers, buttons
     "ask",  # typed turns
-    "read",  # how it stands, what was said and done
-    "admin",  # all of it, and what nobody else may: answer a confirmation
+    "read",  # its state, what was said and done
+    "admin",  # everything, including what no other scope allows: answering a confirmation
 ]
 Loosening = Literal["mode", "mute", "profile"]  # more trust, an open microphone, more tools
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """A program, as the journal names it."""
+    """A program that uses an interface, as the journal names it."""
 
     name: str  # such as "http:admin", "mqtt", "home-assistant"; never a secret
     scopes: frozenset[Scope]
-    # The session it was let in by, as a hash of its id; "": by a token. Not written down.
+    # Hash of the id of the caller's session; "" for a token. Not stored.
     session: str = field(default="", repr=False)
-    loosens: frozenset[Loosening] = frozenset()  # what the owner lets it do beside `admin`
+    loosens: frozenset[Loosening] = frozenset()  # what the owner lets it do without `admin`
     # Tells this token from an earlier one of the same name: a part of its hash, never the secret.
     token: str = field(default="", repr=False, compare=False)
 
     def may(self, scope: Scope) -> bool:
-        """Tell whether it may do what needs this scope."""
+        """Return True if it may do what needs this scope."""
         return scope in self.scopes or "admin" in self.scopes
 
     def may_loosen(self, what: Loosening) -> bool:
-        """Tell whether it may take back what a person has made stricter."""
+        """Return True if it may undo what a person has made stricter."""
         return what in self.loosens or "admin" in self.scopes
 
 
@@ -72,18 +72,19 @@ class Told:
 
     def lines(self) -> bytes:
         data = json.dumps(self.data, ensure_ascii=False)
-        # Half a character, as JSON of a model's may hold, must not end the stream of everybody.
+        # Half a surrogate pair, which a model's JSON may contain, must not end every listener's
+        # stream.
         return f"id: {self.id}\nevent: {self.kind}\ndata: {data}\n\n".encode(errors="replace")
 
 
 class EventLog:
-    """The newest server-sent events (HTML standard, section of that name), and their listeners.
+    """The newest server-sent events (as in the HTML standard) and their listeners.
 
     Belongs to the event loop's thread.
     """
 
     def __init__(self) -> None:
-        self._run = secrets.token_hex(4)  # ids of another process are none of ours
+        self._run = secrets.token_hex(4)  # ids of another process are not valid here
         self._count = 0
         self._kept: deque[Told] = deque(maxlen=KEPT)
         self._listeners: set[asyncio.Queue[Told | None]] = set()
@@ -99,10 +100,10 @@ class EventLog:
                 listener.put_nowait(event)
 
     async def since(self, last_id: str | None, first: Told | None) -> AsyncGenerator[bytes, None]:
-        """Yield what goes to one listener, for ever or until it does not read.
+        """Yield the events for one listener, forever or until it stops reading.
 
-        `last_id`: what it heard last, and what came after that is told first. Where that is not
-        known any more, it gets `first` instead: how everything stands.
+        `last_id` is the last event that it got; later events are sent first. If that event is no
+        longer known, it gets `first` instead, which holds the whole state.
         """
         listener: asyncio.Queue[Told | None] = asyncio.Queue(WAITING)
         missed = self._after(last_id)
@@ -126,11 +127,11 @@ class EventLog:
             self._listeners.discard(listener)
 
     def now(self, kind: str, data: Mapping[str, Any]) -> Told:
-        """An event for one listener alone: it stands where the newest one stands."""
+        """Make an event for a single listener, with the id of the newest event."""
         return Told(f"{self._run}-{self._count}", kind, data)
 
     def close(self) -> None:
-        """Send everyone away: nothing more will be told."""
+        """Disconnect all listeners."""
         for listener in list(self._listeners):
             self._send_away(listener)
 
@@ -152,19 +153,19 @@ class EventLog:
 
 
 class NotKept(Exception):
-    """The disk did not take it: it does not hold over a restart."""
+    """It could not be saved, so it will not survive a restart."""
 
 
 class NotAnnounced(Exception):
-    """It will not be said, for a reason that is no fault of the request."""
+    """It will not be said, for a reason that is not the request's fault."""
 
 
 class NotPossible(Exception):
-    """It cannot be done as asked; one sentence that names the mend."""
+    """It cannot be done as requested; the message, one sentence, names the fix."""
 
 
 class Busy(Exception):
-    """Not now: somebody else is being served, or too much waits."""
+    """Not now: another request is being served, or too much is waiting."""
 
 
 class Unknown(Exception):
@@ -172,110 +173,125 @@ class Unknown(Exception):
 
 
 class Box(Protocol):
-    """Each may raise NotKept where something is to hold over a restart. JSON in, JSON out. The
-    caller is named in what is told of it."""
+    """Everything that interfaces can ask of Hearth, as JSON in and out.
+
+    Each method may raise NotKept if its effect should survive a restart. The caller is named in the
+    journal.
+    """
 
     @property
     def events(self) -> EventLog:
-        """Log of what happens."""
+        """Log of events."""
 
     def state(self) -> Mapping[str, Any]:
-        """State of everything."""
+        """Return the current state."""
 
     async def mute(self, on: bool, caller: Caller) -> None:
-        """Listen to nothing, or listen again; on the disk when this returns. Raises NotPossible
-        where one without `admin` would open it and no tone can be heard."""
+        """Mute or unmute the microphone; it is saved when this returns.
+
+        Raises NotPossible if a caller without `admin` would unmute it and no tone can be heard.
+        """
 
     async def set_mode(self, mode: Mode, minutes: int | None, caller: Caller) -> None:
-        """Switch `policy.mode`, for so long or for good."""
+        """Set `policy.mode`, for `minutes` or permanently."""
 
     def live(self) -> Mapping[str, Any]:
-        """Settings that can be changed while it runs, with their options."""
+        """Return the settings that can be changed at run time, with their options."""
 
     async def set_live(self, wanted: LiveRequest, caller: Caller) -> None:
-        """Change settings while it runs. Raises NotPossible."""
+        """Change settings at run time. Raises NotPossible."""
 
     def listen(self, caller: Caller) -> bool:
-        """Listen as after the wake word, with a tone. False: it cannot, being muted, busy or
-        without microphone."""
+        """Listen as after the wake word, with a tone.
+
+        Returns False if it cannot: it is muted or busy, or has no microphone.
+        """
 
     def stop(self, caller: Caller) -> None:
-        """Silence at once."""
+        """Stop speaking and ringing at once."""
 
     async def announce(self, wanted: AnnounceRequest, caller: Caller) -> str:
-        """Say it once the conversation rests. Gives its id; where it is to outlive a restart, it is
-        on the disk by then. Raises NotAnnounced and NotPossible: then it is not said."""
+        """Say it once the conversation rests, and return its id.
+
+        If it should survive a restart, it is saved by then. Raises NotAnnounced and NotPossible,
+        and then it is not said.
+        """
 
     async def question(self, wanted: QuestionRequest, caller: Caller) -> QuestionAnswer:
-        """Ask whoever is in the room, and wait for the answer. Cancelled where nobody takes it any
-        more. Raises NotPossible."""
+        """Ask the people in the room and wait for the answer.
+
+        The question is cancelled if the caller no longer waits. Raises NotPossible.
+        """
 
     async def converse(self, wanted: ConverseRequest, caller: Caller) -> str:
-        """Say an opening line and listen. Gives its id. Raises NotPossible while nobody can be
-        heard, NotAnnounced where too much waits."""
+        """Say an opening line, then listen; returns its id.
+
+        Raises NotPossible if there is no microphone to listen with, NotAnnounced if too much is
+        waiting.
+        """
 
     async def ask(self, wanted: AskRequest, caller: Caller) -> Mapping[str, Any]:
-        """One typed turn, as `hearth ask --json` gives it. Raises Busy."""
+        """Run a typed turn; returns it as `hearth ask --json` does. Raises Busy."""
 
     async def timers(self) -> Sequence[Mapping[str, Any]]:
-        """Timers that run, stand still or ring."""
+        """Return the timers that run, are paused or ring."""
 
     async def set_timer(self, wanted: TimerRequest, caller: Caller) -> Mapping[str, Any]:
-        """Set one. Raises NotPossible."""
+        """Set a timer. Raises NotPossible."""
 
     async def end_timer(self, timer_id: str, caller: Caller) -> None:
-        """End one. Raises Unknown."""
+        """End a timer. Raises Unknown."""
 
     def confirmations(self) -> Sequence[Mapping[str, Any]]:
-        """Calls that wait for a person's yes."""
+        """Return the calls that wait for a confirmation."""
 
     async def confirm(self, name: str, wanted: ConfirmRequest, caller: Caller) -> Mapping[str, Any]:
-        """Answer one in a person's place. Raises Unknown."""
+        """Answer a confirmation in a person's place. Raises Unknown."""
 
     def openers(self) -> Sequence[Mapping[str, Any]]:
-        """Things that may open the house as far as nobody knows, and how their owner rated them."""
+        """Return the things that may open the house, with their owner's ratings."""
 
     async def rate(self, entity_id: str, wanted: RateRequest, caller: Caller) -> None:
-        """Rate one of them. Raises Unknown."""
+        """Rate such a thing. Raises Unknown."""
 
     async def memories(self) -> Sequence[Mapping[str, Any]]:
-        """Facts that people asked to remember."""
+        """Return the facts that people asked to remember."""
 
     async def correct(self, memory_id: str, wanted: CorrectRequest, caller: Caller) -> None:
-        """Give one of them another text. Raises Unknown and NotPossible."""
+        """Change the text of a fact. Raises Unknown and NotPossible."""
 
     async def forget_one(self, memory_id: str, caller: Caller) -> None:
-        """Forget one of them. Raises Unknown."""
+        """Forget a fact. Raises Unknown."""
 
     async def forget(self, caller: Caller) -> int:
-        """Forget all of it; how many there were."""
+        """Forget all facts; returns their number."""
 
     async def doctor(self) -> Sequence[Mapping[str, Any]]:
-        """As `hearth doctor --json`."""
+        """Return the checks of `hearth doctor --json`."""
 
     async def tools(self) -> Mapping[str, Any]:
-        """As `hearth tools --json`."""
+        """Return the tools of `hearth tools --json`."""
 
     def level(self) -> Mapping[str, Any]:
-        """Loudness at the microphone."""
+        """Return the level at the microphone."""
 
     async def costs(self, days: int) -> Mapping[str, Any]:
-        """Costs of so many days, today among them, with what a day may cost."""
+        """Return the costs of the last `days`, including today, and the daily limit."""
 
     async def shares(self, days: int) -> Mapping[str, Any]:
-        """Shares of the commands of so many days, by how they have gone."""
+        """Return the commands of the last `days`, counted by their outcome."""
 
     async def faults(self, days: int) -> Sequence[Mapping[str, Any]]:
-        """Faults of so many days, the newest first."""
+        """Return the faults of the last `days`, newest first."""
 
     async def turns(self, limit: int, before: str | None = None) -> Sequence[Mapping[str, Any]]:
-        """The last turns, newest first; `before`: those before that one. Raises Unknown."""
+        """Return the last turns, newest first, or those before `before`. Raises Unknown."""
 
     async def turn(self, turn_id: str) -> Mapping[str, Any]:
-        """One turn, as `hearth trace --json` gives it. Raises Unknown."""
+        """Return a turn as `hearth trace --json` does. Raises Unknown."""
 
     async def mark(self, turn_id: str, wanted: MarkRequest, caller: Caller) -> None:
-        """Say that it was wrong or misheard, or take that back. Raises Unknown."""
+        """Mark a turn as wrong or misheard, or remove the mark. Raises Unknown."""
 
     async def sound(self, turn_id: str) -> Path:
-        """The WAV file of what was said, where it is kept. Raises Unknown."""
+        """Return the WAV file of what was said, if it is kept. Raises Unknown."""

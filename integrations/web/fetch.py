@@ -1,9 +1,9 @@
-"""Asks the internet for one page, and nothing nearer than the internet.
+"""Fetching one page from the internet, and from nowhere else.
 
-Whoever chose the URL may mean harm (a model that a page has talked to). So the name is resolved
-once, all that it resolves to is judged, and the connection goes to the very address that was
-judged: a name that changes its mind in between (DNS rebinding) gains nothing. Each redirect goes
-the same way. TLS proves the name: what listens at home has no certificate for it.
+The URL may be malicious (chosen by a model that a page has influenced). So the name is resolved
+once, all its addresses are checked, and the connection goes to the very address that was checked; a
+name that changes in between (DNS rebinding) gains nothing. Each redirect is handled the same way.
+TLS verifies the name, for which no device at home has a certificate.
 """
 
 import asyncio
@@ -19,11 +19,9 @@ import httpx
 from integrations.errors import IntegrationError, Refused, Unavailable
 from integrations.tls import tls_context
 
-#
-# Which addresses are out on the internet, so that a page may be asked for there.
-#
-# The tables are IANA's special-purpose registries (RFC 6890 and its additions) as of 2026-11,
-# rather than `ipaddress.is_global`, whose answers differ between releases of Python.
+# Below: the addresses that are on the internet. The tables are IANA's special-purpose registries
+# (RFC 6890 and its additions) as of 2026-11, because the results of `ipaddress.is_global` differ
+# between releases of Python.
 
 
 # Private, shared (CGNAT), loopback, link-local, documentation, benchmarks, relays, multicast and
@@ -37,8 +35,8 @@ _NOT_OUT_4 = tuple(
         *("198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4"),
     )
 )
-# Nothing else of IPv6 is routed: not loopback, mapped (::ffff:), NAT64 (64:ff9b::), unique local,
-# link-local, site-local or multicast.
+# No other IPv6 addresses are routed: neither loopback, mapped (::ffff:), NAT64 (64:ff9b::), unique
+# local, link-local, site-local nor multicast.
 _OUT_6 = ip_network("2000::/3")
 # Protocol assignments with Teredo and ORCHID, documentation, 6to4, and again documentation.
 _NOT_OUT_6 = tuple(
@@ -47,10 +45,9 @@ _NOT_OUT_6 = tuple(
 
 
 def is_out(text: str) -> bool:
-    """Tell whether this is the literal address of a host on the internet, and of nothing nearer.
+    """Return True for the literal address of a host on the internet.
 
-    What carries an IPv4 address within IPv6 counts as nearer, whatever that address is; so does one
-    with a zone ("%eth0").
+    An IPv6 address that contains an IPv4 address is never one, nor is one with a zone ("%eth0").
     """
     try:
         address = ip_address(text)
@@ -70,39 +67,39 @@ def _is_out_6(address: IPv6Address) -> bool:
 
 
 CONNECT_S = 5.0
-TOTAL_S = 15.0  # names, connections, redirects and the body together
-MAX_BYTES = 2_000_000  # of the body; what comes after is not read
+TOTAL_S = 15.0  # name lookup, connections, redirects and the body together
+MAX_BYTES = 2_000_000  # of the body; the rest is not read
 MAX_REDIRECTS = 3
 MAX_URL = 2_000  # characters
 TYPES = ("text/html", "text/plain")
 _PORT = 443
-_TRIES = 3  # addresses of one name
+_TRIES = 3  # addresses tried for one name
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 Resolve = Callable[[str], Awaitable[Sequence[str]]]  # a host -> literal addresses; raises OSError
 
 
 class NotAllowed(Refused):
-    """The URL leads to where no page is asked for."""
+    """The URL leads to an address that must not be contacted."""
 
 
 class NotReadable(Refused):
-    """The address holds no page of text."""
+    """The address holds no text page."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """The body of one page as it came."""
+    """The unchanged body of a page."""
 
     url: str  # after redirects, without its fragment
     kind: str  # one of TYPES
-    charset: str  # as the server names it; "" where it does not
+    charset: str  # from the server; "" if it gives none
     body: bytes  # at most MAX_BYTES
-    whole: bool  # nothing was left out
+    whole: bool  # False if the body was cut off
 
 
 class Fetcher:
-    """Asks for pages. Nothing is kept between two requests: no cookies, no connections."""
+    """Fetch pages. Nothing is kept between two requests: no cookies, no connections."""
 
     def __init__(
         self,
@@ -110,16 +107,16 @@ class Fetcher:
         transport: Callable[[ssl.SSLContext], httpx.AsyncBaseTransport] | None = None,
         total_s: float = TOTAL_S,
     ) -> None:
-        """`resolve` and `transport` stand for the network in tests."""
+        """`resolve` and `transport` replace the network in tests."""
         self._resolve = resolve or _resolve
         self._transport = transport or _transport
         self._total_s = total_s
         self._tls: ssl.SSLContext | None = None
 
     async def fetch(self, url: str) -> Fetched:
-        """The page behind this URL.
+        """Fetch the page at this URL.
 
-        Raises NotAllowed, NotReadable, Refused (the server says no) or Unavailable.
+        Raises NotAllowed, NotReadable, Refused (by the server) or Unavailable.
         """
         try:
             async with asyncio.timeout(self._total_s):
@@ -137,7 +134,7 @@ class Fetcher:
         raise Refused("The page redirects again and again.")
 
     async def _ask(self, url: httpx.URL) -> Fetched | httpx.URL:
-        """The page, or where it has moved to."""
+        """Return the page, or the URL to which it redirects."""
         failure: IntegrationError = Unavailable("The page's server cannot be reached.")
         for address in (await self._addresses(url.host))[:_TRIES]:
             try:
@@ -150,7 +147,7 @@ class Fetcher:
         raise failure
 
     async def _addresses(self, host: str) -> Sequence[str]:
-        """All that the name resolves to, if all of it is out on the internet."""
+        """Return all addresses of the name. Raises NotAllowed unless all are on the internet."""
         try:
             found = await self._resolve(host)
         except (OSError, UnicodeError):
@@ -164,8 +161,8 @@ class Fetcher:
     async def _ask_at(self, address: str, url: httpx.URL) -> Fetched | httpx.URL:
         if self._tls is None:
             self._tls = tls_context()
-        # No client between us and the connection: it would keep cookies, look at redirects and log
-        # the address.
+        # An httpx client would keep cookies, follow redirects and log the address, so the transport
+        # is used directly.
         async with self._transport(self._tls) as transport:
             answer = await transport.handle_async_request(self._request(address, url))
             try:
@@ -182,18 +179,18 @@ class Fetcher:
                 "Host": url.netloc.decode("ascii"),
                 "User-Agent": "Hearth",
                 "Accept": ", ".join(TYPES),
-                "Accept-Encoding": "identity",  # what is small stays small
+                "Accept-Encoding": "identity",  # a small body must not expand
             },
             extensions={
                 "timeout": patience.as_dict(),
-                # The certificate is checked against the name, not against the address.
+                # The certificate is checked against the name, not the address.
                 "sni_hostname": url.raw_host.decode("ascii"),
             },
         )
 
 
 def checked(url: str) -> httpx.URL:
-    """The URL without its fragment, if it may be asked for at all. Raises NotAllowed."""
+    """Return the URL without its fragment. Raises NotAllowed if it must not be requested."""
     if len(url) > MAX_URL or not url.isprintable() or " " in url.strip():
         raise NotAllowed("That is no address of a page.")
     try:
@@ -244,7 +241,7 @@ def _content_type(headers: Mapping[str, str]) -> tuple[str, str]:
 
 
 def _is_of_tls(error: BaseException | None) -> bool:
-    """Tell whether the connection failed for the server's certificate or the like."""
+    """Return True if the connection failed because of TLS, such as an invalid certificate."""
     while error is not None:
         if isinstance(error, ssl.SSLError):
             return True

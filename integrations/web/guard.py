@@ -1,4 +1,4 @@
-"""Guard of the HTTP interface: tokens, sessions of browsers, ingress, and limits to guessing."""
+"""Access control of the HTTP interface: tokens, sessions, ingress, and limits against guessing."""
 
 import re
 import time
@@ -17,24 +17,25 @@ from integrations.web.box import Caller, Scope
 from integrations.web.problems import Rate, Refused, check_length, too_many
 
 COOKIE = "hearth_session"
-LASTS_S = 30 * 24 * 3600  # from signing in; then the token or a link is needed again
-SUPERVISOR = "172.30.32.2"  # on every Home Assistant OS; add-ons must let in nobody else
-# token: people sign in here as anywhere; home-assistant: whoever it lets in may what `CALLER` may.
+LASTS_S = 30 * 24 * 3600  # after signing in, after which the token or a link is needed again
+SUPERVISOR = "172.30.32.2"  # on every Home Assistant OS; add-ons must accept no other client
+# token: people sign in as usual; home-assistant: everyone whom it admits has the rights of
+# `CALLER`.
 IngressUse = Literal["off", "token", "home-assistant"]
-# Never `admin`: Home Assistant opens ingress to each of its users, to a guest's account too, and
-# what it passes on does not tell its administrators from them.
+# Never `admin`: Home Assistant opens ingress to each of its users, even to a guest, and the
+# forwarded request does not show who is an administrator.
 CALLER = Caller("http:ingress", frozenset({"read", "ask", "speak"}))
 _PREFIX = re.compile(r"(/[A-Za-z0-9_-]{1,100}){1,5}")
-# Of one program. A panel that shows everything asks some ten things at once, and nothing that is
-# said takes less than a second: more is a loop that has run away.
+# For one program. A panel that shows everything sends some ten requests at once, and speaking takes
+# at least a second, so more is a program in a loop.
 CALLS_AT_ONCE, CALLS_EVERY_S = 60, 0.1
-# Wrong tokens of one place (`place_of`). A person who mistypes does not get there; whoever guesses
-# gets 14,400 a day, which a token that was chosen by hand withstands.
+# Wrong tokens from one place (`place_of`). A person who mistypes stays below the limit; an attacker
+# gets 14,400 guesses a day, which even a hand-made token withstands.
 WRONG_AT_ONCE, WRONG_EVERY_S = 10, 6.0
-# Of all places but this machine together: many addresses are no more guesses a day than three.
+# For all places except this machine, so that many addresses get no more guesses a day than three.
 ALL_WRONG_AT_ONCE, ALL_WRONG_EVERY_S = 60, 2.0
-# Characters of a token that nobody finds by guessing, however often they may. Its owner is let in
-# whatever others have guessed; those that are made have 43.
+# Characters of a token that cannot be guessed. Its owner is admitted whatever others have guessed;
+# generated tokens have 43.
 UNGUESSABLE = 32
 
 _NEEDS_TOKEN = (
@@ -42,51 +43,51 @@ _NEEDS_TOKEN = (
 )
 FOREIGN = "Another page than Hearth's own asks for that with your sign-in; it is not done."
 _MOST_PROVEN = 256
-_ALL = ""  # the one name in the bucket of all places
+_ALL = ""  # the only key in the bucket for all places
 
 
 @dataclass(frozen=True, slots=True)
 class SignedIn:
-    """A session that has just begun."""
+    """A new session."""
 
-    id: str = field(repr=False)  # the secret that the cookie holds
+    id: str = field(repr=False)  # the secret in the cookie
     caller: Caller
 
 
 class Sessions:
-    """Sessions of people who sign in with a browser. This base lets nobody sign in."""
+    """Sessions of people who sign in with a browser. This base class admits nobody."""
 
     async def begin(self, token: str, instead_of: str = "") -> SignedIn | None:
-        """Begin a session, with a new id, for the owner of a token; None: it is no token of ours.
+        """Begin a session with a new id for the owner of a token; None if the token is not valid.
 
-        `instead_of`: the id of one that ends with it.
+        `instead_of` is the id of a session that ends with it.
         """
         return None
 
     async def redeem(self, code: str, instead_of: str = "") -> SignedIn | None:
-        """Begin a session for a one-time code, which holds no more then; None: it is none.
+        """Begin a session for a one-time code, which is then used up; None if it is not valid.
 
-        Raises NotKept where it cannot be seen to that it holds only once.
+        Raises NotKept if it cannot be ensured that the code works only once.
         """
         return None
 
     def caller(self, session: str) -> Caller | None:
-        """Return the owner of a session; None once it, or the token it belongs to, has ended."""
+        """Return the owner of a session; None once it, or its token, has ended."""
         return None
 
     def holds(self, caller: Caller) -> bool:
-        """Tell whether the session by which that caller was let in still holds."""
+        """Return True if the session by which the caller was admitted is still valid."""
         return False
 
     async def end(self, session: str) -> None:
-        """Sign out. Raises NotKept where the disk did not take it."""
+        """Sign out. Raises NotKept if that could not be saved."""
 
 
 def set_cookie(answer: Response, session: str, prefix: str, secure: bool) -> None:
-    """Have the browser keep a session; "" has it forget it.
+    """Set the session's cookie; "" deletes it.
 
-    It is sent to our own paths alone, and not with what another site's page asks for; no script can
-    read it. `prefix`: of our paths, as the browser sees them.
+    The cookie is sent only to our own paths, not with requests from other sites' pages, and scripts
+    cannot read it. `prefix` is that of our paths as the browser sees them.
     """
     answer.set_cookie(
         COOKIE,
@@ -101,13 +102,13 @@ def set_cookie(answer: Response, session: str, prefix: str, secure: bool) -> Non
 
 
 def sent_session(connection: HTTPConnection) -> str:
-    """Return the id that the browser sends; "" without."""
+    """Return the session id that the browser sent; "" if there is none."""
     return connection.cookies.get(COOKIE, "")
 
 
 @dataclass(frozen=True, slots=True)
 class Front:
-    """Names by which the browser that asks knows us."""
+    """Names by which the browser knows this server."""
 
     scheme: str  # "http" or "https"
     host: str  # with its port, as in the header Host
@@ -116,13 +117,13 @@ class Front:
 
 
 class Ingress:
-    """The console within Home Assistant: its supervisor passes on what a signed-in browser asks.
+    """The console within Home Assistant, whose supervisor forwards requests of signed-in browsers.
 
-    The browser asks Home Assistant under `/api/hassio_ingress/…/`; core and supervisor take that
-    prefix off and tell it, and by what name the browser knows them, in headers
+    The browser requests `/api/hassio_ingress/…/` from Home Assistant; core and supervisor remove
+    that prefix and put it, and the name by which the browser knows them, into headers
     (`homeassistant/components/hassio/ingress.py` and `supervisor/api/ingress.py`, 2026.11). Anybody
-    can write such headers, so they count from the supervisor's own address alone, and only where
-    `http.ingress` says so.
+    can send such headers, so they are accepted only from the supervisor's own address, and only if
+    `http.ingress` is set.
     """
 
     def __init__(self, use: IngressUse = "off", supervisor: str = SUPERVISOR) -> None:
@@ -130,7 +131,7 @@ class Ingress:
         self._supervisor = supervisor
 
     def front(self, connection: HTTPConnection) -> Front:
-        """Return how the browser knows us; without ingress, as it asks."""
+        """Return how the browser knows this server; without ingress, from its request."""
         headers = connection.headers
         host = headers.get("host", "")
         if not self._comes_by_it(connection):
@@ -143,12 +144,12 @@ class Ingress:
         )
 
     def caller(self, connection: HTTPConnection) -> Caller | None:
-        """Return the caller whom Home Assistant has let in, where that is enough."""
+        """Return the caller whom Home Assistant admitted, if that is sufficient; else None."""
         trusted = self._use == "home-assistant" and self._comes_by_it(connection)
         return CALLER if trusted else None
 
     def holds(self, caller: Caller) -> bool:
-        """Tell whether that is somebody whom Home Assistant has let in."""
+        """Return True if the caller was admitted by Home Assistant and still may use ingress."""
         return self._use == "home-assistant" and caller == CALLER
 
     def _comes_by_it(self, connection: HTTPConnection) -> bool:
@@ -159,12 +160,11 @@ class Ingress:
 
 
 def is_own_page(connection: HTTPConnection, front: Front) -> bool:
-    """Tell whether a page of ours asks, as far as the browser shows; not of another port either.
+    """Return True if the request comes from our own page, not from another origin or port.
 
-    What the browser adds by itself tells: `Origin` (RFC 6454) with all that changes something, and
-    `Sec-Fetch-Site` (W3C Fetch Metadata) with everything, by https and on this machine itself. A
-    browser that holds a cookie sends it for pages of the same host on other ports too, whatever
-    its `SameSite` is.
+    Browsers add the evidence themselves: `Origin` (RFC 6454) to requests that change something, and
+    `Sec-Fetch-Site` (W3C Fetch Metadata) to all requests over https or on this machine. A browser
+    sends its cookie for pages of the same host on other ports too, whatever its `SameSite` is.
     """
     site = connection.headers.get("sec-fetch-site")
     if site not in (None, "same-origin"):
@@ -178,29 +178,30 @@ def is_own_page(connection: HTTPConnection, front: Front) -> bool:
         return False
     if not front.host or asking.netloc.lower() != front.host.lower():
         return False
-    # Where TLS ends in front of us, we are asked by http and the page came by https.
+    # If TLS ends at a proxy in front of us, the request uses http but the page https.
     return asking.scheme == front.scheme or site == "same-origin" or front.by_ingress
 
 
 def is_foreign(connection: HTTPConnection, front: Front) -> bool:
-    """Tell whether another page is known to ask. An old browser tells nothing of reading."""
+    """Return True if another page is known to send the request. Old browsers do not tell for
+    reads."""
     told = {"origin", "sec-fetch-site"}.intersection(connection.headers.keys())
-    typed = connection.headers.get("sec-fetch-site") == "none"  # by the person, as an address
+    typed = connection.headers.get("sec-fetch-site") == "none"  # entered by the user as an address
     return bool(told) and not typed and not is_own_page(connection, front)
 
 
 class Tokens(Protocol):
-    """Knower of the tokens (`assistant.interfaces.http_tokens.HttpTokens`)."""
+    """Source of tokens (`assistant.interfaces.http_tokens.HttpTokens`)."""
 
     def caller(self, given: str) -> Caller | None:
-        """Return the owner of a token. How long it takes tells nothing of the tokens."""
+        """Return the owner of a token; None if it is not valid. The time taken reveals nothing."""
 
     def holds(self, caller: Caller) -> bool:
-        """Tell whether that program's token is still taken."""
+        """Return True if the program's token is still valid."""
 
 
 class Guard:
-    """Tells who sends a request, and refuses those who may not."""
+    """Identify callers, and refuse those who may not send a request."""
 
     def __init__(
         self,
@@ -211,25 +212,25 @@ class Guard:
         sessions: Sessions | None = None,
         ingress: Ingress | None = None,
     ) -> None:
-        """`sessions`: of people with browsers; None: nobody can sign in."""
+        """`sessions` are those of browsers; None: nobody can sign in."""
         self.sessions = sessions or Sessions()
         self.ingress = ingress or Ingress()
         self._tokens = tokens
         self._calls = Rate(calls_at_once, CALLS_EVERY_S, now)
         self._wrong = Rate(wrong_at_once, WRONG_EVERY_S, now)
         self._all_wrong = Rate(ALL_WRONG_AT_ONCE, ALL_WRONG_EVERY_S, now)
-        # Who was let in from where: a program with a wrong token must not shut out its neighbours
-        # on the same machine.
+        # Callers who were admitted, and from where: a program with a wrong token must not lock out
+        # others on the same machine.
         self._proven: dict[tuple[str, str], None] = {}
 
     def admit(
         self, connection: HTTPConnection, scope: Scope | None, *, browsers: bool = False
     ) -> Caller:
-        """Return who sends it, if they may what needs this scope; None: any token will do.
+        """Return the caller if it has this scope; None accepts any token.
 
-        `browsers`: people who have signed in are let in too, by a page of ours alone. Raises
-        Refused: 401 without a token or with a wrong one, 403 without the scope or from another
-        page, 429 too often.
+        `browsers` also admits people who have signed in, from our own page only. Raises Refused:
+        401 without a valid token, 403 without the scope or from another page, 429 for too many
+        requests.
         """
         if browsers and "authorization" not in connection.headers:
             caller = self._browsing(connection)
@@ -243,13 +244,14 @@ class Guard:
         return caller
 
     def holds(self, caller: Caller) -> bool:
-        """Tell whether that program or person would still be let in."""
+        """Return True if the caller would still be admitted."""
         if caller.session:
             return self.sessions.holds(caller)
         return self._tokens.holds(caller) or self.ingress.holds(caller)
 
     def around(self, app: ASGIApp, scope: Scope | None = None) -> ASGIApp:
-        """Another application behind this guard. It finds who asks as `request.state.caller`."""
+        """Put another application behind this guard; it gets the caller as
+        `request.state.caller`."""
 
         async def guarded(asgi: Asgi, receive: Receive, send: Send) -> None:
             try:
@@ -272,12 +274,12 @@ class Guard:
         return self.prove(connection, given)
 
     def prove(self, connection: HTTPConnection, given: str) -> Caller:
-        """Return the owner of a token. Raises Refused: 401, or 429 after guesses."""
+        """Return the owner of a token. Raises Refused: 401, or 429 after too many guesses."""
         caller = self._tokens.caller(given)
         where = _place(connection)
         if caller is None or (where, caller.name) not in self._proven:
-            # While there were too many wrong ones a right one is not told from them either, but for
-            # one that nobody guesses where it was others who guessed.
+            # After too many wrong tokens a right one is refused too, unless it cannot be guessed
+            # and the guesses came from other places.
             certain = caller is not None and len(given) >= UNGUESSABLE
             self.check_guesses(connection, certain=certain)
         if caller is None:
@@ -288,8 +290,10 @@ class Guard:
         return caller
 
     def check_guesses(self, connection: HTTPConnection, *, certain: bool = False) -> None:
-        """Raises Refused where too many wrong secrets came from there, or from everywhere; of the
-        latter not where what is given now is `certain` to be no guess."""
+        """Raise Refused if too many wrong secrets came from that place, or from everywhere.
+
+        The latter does not apply if the present secret is `certain` not to be a guess.
+        """
         place = _place(connection)
         wait = self._wrong.wait_s(place)
         if wait:
@@ -299,15 +303,18 @@ class Guard:
             raise too_many(wait, "Too many wrong tokens came from many addresses; wait.")
 
     def guessed_wrong(self, connection: HTTPConnection) -> None:
-        """One more wrong secret came from there."""
+        """Count a wrong secret from that place."""
         place = _place(connection)
         self._wrong.take(place)
         if place != LOOPBACK:
             self._all_wrong.take(_ALL)
 
     def _browsing(self, connection: HTTPConnection) -> Caller:
-        """Return whose browser it is. A wrong cookie is no guess: nobody guesses 256 bits, and a
-        browser sends one that has ended with everything it asks."""
+        """Return the caller of a browser's session.
+
+        A wrong cookie does not count as a guess: 256 bits cannot be guessed, and a browser sends an
+        expired one with every request.
+        """
         given = sent_session(connection)
         caller = self.sessions.caller(given) if given else None
         caller = caller or self.ingress.caller(connection)
@@ -330,7 +337,7 @@ class Guard:
 
 
 def require(caller: Caller, scope: Scope) -> None:
-    """Raises Refused where the program may not do what needs this scope."""
+    """Raise Refused unless the caller has this scope."""
     if not caller.may(scope):
         bearer = {"WWW-Authenticate": f'Bearer error="insufficient_scope", scope="{scope}"'}
         raise Refused(403, "forbidden", f"That needs a token with the scope {scope}.", bearer)

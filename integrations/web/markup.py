@@ -1,7 +1,7 @@
-"""Reads HTML as a row of tags and texts, in time that grows with its length and no faster.
+"""Tokenizer for HTML in time that is linear in its length.
 
-The pages are anybody's: a parser that builds a tree can be kept busy for minutes by a few hundred
-kilobytes of open tags (Lexbor), and so can Python's own before 3.11.14 (CVE-2025-6069).
+Pages are untrusted: a few hundred kilobytes of open tags can keep a parser that builds a tree busy
+for minutes (Lexbor), and also Python's own before 3.11.14 (CVE-2025-6069).
 """
 
 import html
@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-# What stands in them is no markup; an unclosed one goes on to the end.
+# Their content is not markup; an unclosed one extends to the end.
 _RAW = frozenset(
     {
         *("iframe", "noembed", "noframes", "noscript", "plaintext", "script", "style"),
@@ -36,7 +36,7 @@ class End:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """What stands between tags."""
+    """Text between tags."""
 
     text: str  # entities resolved
 
@@ -45,7 +45,7 @@ Piece = Start | End | Text
 
 
 def pieces(source: str) -> Iterator[Piece]:
-    """Tags and texts in their order; comments and declarations are left out."""
+    """Yield tags and texts in order, without comments and declarations."""
     at = 0
     while at < len(source):
         opening = source.find("<", at)
@@ -66,7 +66,7 @@ def pieces(source: str) -> Iterator[Piece]:
         elif (name := _NAME.match(source, opening + 1)) is not None:
             start, at = _start(source, name[0].lower(), name.end())
             if at < 0:
-                return  # a tag without end: nothing behind it is shown
+                return  # browsers show nothing after an unclosed tag
             yield start
             if start.name in _RAW:
                 closing, at = _raw(source, start.name, at)
@@ -91,7 +91,7 @@ def _behind_declaration(source: str, opening: int) -> int:
 
 
 def _start(source: str, name: str, at: int) -> tuple[Start, int]:
-    """The tag and where it ends; -1 where it does not."""
+    """Return the tag and the position after it; -1 if it is not closed."""
     attributes: dict[str, str] = {}
     while True:
         space = _SPACE.match(source, at)
@@ -101,7 +101,7 @@ def _start(source: str, name: str, at: int) -> tuple[Start, int]:
         if source[at] == ">":
             return Start(name, attributes), at + 1
         key = _KEY.match(source, at)
-        assert key is not None  # neither space, slash nor ">" stands there
+        assert key is not None  # the character is neither space, slash nor ">"
         value, at = _value(source, key.end())
         if at < 0:
             return Start(name), -1
@@ -118,7 +118,7 @@ def _value(source: str, at: int) -> tuple[str, int]:
         closing = source.find(quote, at + 1)
         return html.unescape(source[at + 1 : closing]), closing + 1 if closing >= 0 else -1
     bare = _BARE.match(source, at)
-    assert bare is not None  # nothing at all fits too
+    assert bare is not None  # it matches the empty string too
     return html.unescape(bare[0]), bare.end()
 
 

@@ -1,4 +1,4 @@
-"""The main text of a page: what a person who looks at it reads, without menus and hidden words."""
+"""The main text of a page as a reader sees it, without menus and hidden words."""
 
 import codecs
 import re
@@ -13,10 +13,10 @@ from integrations.web.markup import End, Start, Text, pieces
 MAX_TEXT = 6_000  # characters of a page
 MAX_TITLE = 200
 MAX_LINKS = 500
-_LITTLE = 200  # characters; a main part with less is not the main part
-_ENOUGH = 8 * MAX_TEXT  # of all parts; what follows on a longer page would be cut anyhow
-_MOST_STEPS = 2_000_000  # of work; only a page that means harm needs more
-_DEEPEST = 500  # elements within each other; browsers end at about as many
+_LITTLE = 200  # characters; a main part with less is ignored
+_ENOUGH = 8 * MAX_TEXT  # of all parts; more would be cut off anyway
+_MOST_STEPS = 2_000_000  # of work; only a malicious page needs more
+_DEEPEST = 500  # nested elements; browsers have a similar limit
 
 _VOID = frozenset(
     "area base br col embed hr img input link meta param source track wbr".split()
@@ -39,7 +39,7 @@ _BLOCKS = frozenset(
         *("section", "summary", "table", "tbody", "td", "tfoot", "th", "thead", "tr", "ul"),
     }
 )
-# What a start tag ends, if it is still open (HTML, "optional tags").
+# Open elements that a start tag closes (HTML, "optional tags").
 _ENDS: Mapping[str, frozenset[str]] = {
     "li": frozenset({"li", "p"}),
     "dt": frozenset({"dt", "dd", "p"}),
@@ -54,7 +54,7 @@ _HIDING = re.compile(
     r"|text-indent:-\d{3}|(left|top|right|bottom|margin[a-z-]*):-\d{3}|(^|;)(max-)?(height|width):0"
     r"|clip(-path)?:|color:transparent|\\"
 )
-# Names by which well-known style sheets hide things.
+# Class names with which common style sheets hide things.
 _HIDDEN_CLASSES = frozenset(
     {
         *("d-none", "hidden", "hide", "invisible", "offscreen", "screen-reader-text", "sr-only"),
@@ -68,15 +68,15 @@ _CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w-]{2,40})",
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """What is to be read of a page. It is text from outside: data, whatever it says."""
+    """The readable content of a page. It is untrusted data, whatever it says."""
 
     title: str
-    text: str  # at most MAX_TEXT characters, one paragraph a line
-    whole: bool  # nothing was cut off
+    text: str  # at most MAX_TEXT characters, one paragraph per line
+    whole: bool  # False if something was cut off
 
 
 def links(fetched: Fetched) -> list[str]:
-    """Where the page's links lead, as they are written; the first of them on a long page."""
+    """Return the targets of the page's links as written, at most MAX_LINKS."""
     if fetched.kind == "text/plain":
         return []
     found: dict[str, None] = {}
@@ -89,7 +89,7 @@ def links(fetched: Fetched) -> list[str]:
 
 
 def read_page(fetched: Fetched) -> Page:
-    """The page as text. Never raises; a page without text has none."""
+    """Return the page as text. Never raises; a page without text gives ""."""
     source = _decoded(fetched)
     if fetched.kind == "text/plain":
         return _page("", source.splitlines(), fetched.whole)
@@ -111,7 +111,7 @@ def _page(title: str, lines: list[str], whole: bool) -> Page:
 
 
 def _decoded(fetched: Fetched) -> str:
-    """By the server's word, else the page's own, else UTF-8; what does not fit is replaced."""
+    """Decode by the server's charset, else the page's own, else UTF-8, replacing invalid bytes."""
     found = _CHARSET.search(fetched.body[:2048]) if fetched.kind == "text/html" else None
     for name in (fetched.charset, found[1].decode("ascii") if found else "", "utf-8"):
         try:
@@ -124,32 +124,34 @@ def _decoded(fetched: Fetched) -> str:
 
 @dataclass(slots=True)
 class _Open:
-    """An element that is open."""
+    """An open element."""
 
     name: str
-    seen: bool  # it and all around it are
+    seen: bool  # it and all elements around it are visible
     aside: bool
     main: bool
 
 
 @dataclass(slots=True)
 class _Reader:
-    """Follows the tags, and keeps the texts that are seen."""
+    """Follow the tags and collect visible texts."""
 
     title: str = ""
     main: list[str] = field(default_factory=list)  # paragraphs within the main part
-    all: list[str] = field(default_factory=list)  # those and the rest, without what is aside
-    stopped: bool = False  # the page goes on
+    # those and the rest, without headers, menus and the like
+    all: list[str] = field(default_factory=list)
+    stopped: bool = False  # a limit was reached before the end of the page
     _stack: list[_Open] = field(default_factory=list)
-    _open: Counter[str] = field(default_factory=Counter)  # how many of each name
-    _hidden: set[str] = field(default_factory=set)  # ".class" and "#id" that its own style hides
+    _open: Counter[str] = field(default_factory=Counter)  # number of each name
+    # ".class" and "#id" that the page's own style hides
+    _hidden: set[str] = field(default_factory=set)
     _line: list[str] = field(default_factory=list)
-    _in_main: bool = False  # the line
+    _in_main: bool = False  # the current line is in the main part
     _length: int = 0
     _steps: int = 0
 
     def take(self, piece: Start | End | Text) -> bool:
-        """Whether there is more to be read."""
+        """Take the next piece; False if a limit is reached."""
         self._steps += 1
         match piece:
             case Start():
@@ -200,7 +202,7 @@ class _Reader:
         if not self._open[name]:
             return
         if name not in _BLOCKS and name not in _UNSEEN:
-            # As in browsers: no block around what is open is ended by the end of such a tag.
+            # As in browsers, the end of an inline tag does not close a block around open elements.
             for one in reversed(self._stack):
                 self._steps += 1
                 if one.name == name:
@@ -227,7 +229,7 @@ class _Reader:
             self._length += len(text)
 
     def _learn(self, style: str) -> None:
-        """Which classes and ids the page's own style sheet hides, in whatever medium."""
+        """Note which classes and ids the page's own style sheet hides, for any medium."""
         for selectors, declarations in _RULE.findall(style):
             if _hiding(declarations):
                 for selector in selectors.split(","):
@@ -236,7 +238,7 @@ class _Reader:
                         self._hidden.add(found[0])
 
     def end_line(self) -> None:
-        """What follows is another paragraph, or nothing."""
+        """End the current paragraph."""
         line = " ".join("".join(self._line).split())
         self._line.clear()
         if line:

@@ -1,4 +1,4 @@
-"""Served beside /v1: health, metrics and the console; and what every answer has in common."""
+"""Routes beside /v1: health, metrics and the console; and the headers of every response."""
 
 import asyncio
 import hashlib
@@ -21,9 +21,9 @@ HEALTH = "/healthz"  # the path
 
 
 def health_route(health: Callable[[], Health]) -> Route:
-    """`GET /healthz`: one word on how the box is, with 200 for ok and degraded, 503 for dead.
+    """`GET /healthz`: the health in one word, with 200 for ok and degraded, 503 for dead.
 
-    It needs no token and tells nothing else.
+    It needs no token and reveals nothing else.
     """
 
     async def healthz(request: Request) -> PlainTextResponse:
@@ -34,7 +34,7 @@ def health_route(health: Callable[[], Health]) -> Route:
 
 
 def metrics_route(page: Callable[[], Awaitable[bytes]], content_type: str, guard: Guard) -> Route:
-    """`GET /metrics` for Prometheus; it needs the scope `read`. `page`: gives the numbers."""
+    """`GET /metrics` for Prometheus; it needs the scope `read`. `page` returns the metrics."""
 
     async def metrics(request: Request) -> Response:
         try:
@@ -52,7 +52,7 @@ def metrics_route(page: Callable[[], Awaitable[bytes]], content_type: str, guard
 FOLDER = Path(__file__).parent / "console"
 _INDEX = "index.html"
 _PART = r"[a-z0-9][a-z0-9_-]*"
-# A file, in a folder or not: no hidden one, and nothing above.
+# A file, in a folder or not, but not a hidden one or one outside the folder.
 _FILE = re.compile(rf"({_PART}/){{0,3}}{_PART}(?P<kind>\.[a-z0-9]{{1,12}})")
 _TYPES = {
     ".css": "text/css; charset=utf-8",
@@ -65,7 +65,7 @@ _TYPES = {
     ".webmanifest": "application/manifest+json",
     ".woff2": "font/woff2",
 }
-# Nothing of another origin, nothing inline, no form that leaves, no <base> that bends addresses.
+# No content from other origins, nothing inline, no forms to other sites, no <base>.
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "connect-src 'self'; media-src 'self' blob:; font-src 'self'; manifest-src 'self'; "
@@ -75,10 +75,10 @@ _PERMISSIONS = "camera=(), geolocation=(), microphone=(), payment=(), usb=()"
 
 
 def console_routes(ingress: Ingress, folder: Path = FOLDER) -> list[Route]:
-    """The console: `/` and `/console/…`, files that lie beside this module and need no token.
+    """The console: `/` and `/console/…`, files beside this module that need no token.
 
-    They hold nothing of the house; what the page shows it asks of /v1, signed in. `ingress`: by
-    which Home Assistant may show the page within its own.
+    They contain nothing about the house; the page gets its data from /v1, signed in. `ingress` is
+    how Home Assistant may show the page inside its own.
     """
     files = _Files(ingress, folder)
     return [
@@ -113,8 +113,10 @@ class _Files:
         return Response(data, headers=headers, media_type=kind)
 
     def _guarded(self, request: Request) -> dict[str, str]:
-        """Say who may show it in a frame: Home Assistant where it comes by that, else nobody: a
-        page around ours could have people press what they do not see."""
+        """Return headers that forbid framing, except by Home Assistant through ingress.
+
+        A page around ours could make people press buttons that they do not see.
+        """
         framed = self._ingress.front(request).by_ingress
         return {
             "Content-Security-Policy": _POLICY.format(framed="'self'" if framed else "'none'"),
@@ -124,7 +126,7 @@ class _Files:
 
 
 def _tags(header: str) -> set[str]:
-    """Of `If-None-Match` (RFC 9110, 13.1.2), which compares weakly."""
+    """Read `If-None-Match` (RFC 9110, 13.1.2), which compares weakly."""
     return {tag.strip().removeprefix("W/") for tag in header.split(",")}
 
 
@@ -132,8 +134,8 @@ def _missing() -> Response:
     return problem(404, "not_found", "The console has no such file.")
 
 
-# What the house says is nobody's to keep; nothing of it is a page but the console, which says so
-# itself; and no page of another origin may use it as a picture, a sound or a script.
+# Responses must not be cached; only the console, which sets its own policy, is a page; and other
+# origins may not embed a response as a picture, a sound or a script.
 _ALWAYS = {
     "Cache-Control": "no-store",
     "X-Content-Type-Options": "nosniff",
@@ -144,7 +146,7 @@ _ALWAYS = {
 
 
 def is_loopback(host: str) -> bool:
-    """Tell whether only this machine reaches what listens there."""
+    """Return True if only this machine can reach the host."""
     if host.lower() == "localhost":
         return True
     try:
@@ -154,11 +156,11 @@ def is_loopback(host: str) -> bool:
 
 
 class Fronted:
-    """An application behind what holds for every request.
+    """An application with the checks and headers for every request.
 
-    On a loopback address it answers only to that machine's own names: a page of the internet can
-    have its name point to 127.0.0.1 (DNS rebinding), and then a browser takes us for its server.
-    Elsewhere we cannot know what we are called, and the token has to do.
+    On a loopback address it accepts only names of this machine: a website can make its name point
+    to 127.0.0.1 (DNS rebinding), so that a browser takes us for its server. On other addresses our
+    names are unknown, and the token has to suffice.
     """
 
     def __init__(self, app: ASGIApp, host: str) -> None:
@@ -179,7 +181,8 @@ class Fronted:
             return
         try:
             await self._app(scope, receive, send_fronted)
-        except Exception as error:  # it is answered already; the server would write down its words
+        # it has been answered, and the server would log the error's text
+        except Exception as error:
             log_broken("a request", error)
 
     def _is_ours(self, given: str) -> bool:

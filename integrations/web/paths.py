@@ -1,6 +1,6 @@
-"""The table that the interface is made from: its routes, and the document that describes them.
+"""The table of the API's paths, from which its routes and its OpenAPI document are made.
 
-Both come from the same rows, so the document cannot tell of anything that is not there.
+Both come from the same rows, so the document describes only what exists.
 """
 
 import re
@@ -41,15 +41,15 @@ GONE = {404: "Not found; it may have ended or expired."}
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A request that was let in and makes sense."""
+    """An admitted request with a valid body."""
 
     caller: Caller
-    wanted: Any  # the body, of the row's model
+    wanted: Any  # the body, an instance of the row's model
     request: Request
 
     @property
     def name(self) -> str:
-        """The `{id}` of its path. Raises Unknown."""
+        """The `{id}` of its path. Raises Unknown if it is not an id."""
         given = str(self.request.path_params["id"])
         if not re.fullmatch(ID, given):
             raise Unknown("There is no such thing: that is no id.")
@@ -58,25 +58,25 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """One method of one path."""
+    """A path and method of the API."""
 
     method: Method
-    path: str  # may have an {id}
-    scope: Scope | None  # that it needs; None: any token
+    path: str  # may contain {id}
+    scope: Scope | None  # required scope; None: any token
     summary: str
-    handler: Callable[[Call], Any]  # gives a response, or its JSON; may be asynchronous
-    status: int  # where all went well
-    answer: Any = None  # the type that tells the answer's JSON schema; None: no body
-    media: str = "application/json"  # of the answer
+    handler: Callable[[Call], Any]  # returns a response or its JSON; may be asynchronous
+    status: int  # on success
+    answer: Any = None  # type from which the response's JSON schema is made; None: no body
+    media: str = "application/json"  # content type of the response
     body: type[Wish] | None = None
     query: tuple[Number | Name, ...] = ()
-    # Status and when it is given, beside those that all share.
+    # Statuses and when they are sent, besides those of all paths.
     problems: Mapping[int, str] = field(default_factory=dict)
-    open: bool = False  # whoever asks is let in: the body proves who they are
+    open: bool = False  # True: no token is needed, because the body identifies the caller
 
 
 def routes_of(paths: Iterable[Path], guard: Guard) -> list[Route]:
-    """A route for each path. HEAD and OPTIONS are none of its methods: 405."""
+    """Make a route for each path. HEAD and OPTIONS get a 405."""
     by_path: dict[str, dict[str, Path]] = {}
     for row in paths:
         by_path.setdefault(row.path, {})[row.method] = row
@@ -88,7 +88,7 @@ def _route(path: str, rows: Mapping[str, Path], guard: Guard) -> Route:
         return await _answer(rows[request.method], guard, request)
 
     route = Route(path, endpoint, methods=list(rows))
-    route.methods = set(rows)  # starlette adds HEAD to GET, which would have the stream run on
+    route.methods = set(rows)  # starlette adds HEAD to GET, which would run an event stream forever
     return route
 
 
@@ -109,7 +109,7 @@ async def _answer(row: Path, guard: Guard, request: Request) -> Response:
 
 
 def _response(row: Path, told: Any) -> Response:
-    """Make the answer of what a handler gives: nothing, a JSON object or a list of them."""
+    """Make the response from what a handler returns: nothing, a JSON object or a list of them."""
     if isinstance(told, Response):
         return told
     if row.answer is None:
@@ -139,8 +139,8 @@ _ALWAYS = {
 def document(paths: Iterable[Path], version: str) -> dict[str, Any]:
     """Return the OpenAPI 3.1 document of these rows, as JSON.
 
-    A generator of our own: pydantic gives the schemas, and what is left of it is this page; a
-    library would bring a second way of writing handlers and checking bodies.
+    It is made here because pydantic provides the schemas and little is left to do; a library would
+    bring a second way of writing handlers and checking bodies.
     """
     rows = tuple(paths)
     shapes = _Shapes(rows)
@@ -163,7 +163,7 @@ def document(paths: Iterable[Path], version: str) -> dict[str, Any]:
 
 
 class _Shapes:
-    """The JSON schemas of all that the rows take and give."""
+    """The JSON schemas of all bodies and responses."""
 
     def __init__(self, rows: tuple[Path, ...]) -> None:
         types: set[Any] = {row.body for row in rows} | {ErrorReply}
@@ -249,5 +249,5 @@ def _in_query(wanted: Number | Name) -> dict[str, Any]:
 
 
 def _id(row: Path) -> str:
-    """Such as "post_confirmations_id"."""
+    """Return the operation id, such as "post_confirmations_id"."""
     return "_".join([row.method.lower(), *re.findall(r"\w+", row.path.removeprefix("/v1"))])

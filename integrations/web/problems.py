@@ -1,7 +1,7 @@
-"""Requests that are read and refused: bodies, queries, rates, and errors as every path gives them.
+"""Reading and refusing requests: bodies, queries, rate limits, and the format of errors.
 
-An error is `{"error": {"kind": …, "message": …}}`. Its sentence names the field and what that must
-be, and repeats nothing of what was sent.
+An error is `{"error": {"kind": …, "message": …}}`. Its message names the field and what it must be,
+and repeats nothing of the request.
 """
 
 import logging
@@ -21,18 +21,19 @@ from integrations.errors import where_raised
 from integrations.web.box import Busy, NotAnnounced, NotKept, NotPossible, Unknown
 from integrations.web.requests import Wish
 
-ID = r"[A-Za-z0-9_.:-]{1,100}"  # of anything that has a path of its own
-MAX_BODY = 64 * 1024  # bytes of a request; no call of ours needs more
+ID = r"[A-Za-z0-9_.:-]{1,100}"  # of everything that has its own path
+MAX_BODY = 64 * 1024  # bytes of a request; no API call needs more
 _JSON = "application/json"
 _DIGITS = re.compile(r"[0-9]{1,4}")
-# A server reads zeros in front as a number like any other, so they may not hide how long it is.
+# Servers accept leading zeros, so these must not hide the number's length.
 _LENGTH = re.compile(r"0*[0-9]{1,9}")
-_MOST = 1024  # of those a rate is kept of; the one that did nothing for longest is forgotten first
+# number of callers for which a rate is kept; the one idle for longest is dropped first
+_MOST = 1024
 
 _log = logging.getLogger(__name__)
 
 
-# What the box refuses, by the status and kind that a program sees. The sentence is the error's own.
+# Status and kind for each error of Box. The message is the error's own.
 _OF_THE_BOX: Mapping[type[Exception], tuple[int, str]] = {
     NotKept: (507, "not_kept"),
     NotAnnounced: (503, "not_announced"),
@@ -51,7 +52,8 @@ BROKE = "Something failed inside Hearth; its log says where."
 
 
 class Refused(Exception):
-    """A request that is not served. `str(error)` is a sentence, without anything of the request."""
+    """A request that is not served. `str(error)` is a sentence without anything from the
+    request."""
 
     def __init__(
         self, status: int, kind: str, message: str, headers: Mapping[str, str] | None = None
@@ -73,12 +75,12 @@ def problem(
 
 
 def too_many(wait_s: float, message: str) -> Refused:
-    """Of a program that is to wait so many seconds."""
+    """Make the refusal for a program that must wait `wait_s` seconds."""
     return Refused(429, "too_many", message, {"Retry-After": str(math.ceil(wait_s))})
 
 
 def refused_by_box(error: Exception) -> Response | None:
-    """Return the answer to an error of the box; None where it is none of those it may raise."""
+    """Return the response for an error of Box; None for any other error."""
     for kind, (status, word) in _OF_THE_BOX.items():
         if isinstance(error, kind):
             return problem(status, word, str(error))
@@ -86,23 +88,22 @@ def refused_by_box(error: Exception) -> Response | None:
 
 
 def gone() -> Refused:
-    """To a program that has hung up: nobody reads it."""
+    """Make the refusal for a client that has disconnected, so nobody will read it."""
     return Refused(499, "gone", "The client has hung up.")
 
 
 def log_broken(what: str, error: Exception) -> None:
-    """Write down where it failed, and not the error's own words: they may quote what was sent, a
-    PIN among it."""
+    """Log where it failed, without the error's text, which may quote the request and even a PIN."""
     _log.error("%s broke with %s in %s", what, type(error).__name__, where_raised(error))
 
 
 async def own_fault(request: Request, error: Exception) -> Response:
-    """The answer where something failed that should not."""
+    """Return the response for an unexpected error."""
     return problem(500, "broken", BROKE)
 
 
 async def http_problem(request: Request, error: Exception) -> Response:
-    """Answer what starlette itself refuses: a path or a method that is not there."""
+    """Return the response for what starlette refuses: an unknown path or method."""
     assert isinstance(error, HTTPException)
     kind, message = _OF_HTTP.get(
         error.status_code, ("refused", "The request could not be understood.")
@@ -111,7 +112,7 @@ async def http_problem(request: Request, error: Exception) -> Response:
 
 
 def check_length(connection: HTTPConnection) -> None:
-    """Raises Refused for a body that is too long, or that does not say how long it is."""
+    """Raise Refused for a body that is too long or has no Content-Length."""
     if connection.headers.get("transfer-encoding"):
         raise Refused(411, "length_required", "Send the request with a Content-Length.")
     length = connection.headers.get("content-length", "0")
@@ -143,7 +144,7 @@ class Number:
 
 
 def read_number(request: Request, wanted: Number) -> int:
-    """Return what was given for it, or its default. Raises Refused."""
+    """Return the number from the query, or its default. Raises Refused."""
     given = request.query_params.getlist(wanted.name)
     if not given:
         return wanted.default
@@ -171,11 +172,11 @@ def read_name(request: Request, wanted: Name) -> str | None:
 
 
 def fault_sentence(error: ValidationError, model: type[BaseModel]) -> str:
-    """Say what is wrong with it at first, without anything of what was sent."""
+    """Describe the first validation error, without anything from the request."""
     fault = error.errors(include_url=False, include_context=False, include_input=False)[0]
     if fault["type"] == "json_invalid":
         return "The body must be JSON."
-    if fault["type"] == "extra_forbidden":  # the last step is the sender's own word
+    if fault["type"] == "extra_forbidden":  # the last part of the location is the sender's own text
         *path, _ = fault["loc"]
         inside = f" in {_named(path)}" if path else ""
         return f"There is a key{inside} that does not exist; the body knows {_keys(model)}."
@@ -198,27 +199,27 @@ def _keys(model: type[BaseModel]) -> str:
 
 
 class Rate:
-    """A limit for each of many, by name.
+    """A rate limit for each of many callers.
 
-    One number is kept of each: when all that was done would be paid off at the rate (the generic
-    cell rate algorithm of ATM Forum TM-4.1, annex B).
+    It stores one number for each: the time at which everything done would be paid off at the rate
+    (the generic cell rate algorithm of ATM Forum TM-4.1, annex B).
     """
 
     def __init__(self, at_once: int, every_s: float, now: Callable[[], float]) -> None:
-        """`now`: seconds of a clock that is never set."""
+        """`now` returns seconds of a monotonic clock."""
         self._ahead_s = (at_once - 1) * every_s
         self._every_s = every_s
         self._now = now
         self._paid: dict[str, float] = {}
 
     def wait_s(self, who: str) -> float:
-        """Seconds until they may again, 0 for now."""
+        """Return the seconds until the next call is allowed, 0 for now."""
         wait = self._paid.get(who, 0.0) - self._now() - self._ahead_s
         return max(0.0, round(wait, 6))  # sums of fractions are not exact
 
     def take(self, who: str) -> float:
-        """Count one that is done now, and give 0; or count nothing, and give the seconds until it
-        may be."""
+        """Count a call and return 0; or count nothing and return the seconds until one is
+        allowed."""
         wait = self.wait_s(who)
         if wait:
             return wait

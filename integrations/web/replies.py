@@ -1,6 +1,6 @@
-"""What the paths answer with, for the document: the keys that are always or sometimes there.
+"""Models of the API's responses, for the OpenAPI document only.
 
-They describe and build nothing: the box gives its answers as JSON, and may give more keys.
+No response is built from them: Box returns JSON and may add more keys.
 """
 
 from typing import Annotated, Any, Literal
@@ -12,26 +12,26 @@ from integrations.web.requests import Mode
 
 
 class HttpReply(BaseModel):
-    """An answer. A key with a default may be left out."""
+    """A response. Keys with a default may be left out."""
 
     model_config = ConfigDict(extra="allow")
 
 
 class Fault(HttpReply):
-    """What went wrong."""
+    """An error."""
 
     kind: str  # one word for programs
     message: str  # one sentence for people
 
 
 class ErrorReply(HttpReply):
-    """Every answer from 400 on."""
+    """Every response with a status of 400 or more."""
 
     error: Fault
 
 
 class StateReply(HttpReply):
-    """How the box stands."""
+    """The current state."""
 
     state: Literal[
         "idle",
@@ -47,36 +47,36 @@ class StateReply(HttpReply):
     microphone: str
     mode: Mode
     loudspeaker: str = ""
-    problems: list[str] = []  # what a person should know of the devices
+    problems: list[str] = []  # notes for people about the devices
     health: Literal["ok", "degraded", "dead"] = "ok"
-    version: str = ""  # Hearth's own
+    version: str = ""  # of Hearth
     listening_since: str | None = None  # ISO 8601; null while it does not listen
-    troubles: dict[str, str] = {}  # what does not work now, and a sentence on it
+    troubles: dict[str, str] = {}  # current problems, each with a sentence
     sound: dict[str, Any] = {}
     settings: dict[str, Any] = {}
 
 
 class SessionReply(HttpReply):
-    """Who asks."""
+    """The caller."""
 
-    name: str  # as the journal names them, such as "http:admin"
-    scopes: list[Scope]  # all that they may; an administrator has every one
+    name: str  # as in the journal, such as "http:admin"
+    scopes: list[Scope]  # all scopes; an administrator has every one
 
 
 class NamedReply(HttpReply):
-    """What was taken, by the name it got."""
+    """The id of what was accepted."""
 
     id: str
 
 
 class QuestionReply(HttpReply):
-    """What came of a question."""
+    """The result of a question."""
 
     result: Literal["answered", "no_answer", "unclear", "busy"]
-    id: str | None  # of the answer that was expected; without any, a plain "yes" or "no"
-    sentence: str | None  # what was said; never of guests
-    slots: dict[str, Any]  # nor what is in these
-    turn_id: str  # in which it was asked last; "" where it was not
+    id: str | None  # id of the expected answer; if none was given, a plain "yes" or "no"
+    sentence: str | None  # the spoken answer; null for guests
+    slots: dict[str, Any]  # empty for guests
+    turn_id: str  # turn in which it was last asked; "" if it was not
 
 
 class SpokenReply(HttpReply):
@@ -87,7 +87,7 @@ class SpokenReply(HttpReply):
 
 
 class ToolCallReply(HttpReply):
-    """One call of a turn."""
+    """A tool call of a turn."""
 
     id: str
     server: str
@@ -104,17 +104,17 @@ class ToolCallReply(HttpReply):
 
 
 class NotDoneReply(HttpReply):
-    """A change that did not come about, or is not known to have."""
+    """A change that did not happen, or is not known to have happened."""
 
     id: str
     name: str
     decision: str
     status: str
-    sentence: str  # why, in the turn's language
+    sentence: str  # the reason, in the turn's language
 
 
 class TurnReply(HttpReply):
-    """A typed turn, as `hearth ask --json` gives it."""
+    """A typed turn, as from `hearth ask --json`."""
 
     turn_id: str | None
     brain: str | None
@@ -132,7 +132,7 @@ class TurnReply(HttpReply):
 
 
 class KeptTurnReply(HttpReply):
-    """A turn of the journal."""
+    """A turn from the journal."""
 
     turn_id: str
     started_at: str  # ISO 8601
@@ -143,17 +143,17 @@ class KeptTurnReply(HttpReply):
     answer: str | None
     cost_usd: float
     error: dict[str, Any] | None
-    caller: str  # the program that opened it, "" where a person did
+    caller: str  # the program that started it; "" for a person
 
 
 class SoundTurnReply(KeptTurnReply):
-    """A turn of the journal, as the interface lists it."""
+    """A turn from the journal, as listed by the API."""
 
     has_sound: bool  # see `/v1/turns/{id}/sound`
 
 
 class TraceReply(SoundTurnReply):
-    """A turn of the journal with its calls, as `hearth trace --json` gives it."""
+    """A turn from the journal with its calls, as from `hearth trace --json`."""
 
     tool_calls: list[ToolCallReply]
 
@@ -165,35 +165,35 @@ class TimerReply(HttpReply):
     kind: Literal["timer", "alarm", "reminder", "request", "command"]
     name: str
     text: str
-    due: str  # ISO 8601, on the clock of the house
-    set_for_s: int  # as it was asked for; 0 for a time of day
+    due: str  # ISO 8601, in the house's time zone
+    set_for_s: int  # as requested; 0 for a time of day
     left_s: int
     state: Literal["runs", "paused", "rings"]
     repeat: dict[str, Any] | None
-    caller: str  # the program that set it, "" where a person did
+    caller: str  # the program that set it; "" for a person
 
 
 class NumberSetting(HttpReply):
-    """A number that can be changed while it runs."""
+    """A number that can be changed at run time."""
 
     value: float
 
 
 class ChoiceSetting(HttpReply):
-    """A choice that can be."""
+    """A choice that can be changed at run time."""
 
     value: str
     options: list[str]
 
 
 class TextSetting(HttpReply):
-    """A text that can be: of quiet hours such as "22:30-07:00", or "off"."""
+    """A text that can be changed at run time: quiet hours such as "22:30-07:00", or "off"."""
 
     value: str
 
 
 class SettingsReply(HttpReply):
-    """What can be changed while it runs."""
+    """The settings that can be changed at run time."""
 
     volume: NumberSetting
     speed: NumberSetting
@@ -205,7 +205,7 @@ class SettingsReply(HttpReply):
 
 
 class ConfirmationReply(HttpReply):
-    """A call that waits for a person's yes."""
+    """A call that waits for confirmation."""
 
     id: str
     question: str
@@ -216,45 +216,45 @@ class ConfirmationReply(HttpReply):
 
 
 class VerdictReply(HttpReply):
-    """What became of it."""
+    """The outcome of a confirmation."""
 
     id: str
     verdict: Literal["yes", "no", "silence", "unclear", "new_command"]
 
 
 class OpenerReply(HttpReply):
-    """What may open something or silence an alarm, as far as nobody knows."""
+    """A thing that may open something or silence an alarm."""
 
     entity_id: str
     name: str
-    tier: Literal["comfort", "costly", "secure"] | None  # its owner's rating
-    unrated: Literal["comfort", "costly", "secure"]  # what it counts as without one
+    tier: Literal["comfort", "costly", "secure"] | None  # the owner's rating
+    unrated: Literal["comfort", "costly", "secure"]  # its tier without a rating
     seen_opening: list[str]  # ids of what it was seen to open, unlock or disarm
 
 
 class MemoryReply(HttpReply):
-    """What somebody asked to remember."""
+    """A fact that somebody asked to remember."""
 
     id: str
     text: str
-    who: str  # the name of who told it, or ""
-    about: str  # whom or what it is about, or ""
-    sensitive: bool  # only told where somebody asks for it
+    who: str  # name of the person who said it, or ""
+    about: str  # its subject, or ""
+    sensitive: bool  # only mentioned if somebody asks for it
     created_at: str  # ISO 8601
 
 
 class ForgottenReply(HttpReply):
-    """How many memories there were."""
+    """The number of memories that were deleted."""
 
     forgotten: Annotated[int, Field(ge=0)]
 
 
 class CostReply(HttpReply):
-    """What one brain with one model has cost on one day."""
+    """The cost of one brain with one model on one day."""
 
-    day: str  # ISO 8601, in the box's time zone
-    brain: str  # "" where none was asked
-    model: str  # "" where the brain has none
+    day: str  # ISO 8601, in the device's time zone
+    brain: str  # "" if no brain was used
+    model: str  # "" if the brain has none
     turns: int
     cost_usd: float
     input_tokens: int
@@ -263,15 +263,15 @@ class CostReply(HttpReply):
 
 
 class CostsReply(HttpReply):
-    """What the cloud has cost."""
+    """The cost of cloud services."""
 
-    days: list[CostReply]  # the newest first
+    days: list[CostReply]  # newest first
     today_usd: float
-    cap_usd: float  # that a day may cost
+    cap_usd: float  # daily limit
 
 
 class SharesReply(HttpReply):
-    """How the commands of people went; `turns` is the sum of the others."""
+    """Outcomes of people's commands; `turns` is the sum of the others."""
 
     turns: int
     right: int
@@ -282,23 +282,23 @@ class SharesReply(HttpReply):
 
 
 class FaultReply(HttpReply):
-    """Something that did not work for more than a few seconds."""
+    """A problem that lasted longer than a few seconds."""
 
     what: str  # "microphone", "home_assistant", ...
     problem: str
     began_at: str  # ISO 8601
-    ended_at: str | None  # null: it lasts
-    settled: bool  # Hearth ended meanwhile: nobody knows when it was over
+    ended_at: str | None  # null: not over yet
+    settled: bool  # Hearth stopped before it was over, so the end is unknown
 
 
 class LevelReply(HttpReply):
-    """How loud it was at the microphone in the last second; all null where it gives nothing."""
+    """The level at the microphone in the last second; all null if there is no sound."""
 
     rms_db: float | None  # dB of full scale, at most 0
     peak_db: float | None
     clipped: int | None  # samples at the end of the range
     noise_floor_db: float | None  # of the quietest tenth of the last 30 s
-    at_ms: float | None  # the newest sample, counted from the first
+    at_ms: float | None  # position of the newest sample, counted from the first
 
 
 class ServerReply(HttpReply):
@@ -306,25 +306,25 @@ class ServerReply(HttpReply):
 
     name: str
     ok: bool
-    reason: str | None  # why not
+    reason: str | None  # why it is not ok
 
 
 class ToolReply(HttpReply):
-    """A tool, as a model sees it."""
+    """A tool as declared to the model."""
 
     name: str
     server: str
     description: str
-    parameters: dict[str, Any] | None  # its JSON schema; null: it takes none
+    parameters: dict[str, Any] | None  # its JSON schema; null: no arguments
     tier: Literal["read", "comfort", "costly", "secure"]
     rule: str
     approved: bool
     hidden: bool
-    losses: list[str]  # what its declaration has lost on the way to the model
+    losses: list[str]  # what the declaration omits of the tool's schema
 
 
 class ToolsReply(HttpReply):
-    """The menu, as `hearth tools --json` gives it."""
+    """The tools, as from `hearth tools --json`."""
 
     servers: list[ServerReply]
     tools: list[ToolReply]

@@ -1,4 +1,4 @@
-"""What programs may ask for, checked in one place for every way by which they can."""
+"""Bodies of requests from programs, checked in one place for all interfaces."""
 
 from typing import Annotated, Any, Literal, Self
 
@@ -15,10 +15,10 @@ from pydantic.config import JsonDict
 
 from integrations.cleaning import one_line
 
-LONGEST_TEXT = 1_000  # characters of what is said; a minute and more
-LONGEST_FACT = 300  # characters of what is remembered
-LONGEST_S = 7 * 24 * 3600  # that anything waits to be said
-LONGEST_ANSWER_S = 20.0  # that the microphone is open for an answer
+LONGEST_TEXT = 1_000  # characters of a text to say; more than a minute
+LONGEST_FACT = 300  # characters of a fact
+LONGEST_S = 7 * 24 * 3600  # longest time that anything waits to be said
+LONGEST_ANSWER_S = 20.0  # longest time that the microphone is open for an answer
 _MOST_MINUTES = 366 * 24 * 60
 
 QUIET_HOURS = r"^(off|([01]\d|2[0-3]):[0-5]\d-([01]\d|2[0-3]):[0-5]\d)$"
@@ -27,7 +27,7 @@ Priority = Literal["low", "normal", "high"]
 
 
 def _said(text: str) -> str:
-    """On one line, without signs that nobody can say."""
+    """Reduce the text to one line without unspeakable characters."""
     plain = one_line(text, LONGEST_TEXT)
     if not any(sign.isalnum() for sign in plain):
         raise ValueError("must have words")
@@ -35,7 +35,7 @@ def _said(text: str) -> str:
 
 
 def _whole(number: object) -> object:
-    """JSON has one kind of number: 5.0, as templates give it, is a whole one too."""
+    """Convert 5.0, as templates give it, to 5, because JSON has only one kind of number."""
     return int(number) if isinstance(number, float) and number.is_integer() else number
 
 
@@ -52,37 +52,37 @@ Seconds = Annotated[float, Field(ge=1, le=LONGEST_S, allow_inf_nan=False)]
 
 
 class Wish(BaseModel):
-    """A request's body: no unknown keys, no guessed types."""
+    """The body of a request: no unknown keys, no guessed types."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
 class SpokenRequest(Wish):
-    """What all that is said has in common."""
+    """The fields that everything spoken has in common."""
 
-    preannounce: bool = True  # a tone goes before
-    volume: Fraction | None = None  # of the voice's own loudness
+    preannounce: bool = True  # play a tone first
+    volume: Fraction | None = None  # relative to the voice's own loudness
     priority: Priority = "normal"
-    expire_s: Seconds | None = None  # seconds after which it is no news any more
-    language: LanguageTag | None = None  # None: told from the text
+    expire_s: Seconds | None = None  # seconds after which it is not said any more
+    language: LanguageTag | None = None  # None: detected from the text
 
 
 def _either(given: str, left_out: str) -> JsonDict:
-    """In JSON Schema."""
+    """Return the JSON Schema for one of two fields."""
     kinds: JsonDict = {given: {"type": "string"}, left_out: {"type": "null"}}
     return {"required": [given], "properties": kinds}
 
 
 class AnnounceRequest(SpokenRequest):
-    """Body of `POST /v1/announce`: a text, or a sound."""
+    """Body of `POST /v1/announce`: a text or a sound."""
 
     model_config = ConfigDict(
         json_schema_extra={"oneOf": [_either("text", "media"), _either("media", "text")]}
     )
 
     text: Said | None = None
-    media: Annotated[str, Field(max_length=2_000)] | None = None  # a file or http(s) address
-    persist: bool = False  # it outlives a restart
+    media: Annotated[str, Field(max_length=2_000)] | None = None  # a file or an http(s) address
+    persist: bool = False  # keep it over a restart
 
     @model_validator(mode="after")
     def _one_of_both(self) -> Self:
@@ -92,7 +92,7 @@ class AnnounceRequest(SpokenRequest):
 
 
 class Choice(Wish):
-    """One answer that is expected."""
+    """An expected answer."""
 
     id: Annotated[str, Field(min_length=1, max_length=100)]
     sentences: Annotated[
@@ -102,8 +102,11 @@ class Choice(Wish):
 
 
 class QuestionRequest(SpokenRequest):
-    """Body of `POST /v1/question`. Without answers any words are taken; with a `schema` of an
-    object a model makes its values of them."""
+    """Body of `POST /v1/question`.
+
+    Without answers, any words are accepted; with a `schema` of an object, a model fills in its
+    values from them.
+    """
 
     question: Said
     answers: Annotated[list[Choice], Field(max_length=50)] = []
@@ -115,24 +118,25 @@ Result = Literal["answered", "no_answer", "unclear", "busy"]
 
 
 class QuestionAnswer(BaseModel):
-    """What came of a question. Of guests neither sentence nor slots are told to anybody."""
+    """The result of a question. For guests, sentence and slots are left out."""
 
     result: Result
-    id: str | None = None  # of the answer that was expected; without any, a plain "yes" or "no"
-    sentence: str | None = None  # what was said
-    slots: dict[str, Any] = {}  # of its template, or by the schema
-    turn_id: str = ""  # in which it was asked last; "" where it was not
+    id: str | None = None  # id of the expected answer; if none was given, a plain "yes" or "no"
+    sentence: str | None = None  # the spoken answer
+    slots: dict[str, Any] = {}  # from its template, or by the schema
+    turn_id: str = ""  # turn in which it was last asked; "" if it was not
 
 
 class ConverseRequest(SpokenRequest):
-    """Body of `POST /v1/converse`: an opening line, then the person has the word."""
+    """Body of `POST /v1/converse`: an opening line, after which the person speaks."""
 
     text: Said
-    instruction: Annotated[str, Field(max_length=LONGEST_TEXT)] = ""  # for the model, this once
+    # for the model, only this time
+    instruction: Annotated[str, Field(max_length=LONGEST_TEXT)] = ""
 
 
 class AskRequest(Wish):
-    """Body of `POST /v1/ask`: one typed turn."""
+    """Body of `POST /v1/ask`: a typed turn."""
 
     text: Said
 
@@ -176,13 +180,13 @@ class ConfirmRequest(Wish):
 
 
 class RateRequest(Wish):
-    """Body of `POST /v1/openers/{id}`: what it counts as."""
+    """Body of `POST /v1/openers/{id}`: the rating."""
 
     tier: Literal["comfort", "costly", "secure"]
 
 
 class CorrectRequest(Wish):
-    """Body of `POST /v1/memory/{id}`: the fact as it is."""
+    """Body of `POST /v1/memory/{id}`: the corrected fact."""
 
     text: Annotated[Said, Field(max_length=LONGEST_FACT)]
 
@@ -190,14 +194,14 @@ class CorrectRequest(Wish):
 class MarkRequest(Wish):
     """Body of `POST /v1/turns/{id}/mark`."""
 
-    mark: Literal["", "wrong", "misheard"]  # "" takes it back
+    mark: Literal["", "wrong", "misheard"]  # "" removes the mark
 
 
 Weekday = Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
 
 
 class Repeat(Wish):
-    """On which days: on these weekdays, or on these dates; at a time, or by the sun."""
+    """Days of repetition: weekdays or dates, at a time or relative to the sun."""
 
     weekdays: Annotated[list[Weekday], Field(max_length=7)] = []
     dates: Annotated[
@@ -211,16 +215,16 @@ class TimerRequest(Wish):
     kind: Literal["timer", "alarm", "reminder", "request"] = "timer"
     seconds: Annotated[int, Field(ge=1, le=30 * 24 * 3600), Whole] | None = None  # from now
     at: Annotated[str, Field(max_length=40)] | None = None  # "07:30" or an ISO 8601 time
-    sun: Literal["sunrise", "sunset"] | None = None  # in place of `at`
-    offset_min: Annotated[int, Field(ge=-720, le=720), Whole] = 0  # to the sun
+    sun: Literal["sunrise", "sunset"] | None = None  # instead of `at`
+    offset_min: Annotated[int, Field(ge=-720, le=720), Whole] = 0  # relative to the sun's time
     name: Annotated[str, Field(max_length=60)] = ""
-    text: Annotated[str, Field(max_length=LONGEST_TEXT)] = ""  # of a reminder or a request
+    text: Annotated[str, Field(max_length=LONGEST_TEXT)] = ""  # text of a reminder or a request
     repeat: Repeat | None = None
     language: LanguageTag | None = None
 
 
 class LiveRequest(Wish):
-    """Body of `POST /v1/settings`: what may be changed while it runs; any of them."""
+    """Body of `POST /v1/settings`: any of the settings that can be changed at run time."""
 
     volume: Fraction | None = None
     speed: Annotated[float, Field(ge=0.5, le=2, allow_inf_nan=False)] | None = None
@@ -228,5 +232,5 @@ class LiveRequest(Wish):
     sensitivity: Literal["low", "normal", "high"] | None = None
     wake_word: Annotated[str, Field(max_length=100)] | None = None
     profile: Annotated[str, Field(max_length=100)] | None = None
-    # "22:30-07:00" by the clock on the wall, or "off"
+    # "22:30-07:00" in local time, or "off"
     quiet_hours: Annotated[str, Field(pattern=QUIET_HOURS)] | None = None

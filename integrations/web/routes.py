@@ -1,4 +1,4 @@
-"""Paths of the box: its state and buttons, lists and their rows, and what people look at."""
+"""API paths for state and buttons, for lists and their rows, and for what people look at."""
 
 import asyncio
 import re
@@ -51,7 +51,7 @@ _RANGE = re.compile(r"bytes=([0-9]{1,12})-([0-9]{0,12})")
 
 
 def button_paths(box: Box, guard: Guard) -> Sequence[Path]:
-    """Paths of the state, of its changes, and of what switches it; each gives the state after."""
+    """Return the paths of the state, of events and of buttons, which return the new state."""
 
     def listen(call: Call) -> Mapping[str, Any]:
         if not box.listen(call.caller):
@@ -65,8 +65,8 @@ def button_paths(box: Box, guard: Guard) -> Sequence[Path]:
     async def mute(call: Call) -> Mapping[str, Any]:
         wanted: MuteRequest = call.wanted
         if not wanted.muted:
-            # A person may have muted it: a program that only announces does not open the microphone
-            # for good. `/v1/listen` does so once, with a tone, and not while it is muted.
+            # A person may have muted it, so a program that only speaks must not unmute it for good.
+            # `/v1/listen` listens once, with a tone, and not while it is muted.
             require(call.caller, "admin")
         await box.mute(wanted.muted, call.caller)
         return box.state()
@@ -127,12 +127,12 @@ def _setting_paths(box: Box) -> Sequence[Path]:
 
 
 def list_paths(box: Box) -> Sequence[Path]:
-    """Paths of lists, and of what is done with their rows."""
+    """Return the paths of lists and their rows."""
     return (*_timer_paths(box), *_memory_paths(box))
 
 
 def _timer_paths(box: Box) -> Sequence[Path]:
-    """Paths of timers, of confirmations that wait, and of what may open the house."""
+    """Return the paths of timers, waiting confirmations, and things that may open the house."""
     return (
         Path(
             *("GET", "/v1/timers", "read", "List timers, alarms, reminders and planned requests."),
@@ -208,7 +208,7 @@ def _memory_paths(box: Box) -> Sequence[Path]:
 
 
 def looking_paths(box: Box) -> Sequence[Path]:
-    """Paths of what people look at: turns and their sound, costs, faults, tools, the doctor."""
+    """Return the paths of turns and their sound, costs, faults, tools, level and the doctor."""
     return (*_turn_paths(box), *_number_paths(box))
 
 
@@ -296,9 +296,9 @@ def _number_paths(box: Box) -> Sequence[Path]:
 
 
 def _part_of(sound: bytes, wanted: str) -> Response:
-    """All of it, or one range of bytes, without which some browsers play nothing.
+    """Return the whole sound, or one range of bytes, which some browsers need for playing.
 
-    What the header `Range` asks for beside that may be left aside (RFC 9110, 14.2).
+    Any other form of the header `Range` may be ignored (RFC 9110, 14.2).
     """
     headers = {"Accept-Ranges": "bytes"}
     found = _RANGE.fullmatch(wanted)

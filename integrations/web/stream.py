@@ -1,4 +1,4 @@
-"""Paths that last or speak: `GET /v1/events`, and what programs have the box say, ask and do."""
+"""API paths that last or speak: `GET /v1/events`, announcements, questions and turns."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Coroutine, Mapping, Sequence
@@ -25,9 +25,9 @@ Result = TypeVar("Result")
 
 
 async def while_waited_for(request: Request, work: Coroutine[Any, Any, Result]) -> Result:
-    """Return what comes of the work, which is cancelled where the program hangs up meanwhile.
+    """Return the result of the work, which is cancelled if the client disconnects.
 
-    The body must have been read. Raises Refused, which nobody reads any more, and what it raises.
+    The body must have been read. Raises Refused after a disconnect, and what the work raises.
     """
     try:
         async with OwnedTasks() as tasks, asyncio.timeout(None) as there:
@@ -55,7 +55,7 @@ class EventStreams:
         self._open = 0
 
     async def open(self, call: Call) -> Response:
-        """Raises Refused where as many listen as may."""
+        """Start a stream. Raises Refused if there are too many listeners."""
         if self._open >= LISTENERS:
             message = f"At most {LISTENERS} programs may follow the events at once; end one."
             raise Refused(503, "too_many_listeners", message, {"Retry-After": "60"})
@@ -67,7 +67,7 @@ class EventStreams:
     async def _while_welcome(
         self, told: AsyncGenerator[bytes, None], caller: Caller
     ) -> AsyncGenerator[bytes, None]:
-        """Until the token is revoked, which at the latest the next heartbeat notices."""
+        """Stop when the caller's token is revoked, at the latest at the next heartbeat."""
         try:
             async for piece in told:
                 if not self._guard.holds(caller):
@@ -81,7 +81,7 @@ class EventStreams:
 
 
 class _Stream(StreamingResponse):
-    """An answer that has a place among the listeners while it is sent."""
+    """A response that counts as a listener while it is sent."""
 
     def __init__(self, streams: EventStreams, content: AsyncGenerator[bytes, None]) -> None:
         super().__init__(
@@ -104,13 +104,13 @@ _NOT_BEGUN = {503: "Not started: too much is waiting already."}
 
 
 def speaking_paths(box: Box) -> Sequence[Path]:
-    """Paths of announcements, questions, conversations and typed turns."""
+    """Return the paths of announcements, questions, conversations and typed turns."""
 
     async def announce(call: Call) -> Mapping[str, Any]:
         return {"id": await box.announce(call.wanted, call.caller)}
 
     async def question(call: Call) -> Mapping[str, Any]:
-        # A question whose answer nobody takes any more is not asked on.
+        # If the client disconnects, the question is not asked any further.
         asking = box.question(call.wanted, call.caller)
         answer = await while_waited_for(call.request, asking)
         return answer.model_dump(mode="json")

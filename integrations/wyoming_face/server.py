@@ -1,4 +1,4 @@
-"""Listens for Wyoming connections and gives each to a session of its own."""
+"""Server for Wyoming connections, with a session for each, and its announcement in the network."""
 
 import asyncio
 import logging
@@ -27,28 +27,30 @@ if TYPE_CHECKING:
 
 _ATTRIBUTION = {"name": "Hearth", "url": ""}
 SERVICE = "_wyoming._tcp.local."
-AGAIN_S = 60.0  # after which it is tried again: a box may start before its network
+AGAIN_S = 60.0  # pause before the next attempt, because the device may start before its network
 _ANYWHERE = ("", "0.0.0.0", "::")
-_FAR = ("224.0.0.251", 5353)  # where multicast DNS goes; nothing is sent to find our address
+# multicast DNS's address; nothing is sent to it to find our own address
+_FAR = ("224.0.0.251", 5353)
 _END_WITHIN_S = 3.0
-MOST_CONNECTIONS = 12  # Home Assistant keeps one, and opens one now and then to look
+MOST_CONNECTIONS = 12  # Home Assistant keeps one open and sometimes opens another to check
 ROOM = ConnectionRoom(MOST_CONNECTIONS, of_one=6, few=2, kept_for_few=3, kept_for_loopback=2)
-# A satellite's connection carries a ping every two seconds; others ask one thing and go.
+# A satellite's connection gets a ping every two seconds; others send one request and close.
 SILENT_S = 60.0
-TAKEN_WITHIN_S = 10.0  # an answer; whoever reads none would keep a place for ever
-CLOSE_S = 1.0  # for what is still to be sent
+# for an answer, because a client that reads nothing would hold its place forever
+TAKEN_WITHIN_S = 10.0
+CLOSE_S = 1.0  # for unsent data
 
 _log = logging.getLogger(__name__)
 
 
 def satellite_info(name: str, area: str, version: str) -> Event:
-    """Answer `describe` for a satellite: Home Assistant takes no other service of its port."""
+    """Make the answer to `describe` for a satellite; its port may offer no other service."""
     satellite = {**_artifact(name, "The voice of this room", version), "area": area or None}
     return _info({"satellite": {**satellite, "has_vad": True, "supports_trigger": False}})
 
 
 def speech_info(name: str, voices: Mapping[str, Sequence[str]], version: str) -> Event:
-    """Answer `describe` for the voices: name -> codes of its languages."""
+    """Make the answer to `describe` for the voices: name -> codes of its languages."""
     rows = [
         {**_artifact(voice, voice, version), "languages": list(languages), "speakers": None}
         for voice, languages in voices.items()
@@ -58,7 +60,7 @@ def speech_info(name: str, voices: Mapping[str, Sequence[str]], version: str) ->
 
 
 def _info(told: Mapping[str, Any]) -> Event:
-    # By hand: `wyoming.info` imports audioop, which warns and is gone in Python 3.13.
+    # Made here, because `wyoming.info` imports audioop, which warns and was removed in Python 3.13.
     nothing: dict[str, Any] = {
         kind: [] for kind in ("asr", "tts", "handle", "intent", "wake", "mic", "snd")
     }
@@ -82,11 +84,11 @@ class Advertised:
 
 
 async def advertise(services: Sequence[Advertised], host: str, again_s: float = AGAIN_S) -> None:
-    """Tell the network of these by multicast DNS until cancelled, and that they go then.
+    """Announce the services by multicast DNS until cancelled, then withdraw them.
 
-    `host`: what they listen on, no loopback address.
+    `host` is the address on which they listen, not a loopback address.
     """
-    # Imported late: most boxes do without.
+    # Imported late, because most devices do not need it.
     from zeroconf import Error
     from zeroconf.asyncio import AsyncZeroconf
 
@@ -100,7 +102,7 @@ async def advertise(services: Sequence[Advertised], host: str, again_s: float = 
 
 
 async def _tell(network: "AsyncZeroconf", services: Sequence[Advertised], address: str) -> None:
-    """Until it is cancelled."""
+    """Announce the services until cancelled."""
     from zeroconf.asyncio import AsyncServiceInfo
 
     try:
@@ -112,7 +114,7 @@ async def _tell(network: "AsyncZeroconf", services: Sequence[Advertised], addres
                 parsed_addresses=[address],
                 server=f"{one.name}.local.",
             )
-            # It asks first whether somebody has that name, and takes another one then.
+            # It first checks whether the name is taken, and then uses another one.
             await network.async_register_service(info, allow_name_change=True)
         await asyncio.Event().wait()
     finally:
@@ -126,7 +128,7 @@ async def _tell(network: "AsyncZeroconf", services: Sequence[Advertised], addres
 
 
 def _address(host: str) -> str:
-    """Ours in the network. Raises OSError where there is none."""
+    """Return our address in the network. Raises OSError if there is none."""
     if host not in _ANYWHERE:
         return socket.gethostbyname(host)
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
@@ -144,7 +146,7 @@ class WyomingServer(Opened):
         silent_s: float = SILENT_S,
         taken_within_s: float = TAKEN_WITHIN_S,
     ) -> None:
-        """`port` 0: any; `setting`: the port's name, for errors."""
+        """`port` 0 is any port; `setting` names the port's setting in errors."""
         self._host = host
         self._port = port
         self._session = session
@@ -153,8 +155,8 @@ class WyomingServer(Opened):
         self._taken_within_s = taken_within_s
         self._tasks = OwnedTasks()
         self._server: asyncio.Server | None = None
-        self._full = False  # and the log says so
-        self._open: list[str] = []  # where each comes from
+        self._full = False  # the log has reported that it is full
+        self._open: list[str] = []  # place of each connection
 
     async def _enter(self, stack: AsyncExitStack) -> None:
         await stack.enter_async_context(self._tasks)
@@ -171,7 +173,7 @@ class WyomingServer(Opened):
 
     @property
     def port(self) -> int:
-        """The one that it listens on."""
+        """The port on which it listens."""
         assert self._server is not None
         port: int = self._server.sockets[0].getsockname()[1]
         return port
@@ -197,10 +199,10 @@ class WyomingServer(Opened):
         async def send(event: Event) -> None:
             try:
                 async with asyncio.timeout(self._taken_within_s):
-                    async with sending:  # what is played meanwhile tells of its end too
+                    async with sending:  # sounds that play at the same time report their end too
                         await async_write_event(event, writer)
             except TimeoutError:
-                writer.transport.abort()  # whoever goes on asking would keep the place
+                writer.transport.abort()  # a client that keeps sending would hold the place
                 raise ConnectionAbortedError("nobody reads what is answered") from None
 
         try:
@@ -212,7 +214,7 @@ class WyomingServer(Opened):
         except OSError as error:
             _log.debug("a Wyoming connection is lost: %s", error)
         except Exception:
-            # One connection's trouble must not end the others.
+            # One connection's error must not end the others.
             _log.exception("a Wyoming connection broke")
         finally:
             self._open.remove(place)
@@ -228,7 +230,7 @@ class WyomingServer(Opened):
 
 
 async def _close(writer: asyncio.StreamWriter) -> None:
-    """Send what is left, if it is taken soon; closed it is in any case."""
+    """Send what is left within CLOSE_S; the connection is closed in any case."""
     writer.close()
     closing = True
     try:
@@ -240,5 +242,5 @@ async def _close(writer: asyncio.StreamWriter) -> None:
         why = str(error) or "nobody reads"
         _log.debug("the end of a Wyoming connection was not taken: %s", why)
     finally:
-        if closing:  # of one that is closed Python 3.13 would know no loop any more
+        if closing:  # on a closed transport, `abort` fails with Python 3.13
             writer.transport.abort()

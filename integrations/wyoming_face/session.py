@@ -1,4 +1,4 @@
-"""Connections by the Wyoming protocol: the satellite's, the speech service's, and their events."""
+"""Wyoming sessions of the satellite and of the speech service, and reading their events."""
 
 import asyncio
 import json
@@ -14,13 +14,13 @@ from integrations.owner import Opened, OwnedTasks
 from integrations.web.box import NotAnnounced, NotPossible
 from integrations.web.requests import LONGEST_TEXT
 
-MOST_DATA = 64 * 1024  # bytes of the line and of its further data
+MOST_DATA = 64 * 1024  # bytes of the first line, and of the additional data
 MOST_PAYLOAD = 1024 * 1024  # bytes of sound in one event; Home Assistant sends 2 KB
-WIDTH, CHANNELS = 2, 1  # of all sound, either way: int16, mono
+WIDTH, CHANNELS = 2, 1  # of all sound in both directions: int16, mono
 LONGEST_S = 120.0  # of one announcement
 _RATES = range(8_000, 48_001)  # Hz
-_LONGEST_PING = 200  # characters of what is said back
-_MOST_TIMERS = 64  # whose names are known
+_LONGEST_PING = 200  # characters that are sent back
+_MOST_TIMERS = 64  # most that are remembered by name
 _LONGEST_NAME = 60
 _CHUNK_BYTES = 8_192
 _BUSY = "One text at a time, on one connection."
@@ -28,23 +28,22 @@ _BUSY = "One text at a time, on one connection."
 _log = logging.getLogger(__name__)
 
 Send = Callable[[Event], Awaitable[None]]  # raises OSError
-# A text and a voice that was told of, or "" -> mono int16 in pieces, each with its rate in Hz, the
-# same for all. Raises NotSpoken.
+# A text and an announced voice, or "" -> mono int16 in pieces, each with the same rate in Hz.
+# Raises NotSpoken.
 Speech = Callable[[str, str], AsyncGenerator[tuple[bytes, int]]]
 
 
 class BadEvent(Exception):
-    """The other side sent something that is not of this protocol, or too large."""
+    """An event that is not in this protocol, or too large."""
 
 
 async def read_event(reader: asyncio.StreamReader) -> Event | None:
-    """Read the next event, none larger than it may be; None at the end.
+    """Read the next event, with limits for its size; None at the end.
 
-    The package `wyoming` reads whatever length a sender claims, and nobody has to say who they are.
-    Format: a line of JSON with `type`, `data_length` and `payload_length`, then so many bytes of
-    each. Raises BadEvent and OSError.
-
-    `reader`: with a limit of MOST_DATA, as `asyncio.start_server(limit=…)` makes it.
+    The package `wyoming` reads any length that a sender claims, and senders are not authenticated.
+    Format: a line of JSON with `type`, `data_length` and `payload_length`, followed by that many
+    bytes of each. `reader` needs a limit of MOST_DATA, as from `asyncio.start_server(limit=…)`.
+    Raises BadEvent and OSError.
     """
     try:
         line = await reader.readline()
@@ -82,10 +81,10 @@ def _object(text: bytes) -> dict[str, Any]:
 
 
 class DescribedSession(Opened):
-    """One connection; what it has begun ends with it."""
+    """One connection; everything that it has started ends with it."""
 
     def __init__(self, send: Send, info: Event) -> None:
-        """`info`: what there is, for whoever asks."""
+        """`info` is the answer to `describe`."""
         self._send = send
         self._info = info
         self._tasks = OwnedTasks()
@@ -94,7 +93,7 @@ class DescribedSession(Opened):
         await stack.enter_async_context(self._tasks)
 
     async def take(self, event: Event) -> None:
-        """Act on an event, which does not take long. Raises BadEvent."""
+        """Handle an event, which does not take long. Raises BadEvent."""
         match event.type:
             case "describe":
                 await self._send(self._info)
@@ -106,16 +105,16 @@ class DescribedSession(Opened):
                 await self._serve(event)
 
     async def _serve(self, event: Event) -> None:
-        """An event of this service; one that it does not know is passed over."""
+        """Handle an event of this service and ignore unknown ones."""
         raise NotImplementedError
 
 
 class SatelliteSession(DescribedSession):
-    """Home Assistant's connection to the box as a satellite: sound comes, and none ever goes.
+    """Home Assistant's connection to Hearth as a satellite, which plays sound but sends none.
 
-    Home Assistant announces by sending PCM between `audio-start` and `audio-stop`, and waits for
-    `played`. A satellite may also send its microphone's sound and ask for a pipeline; this one does
-    neither, whatever it is told.
+    Home Assistant makes an announcement by sending PCM between `audio-start` and `audio-stop`, and
+    waits for `played`. A satellite may also send its microphone's sound and request a pipeline;
+    this one never does.
     """
 
     def __init__(
@@ -125,9 +124,9 @@ class SatelliteSession(DescribedSession):
         play: Callable[[bytes, int], Awaitable[None]],
         ring: Callable[[str], Awaitable[None]],
     ) -> None:
-        """`play`: plays mono int16 at a rate once the conversation rests, and returns when it is
-        over; `ring`: a timer of Home Assistant's for this satellite is over, with its name or "".
-        Both may raise NotAnnounced and NotPossible."""
+        """`play` plays mono int16 at a rate in Hz once the conversation rests, and returns when it
+        is over. `ring` reports that a Home Assistant timer for this satellite is over, with its
+        name or "". Both may raise NotAnnounced and NotPossible."""
         super().__init__(send, info)
         self._play_sound = play
         self._ring_for = ring
@@ -168,7 +167,7 @@ class SatelliteSession(DescribedSession):
             self._tasks.start(self._play(whole, self._rate), "wyoming announcement")
 
     async def _play(self, pcm: bytes, rate: int) -> None:
-        """Say when it is over, also where it could not be played: somebody waits for that."""
+        """Report the end even if it could not be played, because Home Assistant waits for it."""
         try:
             await self._play_sound(pcm, rate)
         except (NotAnnounced, NotPossible) as error:
@@ -202,11 +201,11 @@ class SatelliteSession(DescribedSession):
 
 
 class NotSpoken(Exception):
-    """The voice cannot say it; one sentence."""
+    """The voice cannot say it; the message is one sentence."""
 
 
 class SpeechSession(DescribedSession):
-    """One connection to our voice as a speech service: a text comes, its sound goes back."""
+    """A connection to our voice as a speech service: takes a text and returns its sound."""
 
     def __init__(self, send: Send, info: Event, speech: Speech) -> None:
         super().__init__(send, info)
@@ -227,7 +226,7 @@ class SpeechSession(DescribedSession):
         else:
             self._speaks = True
             voice_name = name if isinstance(name, str) else ""
-            # A task, so that a connection that is gone ends the work.
+            # A task, so that the work ends if the connection is lost.
             self._tasks.start(self._speak(text, voice_name), "wyoming speech")
 
     async def _speak(self, text: str, voice: str) -> None:
