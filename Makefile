@@ -10,7 +10,7 @@ NO_HANG := -o faulthandler_timeout=330 -o faulthandler_exit_on_timeout=true
 PROSE := $(wildcard *.md docs/*.md docs/internals/*.md deploy/*/*.md)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check text-check coverage mutation bench bench-scale gate chaos day test-benchmarks test-devices test-home-assistant test-servers test-service test-install test-console test-faults lock audit sbom clean
+.PHONY: help setup demo test check text-check coverage mutation bench bench-scale gate chaos day test-benchmarks test-devices test-home-assistant test-servers test-service test-install test-wheel test-console test-faults lock audit sbom clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 28
@@ -94,6 +94,9 @@ test-service: ## test the systemd unit in a booted Debian 12 (DEBIAN=trixie: 13,
 test-install: ## install, upgrade and remove Hearth in a booted Debian 12 (DEBIAN=trixie: 13, LONG=1: both); needs root
 	@$(SETUP) --service
 	@$(PYTEST) $(or $(INSTALLING),tests/install) -m service
+
+test-wheel: ## run the demo from a wheel, in an environment of its own (DEBIAN="bookworm trixie": in fresh roots, as root)
+	@deploy/development/try-wheel.sh $(DEBIAN)
 
 test-console: setup ## test the console in Chromium without a screen
 	@$(SETUP) --console
