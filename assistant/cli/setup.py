@@ -1,5 +1,4 @@
-"""`hearth setup`: write the configuration with a person, and register the device in Home
-Assistant."""
+"""`hearth setup`: write the configuration with you, and register this box in Home Assistant."""
 
 import argparse
 import asyncio
@@ -19,6 +18,7 @@ from assistant.config.load import find_file, load_settings
 from assistant.config.schema import Settings, candidate_files
 from assistant.models.shelf import read_manifest
 from assistant.setup.answers import (
+    DEMO,
     EVERYWHERE,
     LOOPBACK,
     MOST,
@@ -38,59 +38,64 @@ HOME = "http://homeassistant.local:8123"
 
 def answer_arguments(parser: argparse.ArgumentParser) -> None:
     """Add a flag for each question; a question answered by a flag is not asked."""
-    parser.add_argument("--url", help=f"Home Assistant's address (default: {HOME})")
+    parser.add_argument(
+        "--url", help=f"Home Assistant's address, or demo for a simulated house (default: {HOME})"
+    )
     parser.add_argument(
         "--token-file", type=Path, metavar="FILE", help="read the access token from a file"
     )
     parser.add_argument(
-        "--ca-file", type=Path, metavar="FILE", help="the authority of its own https certificate"
+        "--ca-file",
+        type=Path,
+        metavar="FILE",
+        help="the certificate authority of its https address",
+    )
+    parser.add_argument("--no-verify-tls", action="store_true", help="accept any https certificate")
+    parser.add_argument("--name", help="the assistant's name")
+    parser.add_argument("--area", default=None, help="the room this box is in")
+    parser.add_argument(
+        "--languages", metavar="EN,ES", help="the languages you speak, most important first"
     )
     parser.add_argument(
-        "--no-verify-tls", action="store_true", help="take its https certificate as it is"
+        "--voice", choices=("piper", "espeak"), help="natural voices, or a lightweight one"
     )
-    parser.add_argument("--name", help="what Hearth calls itself")
-    parser.add_argument("--area", default=None, help="the room this box stands in")
-    parser.add_argument("--languages", metavar="EN,ES", help="spoken to it, the first counts most")
-    parser.add_argument(
-        "--voice", choices=("piper", "espeak"), help="the natural voices, or the light one"
-    )
-    parser.add_argument("--wake-word", metavar="WORD", help="such as okay_nabu or hey_jarvis")
-    parser.add_argument("--input", metavar="NAME", help="microphone, as hearth devices names it")
-    parser.add_argument("--output", metavar="NAME", help="speaker, as hearth devices names it")
+    parser.add_argument("--wake-word", metavar="WORD", help="for example okay_nabu or hey_jarvis")
+    parser.add_argument("--input", metavar="NAME", help="a microphone from hearth devices")
+    parser.add_argument("--output", metavar="NAME", help="a speaker from hearth devices")
     cloud = parser.add_mutually_exclusive_group()
     cloud.add_argument(
         "--accept-cloud",
         action="store_true",
-        help="yes, Gemini may be used: it is told what leaves the house, and recorded",
+        help="use Gemini: print what leaves your home, and record that you agree",
     )
     cloud.add_argument(
-        "--local-only", action="store_true", help="no: nothing goes to Google (the default)"
+        "--local-only", action="store_true", help="send nothing to Google (the default)"
     )
     parser.add_argument(
         "--gemini-key-file", type=Path, metavar="FILE", help="read Gemini's key from a file"
     )
     page = parser.add_mutually_exclusive_group()
     page.add_argument(
-        "--open-console", action="store_true", help="the page for the home network, with sign-in"
+        "--open-console",
+        action="store_true",
+        help="open the console to your home network",
     )
-    page.add_argument("--close-console", action="store_true", help="the page for this box alone")
+    page.add_argument("--close-console", action="store_true", help="open it to this box only")
 
 
-def deed_arguments(parser: argparse.ArgumentParser) -> None:
+def action_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the flags that say how setup proceeds."""
     parser.add_argument(
-        "--non-interactive", action="store_true", help="ask nothing, take the rest as given"
+        "--non-interactive", action="store_true", help="ask nothing; leave the rest as it is"
     )
+    parser.add_argument("--force", action="store_true", help="replace an existing configuration")
     parser.add_argument(
-        "--force", action="store_true", help="begin a configuration anew, over the one there is"
-    )
-    parser.add_argument(
-        "--no-sound-check", action="store_true", help="do not try microphone and speaker"
+        "--no-sound-check", action="store_true", help="skip the test of microphone and speaker"
     )
     parser.add_argument(
         "--download-voices",
         action="store_true",
-        help="with --non-interactive: fetch the voices that are lacking",
+        help="with --non-interactive: download missing voices",
     )
     add_admin_argument(parser, "set the device's room")
 
@@ -132,7 +137,7 @@ def _either(yes: bool, no: bool) -> bool | None:
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
     answer_arguments(parser)
-    deed_arguments(parser)
+    action_arguments(parser)
     earlier_arguments(parser)
 
 
@@ -151,8 +156,7 @@ async def _set_up(arguments: argparse.Namespace, target: Path, console: Terminal
     way = way_of(exists=exists, given=given.given, person=person)
     if way is Way.REFUSE:
         raise Failed(
-            f"{target} is there already; say by a flag what to change, or write over it with "
-            "--force",
+            f"{target} exists already: change parts of it with flags, or replace it with --force",
             2,
         )
     before, present = await asyncio.to_thread(_before, target, exists)
@@ -202,22 +206,21 @@ async def _talk(
         sound=not arguments.no_sound_check,
     )
     console.print(
-        f"Setting Hearth up: at most {MOST} questions. Enter takes what stands in [brackets]; "
-        "no setting is written before the last one.",
+        f"Setup asks at most {MOST} questions. Enter takes the answer in [brackets]. Nothing is "
+        "saved before the last one.",
         soft_wrap=True,
     )
     try:
         answers = await conversation.hold()
     except Gone:
-        raise Failed("Nothing was written: the terminal was closed") from None
+        raise Failed("Nothing was written: the input was closed") from None
     return answers, conversation.questions.left
 
 
 def _before(target: Path, exists: bool) -> tuple[str, Settings]:
-    """Return the file's text and the current settings. Blocking. Raises ConfigError."""
+    """Return the file's text and the present settings. Blocking. Raises ConfigError."""
     if exists:
-        # First, because it reports what is wrong with the file.
-        settings = load_settings(target, os.environ)
+        settings = load_settings(target, os.environ)  # first, for its error about a broken file
         return begun(target.read_text(encoding="utf-8")), settings
     with tempfile.NamedTemporaryFile("w", suffix=".toml", encoding="utf-8") as file:
         file.write(begun())
@@ -228,15 +231,15 @@ def _before(target: Path, exists: bool) -> tuple[str, Settings]:
 def _completed(given: Answers, arguments: argparse.Namespace) -> Answers:
     """Return the answers with what a configuration from flags alone needs. Raises Failed."""
     if given.url is None and not arguments.non_interactive:
-        raise Failed("There is no terminal to ask on; use --non-interactive with --url", 2)
-    if given.token is None:
-        raise Failed("The access token is missing; give it with --token-file FILE", 2)
+        raise Failed("There is no terminal to ask on: use --non-interactive with --url", 2)
+    if given.token is None and given.url != DEMO:
+        raise Failed("The access token is missing: add it with --token-file FILE", 2)
     return replace(given, url=given.url or HOME)
 
 
 COMMAND = CliCommand(
     name="setup",
-    summary="write the configuration with you",
+    summary="set Hearth up: answer a few questions, or use flags",
     example="hearth setup --url http://homeassistant.local:8123",
     add_arguments=_arguments,
     run=_run,

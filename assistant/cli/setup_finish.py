@@ -1,4 +1,4 @@
-"""The end of `hearth setup`: write the file, register the device, and say what comes next."""
+"""The end of `hearth setup`: write the files, register the box, and say what comes next."""
 
 import asyncio
 import os
@@ -23,7 +23,7 @@ from assistant.interfaces.device.registration import (
     ensure_registered,
 )
 from assistant.interfaces.http import MINUTES, console_link
-from assistant.setup.answers import LOOPBACK, Answers, Person
+from assistant.setup.answers import DEMO, LOOPBACK, Answers, Person
 from assistant.setup.document import (
     PLAIN_MODE,
     NewFile,
@@ -39,19 +39,19 @@ from integrations.home_assistant.websocket import Commands
 
 
 async def become_device(settings: Settings, ask_admin: AskAdmin, console: Terminal) -> None:
-    """Register the device, move it to its area if allowed, and print the result."""
+    """Register this box, put its device into its room if possible, and print the outcome."""
     address = address_of(settings)
     file = DeviceFile(settings.data_folder, SystemClock())
     try:
         async with _connected(address) as home:
             record = await ensure_registered(file, home, address, appearance(settings))
-            registered = "Registered in Home Assistant as the device [green]{name}[/]."
+            registered = "Registered in Home Assistant as [green]{name}[/]."
             console.tell(registered, name=record.name, fold=True)
             told = await _settle_area(home, record, address, settings.assistant.area, ask_admin)
             if told:
                 console.print(told, soft_wrap=True)
     except IntegrationError as error:
-        console.print(f"Not registered as a device: {error}", soft_wrap=True)
+        console.print(f"Not registered in Home Assistant: {error}", soft_wrap=True)
 
 
 async def _settle_area(
@@ -60,7 +60,7 @@ async def _settle_area(
     """Move the device to its area, and return what is left to do, or "". Raises
     IntegrationError."""
     if not area:
-        return "No area is set; name the room this box stands in as assistant.area."
+        return "No room is set: add one with hearth setup --area ROOM."
     found = await place.look_up(home, record, area)
     if found.agrees:
         return ""
@@ -87,13 +87,13 @@ def _connected(address: Address) -> HomeAssistant:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The answers, and what else setup does with them."""
+    """The answers, and what setup does with them."""
 
-    target: Path  # path of the configuration
-    before: str  # text of the configuration
+    target: Path  # the configuration
+    before: str  # its text until now
     present: Settings
     answers: Answers
-    registers: bool  # register the device in Home Assistant
+    registers: bool  # register the box in Home Assistant
     fetches: bool  # download missing voices
 
 
@@ -102,15 +102,16 @@ async def finish(
 ) -> None:
     """Carry out the plan. Raises ConfigError if nothing could be written.
 
-    `person` may still be asked something, if given. `ask_admin` takes the number of questions asked
-    here.
+    `person`: None if no further question may be asked; `ask_admin` takes the number of questions
+    asked here.
     """
     target = plan.target
     text = applied(plan.before, plan.answers, target, plan.present)
     await asyncio.to_thread(write_all, _files(plan, text))
     console.print(f"Written: {target}", soft_wrap=True)
     settings = await asyncio.to_thread(load_settings, target, os.environ)
-    if plan.registers:
+    home = settings.home_assistant
+    if plan.registers and home.url != DEMO and home.token.get_secret_value():
         asked = await rate_openers(settings, person, console)
         await become_device(settings, ask_admin(asked), console)
     if plan.fetches:
@@ -136,19 +137,19 @@ def _files(plan: Plan, text: str) -> list[NewFile]:
 async def _fetch(settings: Settings, console: Terminal) -> None:
     problem = await setup_services(console).fetch_voices(settings)
     if problem:
-        console.print(f"{problem} Until then espeak-ng speaks.", style="yellow")
+        console.print(f"{problem} Until then, espeak-ng speaks.", style="yellow")
 
 
 async def _tell_of_the_page(settings: Settings, console: Terminal) -> None:
-    """Print a link for a browser. It is shown on the terminal and stored in no file."""
+    """Print a link to the console; it is kept in no file."""
     try:
         link = await asyncio.to_thread(console_link, settings, SystemClock().now(), MINUTES)
-    except ConfigError as error:  # the configuration is valid without it
-        console.print(f"There is no link to the page: {error}", style="yellow")
+    except ConfigError as error:  # the settings are right without it
+        console.print(f"Cannot make a link to the console: {error}", style="yellow")
         return
     console.print(
-        f"The page, once Hearth runs with this. Within {MINUTES} min this link signs in whoever "
-        "opens it first, once, as an administrator (hearth link prints another):",
+        f"Open the console with this link within {MINUTES} min, once Hearth is running with these "
+        "settings. It works once and makes you an administrator (hearth link prints another):",
         soft_wrap=True,
     )
     console.print(f"  {link}", style="bold", soft_wrap=True)
@@ -157,8 +158,8 @@ async def _tell_of_the_page(settings: Settings, console: Terminal) -> None:
 async def _tell_what_is_next(settings: Settings, console: Terminal) -> None:
     if await asyncio.to_thread(is_held, settings.data_folder):
         console.tell(
-            "The Hearth that is running takes this up with [bold]sudo systemctl reload hearth[/], "
-            "or at its next start.",
+            "To use this in the running Hearth: [bold]sudo systemctl reload hearth[/], or start it "
+            "again.",
             fold=True,
         )
     console.tell("Next: [bold]hearth doctor[/], then [bold]hearth run[/]")

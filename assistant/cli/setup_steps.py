@@ -1,4 +1,4 @@
-"""The person at the terminal, answers given by flags, and ratings of what may open something."""
+"""The person at the terminal, answers from flags, and what may open the house."""
 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
@@ -20,7 +20,7 @@ from assistant.domain.tool_call import Tier
 from assistant.interfaces.device.registration import address_of
 from assistant.journal.store import Store
 from assistant.models.shelf import ModelEntry, read_manifest
-from assistant.setup.answers import Answers, Gone, Person, Unclear, read_numbers
+from assistant.setup.answers import DEMO, Answers, Gone, Person, Unclear, read_numbers
 from assistant.setup.cloud import four_lines
 from assistant.setup.document import draft
 from assistant.setup.services import SetupServices
@@ -38,7 +38,7 @@ from integrations.home_assistant.rest import check
 def setup_services(
     console: Terminal, *, verify_tls: bool = True, ca_file: str = ""
 ) -> SetupServices:
-    """Return the real services; `console` shows a bar for downloads."""
+    """Return the real services; `console` shows the progress of downloads."""
 
     async def fetch(entries: Sequence[ModelEntry], folder: Path) -> None:
         await fetch_entries(entries, folder, {}, console)
@@ -47,11 +47,13 @@ def setup_services(
 
 
 async def settle_given(answers: Answers, present: Settings, console: Terminal) -> Answers:
-    """Return the checked answers, with voices for new languages. Raises IntegrationError,
-    ConfigError, Failed."""
+    """Check the answers, and return them with voices for new languages.
+
+    Raises IntegrationError, ConfigError and Failed.
+    """
     settings = draft(present, answers)
-    if answers.of_the_house:
-        home = settings.home_assistant
+    home = settings.home_assistant
+    if answers.of_the_house and home.url != DEMO:
         instance = await check(
             home.url, home.token.get_secret_value(), home.verify_tls, home.ca_file
         )
@@ -64,7 +66,7 @@ async def settle_given(answers: Answers, present: Settings, console: Terminal) -
         voices = lacking(settings, answers.languages, known.values())
         answers = replace(answers, voices=voices or None)
     if answers.accept_cloud:
-        console.print("You say yes to this:")
+        console.print("You agree to this:")
         for line in four_lines(settings):
             console.print(f"- {line}", soft_wrap=True)
     if answers.gemini_key is not None:
@@ -73,7 +75,7 @@ async def settle_given(answers: Answers, present: Settings, console: Terminal) -
 
 
 async def _try_word(settings: Settings) -> None:
-    """Raise Failed for a word that no engine here can listen for."""
+    """Raise Failed if Hearth cannot listen for the wake word."""
     try:
         engine = await asyncio.to_thread(wake_engine, settings)
     except AudioError as error:
@@ -82,7 +84,7 @@ async def _try_word(settings: Settings) -> None:
 
 
 async def _try_key(settings: Settings, means: SetupServices, console: Terminal) -> None:
-    """Check the key's form, and try it with Google only if that was allowed."""
+    """Check the key's form, and ask Google about it only after the person's yes."""
     key = settings.gemini.api_key.get_secret_value()
     problem = impossible(key)
     if problem:
@@ -91,7 +93,8 @@ async def _try_key(settings: Settings, means: SetupServices, console: Terminal) 
         console.print(doubtful(key), style="yellow", soft_wrap=True)
     if not settings.privacy.accept_cloud:
         console.print(
-            "The key is kept, and not used before hearth setup --accept-cloud.", soft_wrap=True
+            "The key is saved. It isn't used before you agree: hearth setup --accept-cloud.",
+            soft_wrap=True,
         )
         return
     try:
@@ -99,32 +102,31 @@ async def _try_key(settings: Settings, means: SetupServices, console: Terminal) 
     except SignInAgain:
         raise
     except IntegrationError as error:
-        console.print(f"The key was not tried: {error}", style="yellow")
+        console.print(f"The key could not be tried: {error}", style="yellow")
     else:
-        told = "[green]Google takes the key[/]; {model} is there."
+        told = "[green]Google accepts the key[/] for {model}."
         console.tell(told, model=settings.gemini.model, fold=True)
 
 
-_METER = 24  # characters of the level meter
-_SCORE = 10  # characters of the score meter
-_A_SECOND = 12  # updates of the meter per second
+_METER = 24  # width of the level, in characters
+_SCORE = 10  # width of the wake word's score
+_A_SECOND = 12  # redraws of the meter per second
 
 
 class TerminalPerson:
     """A `Person` on stdin and stderr."""
 
     def __init__(self, console: Terminal) -> None:
-        """`console` is that of stderr, so that stdout stays for programs."""
+        """`console`: on stderr, so that stdout stays free for programs."""
         self._console = console
 
     def tell(self, text: str, style: str = "") -> None:
         self._console.print(text, style=style or None, soft_wrap=True)
 
     async def ask(self, prompt: str, default: str = "", *, hidden: bool = False) -> str:
-        """Print the prompt and read a line. A hidden answer has no default, since that would be
-        shown."""
+        """Print the prompt and read a line. A hidden line has no default, which would be shown."""
         shown = f"   {prompt} [{default}]: " if default and not hidden else f"   {prompt}: "
-        with silent(hidden):  # first, because the person may begin to type at once
+        with silent(hidden):  # first: people type as soon as they see the prompt
             self._console.print(Text(shown, style="cyan"), end="", soft_wrap=True)
             line = await read_line()
         if hidden or not line:
@@ -153,7 +155,7 @@ class TerminalPerson:
 
 
 def _drawn(reading: Reading) -> Text:
-    """Return the current level and the wake word's best score on one line."""
+    """Draw the present level and the wake word's best score on one line."""
     loud = reading.loudness
     line = Text("   level ")
     line.append(bar(loud.now, _METER), style="red" if loud.clipped else "green")
@@ -173,17 +175,16 @@ async def confirm(person: TerminalPerson, question: str) -> bool:
     return said.casefold() in ("y", "yes")
 
 
-SHOWN = 30  # things in the list; `hearth tools rate` shows the rest
+SHOWN = 30  # things in the list; `hearth tools rate` lists them all
 _LATER = "hearth tools rate lists them"
 
 
 async def rate_openers(settings: Settings, person: Person | None, console: Terminal) -> int:
-    """Ask which things that may open something open nothing, and return the number of questions (0
-    or 1).
+    """Ask which things that may open the house don't, and return how many questions that took.
 
-    `person` is None if nobody can be asked; then a hint on the list is printed. Things that are not
-    chosen still need confirmation. Nothing is printed if Home Assistant is unreachable; the doctor
-    reports that.
+    `person`: None if there is no person, or enough questions were asked; then the list is only
+    mentioned. Things that are not answered stay asked about. If Home Assistant or the store is
+    unreachable, nothing is printed: the doctor reports that.
     """
     address = address_of(settings)
     tls = address.verify_tls, address.ca_file
@@ -199,7 +200,12 @@ async def rate_openers(settings: Settings, person: Person | None, console: Termi
             if not things:
                 return 0
             if person is None:
-                told = f"{len(things)} things may open something and are asked about: {_LATER}."
+                told = (
+                    "1 thing may open the house, so Hearth asks before it uses it: "
+                    if len(things) == 1
+                    else f"{len(things)} things may open the house, so Hearth asks before it uses "
+                    "them: "
+                ) + f"{_LATER}."
                 console.print(told, soft_wrap=True)
                 return 0
             await ratings.rate(await _asked(things, home.house, person))
@@ -210,11 +216,11 @@ async def rate_openers(settings: Settings, person: Person | None, console: Termi
 
 
 async def _asked(things: Sequence[Entity], house: House, person: Person) -> dict[str, Tier]:
-    """Return the ratings by entity id, none if the person changes nothing."""
+    """Return the ratings by entity id, or none if the person leaves everything as it is."""
     shown = things[:SHOWN]
     person.tell("")
-    person.tell("These may open something, or silence an alarm", "bold")
-    person.tell("   Before they do, you are asked. Which of them open nothing?")
+    person.tell("These may open the house, or silence an alarm", "bold")
+    person.tell("   Hearth asks you before it uses them. Which of them are harmless?")
     for number, one in enumerate(shown, 1):
         area = house.areas.get(one.area_id or "")
         place = f"  ({area.name})" if area else ""
@@ -223,7 +229,7 @@ async def _asked(things: Sequence[Entity], house: House, person: Person) -> dict
         person.tell(f"   and {len(things) - len(shown)} more; {_LATER}", "dim")
     while True:
         try:
-            line = await person.ask("Numbers with spaces between, Enter to be asked about them all")
+            line = await person.ask("Numbers, separated by spaces; Enter asks about all of them")
         except Gone:
             return {}
         try:
@@ -233,7 +239,7 @@ async def _asked(things: Sequence[Entity], house: House, person: Person) -> dict
             continue
         if not chosen:
             return {}
-        # A person who has chosen has seen the others too.
+        # A person who chose some has looked at the others too.
         return {
             one.entity_id: Tier.COMFORT if number in chosen else Tier.SECURE
             for number, one in enumerate(shown, 1)

@@ -1,4 +1,4 @@
-"""The questions of setup and a person's answers, on the terminal or by flags."""
+"""What `hearth setup` asks, and how answers are read, from a terminal or from flags."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -20,11 +20,11 @@ _PORT = 8123  # Home Assistant's default port
 
 
 class Unclear(Exception):
-    """The answer was not understood. `str(error)` is one sentence that says what to type."""
+    """A line could not be understood. `str(error)` is one sentence that says what to type."""
 
 
 def yes_or_no(line: str, default: bool) -> bool:
-    """Return the answer, in any of Hearth's languages. Raises Unclear."""
+    """Read a yes or a no in any of Hearth's languages. Raises Unclear."""
     said = line.strip().casefold().rstrip(".!")
     if not said:
         return default
@@ -36,8 +36,10 @@ def yes_or_no(line: str, default: bool) -> bool:
 
 
 def read_numbers(line: str, most: int) -> frozenset[int]:
-    """Return numbers from 1 to `most`, separated by commas or spaces; none for an empty line.
-    Raises Unclear."""
+    """Read numbers from 1 to `most`, separated by commas or spaces; an empty line has none.
+
+    Raises Unclear.
+    """
     told = line.replace(",", " ").split()
     found = frozenset(int(one) for one in told if one.isdecimal())
     if not all(one.isdecimal() for one in told) or not found <= frozenset(range(1, most + 1)):
@@ -46,37 +48,50 @@ def read_numbers(line: str, most: int) -> frozenset[int]:
 
 
 def read_languages(line: str) -> tuple[str, ...]:
-    """Return language codes separated by commas or spaces, e.g. "en, es". Raises Unclear."""
+    """Read language codes separated by commas or spaces, e.g. "en, es". Raises Unclear."""
     codes = [code.strip() for code in line.replace(",", " ").split()]
     try:
         checked = [_LANGUAGE.validate_python(code) for code in codes]
     except ValidationError:
-        raise Unclear("Type codes such as en or es-MX, with commas between.") from None
+        raise Unclear("Type codes such as en or es-MX, separated by commas.") from None
     if not checked:
         raise Unclear("Type at least one code, such as en.")
     return tuple(dict.fromkeys(checked))
 
 
+DEMO = "demo"  # the address of the simulated house
+_SKIP = frozenset({"skip", "later"})
+
+
+def is_skip(line: str) -> bool:
+    """Return True if a person wants to answer a question another time."""
+    return line.strip().casefold() in _SKIP
+
+
 def read_address(line: str) -> str:
-    """Return a URL; "http://" and Home Assistant's port are added to a bare name. Raises
-    Unclear."""
+    """Return a URL, or "demo". A bare name gets "http://" and Home Assistant's port.
+
+    Raises Unclear.
+    """
     url = line.strip()
+    if url.casefold() == DEMO:
+        return DEMO
     if "://" not in url:
         bare = url.rstrip("/")
         url = f"http://{bare}" if ":" in bare or "/" in bare else f"http://{bare}:{_PORT}"
     try:
         found = _ADDRESS.validate_python(url)
     except (ValidationError, ValueError):
-        found = "demo"
-    if found == "demo" or " " in found:
-        raise Unclear('Type an address such as "http://192.168.1.5:8123".')
+        found = ""
+    if not found or " " in found:
+        raise Unclear("Type an address such as http://192.168.1.5:8123, or demo.")
     return found
 
 
 def one_of_these(line: str, options: Sequence[str]) -> int | None:
-    """Return the position of the option that a number or name means, None if neither matches.
+    """Return the index of the option with that number or name, or None if there is none.
 
-    Names match in any case, and so does an unambiguous beginning of one.
+    Case is ignored, and the beginning of a name will do if only one option begins like that.
     """
     said = line.strip()
     if said.isdecimal():
@@ -90,7 +105,7 @@ def one_of_these(line: str, options: Sequence[str]) -> int | None:
 
 
 def read_room(line: str, rooms: Sequence[str]) -> str:
-    """Return one of the house's rooms by number or name; "-" gives "", no room. Raises Unclear."""
+    """Return one of the rooms by number or name, or "" for "-". Raises Unclear."""
     if line.strip() == "-":
         return ""
     place = one_of_these(line, rooms)
@@ -105,7 +120,7 @@ def read_room(line: str, rooms: Sequence[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SoundWish:
-    """The person's choice after the sound was tried."""
+    """A person's wish after trying the sound."""
 
     microphone: int | None = None  # another microphone, by its position in the list
     speaker: int | None = None
@@ -115,39 +130,38 @@ class SoundWish:
 
 
 def sound_wish(line: str, microphones: int, speakers: int) -> SoundWish:
-    """Parse Enter or yes (right), "m2" and "s1" (another device), "r" (again) and "n" (later).
-    Raises Unclear."""
+    """Read the answer: Enter or yes, "m2" or "s1", "r" or "skip". Raises Unclear."""
     said = line.strip().casefold()
     if not said or said in _YES:
         return SoundWish(settled=True)
     if said in ("r", "again"):
         return SoundWish(again=True)
-    if said in _NO or said in ("l", "later"):
+    if said in _NO or said == "l" or is_skip(said):
         return SoundWish(later=True)
     chosen: dict[str, int] = {}
     for word in said.replace(",", " ").split():
         kind, number = word[:1], word[1:]
         most = {"m": microphones, "s": speakers}.get(kind, 0)
         if not number.isdecimal() or not 1 <= int(number) <= most:
-            raise Unclear("Type Enter, r, n, or a microphone and speaker such as m2 or s1.")
+            raise Unclear("Press Enter, or type r, skip, or a device such as m2 or s1.")
         chosen[kind] = int(number) - 1
     return SoundWish(microphone=chosen.get("m"), speaker=chosen.get("s"), again=True)
 
 
 class Way(Enum):
-    """How setup proceeds."""
+    """A way in which `hearth setup` can proceed."""
 
-    TALK = "talk"  # ask what the flags do not answer
-    CHANGE = "change"  # put the flags' answers into the existing configuration
+    TALK = "talk"  # ask everything that no flag answers
+    CHANGE = "change"  # write the flags' answers into the existing configuration
     ANEW = "anew"  # make a configuration from the flags alone
-    REFUSE = "refuse"  # nothing was given, and there is a configuration already
+    REFUSE = "refuse"  # no flag answers anything, and there is a configuration already
 
 
 def way_of(*, exists: bool, given: bool, person: bool) -> Way:
-    """Return how setup proceeds.
+    """Choose the way.
 
-    `exists`: there is a configuration to keep. `given`: a flag answers something. `person`: a
-    person can be asked.
+    `exists`: there is a configuration to keep; `given`: a flag answers something; `person`: there
+    is a person to ask.
     """
     if exists and given:
         return Way.CHANGE
@@ -157,40 +171,42 @@ def way_of(*, exists: bool, given: bool, person: bool) -> Way:
 
 
 class Person(Protocol):
-    """A person at a terminal. `ask` raises `Gone` if they no longer answer."""
+    """A person at a terminal."""
 
     def tell(self, text: str, style: str = "") -> None:
-        """Show one or more lines, in one of rich's styles."""
+        """Print one or more lines; `style` as rich names it."""
         ...
 
     async def ask(self, prompt: str, default: str = "", *, hidden: bool = False) -> str:
-        """Return their line without surrounding spaces, or `default` (which is shown) if it is
-        empty."""
+        """Return the person's line, stripped, or `default`, which is shown, if it is empty.
+
+        Raises Gone if the input was closed.
+        """
         ...
 
     def watch(self) -> AbstractContextManager[Callable[[Reading], None]]:
-        """Show a meter for the duration of the block; the function updates it."""
+        """Show a meter inside the block; the function moves it."""
         ...
 
 
 class Gone(Exception):
-    """The terminal is closed, or the person has ended the input."""
+    """The terminal was closed, or the person ended the input."""
 
 
-MOST = 8  # most questions asked
+MOST = 8  # questions in one setup
 
 T = TypeVar("T")
 
 
 class SetupQuestions:
-    """Ask numbered questions. A question may take several lines until it is answered; it counts
-    once."""
+    """Numbered questions. One that takes several lines to answer counts once."""
 
     def __init__(self, person: Person) -> None:
         self.person = person
         self.asked: list[str] = []  # the titles, in order
 
     def begin(self, title: str) -> None:
+        """Start a new question."""
         self.asked.append(title)
         self.person.tell("")
         self.person.tell(f"{len(self.asked)}  {title}", "bold")
@@ -198,7 +214,7 @@ class SetupQuestions:
     async def ask(
         self, prompt: str, read: Callable[[str], T], default: str = "", *, hidden: bool = False
     ) -> T:
-        """Return the line as `read` parses it, asking again while that raises Unclear."""
+        """Ask until `read` understands the line, and return what it read."""
         while True:
             line = await self.person.ask(prompt, default, hidden=hidden)
             try:
@@ -211,13 +227,13 @@ class SetupQuestions:
         return MOST - len(self.asked)
 
 
-LOOPBACK = "127.0.0.1"  # HTTP interface for this machine only
-EVERYWHERE = "0.0.0.0"  # HTTP interface for the home network too
+LOOPBACK = "127.0.0.1"  # the HTTP interface listens on this machine only
+EVERYWHERE = "0.0.0.0"  # or on the home network too
 
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """One value for each possible answer. None means not answered: the setting stays as it is."""
+    """The answers. None: not answered, so the setting stays as it is."""
 
     url: str | None = None  # Home Assistant's address
     token: str | None = field(default=None, repr=False)
@@ -240,10 +256,7 @@ class Answers:
         return self != Answers()
 
     def values(self) -> dict[tuple[str, str], Any]:
-        """Return the answers by section and key of the settings.
-
-        Secrets and voices are left out; they are written in another way.
-        """
+        """Return the answers by section and key of the settings, without secrets and voices."""
         told = {
             ("home_assistant", "url"): self.url,
             ("home_assistant", "verify_tls"): self.verify_tls,
@@ -262,6 +275,6 @@ class Answers:
 
     @property
     def of_the_house(self) -> bool:
-        """True if there is an answer that has to be checked with Home Assistant."""
+        """True if Home Assistant has to confirm an answer."""
         told = (self.url, self.token, self.verify_tls, self.ca_file, self.name, self.area)
         return any(one is not None for one in told)

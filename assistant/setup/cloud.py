@@ -1,10 +1,10 @@
-"""Questions 6 and 7: permission to use Gemini, explained in four lines, and the key."""
+"""Questions 6 and 7: consent to Gemini, after four lines on what it means, and the key."""
 
 from dataclasses import replace
 from datetime import date
 
 from assistant.config.schema import Settings
-from assistant.setup.answers import Answers, SetupQuestions, Unclear, yes_or_no
+from assistant.setup.answers import Answers, SetupQuestions, Unclear, is_skip, yes_or_no
 from assistant.setup.document import draft
 from assistant.setup.services import SetupServices
 from integrations.errors import IntegrationError, SignInAgain
@@ -16,8 +16,8 @@ from integrations.gemini.models import cost_usd, model_row
 COMMANDS_A_DAY = 50
 TERMS = "https://ai.google.dev/gemini-api/terms"
 
-# "Turn on the kitchen light" in the demo house: the instruction and the menu (6,000 tokens) are
-# read before the call and after its result, 2 x 4 s of audio at 25 tokens a second, 3 s of answer.
+# "Turn on the kitchen light" in the simulated house: instruction and tools (6,000 tokens), read
+# before the call and after its result, 2 x 4 s of sound at 25 tokens a second, 3 s of answer.
 ONE_COMMAND = TokensUsed(
     input_tokens=12_200,
     output_tokens=125,
@@ -31,8 +31,7 @@ ONE_COMMAND = TokensUsed(
 
 
 def price_of_a_day(settings: Settings, on: date | None = None) -> float:
-    """Return the cost in USD of COMMANDS_A_DAY commands like ONE_COMMAND with the configured
-    model."""
+    """Return the price in USD of COMMANDS_A_DAY commands like ONE_COMMAND with this model."""
     row, _ = model_row(settings.gemini.model)
     return COMMANDS_A_DAY * cost_usd(row, ONE_COMMAND, on)
 
@@ -41,29 +40,32 @@ def four_lines(settings: Settings, on: date | None = None) -> tuple[str, str, st
     """Return what is sent, to whom, at what price and under which terms."""
     cap = settings.limits.daily_cost_usd
     return (
-        "What leaves: the sound of a sentence after the wake word, names and states of what you "
-        "expose in Home Assistant, results of tools, a camera's picture if you ask about one.",
-        f"To whom: Google's Gemini API ({settings.gemini.model}, {settings.gemini.once_model}).",
-        f"At what price: about {price_of_a_day(settings, on):.2f} USD for {COMMANDS_A_DAY} "
-        f"commands a day, an estimate; the cap is {cap:.2f} USD a day (limits.daily_cost_usd).",
-        "Under which terms: those of an unpaid key differ, what it sends may be used to improve "
-        f"Google's products: {TERMS}",
+        "What leaves your home: the sound of a sentence after the wake word, names and states of "
+        "what you expose in Home Assistant, results of actions, and a camera's picture if you ask "
+        "about one.",
+        "Who gets it: Google's Gemini API "
+        f"({settings.gemini.model}, {settings.gemini.once_model}).",
+        f"What it costs: about {price_of_a_day(settings, on):.2f} USD for {COMMANDS_A_DAY} "
+        f"commands a day (an estimate). Hearth spends at most {cap:.2f} USD a day "
+        "(limits.daily_cost_usd).",
+        "Which terms apply: with an unpaid key, Google may use what you send to improve its "
+        f"products: {TERMS}",
     )
 
 
 async def ask_about_gemini(
     questions: SetupQuestions, means: SetupServices, present: Settings, answers: Answers
 ) -> Answers:
-    """Return the answers with permission and key. Nothing is sent to Google before the yes."""
+    """Return the answers with consent and key. Nothing goes to Google before the yes."""
     person = questions.person
     if answers.accept_cloud is None:
-        questions.begin("Gemini: a yes, or everything stays in the house")
+        questions.begin("Gemini")
         settings = draft(present, answers)
         for line in four_lines(settings):
             person.tell(f"   - {line}")
         before = present.privacy.accept_cloud
         accepted = await questions.ask(
-            "May Gemini be used? yes, or no: this box and Home Assistant alone",
+            "Use Gemini? With no, everything stays in your home",
             lambda line: yes_or_no(line, before),
             "yes" if before else "no",
         )
@@ -71,7 +73,7 @@ async def ask_about_gemini(
             answers = replace(answers, accept_cloud=accepted)
     elif answers.accept_cloud and not present.privacy.accept_cloud:
         person.tell("")
-        person.tell("You say yes to this:", "bold")
+        person.tell("You agree to this:", "bold")
         for line in four_lines(draft(present, answers)):
             person.tell(f"   - {line}")
     settings = draft(present, answers)
@@ -86,26 +88,27 @@ async def ask_about_gemini(
 async def _ask_for_key(
     questions: SetupQuestions, means: SetupServices, present: Settings, answers: Answers
 ) -> Answers:
-    """Return the answers with a key that Google does not refuse. Enter keeps the current one or
-    goes on without."""
+    """Ask for a key until Google accepts it, or until Enter keeps the current one or skips."""
     kept = present.gemini.api_key.get_secret_value()
-    questions.begin("A key for Gemini")
-    questions.person.tell(f"   Make one at {KEY_PAGE}")
-    told = "Enter keeps the present one" if kept else "Enter goes on without, for now"
+    questions.begin("Gemini key")
+    questions.person.tell(f"   Create one at {KEY_PAGE}")
+    does = "keeps the current one" if kept else "skips it"
 
     def read(line: str) -> str:
+        if is_skip(line):
+            return ""
         problem = impossible(line) if line else ""
         if problem:
             raise Unclear(problem)
         return line
 
     while True:
-        key = await questions.ask(f"Key (not shown; {told})", read, hidden=True)
+        key = await questions.ask(f"Key (not shown; Enter {does})", read, hidden=True)
         tried = replace(answers, gemini_key=key) if key else answers
         settings = draft(present, tried)
         if not (key or kept):
             questions.person.tell(
-                "Without a key Gemini is not asked; give it later with "
+                "Skipped. Without a key, Gemini isn't used: add one with "
                 "hearth setup --gemini-key-file FILE.",
                 "yellow",
             )
@@ -115,7 +118,7 @@ async def _ask_for_key(
 
 
 async def _try(questions: SetupQuestions, means: SetupServices, settings: Settings) -> bool:
-    """Return True if the key may be kept: Google accepts it or could not be asked."""
+    """Return True if the key can be kept: Google accepts it, or could not be asked."""
     person = questions.person
     doubt = doubtful(settings.gemini.api_key.get_secret_value())
     if doubt:
@@ -126,7 +129,7 @@ async def _try(questions: SetupQuestions, means: SetupServices, settings: Settin
         person.tell(str(error), "red")
         return False
     except IntegrationError as error:
-        person.tell(f"The key was not tried: {error}", "yellow")
+        person.tell(f"The key could not be tried: {error}", "yellow")
         return True
-    person.tell(f"Google takes the key; {settings.gemini.model} is there.", "green")
+    person.tell(f"Google accepts the key for {settings.gemini.model}.", "green")
     return True

@@ -1,10 +1,10 @@
-"""The questions of `hearth setup` in order: at most eight, each of which Enter can answer.
+"""The questions of `hearth setup`, in order: at most eight, and Enter answers each of them.
 
-    1 Home Assistant   2 its token   3 the room   4 languages   5 sound   6 Gemini   7 its key
-    8 the page for the home network
+    1 Home Assistant   2 access token   3 room   4 languages   5 sound   6 Gemini   7 Gemini key
+    8 console
 
-Questions answered by flags are not asked. If a line cannot be used, the person is told why and
-asked again; it still counts as one question.
+A question that a flag answers is not asked. If a line can't be used, setup says why and asks the
+same question again.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,8 +20,6 @@ from assistant.setup.answers import (
     Person,
     SetupQuestions,
     Unclear,
-    one_of_these,
-    read_address,
     read_languages,
     read_room,
     sound_wish,
@@ -29,19 +27,18 @@ from assistant.setup.answers import (
 )
 from assistant.setup.cloud import ask_about_gemini
 from assistant.setup.document import draft
+from assistant.setup.house import HouseQuestions
 from assistant.setup.services import HouseFacts, SetupServices
 from assistant.setup.sound_check import lacking, spoken, verdict
 from assistant.sound.echo_plan import is_device
 from audio.devices.portaudio import DeviceInfo
 from audio.errors import AudioError
-from integrations.errors import IntegrationError, SignInAgain
-from integrations.home_assistant.discovery import FoundHome
 
 _LOCAL = (LOOPBACK, "::1", "localhost")
 
 
 class SetupDialog:
-    """One run through the questions."""
+    """One round of questions."""
 
     def __init__(
         self,
@@ -54,9 +51,9 @@ class SetupDialog:
         again: bool,
         sound: bool = True,
     ) -> None:
-        """`present` are the settings before; `again`: they come from a file that a person made.
+        """`present`: the settings before; `again`: they come from a file, so a person chose them.
 
-        `known` is the manifest of voices; `sound`: try the sound.
+        `known`: the manifest of voices; `sound`: False to skip the sound check.
         """
         self.questions = SetupQuestions(person)
         self._person = person
@@ -66,11 +63,13 @@ class SetupDialog:
         self._known = known
         self._again = again
         self._sound = sound
-        self._homes: Sequence[FoundHome] | None = None  # None until they have been looked for
 
     async def hold(self) -> Answers:
-        """Return all answers. Raises Gone, and ConfigError for an impossible answer."""
-        facts = await self._house()
+        """Ask everything and return the answers. Raises Gone, ConfigError and IntegrationError."""
+        house = HouseQuestions(
+            self.questions, self._means, self._present, self._answers, again=self._again
+        )
+        self._answers, facts = await house.ask()
         await self._room(facts)
         await self._languages(facts)
         if self._sound and self._answers.input is None and self._answers.output is None:
@@ -83,100 +82,27 @@ class SetupDialog:
         await self._console()
         return self._answers
 
-    # --- the house
-
-    async def _house(self) -> HouseFacts:
-        """Ask for address and token until both work."""
-        given = self._answers
-        url, token = given.url, given.token
-        while True:
-            if url is None:
-                url = await self._address()
-            if token is None:
-                token = await self._token(url)
-            try:
-                facts = await self._means.visit(url, token)
-                break
-            except SignInAgain as error:
-                self._say_or_raise(error, given.token)
-                token = None
-            except IntegrationError as error:
-                self._say_or_raise(error, given.url)
-                url = None
-        self._person.tell(f"Home Assistant {facts.version} answers ({facts.name}).", "green")
-        kept = url == self._present.home_assistant.url and token == self._kept_token
-        if not (kept and self._again):
-            self._answers = replace(self._answers, url=url, token=token)
-        return facts
-
-    def _say_or_raise(self, error: IntegrationError, given: str | None) -> None:
-        """Raise the error if a flag gave the value, which cannot be asked again; else show it."""
-        if given is not None:
-            raise error
-        self._person.tell(str(error), "red")
-
-    async def _address(self) -> str:
-        if self._homes is None:
-            self.questions.begin("Home Assistant")
-            self._person.tell("   Looking for it in this network ...", "dim")
-            self._homes = await self._means.find_homes()
-        homes = self._homes
-        present = self._present.home_assistant.url
-        urls = [home.url for home in homes]
-        for number, home in enumerate(homes, 1):
-            version = f"  {home.version}" if home.version else ""
-            self._person.tell(f"   {number}  {home.name}  {home.url}{version}")
-        if not homes:
-            self._person.tell("   None was found by itself; its address does as well.", "dim")
-        default = present if self._again or not urls else "1"
-
-        def read(line: str) -> str:
-            place = one_of_these(line, urls)
-            return urls[place] if place is not None else read_address(line)
-
-        return await self.questions.ask(
-            "A number, or the address" if homes else "Its address", read, default
-        )
-
-    async def _token(self, url: str) -> str:
-        title = "A token of Home Assistant"
-        if title not in self.questions.asked:
-            self.questions.begin(title)
-            self._person.tell(
-                "   Make one on your profile page there: Security > Long-lived access tokens."
-            )
-        kept = self._kept_token if url == self._present.home_assistant.url else ""
-
-        def read(line: str) -> str:
-            if line or kept:
-                return line or kept
-            raise Unclear("Paste the token; Home Assistant lets nobody in without.")
-
-        hint = "Access token (not shown; Enter keeps the present one)"
-        return await self.questions.ask(
-            hint if kept else "Access token (not shown)", read, hidden=True
-        )
-
-    @property
-    def _kept_token(self) -> str:
-        return self._present.home_assistant.token.get_secret_value()
-
     async def _room(self, facts: HouseFacts) -> None:
         if self._answers.area is not None:
             return
-        self.questions.begin("The room this box stands in")
+        self.questions.begin("Room")
+        self._person.tell("   Which room is this box in?")
         present = self._present.assistant.area
         if facts.rooms:
             rooms = (f"{number} {name}" for number, name in enumerate(facts.rooms, 1))
             self._person.tell("   " + "   ".join(rooms))
             room = await self.questions.ask(
-                "A number or a name, - for none",
+                "Number or name; - for none",
                 lambda line: present if line == present else read_room(line, facts.rooms),
                 present or "-",
             )
         else:
-            self._person.tell("   Home Assistant told no rooms.", "dim")
-            room = await self.questions.ask("Its name there, Enter for none", str, present)
+            self._person.tell("   Home Assistant has listed no rooms.", "dim")
+            room = await self.questions.ask(
+                "Its name in Home Assistant; - for none",
+                lambda line: "" if line == "-" else line,
+                present or "-",
+            )
         if room != present:
             self._answers = replace(self._answers, area=room)
 
@@ -184,11 +110,15 @@ class SetupDialog:
 
     async def _languages(self, facts: HouseFacts) -> None:
         if self._answers.languages is None:
-            self.questions.begin("The languages you speak to it")
+            self.questions.begin("Languages")
+            self._person.tell(
+                "   Which languages do you speak to Hearth? The first is used when nothing else "
+                "decides."
+            )
             present = self._present.assistant.languages
             default = present if self._again else _first(facts.language) or present
             told = await self.questions.ask(
-                "Codes, the first one counts most", read_languages, ", ".join(default)
+                "Codes, separated by commas", read_languages, ", ".join(default)
             )
             if told != present or not self._again:
                 self._answers = replace(self._answers, languages=told)
@@ -199,30 +129,30 @@ class SetupDialog:
                 self._answers = replace(self._answers, voices=voices)
             problem = await self._means.fetch_voices(draft(self._present, self._answers))
             if problem:
-                self._person.tell(f"{problem} Until then espeak-ng speaks.", "yellow")
+                self._person.tell(f"{problem} Until then, espeak-ng speaks.", "yellow")
 
-    # --- the page
+    # --- the console
 
     async def _console(self) -> None:
         if self._answers.console_host is not None:
             return
-        self.questions.begin("The page for your home network")
+        self.questions.begin("Console")
         self._person.tell(
-            "   Hearth has a page: what it is doing, its last answers, costs, settings. Now only "
-            "this box\n   sees it. Nobody gets in without signing in, but within the network it is "
-            "not encrypted."
+            "   The console shows what Hearth is doing, its last answers, costs and settings.\n"
+            "   Only this box can open it now. On your network, everyone has to sign in, but the\n"
+            "   connection isn't encrypted."
         )
         present = self._present.http.host
         was = present not in _LOCAL
         wanted = await self.questions.ask(
-            "Open it to the home network?", lambda line: yes_or_no(line, was), _word(was)
+            "Open it to your home network?", lambda line: yes_or_no(line, was), _word(was)
         )
         if wanted != was:
             self._answers = replace(self._answers, console_host=EVERYWHERE if wanted else LOOPBACK)
 
 
 def _first(language: str) -> tuple[str, ...]:
-    """Return Home Assistant's language, if Hearth can use it."""
+    """Home Assistant's language, if Hearth can speak it."""
     try:
         return read_languages(language)
     except Unclear:
@@ -233,13 +163,13 @@ def _word(yes: bool) -> str:
     return "yes" if yes else "no"
 
 
-_MOST = 9  # devices listed of each kind; others can be named in the settings
+_MOST = 9  # devices of a kind in the list; others can be named in the settings
 
 
 async def try_sound(
     questions: SetupQuestions, means: SetupServices, present: Settings, answers: Answers
 ) -> Answers:
-    """Return the answers with microphone and speaker. Asks nothing unless both are devices."""
+    """Return the answers with microphone and speaker. Without both, nothing is asked."""
     audio, person = present.audio, questions.person
     if not (is_device(audio.input) and is_device(audio.output)):
         return answers
@@ -253,7 +183,7 @@ async def try_sound(
     if not (microphones and speakers):
         lacks = "speaker" if microphones else "microphone"
         person.tell(
-            f"This machine has no {lacks} now; plug it in and run hearth setup again to try the "
+            f"This machine has no {lacks}. Plug one in and run hearth setup again to try the "
             "sound.",
             "yellow",
         )
@@ -266,7 +196,7 @@ async def try_sound(
         _list("s", speakers, settings.audio.output, questions)
         await _try(questions, means, settings)
         wish = await questions.ask(
-            "Did you hear me? Enter: yes, these two. m2 or s2: another. r: again. n: later",
+            "Did you hear me? Enter keeps these two; m2 or s2 tries another; r tries again; skip",
             lambda line: sound_wish(line, len(microphones), len(speakers)),
         )
         if wish.later:
@@ -291,7 +221,7 @@ def _list(sign: str, devices: Sequence[DeviceInfo], name: str, questions: SetupQ
 
 
 async def _try(questions: SetupQuestions, means: SetupServices, settings: Settings) -> None:
-    """Speak, then listen, and show any failure."""
+    """Speak, then listen; tell the person what fails."""
     person = questions.person
     word = spoken(settings.wake.words[0].model)
     try:
@@ -308,9 +238,10 @@ async def _try(questions: SetupQuestions, means: SetupServices, settings: Settin
     well, sentence = verdict(reading.loudness)
     person.tell(sentence, "green" if well else "yellow")
     if reading.heard:
-        person.tell(f'"{spoken(reading.heard)}" was heard, {reading.score:.2f} of 1.', "green")
+        told = f'I heard "{spoken(reading.heard)}", with a score of {reading.score:.2f} out of 1.'
+        person.tell(told, "green")
     else:
         person.tell(
-            f'"{word}" was not heard, {reading.score:.2f} of 1 at the most: r tries again.',
+            f'I didn\'t hear "{word}": the best score was {reading.score:.2f} out of 1.',
             "yellow",
         )

@@ -1,4 +1,4 @@
-"""Services that `hearth setup` needs besides asking: the house, voices, sound devices, Google."""
+"""Everything outside the terminal that setup needs: the house, voices, sound devices, Google."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -8,35 +8,38 @@ from pathlib import Path
 from assistant.config.schema import Settings
 from assistant.models.shelf import ModelEntry, State, read_manifest, shelve, wanted_names
 from assistant.setup import sound_check
+from assistant.setup.answers import DEMO
 from assistant.setup.sound_check import Reading
 from assistant.sound.devices import models_folder
 from audio.devices import list_devices
 from audio.devices.portaudio import DeviceInfo
+from audio.errors import AudioError
+from audio.tts.piper import need_piper
 from integrations.errors import IntegrationError
 from integrations.gemini.access import Access
 from integrations.gemini.key import try_key
 from integrations.home_assistant.client import HomeAssistant
 from integrations.home_assistant.discovery import FoundHome, find_homes
 from integrations.home_assistant.registry import read_areas
-from integrations.home_assistant.rest import check
+from integrations.home_assistant.rest import check, reach
 
-# Downloads models into a folder and shows progress; raises IntegrationError.
+# Fetches models into a folder and shows its progress; raises IntegrationError.
 Fetch = Callable[[Sequence[ModelEntry], Path], Awaitable[None]]
 _LACKS = (State.MISSING, State.PARTIAL, State.BROKEN)
 
 
 @dataclass(frozen=True, slots=True)
 class HouseFacts:
-    """Facts about the house from Home Assistant."""
+    """What the house says about itself."""
 
     name: str
     version: str
-    language: str = ""  # Home Assistant's language, e.g. "en"; "" if not known
+    language: str = ""  # Home Assistant's own, e.g. "en"; "" if unknown
     rooms: tuple[str, ...] = ()
 
 
 class SetupServices:
-    """Everything outside the terminal that the questions need."""
+    """The real services."""
 
     def __init__(self, fetch: Fetch, *, verify_tls: bool = True, ca_file: str = "") -> None:
         self._fetch = fetch
@@ -44,14 +47,24 @@ class SetupServices:
         self._ca_file = ca_file
 
     async def find_homes(self) -> Sequence[FoundHome]:
-        """Find Home Assistants in this network. Takes some seconds."""
+        """Find the Home Assistants on this network, within a few seconds."""
         return await find_homes()
 
-    async def visit(self, url: str, token: str) -> HouseFacts:
-        """Try address and token, then read language and rooms, if possible.
+    async def reach(self, url: str) -> None:
+        """Check that Home Assistant answers there. Raises IntegrationError."""
+        await reach(url, self._verify_tls, self._ca_file)
 
-        Raises IntegrationError if the address or the token does not work.
+    async def visit(self, url: str, token: str) -> HouseFacts:
+        """Try address and token, then read language and rooms, if they can be read.
+
+        "demo" is the simulated house. Raises IntegrationError if the address or the token is wrong.
         """
+        if url == DEMO:
+            # Imported late: mcp's server part takes as long to import as the rest of setup.
+            from integrations.demo_home.rest import DemoHome
+
+            async with DemoHome() as demo:
+                return await self.visit(demo.url, demo.token)
         instance = await check(url, token, self._verify_tls, self._ca_file)
         language = ""
         rooms: tuple[str, ...] = ()
@@ -63,11 +76,15 @@ class SetupServices:
                 told = config.get("language") if isinstance(config, dict) else ""
                 language = told if isinstance(told, str) else ""
         except (IntegrationError, TypeError):
-            pass  # the check succeeded; the doctor reports what is missing
+            pass  # address and token work; the doctor reports the rest
         return HouseFacts(instance.name, instance.version, language, rooms)
 
     async def fetch_voices(self, settings: Settings) -> str:
-        """Download the voices that the settings lack; returns a sentence on failure, else ""."""
+        """Get the voices that the settings lack. Returns "", or why that failed, as a sentence."""
+        try:
+            await asyncio.to_thread(need_piper)
+        except AudioError as error:
+            return str(error)
         lacking = await asyncio.to_thread(_lacking, settings)
         known = read_manifest()
         entries = [known[name] for name in lacking if name in known]
@@ -83,7 +100,7 @@ class SetupServices:
         return await asyncio.to_thread(list_devices)
 
     async def greet(self, settings: Settings) -> None:
-        """Speak through the configured speaker, with espeak-ng if the voices are missing.
+        """Speak through the speaker of these settings, with espeak-ng if their voice is missing.
 
         Raises AudioError.
         """
@@ -93,7 +110,7 @@ class SetupServices:
         await sound_check.greet(settings)
 
     async def listen(self, settings: Settings, show: Callable[[Reading], None]) -> Reading:
-        """Listen at the configured microphone. Raises AudioError."""
+        """Listen to the microphone of these settings. Raises AudioError."""
         return await sound_check.listen(settings, show)
 
     async def try_key(self, settings: Settings) -> None:
@@ -105,6 +122,6 @@ class SetupServices:
 
 
 def _lacking(settings: Settings) -> list[str]:
-    """Return models that the settings need and that are not complete here. Blocking."""
+    """Return the models that the settings need and that are missing or damaged. Blocking."""
     states = {one.name: one.state for one in shelve(settings, read_manifest())}
     return [name for name in wanted_names(settings) if states.get(name) in _LACKS]

@@ -15,6 +15,7 @@ import logging
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from importlib.util import find_spec
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,11 @@ from audio.tts import Chunk, Speed, plain, speed_now, spelled
 
 _log = logging.getLogger(__name__)
 THREADS = 2  # more make the wake word stutter on a four-core Pi
-NAMES_TOLD = 8  # how many of a voice's speakers an error lists
+_NOT_INSTALLED = (
+    "Piper is not installed: run `pip install piper-tts` in Hearth's environment, or set "
+    'voice.engine = "espeak".'
+)
+NAMES_TOLD = 8  # of a voice's speakers, when a wrong one was asked for
 
 
 class PiperVoice:
@@ -146,15 +151,18 @@ def _session(path: Path, options: Any) -> Any:
         return load(str(path))
 
 
+def need_piper() -> None:
+    """Raise InputUnusable if Piper is not installed. Imports nothing."""
+    if find_spec("piper") is None or find_spec("onnxruntime") is None:
+        raise InputUnusable(_NOT_INSTALLED)
+
+
 def _load(path: Path) -> Any:
     try:
         import onnxruntime
         import piper
     except ImportError as error:
-        raise InputUnusable(
-            "Piper is not installed; run `pip install piper-tts` "
-            'in Hearth\'s environment, or set voice.engine = "espeak".'
-        ) from error
+        raise InputUnusable(_NOT_INSTALLED) from error
     description = path.with_name(path.name + ".json")
     for file in (path, description):
         if not file.is_file():

@@ -43,6 +43,11 @@ class Rest:
         """GET /api/"""
         return JSONResponse({"message": "API running."})
 
+    async def providers(self, request: Request) -> Response:
+        """GET /auth/providers"""
+        local = {"name": "Home Assistant Local", "id": None, "type": "homeassistant"}
+        return JSONResponse({"providers": [local], "preselect_remember_me": False})
+
     async def config(self, request: Request) -> Response:
         """GET /api/config"""
         return JSONResponse(shapes.config(self._house))
@@ -220,6 +225,7 @@ class DemoHome:
 
         return Starlette(
             routes=[
+                Route("/auth/providers", rest.providers, methods=["GET"]),  # before a sign-in
                 self.route("/api/mcp", merged, "POST", refuse=403),
                 self.route("/api/mcp/{api_id}", one_api, "POST"),
                 self.route("/api/", rest.root, "GET"),

@@ -17,17 +17,17 @@ _POSSIBLE = re.compile(r"[!-~]{20,200}")
 
 
 def impossible(key: str) -> str:
-    """Return a sentence why this cannot be a key; "" if it can."""
+    """Return why this cannot be a key, as a sentence, or "" if it can."""
     if _POSSIBLE.fullmatch(key):
         return ""
-    return f"That is no key: it is one word of 20 letters and more. Copy it again from {KEY_PAGE}."
+    return f"A key is one word of at least 20 letters. Copy yours again from {KEY_PAGE}."
 
 
 def doubtful(key: str) -> str:
-    """Return a sentence if the form is not that of Google's keys; "" if it is."""
+    """Return a doubt, as a sentence, if this does not look like one of Google's keys, or ""."""
     if _KNOWN.fullmatch(key):
         return ""
-    return "It does not look like a key of Google's, which begin with AIza or AQ."
+    return "It does not look like a key from Google: those begin with AIza or AQ."
 
 
 async def try_key(access: Access, model: str, within_s: float = TRY_S) -> None:

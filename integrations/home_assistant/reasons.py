@@ -138,6 +138,14 @@ def silent(url: str) -> Unavailable:
     )
 
 
+def not_onboarded(url: str) -> Misconfigured:
+    """A new installation, before anybody has an account."""
+    return Misconfigured(
+        f"Home Assistant at {shown(url)} has no user yet: open it in a browser and create your "
+        "account first."
+    )
+
+
 def hung_up(url: str) -> Unavailable:
     """The connection was closed without an answer, as by a restart or a port that expects TLS."""
     return Unavailable(

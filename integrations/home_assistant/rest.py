@@ -36,6 +36,27 @@ async def check(url: str, token: str, verify_tls: bool = True, ca_file: str = ""
         return await read_instance(client, url)
 
 
+async def reach(url: str, verify_tls: bool = True, ca_file: str = "") -> None:
+    """Check that Home Assistant answers at `url`. Raises Misconfigured, Refused or Unavailable.
+
+    `/auth/providers` answers without a token. A path that needs one would count as a failed sign-in
+    (homeassistant.components.http.ban).
+    """
+    async with rest_client(url, "", verify_tls, ca_file) as client:
+        answer = await client.get("/auth/providers")
+    try:
+        told = answer.json()
+    except (RecursionError, ValueError):
+        told = None
+    if isinstance(told, dict) and told.get("code") == "onboarding_required":
+        raise reasons.not_onboarded(url)
+    if answer.status_code != 200:
+        location = answer.headers.get("location", "")
+        raise reasons.by_status(url, answer.status_code, answer.text, location)
+    if not isinstance(told, dict | list):
+        raise reasons.something_else(url)
+
+
 def home_tls(url: str, verify_tls: bool, ca_file: str) -> ssl.SSLContext | None:
     """Make the TLS context for Home Assistant; None without TLS. Raises Misconfigured."""
     return tls_for(url, verify=verify_tls, ca_file=ca_file, setting="home_assistant.ca_file")
@@ -45,7 +66,7 @@ def home_tls(url: str, verify_tls: bool, ca_file: str) -> ssl.SSLContext | None:
 async def rest_client(
     url: str, token: str, verify_tls: bool, ca_file: str
 ) -> AsyncIterator[httpx.AsyncClient]:
-    """Yield an authenticated client for this Home Assistant that follows no redirect.
+    """A client for paths of this Home Assistant; it follows no redirect. `token`: "" for none.
 
     Network errors leave the block as Misconfigured, SignInAgain or Unavailable; so does a block
     that takes longer than TIMEOUT_S (10 s).
@@ -58,7 +79,7 @@ async def rest_client(
             asyncio.timeout(TIMEOUT_S),  # httpx's own limit starts again with each byte
             httpx.AsyncClient(
                 base_url=url.rstrip("/"),
-                headers={"Authorization": f"Bearer {token}"},
+                headers={"Authorization": f"Bearer {token}"} if token else {},
                 verify=tls or False,
                 timeout=TIMEOUT_S,
                 trust_env=False,

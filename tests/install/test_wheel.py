@@ -58,7 +58,7 @@ def test_the_demo_runs_from_it(wheel: Path, tmp_path: Path) -> None:
     )
     # The packages that Hearth needs are those of these tests; Hearth itself is not among them.
     needed = Path(sysconfig.get_path("purelib"))
-    assert not any((needed / name).exists() for name in TOP_LEVEL)
+    assert not any((needed / name / "__init__.py").exists() for name in TOP_LEVEL)
     environment = {
         "HOME": str(tmp_path),
         "PATH": f"{place / 'bin'}{os.pathsep}{os.environ['PATH']}",

@@ -95,11 +95,11 @@ async def test_from_the_first_question_to_a_configuration(house: DemoHome, confi
     code, shown = await run(
         config,
         ("ddress", house.url),
-        ("Access token (not shown)", "not-the-token"),
-        ("Access token (not shown)", house.token),
+        ("Token (not shown", "not-the-token"),
+        ("Token (not shown", house.token),
         ("for none [-]", "kitch"),
-        ("counts most [en]", "en, es"),
-        ("this box and Home Assistant alone [no]", "yes"),
+        ("separated by commas [en]", "en, es"),
+        ("everything stays in your home [no]", "yes"),
         ("Key (not shown", KEY),
         ("home network? [no]", "yes"),
     )
@@ -122,7 +122,7 @@ async def test_what_is_typed_unseen_stays_unseen(house: DemoHome, config: Path) 
         with at_a_terminal("setup", "--config", str(config), "--voice", "espeak") as terminal:
             terminal.wait_for("ddress")
             terminal.type(f"{house.url}\n")
-            terminal.wait_for("(not shown)")
+            terminal.wait_for("(not shown")
             terminal.type(f"{house.token}\n")
             terminal.wait_for("for none")
             terminal.type("\x04")  # the person closes the input
@@ -141,7 +141,7 @@ async def test_ctrl_c_leaves_everything_as_it_was(house: DemoHome, config: Path)
         with at_a_terminal("setup", "--config", str(config)) as terminal:
             terminal.wait_for("ddress")
             terminal.type(f"{house.url}\n")
-            terminal.wait_for("(not shown)")
+            terminal.wait_for("(not shown")
             terminal.process.send_signal(signal.SIGINT)
             code, _ = terminal.end()
             return code, "Traceback" in terminal.shown
@@ -161,7 +161,7 @@ async def test_run_again_only_the_answer_changes(house: DemoHome, config: Path) 
             typing(
                 terminal,
                 (f"[{house.url}]", ""),
-                ("Enter keeps the present one", ""),
+                ("Enter keeps the current one", ""),
                 ("[Kitchen]", "Living"),
                 ("[en]", ""),
                 ("[no]", ""),

@@ -50,7 +50,7 @@ async def test_a_house_without_devices_is_told_and_set_up_all_the_same(
     token.write_text(house.token)
     file = tmp_path / "hearth.toml"
     assert await setup("--config", file, "--url", house.url, "--token-file", token) == 0
-    assert "Not registered as a device" in capsys.readouterr().err
+    assert "Not registered in Home Assistant" in capsys.readouterr().err
     assert file.exists()
 
 

@@ -104,7 +104,7 @@ async def test_a_yes_alone_is_recorded_and_asks_no_house(
 ) -> None:
     assert await setup(config, "--accept-cloud") == 0
     told = capsys.readouterr().err
-    for part in ("What leaves", "To whom", "At what price", "Under which terms"):
+    for part in ("What leaves your home", "Who gets it", "What it costs", "Which terms apply"):
         assert part in told
     assert loaded(config).privacy.accept_cloud is True
     assert text_of(config).startswith('# By hand.\n[assistant]\narea = "Kitchen"  # upstairs\n')
@@ -120,14 +120,14 @@ async def test_a_key_without_a_yes_goes_nowhere(
     key.write_text(KEY)
     assert await setup(config, "--gemini-key-file", key) == 0
     assert google.asked == []
-    assert "not used before" in capsys.readouterr().err
+    assert "It isn't used before you agree: hearth setup --accept-cloud." in capsys.readouterr().err
     assert loaded(config).gemini.api_key.get_secret_value() == KEY
 
 
 @pytest.mark.parametrize(
     ("written", "error", "told", "code"),
     [
-        ("short", None, "That is no key", 2),
+        ("short", None, "A key is one word", 2),
         (KEY, SignInAgain("Gemini does not accept gemini.api_key."), "does not accept", 1),
     ],
 )
@@ -159,7 +159,7 @@ async def test_a_key_that_could_not_be_tried_is_kept(
     key = tmp_path / "key"
     key.write_text(KEY)
     assert await setup(config, "--accept-cloud", "--gemini-key-file", key) == 0
-    assert "was not tried" in capsys.readouterr().err
+    assert "could not be tried" in capsys.readouterr().err
     assert loaded(config).gemini.api_key.get_secret_value() == KEY
 
 

@@ -1,6 +1,6 @@
 """Strict doubles: a person who answers by a script, and means that only record."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -10,7 +10,7 @@ from assistant.setup.services import HouseFacts, SetupServices
 from assistant.setup.sound_check import Loudness, Reading
 from audio.devices.portaudio import DeviceInfo
 from audio.errors import AudioError
-from integrations.errors import IntegrationError
+from integrations.errors import IntegrationError, Unavailable
 from integrations.home_assistant.discovery import FoundHome
 
 TOKEN = "the-right-token"
@@ -72,6 +72,8 @@ class Remembering(SetupServices):
     silent: AudioError | None = None  # of every microphone
     house: Callable[[str, str], IntegrationError | None] = lambda url, token: None
     google: Callable[[str], IntegrationError | None] = lambda key: None
+    away: Collection[str] = ()  # addresses at which nothing answers
+    reached: list[str] = field(default_factory=list)
     visited: list[tuple[str, str]] = field(default_factory=list)
     fetched: list[Settings] = field(default_factory=list)
     greeted: list[tuple[str, str]] = field(default_factory=list)  # input, output
@@ -79,6 +81,11 @@ class Remembering(SetupServices):
 
     async def find_homes(self) -> Sequence[FoundHome]:
         return self.homes
+
+    async def reach(self, url: str) -> None:
+        self.reached.append(url)
+        if url in self.away:
+            raise Unavailable("Home Assistant does not answer.")
 
     async def visit(self, url: str, token: str) -> HouseFacts:
         self.visited.append((url, token))

@@ -41,11 +41,17 @@ def test_the_tokens_add_up() -> None:
 
 def test_four_lines_say_all_of_it() -> None:
     leaves, whom, price, terms = four_lines(settings(), NOVEMBER)
-    for word in ("after the wake word", "names and states", "expose", "results of tools", "camera"):
+    for word in (
+        "after the wake word",
+        "names and states",
+        "expose",
+        "results of actions",
+        "camera",
+    ):
         assert word in leaves
     assert "Google" in whom
     assert "gemini-3.8-live" in whom
     assert f"{price_of_a_day(settings(), NOVEMBER):.2f} USD for 50 commands a day" in price
     assert "2.50 USD" in price
-    assert "unpaid key differ" in terms
+    assert "with an unpaid key, Google may use" in terms
     assert "https://ai.google.dev/gemini-api/terms" in terms

@@ -22,8 +22,8 @@ from tests.unit.assistant.setup.doubles import (
 )
 
 KNOWN = read_manifest()
-ADDRESS, TOKENS, ROOM, LANGUAGES = "address", "Access token", "for none", "Codes"
-SOUND, CLOUD, KEYS, PAGE = "Did you hear me", "May Gemini be used", "Key", "home network"
+ADDRESS, TOKENS, ROOM, LANGUAGES = "ddress", "Token", "for none", "Codes"
+SOUND, CLOUD, KEYS, PAGE = "Did you hear me", "Use Gemini?", "Key", "home network"
 SET_UP = Settings.model_validate(
     {
         "home_assistant": {"url": HOME.url, "token": TOKEN},
@@ -138,14 +138,61 @@ async def test_a_wrong_token_is_asked_again_and_the_address_is_not() -> None:
 
 
 async def test_a_house_that_is_away_is_asked_for_again() -> None:
-    def away(url: str, token: str) -> IntegrationError | None:
-        return None if url == HOME.url else Unavailable("Home Assistant does not answer.")
-
-    person = Scripted((ADDRESS, "10.0.0.9"), (TOKENS, TOKEN), (ADDRESS, ""), *ENTER[2:6], ENTER[7])
-    means = Remembering(house=away)
+    person = Scripted((ADDRESS, "10.0.0.9"), (ADDRESS, ""), (TOKENS, TOKEN), *ENTER[2:6], ENTER[7])
+    means = Remembering(away=["http://10.0.0.9:8123"])
     answers, _ = await talk(person, means)
     assert answers.url == HOME.url
-    assert means.visited == [("http://10.0.0.9:8123", TOKEN), (HOME.url, TOKEN)]
+    assert person.heard("Home Assistant does not answer.")
+    assert means.reached == ["http://10.0.0.9:8123", HOME.url]  # before its token is asked for
+    assert means.visited == [(HOME.url, TOKEN)]
+
+
+async def test_a_wrong_token_does_not_make_it_check_the_address_again() -> None:
+    person = Scripted((ADDRESS, "1"), (TOKENS, "wrong"), (TOKENS, TOKEN), *ENTER[2:6], ENTER[7])
+    means = Remembering(house=wrong)
+    await talk(person, means)
+    assert means.reached == [HOME.url]
+
+
+async def test_demo_is_an_address_without_a_token() -> None:
+    person = Scripted((ADDRESS, "Demo"), *ENTER[2:6], ENTER[7])
+    means = Remembering()
+    answers, conversation = await talk(person, means)
+    assert (answers.url, answers.token) == ("demo", None)
+    assert (means.reached, means.visited) == ([], [("demo", "")])
+    assert len(conversation.questions.asked) == 6
+    assert person.heard("The simulated house answers (Casa).")
+
+
+async def test_a_skipped_house_leaves_address_and_token_as_they_were() -> None:
+    person = Scripted((ADDRESS, "skip"), (ROOM, "Attic"), *ENTER[3:6], ENTER[7])
+    means = Remembering()
+    answers, _ = await talk(person, means)
+    assert (answers.url, answers.token, answers.area) == (None, None, "Attic")
+    assert (means.reached, means.visited) == ([], [])
+    assert person.heard(
+        "Skipped. Until then Hearth can't control anything: hearth setup asks for it again."
+    )
+
+
+@pytest.mark.parametrize("line", ["", "skip"])
+async def test_a_skipped_token_leaves_the_address(line: str) -> None:
+    person = Scripted((ADDRESS, "1"), (TOKENS, line), (ROOM, ""), *ENTER[3:6], ENTER[7])
+    means = Remembering()
+    answers, _ = await talk(person, means)
+    assert (answers.url, answers.token, answers.area) == (HOME.url, None, None)
+    assert means.visited == []
+    assert person.heard("add a token with hearth setup --token-file FILE.")
+
+
+async def test_every_step_can_be_skipped() -> None:
+    steps = (ADDRESS, ROOM, LANGUAGES, SOUND, CLOUD, PAGE)
+    script = [(part, "skip" if part in (ADDRESS, SOUND) else "") for part in steps]
+    answers, _ = await talk(Scripted(*script), Remembering())
+    assert answers == Answers(languages=("en",))
+    keys = Scripted(*gemini((CLOUD, "yes"), (KEYS, "skip")))
+    answers, _ = await talk(keys, Remembering(), LOCAL)
+    assert answers == Answers(accept_cloud=True)
 
 
 async def test_several_homes_are_a_choice() -> None:
@@ -210,7 +257,7 @@ async def test_another_microphone_is_tried_before_it_is_taken() -> None:
     assert answers == Answers(input="mic-2")
     assert means.greeted == [("default", "default"), ("mic-2", "default")]
     assert len(conversation.questions.asked) == 8
-    assert person.heard('"okay nabu" was heard, 0.97')
+    assert person.heard('I heard "okay nabu", with a score of 0.97 out of 1.')
     assert person.heard("The level is good")
 
 
@@ -249,7 +296,7 @@ async def test_the_four_lines_come_before_the_yes_and_nothing_goes_before_it() -
     person = Scripted(*gemini((CLOUD, "no")))
     means = Remembering()
     await talk(person, means, LOCAL)
-    for part in ("What leaves", "To whom", "At what price", "Under which terms"):
+    for part in ("What leaves your home", "Who gets it", "What it costs", "Which terms apply"):
         assert person.heard(part)
     assert means.keys == []
 
@@ -258,7 +305,7 @@ async def test_a_yes_by_a_flag_is_told_what_it_is_to() -> None:
     person = Scripted(*gemini((KEYS, KEY)))
     answers, _ = await talk(person, Remembering(), LOCAL, Answers(accept_cloud=True))
     assert answers == Answers(accept_cloud=True, gemini_key=KEY)
-    for part in ("What leaves", "To whom", "At what price", "Under which terms"):
+    for part in ("What leaves your home", "Who gets it", "What it costs", "Which terms apply"):
         assert person.heard(part)
 
 
@@ -280,7 +327,7 @@ async def test_what_is_no_key_goes_nowhere() -> None:
     answers, _ = await talk(person, means, LOCAL)
     assert answers == Answers(accept_cloud=True)
     assert means.keys == []
-    assert person.heard("Without a key Gemini is not asked")
+    assert person.heard("Without a key, Gemini isn't used")
 
 
 async def test_a_key_that_could_not_be_tried_is_kept() -> None:
@@ -288,7 +335,7 @@ async def test_a_key_that_could_not_be_tried_is_kept() -> None:
     means = Remembering(google=lambda key: Unavailable("Gemini cannot be reached."))
     answers, _ = await talk(person, means, LOCAL)
     assert answers == Answers(accept_cloud=True, gemini_key=KEY)
-    assert person.heard("The key was not tried")
+    assert person.heard("The key could not be tried")
 
 
 # --- voices
@@ -297,7 +344,7 @@ async def test_a_key_that_could_not_be_tried_is_kept() -> None:
 async def test_a_voice_that_did_not_come_is_told() -> None:
     person = Scripted(*ENTER)
     await talk(person, Remembering(no_voice="The disk is full."), SET_UP)
-    assert person.heard("The disk is full. Until then espeak-ng speaks.")
+    assert person.heard("The disk is full. Until then, espeak-ng speaks.")
 
 
 async def test_voices_are_fetched_for_the_languages_that_were_said() -> None:

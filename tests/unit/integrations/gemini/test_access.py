@@ -200,7 +200,7 @@ async def test_a_service_that_is_away() -> None:
 
 @pytest.mark.parametrize("key", ["", "short", "two words of twenty letters", "ключ" * 8, "x" * 300])
 def test_what_can_be_no_key(key: str) -> None:
-    assert "Copy it again" in impossible(key)
+    assert "Copy yours again" in impossible(key)
 
 
 @pytest.mark.parametrize("key", [WELL_FORMED, "AQ." + "a" * 50])
