@@ -1,1 +1,1 @@
-"""The questions of `hearth setup`, and the file that it writes; begin with `conversation`."""
+"""Questions of `hearth setup`, and the file that it writes. Begin with `conversation`."""

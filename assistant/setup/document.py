@@ -1,6 +1,6 @@
-"""The configuration file that `hearth setup` writes. Comments and unknown keys are kept.
+"""Write the configuration file for `hearth setup`; comments and unknown parts stay as they are.
 
-Editing it is pure: text in, text out.
+`applied` and `begun` turn text into text; `write_all` writes files.
 """
 
 import os
@@ -20,11 +20,10 @@ from assistant.setup.answers import Answers
 from assistant.setup.sound_check import all_voices
 
 #
-# Writes the configuration and its secrets: all of it or nothing.
+# Files are written completely or not at all.
 #
-# Each secret has its own file (0600). Files written by root belong to the owner of the folder; in a
-# folder of root with a service's group, that group may read them (0640), as the service could not
-# otherwise.
+# Each secret has a file of its own (0600). Files that root writes belong to the folder's owner. In
+# a folder of root and a service's group, that group can read them (0640): the service must.
 
 
 SECRET_MODE = 0o600
@@ -33,7 +32,7 @@ PLAIN_MODE = 0o644
 
 @dataclass(frozen=True, slots=True)
 class NewFile:
-    """A file to write."""
+    """Desired content and mode of a file."""
 
     path: Path
     data: bytes = field(repr=False)
@@ -45,9 +44,9 @@ Before = Mapping[Path, tuple[bytes, int] | None]
 
 
 def write_all(files: Sequence[NewFile]) -> Before:
-    """Write the files, the last one last, and return the previous contents for `put_back`.
+    """Write these files in order, and return the previous ones for `put_back`.
 
-    Raises ConfigError, after which every file is as before. Blocking.
+    Raises ConfigError, and leaves every file as it was. Blocking.
     """
     before: dict[Path, tuple[bytes, int] | None] = {}
     try:
@@ -63,8 +62,8 @@ def write_all(files: Sequence[NewFile]) -> Before:
         put_back(before)
         where = error.filename or files[-1].path
         raise ConfigError(
-            f"{where} cannot be written ({error.strerror}); nothing was changed: make that folder "
-            "yours to write, or name another file with --config"
+            f"Cannot write {where} ({error.strerror}). Nothing was changed: make that folder "
+            "writable, or choose another file with --config"
         ) from error
     return before
 
@@ -107,38 +106,38 @@ def _aside(path: Path) -> Path:
 
 _FRESH = """\
 # Hearth's configuration. Every key is explained in docs/configuration.md.
-# `hearth setup` changes only what it is answered; everything else here is yours.
+# `hearth setup` changes only what you answer; everything else is up to you.
 
 [assistant]
-languages = ["en"]        # the first one counts where nothing else tells
-area = ""                 # the room this box stands in, as Home Assistant calls it
+languages = ["en"]        # the first is used when nothing else decides
+area = ""                 # the room this box is in, as Home Assistant calls it
 
 [home_assistant]
 url = "http://homeassistant.local:8123"
 
 [privacy]
-# Gemini understands far more than this box does by itself. What then leaves the house, to whom and
-# at what price: `hearth setup --accept-cloud` tells it. Without true here nothing goes to Google.
+# Gemini understands far more than this box does by itself. `hearth setup --accept-cloud` explains
+# what leaves your home and what it costs. Unless this is true, nothing goes to Google.
 accept_cloud = false
 
 [gemini]
-# A key: https://aistudio.google.com/apikey
+# Create a key at https://aistudio.google.com/apikey
 
 [audio]
 input = "default"         # microphone and speaker, as `hearth devices` names them
 output = "default"
 
 [wake]
-words = ["okay_nabu"]     # `hearth models list` has others
+words = ["okay_nabu"]     # `hearth models list` shows others
 
 [voice]
-engine = "piper"          # or "espeak", the plainest and lightest
+engine = "piper"          # or "espeak", which is plainer and lighter
 
 [http]
-host = "127.0.0.1"        # "0.0.0.0" lets the home network in; everybody needs a token there
+host = "127.0.0.1"        # "0.0.0.0" opens it to your home network, with sign-in
 """
 
-# The secrets that setup asks for, by (section, key), and the answer that holds each.
+# Secrets that setup accepts: (section, key) and the name of the answer.
 SECRETS: Mapping[tuple[str, str], str] = {
     ("home_assistant", "token"): "token",
     ("gemini", "api_key"): "gemini_key",
@@ -146,10 +145,10 @@ SECRETS: Mapping[tuple[str, str], str] = {
 
 
 def begun(text: str = "") -> str:
-    """Return a file with the defaults, after what is in `text`.
+    """Return a configuration with the defaults, appended to the comments in `text`.
 
-    A `text` with a table or a key already is a configuration and is returned unchanged. Raises
-    ConfigError if it is invalid.
+    A `text` with a table or a key is a configuration already and is returned as it is.
+    Raises ConfigError if it is not TOML.
     """
     if _parsed(text):
         return text
@@ -162,16 +161,15 @@ def secret_file(target: Path, section: str, key: str) -> Path:
 
 
 def secrets_of(answers: Answers) -> dict[tuple[str, str], str]:
-    """Return the secrets that were answered, by section and key."""
+    """Return the secrets among the answers, by section and key."""
     found = {place: getattr(answers, name) for place, name in SECRETS.items()}
     return {place: secret for place, secret in found.items() if secret is not None}
 
 
 def applied(text: str, answers: Answers, target: Path, present: Settings) -> str:
-    """Return `text` with the answers in it, to be stored at `target`. `present` are the settings
-    before.
+    """Return `text` with the answers in it. `present`: the settings before; `target`: its path.
 
-    Raises ConfigError for an invalid answer.
+    Raises ConfigError if the answers make an invalid configuration.
     """
     document = _parsed(text)
     for (section, key), value in _changes(answers, present).items():
@@ -180,7 +178,7 @@ def applied(text: str, answers: Answers, target: Path, present: Settings) -> str
         _add_voices(document, answers.voices, present)
     for section, key in secrets_of(answers):
         _set(document, section, f"{key}_file", str(secret_file(target, section, key)))
-        _take(document, section, key)  # a secret in plain text would be outdated
+        _take(document, section, key)  # a plain one would be outdated
     _check(document, target)
     return tomlkit.dumps(document)
 
@@ -189,18 +187,19 @@ def _parsed(text: str) -> tomlkit.TOMLDocument:
     try:
         return tomlkit.parse(text)
     except TOMLKitError as error:
-        raise ConfigError(f"The configuration is not valid TOML ({error}); mend it") from None
+        raise ConfigError(f"The configuration is not valid TOML ({error}): correct it") from None
 
 
 def _changes(answers: Answers, present: Settings) -> dict[tuple[str, str], Any]:
+    """Return the plain values by section and key."""
     told = answers.values()
     if answers.wake_word == present.wake.words[0].model:
-        told.pop(("wake", "words"), None)  # keep further settings of the word, and further words
+        told.pop(("wake", "words"), None)  # keep its options and the other words
     return told
 
 
 def _set(document: tomlkit.TOMLDocument, section: str, key: str, value: Any) -> None:
-    """Set the value, keeping a comment after the previous one."""
+    """Set the value, and keep the comment behind the old one."""
     if section not in document:
         document[section] = tomlkit.table()
     table: Any = document[section]
@@ -213,7 +212,7 @@ def _set(document: tomlkit.TOMLDocument, section: str, key: str, value: Any) -> 
 def _add_voices(
     document: tomlkit.TOMLDocument, voices: Mapping[str, str], present: Settings
 ) -> None:
-    """Add the voices to the table; a new table also gets the defaults."""
+    """Add voices to the table, or create it together with the defaults."""
     table: Any = document.get("voice", {})
     if "models" not in table:
         _set(document, "voice", "models", all_voices(present, voices))
@@ -229,7 +228,7 @@ def _take(document: tomlkit.TOMLDocument, section: str, key: str) -> None:
 
 
 def _inline(value: Any) -> Item | Any:
-    """Return a nested table in the form of one line."""
+    """Keep a table within a section on one line."""
     if not isinstance(value, dict):
         return value
     table = tomlkit.inline_table()
@@ -239,7 +238,7 @@ def _inline(value: Any) -> Item | Any:
 
 
 def _check(document: tomlkit.TOMLDocument, target: Path) -> None:
-    """Raise ConfigError if the schema rejects what would be written."""
+    """Raise ConfigError if the schema refuses the new configuration."""
     try:
         Settings.model_validate(document.unwrap())
     except ValidationError as error:
@@ -247,7 +246,7 @@ def _check(document: tomlkit.TOMLDocument, target: Path) -> None:
 
 
 def draft(present: Settings, answers: Answers) -> Settings:
-    """Return `present` with the answers applied. Raises ConfigError for what the schema rejects."""
+    """Return `present` with the answers. Raises ConfigError if the schema refuses them."""
     raw = present.model_dump(by_alias=True)
     told: dict[tuple[str, str], Any] = {**answers.values(), **secrets_of(answers)}
     if answers.voices:

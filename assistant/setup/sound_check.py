@@ -1,4 +1,4 @@
-"""Speak through a speaker and listen at a microphone, for the check that a person watches."""
+"""Speak through a speaker and listen to a microphone, for the sound check of setup."""
 
 import asyncio
 from collections import deque
@@ -19,13 +19,13 @@ from audio.frames import FRAME_MS, SAMPLE_RATE, Frame
 from audio.microphone import Microphone
 from audio.wake import Detection, WakeEngine
 
-_WINDOW = 100 // FRAME_MS  # frames of the level shown: short enough to follow a syllable
-_FLOOR_PART = 0.1  # share of the quietest windows that gives the room level
-_FULL = 32_700  # a sample of at least this size counts as clipped
-_CLIPPED = 0.001  # share of samples that may be clipped
-_SILENT_DBFS = -90.0  # one step of 16 bits: no microphone is this quiet by itself
+_WINDOW = 100 // FRAME_MS  # frames of the level that is shown: short enough to follow a syllable
+_FLOOR_PART = 0.1  # the quietest tenth of all windows is the room
+_FULL = 32_700  # from here on a sample counts as clipped
+_CLIPPED = 0.001  # the share of samples that may be clipped
+_SILENT_DBFS = -90.0  # one step of 16 bits: no real microphone is this quiet
 _QUIET_DBFS = -45.0  # quieter speech is often missed
-_LOUD_OVER_ROOM_DB = 10.0  # with less than this, words are lost in the noise
+_LOUD_OVER_ROOM_DB = 10.0  # with less, words are lost in the noise
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Loudness:
 
 
 class Meter:
-    """Measure loudness frame by frame."""
+    """Measure the loudness, frame by frame."""
 
     def __init__(self) -> None:
         self._window: deque[bytes] = deque(maxlen=_WINDOW)
@@ -48,7 +48,7 @@ class Meter:
         self._full = 0
 
     def take(self, pcm: bytes) -> Loudness:
-        """Measure the next frame of mono int16, and return the loudness so far."""
+        """Take the next frame, mono int16, and return the loudness so far."""
         self._window.append(pcm)
         samples = np.frombuffer(pcm, "<i2")
         self._samples += len(samples)
@@ -71,21 +71,27 @@ class Meter:
 
 
 def verdict(heard: Loudness) -> tuple[bool, str]:
-    """Return True if the level is good, and a sentence that says what to do if not."""
+    """Return True if the level will do, and a sentence, with the remedy if it won't."""
     if heard.loudest <= _SILENT_DBFS:
-        return False, "The microphone gives no sound: switch it on, unmute it, or take another."
+        return (
+            False,
+            "The microphone gives no sound: switch it on, unmute it, or choose another.",
+        )
     figures = f"your voice {heard.loudest:.0f} dB, the room {heard.room:.0f} dB"
     if heard.clipped > _CLIPPED:
-        return False, f"Too loud, it is cut off ({figures}): lower the microphone's level."
+        return (
+            False,
+            f"Too loud, so it is clipped ({figures}): lower the microphone's level.",
+        )
     if heard.loudest < _QUIET_DBFS:
-        return False, f"Very quiet ({figures}): raise the microphone's level, or come nearer."
+        return False, f"Very quiet ({figures}): raise the microphone's level, or come closer."
     if heard.loudest - heard.room < _LOUD_OVER_ROOM_DB:
-        return False, f"Hardly louder than the room ({figures}): speak up, or find the noise."
-    return True, f"The level is good: {figures}, nothing cut off."
+        return False, f"Hardly louder than the room ({figures}): speak up, or reduce the noise."
+    return True, f"The level is good: {figures}, nothing clipped."
 
 
 def bar(dbfs: float, width: int) -> str:
-    """Return a level as a bar: empty at -60 dBFS, full at 0."""
+    """Draw a level as a bar, empty at -60 dBFS and full at 0."""
     filled = round(width * min(1.0, max(0.0, 1 + dbfs / 60)))
     return "█" * filled + "░" * (width - filled)
 
@@ -94,8 +100,7 @@ _QUALITIES = ("medium", "high", "low", "x_low")  # best first, for a small devic
 
 
 def voice_for(language: str, known: Iterable[ModelEntry]) -> ModelEntry | None:
-    """Return the best voice for "es" or "es-MX": first by region, then by quality, then by
-    licence."""
+    """Return the best voice for "es" or "es-MX": of the region, then medium, then free to use."""
     spoken, _, region = language.partition("-")
     voices = [
         entry for entry in known if entry.kind == "voice" and entry.language.split("_")[0] == spoken
@@ -114,7 +119,7 @@ def voice_for(language: str, known: Iterable[ModelEntry]) -> ModelEntry | None:
 def lacking(
     settings: Settings, languages: Iterable[str], known: Iterable[ModelEntry]
 ) -> dict[str, str]:
-    """Return a voice name for each language that has none and for which one is available."""
+    """Return a voice's name for each language that has none in the settings, if one is known."""
     entries, has = tuple(known), settings.voice.models
     found: dict[str, str] = {}
     for language in languages:
@@ -127,7 +132,7 @@ def lacking(
 
 
 def all_voices(settings: Settings, added: Mapping[str, str]) -> dict[str, object]:
-    """Return the whole `voice.models` for the file, because a table there replaces the defaults."""
+    """Return `voice.models` as it must be in the file, where a table replaces the whole default."""
     there: dict[str, object] = {
         language: voice.model
         if voice == type(voice)(model=voice.model)
@@ -137,8 +142,8 @@ def all_voices(settings: Settings, added: Mapping[str, str]) -> dict[str, object
     return there | dict(added)
 
 
-LISTEN_S = 8.0  # seconds to hear the request, think, and say the word once or twice
-_AFTER_S = 1.0  # seconds of the room after the word, so that its level is measured
+LISTEN_S = 8.0  # enough to hear the request and say the word once or twice
+_AFTER_S = 1.0  # of the room after the word, to measure its noise
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,12 +151,12 @@ class Reading:
     """Result of listening so far."""
 
     loudness: Loudness
-    score: float = 0.0  # highest score of the wake word so far, 0 to 1
-    heard: str = ""  # the wake word that fired; "" before that
+    score: float = 0.0  # the wake word's highest so far, 0 to 1
+    heard: str = ""  # the wake word that was detected; "" if none yet
 
 
 async def greet(settings: Settings) -> None:
-    """Say who we are and what to say, through `audio.output`, and wait until it was played.
+    """Say Hearth's name and what to say, through `audio.output`, and return when it was played.
 
     Raises AudioError.
     """
@@ -175,11 +180,11 @@ async def greet(settings: Settings) -> None:
 async def listen(
     settings: Settings, show: Callable[[Reading], None], seconds: float = LISTEN_S
 ) -> Reading:
-    """Listen at `audio.input` for this long, or until shortly after the wake word was heard.
+    """Listen to `audio.input` for that long, or until shortly after the wake word.
 
-    `show` is called with each frame and must be quick. Raises AudioError.
+    `show` is called for each frame and must be quick. Raises AudioError.
     """
-    # One thread keeps this order even if the task is cancelled: the engine is closed last.
+    # One thread keeps this order even if listening is cancelled: the engine is closed last.
     thread = ThreadPoolExecutor(1, thread_name_prefix="wake-check")
     loop = asyncio.get_running_loop()
     try:
@@ -194,7 +199,7 @@ async def listen(
 
 @dataclass(frozen=True, slots=True)
 class _Ear:
-    """A wake engine and the thread it belongs to."""
+    """Wake engine with the thread that it belongs to."""
 
     engine: WakeEngine
     thread: Executor
@@ -207,7 +212,7 @@ class _Ear:
 async def _heard(
     settings: Settings, ear: _Ear, show: Callable[[Reading], None], ends: int
 ) -> Reading:
-    """Return the result. `ends` is the last sample, unless the wake word comes before."""
+    """Listen. `ends`: the last sample, unless the wake word comes earlier."""
     meter = Meter()
     reading = Reading(meter.told)
     microphone = Microphone(settings.audio.input, channel=settings.audio.channel)
@@ -235,5 +240,5 @@ def _primed(settings: Settings) -> WakeEngine:
 
 
 def spoken(word: str) -> str:
-    """Return a wake word as people say it: "okay_nabu" is "okay nabu"."""
+    """Return a wake word as people say it: "okay nabu" for "okay_nabu"."""
     return word.rpartition("/")[2].partition(".")[0].replace("_", " ")

@@ -53,7 +53,12 @@ async def reach(url: str, verify_tls: bool = True, ca_file: str = "") -> None:
     if answer.status_code != 200:
         location = answer.headers.get("location", "")
         raise reasons.by_status(url, answer.status_code, answer.text, location)
-    if not isinstance(told, dict | list):
+    providers = (
+        told.get("providers") if isinstance(told, dict) else told
+    )  # a plain list in older releases
+    if not isinstance(providers, list) or not all(
+        isinstance(one, dict) and "type" in one for one in providers
+    ):
         raise reasons.something_else(url)
 
 

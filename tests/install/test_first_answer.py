@@ -100,11 +100,11 @@ async def test_from_a_fresh_debian_to_an_answer(
         with box(release) as there:
             answers = [
                 ("1  Home Assistant", home.url),
-                ("A token of Home Assistant", home.token),
-                ("The room this box stands in", "Kitchen"),
-                ("The languages you speak", ""),
-                ("Gemini:", ""),
-                ("The page for your home network", ""),
+                ("Access token", home.token),
+                ("Which room is this box in?", "Kitchen"),
+                ("Which languages do you speak", ""),
+                ("Use Gemini?", ""),
+                ("Open it to your home network?", ""),
             ]
             asked = _Asked(there, answers)
             started = time.monotonic()

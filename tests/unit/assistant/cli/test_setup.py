@@ -43,6 +43,19 @@ async def test_it_writes_what_then_loads(house: DemoHome, tmp_path: Path) -> Non
     assert kept.stat().st_mode & 0o777 == 0o600
 
 
+async def test_demo_needs_no_token_and_registers_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "hearth.toml"
+    assert await setup("--config", file, "--url", "demo", "--area", "Kitchen") == 0
+    settings = load_settings(file, {})
+    assert (settings.home_assistant.url, settings.assistant.area) == ("demo", "Kitchen")
+    assert not file.with_name("home_assistant.token").exists()
+    assert capsys.readouterr().err == (f"Written: {file}\nNext: hearth doctor, then hearth run\n")
+    assert await setup("--config", file, "--area", "Office") == 0
+    assert load_settings(file, {}).assistant.area == "Office"
+
+
 async def test_a_house_without_devices_is_told_and_set_up_all_the_same(
     house: DemoHome, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

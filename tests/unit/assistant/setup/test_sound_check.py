@@ -49,7 +49,7 @@ def test_room_and_voice_are_told_apart() -> None:
         (((-200.0, 100),), False, "unmute it"),
         (((-60.0, 50), (3.0, 50)), False, "lower the microphone's level"),
         (((-70.0, 100), (-50.0, 50)), False, "raise the microphone's level"),
-        (((-30.0, 100), (-26.0, 50)), False, "find the noise"),
+        (((-30.0, 100), (-26.0, 50)), False, "reduce the noise"),
     ],
 )
 def test_the_sentence_names_the_mend(

@@ -15,7 +15,7 @@ from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, R
 from integrations.errors import IntegrationError, Misconfigured, SignInAgain, Unavailable
 from integrations.home_assistant import reasons
 from integrations.home_assistant import rest as module
-from integrations.home_assistant.rest import check, diagnose
+from integrations.home_assistant.rest import check, diagnose, reach
 from tests.simulators.certificate import make_certificate
 from tests.unit.integrations.mcp.loopback import CONFIG, LoopbackServer
 
@@ -103,6 +103,35 @@ async def test_what_answers_in_place_of_it(
 ) -> None:
     server.config_answer = answer
     told(await diagnose(server.url, TOKEN), kind, words)
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind", "words"),
+    [
+        (PlainTextResponse("403: Forbidden", 403), Misconfigured, "ip_bans.yaml"),
+        (PlainTextResponse("Bad gateway", 502), Unavailable, "status 502"),
+        (HTMLResponse("<h1>It works!</h1>"), Misconfigured, "not as Home Assistant does"),
+        (PlainTextResponse("404 page not found", 404), Misconfigured, "not as Home Assistant does"),
+        (JSONResponse(["version"]), Misconfigured, "not as Home Assistant does"),
+        (JSONResponse({"version": "1"}), Misconfigured, "not as Home Assistant does"),
+        (
+            JSONResponse({"message": "...", "code": "onboarding_required"}, 400),
+            Misconfigured,
+            "has no user yet: open it in a browser and create your account first",
+        ),
+    ],
+)
+async def test_an_address_is_checked_without_a_token(
+    server: LoopbackServer, answer: Response, kind: type[IntegrationError], words: str
+) -> None:
+    await reach(server.url)
+    server.providers = JSONResponse([{"type": "homeassistant"}])  # as older releases answer
+    await reach(server.url)
+    server.providers = answer
+    with pytest.raises(IntegrationError) as caught:
+        await reach(server.url)
+    told(caught.value, kind, words)
+    assert set(server.tried) == {"/auth/providers"}  # nothing that counts as a failed sign-in
 
 
 @pytest.mark.parametrize(

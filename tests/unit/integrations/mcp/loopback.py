@@ -48,6 +48,7 @@ class LoopbackServer:
         self.told = "The house has a lamp."
         self.config = dict(CONFIG)
         self.config_answer: Response | None = None  # in place of `config`
+        self.providers: Response = JSONResponse({"providers": [{"type": "homeassistant"}]})
         self.moved = ""  # redirect everything there
         self.streams: list[asyncio.Queue[str | None]] = []
         self.url = ""
@@ -61,6 +62,9 @@ class LoopbackServer:
         self.tried.append(path)
         if self.moved:
             return Response(status_code=301, headers={"location": f"{self.moved}{path}"})
+        if path == "/auth/providers":
+            assert "authorization" not in request.headers
+            return self.providers
         if request.headers.get("authorization") != f"Bearer {self.token}":
             self.refused += 1
             return PlainTextResponse("401: Unauthorized", 401)

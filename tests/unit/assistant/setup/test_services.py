@@ -1,0 +1,32 @@
+"""What setup asks of the world outside."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from assistant.config.schema import Settings
+from assistant.models.shelf import ModelEntry
+from assistant.setup.services import SetupServices
+from audio.tts.piper import need_piper
+
+
+async def no_fetch(entries: Sequence[ModelEntry], folder: Path) -> None:
+    raise AssertionError("nothing is to be fetched")
+
+
+async def test_the_simulated_house_tells_its_rooms() -> None:
+    facts = await SetupServices(no_fetch).visit("demo", "")
+    assert facts.name == "Demo home"
+    assert facts.language == "en"
+    assert {"Kitchen", "Office"} <= set(facts.rooms)
+
+
+async def test_without_piper_no_voice_is_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
+    need_piper()
+    monkeypatch.setattr("audio.tts.piper.find_spec", lambda name: None)
+    problem = await SetupServices(no_fetch).fetch_voices(Settings())
+    assert problem == (
+        "Piper is not installed: run `pip install piper-tts` in Hearth's environment, or set "
+        'voice.engine = "espeak".'
+    )
