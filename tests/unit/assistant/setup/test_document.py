@@ -169,7 +169,7 @@ def test_where_the_last_cannot_be_written_the_first_is_as_before(tmp_path: Path)
     there.write_bytes(b"old")
     there.chmod(0o640)
     (folder / "in it").mkdir(parents=True)  # a folder is never replaced by a file
-    with pytest.raises(ConfigError, match="nothing was changed"):
+    with pytest.raises(ConfigError, match="Nothing was changed"):
         write_all([NewFile(there, b"new"), NewFile(fresh, b"new"), NewFile(folder, b"new")])
     assert (there.read_bytes(), mode(there)) == (b"old", 0o640)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["folder", "there"]
