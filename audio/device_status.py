@@ -117,7 +117,6 @@ class Presence:
         await self._there.wait()
 
     async def close(self) -> None:
-        """Stop looking."""
         self._forget()
         self._forget = lambda: None
         looking, self._looking = self._looking, None
@@ -137,8 +136,7 @@ class Presence:
             self._looking = asyncio.create_task(self._keep_looking(), name="speaker-looking")
 
     async def _keep_looking(self) -> None:
-        """kHz mono 16-bit is passed on bit for bit. The last frame is padded with silence. Each
-        call of `frames` starts at the beginning."""
+        """Look while there are device events, or while the device is missing."""
         while self._news or self.status is SpeakerStatus.MISSING:
             await self._alarm.wait(self._clock.monotonic() + (0.0 if self._news else AGAIN_S))
             if self._news:

@@ -20,7 +20,7 @@ EDGE_MS = 12.0  # attack and decay of every tone, so that it does not click
 
 @dataclass(frozen=True, slots=True)
 class _Earcon:
-    """Tones in order, each (frequency in Hz, length in ms), and their peak level."""
+    """Tones in order, each (frequency in Hz, length in ms), and their peak level in dBFS."""
 
     tones: tuple[tuple[float, float], ...]
     peak_dbfs: float = -12.0
@@ -58,12 +58,12 @@ NAMES = tuple(_EARCONS)
 
 @cache
 def earcon(name: str) -> tuple[bytes, int]:
-    """Return a sound as mono int16 PCM (shape (n,)) and its rate in Hz.
+    """Return a sound as mono int16 PCM, shape (n,), and its rate in Hz.
 
     Names: "wake" and "end" (listening begins and ends), "open" (the microphone opens without a wake
     word), "thinking", "done", "error", "offline" (only this device is available), "unmeant" (the
-    sentence was not meant for Hearth), "timer", "announce" (before speech that nobody just asked
-    for), "mute" and "unmute". Raises InputUnusable for another name.
+    sentence was not meant for Hearth), "timer", "announce" (before speech that nobody has just
+    requested), "mute" and "unmute". Raises InputUnusable for another name.
     """
     if name not in _EARCONS:
         raise InputUnusable(f"There is no sound named {name!r}; there are {', '.join(_EARCONS)}.")

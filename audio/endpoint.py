@@ -21,14 +21,14 @@ HANG_OVER_MS = 700  # silence that ends speech: most pauses between words are sh
 
 @dataclass(frozen=True, slots=True)
 class SpeechStarted:
-    """Speech began."""
+    """Speech has begun."""
 
     at: int  # first sample of the first voiced chunk
 
 
 @dataclass(frozen=True, slots=True)
 class SpeechEnded:
-    """Speech ended: the hang-over time passed in silence."""
+    """Speech has ended, because the hang-over time passed in silence."""
 
     at: int  # the sample after the last voiced chunk
     decided_at: int  # sample at which the end was decided
@@ -158,7 +158,10 @@ _DIGITAL_SILENCE_DB = -120.0
 
 
 class PersonLevel:
-    """The level of one turn's person. Levels are of chunks, in dB; None counts as the person's."""
+    """The level of the person who speaks in one turn.
+
+    Levels are of chunks, in dB; a chunk without a level counts as the person's.
+    """
 
     def __init__(self) -> None:
         self._powers: deque[float] = deque(maxlen=_CHUNKS)
@@ -187,7 +190,6 @@ class PersonLevel:
         return after
 
     def begin(self) -> None:
-        """Note that the person begins to speak."""
         self._levels.clear()
         self._loudest = _DIGITAL_SILENCE_DB
         if len(self._before) < _LEAST:

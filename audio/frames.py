@@ -99,7 +99,8 @@ SILENT_S = 3.0  # of a constant value: no microphone in a room is that quiet
 
 
 class Positions:
-    """Cut sound into frames whose positions advance over every gap, so time never goes back."""
+    """Cut sound into frames whose positions advance over gaps, so that time never runs
+    backwards."""
 
     def __init__(self) -> None:
         self._framer = Framer()
@@ -137,7 +138,7 @@ class Positions:
 
 
 class Silence:
-    """Tell digital silence from a quiet room."""
+    """Distinguish digital silence from a quiet room."""
 
     def __init__(self) -> None:
         self._seconds = 0.0  # of sound since a value changed

@@ -36,7 +36,7 @@ FIRST_BLOCK_S = 4.0  # PulseAudio was seen to take 2.0 s for the first one
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A block of sound as the device hands it over."""
+    """A block of sound as delivered by the device."""
 
     pcm: bytes  # int16 of all channels, interleaved, at the device's rate
     at: float  # arrival time by the clock, in seconds
@@ -72,7 +72,6 @@ class Blocks:
             self._tell()
 
     def end(self) -> None:
-        """Note that no block will follow. Any thread."""
         self.ended = True
         self._tell()
 
@@ -217,7 +216,7 @@ _SILENT_S = 1.0
 
 
 class Microphone:
-    """Record from one device and convert to 16 kHz mono if the device cannot deliver that.
+    """Record from one device, converted to 16 kHz mono if the device cannot deliver that.
 
     `dropped` counts blocks that were lost because they were not taken in time, in this process or
     before it.
@@ -285,7 +284,7 @@ class Microphone:
 
 
 class Cleaner(Protocol):
-    """Processing of the microphone's frames, such as echo cancellation."""
+    """A processor for the microphone's frames, such as an echo canceller."""
 
     def clean(self, pcm: bytes) -> bytes:
         """Return the frame (FRAME_BYTES of 16 kHz mono int16) without our own voice, in the same
@@ -298,7 +297,7 @@ class Cleaner(Protocol):
 
 
 class DeviceInput:
-    """A PortAudio microphone that can be opened many times."""
+    """A PortAudio microphone that can be opened repeatedly."""
 
     def __init__(
         self,
@@ -357,7 +356,7 @@ class Opening:
         return mono, self._resampler.push(mono), len(mono) / 2 / self.capture.rate
 
     def note(self, block: Block) -> None:
-        """Note that sound arrives."""
+        """Note that a block has arrived, which restarts the time limit."""
         if self.first_at is None:
             self.first_at = block.at
         self.deadline = block.at + STOPPED_S
@@ -368,7 +367,7 @@ class Opening:
         self.deadline = min(self.deadline, at)
 
     def be_late(self, now: float) -> None:
-        """Give the stream STOPPED_S more to go on by itself; a new one would start over."""
+        """Give the stream another STOPPED_S (1 s) to resume, since a new one would start over."""
         self.late = True
         self.deadline = now + STOPPED_S
 

@@ -58,7 +58,7 @@ class Track:
 
     @property
     def quiet(self) -> bool:
-        """True if nothing waits and nothing fades."""
+        """True if no samples are waiting and no step is being smoothed."""
         return not self.waiting and not self._fades
 
     def put(self, sound: Samples) -> None:
@@ -226,7 +226,7 @@ class Mixer:
 
     @property
     def quiet(self) -> bool:
-        """True if nothing waits and nothing sounds any more."""
+        """True if no stream has samples left or is fading."""
         return all(track.quiet for track in self.tracks.values())
 
     def duck(self, on: bool) -> None:

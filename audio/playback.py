@@ -1,4 +1,4 @@
-"""One opening of a loudspeaker: PortAudio's stream, which pulls its sound from the mixer."""
+"""Playback on one opening of a loudspeaker; PortAudio's stream pulls sound from the mixer."""
 
 from collections.abc import Callable
 from typing import Any, Protocol
@@ -106,7 +106,7 @@ class DevicePlayback:
         self, device: str, mixer: Mixer, clock: Clock, reference: Reference | None = None
     ) -> None:
         """`device` is a name from `list_devices`. `reference` gets everything that is played, at
-        the device's rate."""
+        the device's rate in Hz."""
         self.asked_at = clock.monotonic()  # when the device was opened or last asked for sound
         self.gaps = 0  # times that it had nothing to play because this process was late
         self._device = device
@@ -165,7 +165,7 @@ class DevicePlayback:
             self._unregister()
 
     def leave(self) -> None:
-        """Take nothing more from the mixer, whatever the device does. Does not block."""
+        """Stop taking sound from the mixer, whatever the device does. Does not block."""
         self._left = True
 
     def _find(self) -> DeviceInfo:
@@ -290,7 +290,7 @@ def _check(portaudio: Any, index: int, rate: int, channels: int) -> dict[str, An
 
 
 def lost(device: str, what: str) -> DeviceLost:
-    """Make the error for a loudspeaker that was there and has gone."""
+    """Make the error for a loudspeaker that has gone."""
     return DeviceLost(f"The loudspeaker ({device}) {what}; check audio.output and its cable.")
 
 

@@ -70,7 +70,7 @@ class Outputs(Protocol):
 
 
 class OneOutput:
-    """One player for all streams, which play one after the other; nothing is ducked."""
+    """One player for all streams: their sounds play one after the other, and nothing is ducked."""
 
     def __init__(self, player: Player) -> None:
         self._player = player

@@ -18,11 +18,12 @@ class Resampler:
         )
 
     def push(self, pcm: bytes) -> bytes:
-        """Take a block and return what is ready. With HQ that comes in bursts, so often nothing."""
+        """Take a block and return what is ready. With HQ that is often nothing, because it comes in
+        bursts."""
         return self._run(pcm, last=False)
 
     def flush(self) -> bytes:
-        """Return what the filter held back. The resampler must not be used afterwards."""
+        """Return what the filter retained. The resampler must not be used afterwards."""
         return self._run(b"", last=True)
 
     def _run(self, pcm: bytes, *, last: bool) -> bytes:
@@ -49,8 +50,8 @@ class Conversion:
         self._resampler = Resampler(to_rate, to_rate)
 
     def push(self, pcm: bytes, rate: int) -> bytes:
-        """Convert the next piece of mono int16 at `rate` Hz; the filter may hold a little of it
-        back."""
+        """Convert the next piece of mono int16 at `rate` Hz; the filter may retain a little of
+        it."""
         tail = b""
         if rate != self._from_rate:
             tail = self.flush()
@@ -59,7 +60,7 @@ class Conversion:
         return tail + self._resampler.push(pcm)
 
     def flush(self) -> bytes:
-        """Return what the filter held back."""
+        """Return what the filter retained."""
         tail = self._resampler.flush()
         self._resampler = Resampler(self._from_rate, self._to_rate)
         return tail

@@ -54,7 +54,7 @@ class WavHeader:
 
 
 def open_wav(path: Path) -> BinaryIO:
-    """Open the file for reading. Raises InputUnusable for every way in which that can fail."""
+    """Open the file for reading. Raises InputUnusable for any error."""
     try:
         mode = path.stat().st_mode
         if stat.S_ISDIR(mode):
@@ -140,7 +140,11 @@ _BLOCKS_PER_SECOND = 25  # 40 ms are read at a time, so that a whole file is nev
 
 
 class WavSource:
-    """A frame source that plays a WAV file: any PCM or float, any rate, channels mixed to one."""
+    """A frame source that plays a WAV file: any PCM or float, any rate, channels mixed to one.
+
+    A file with 16 kHz mono 16-bit is passed on bit for bit. The last frame is padded with silence.
+    Each call of `frames` starts at the beginning.
+    """
 
     def __init__(self, path: Path | str, *, realtime: bool, clock: Clock | None = None) -> None:
         """With `realtime`, each frame comes when its last sample would have been spoken, by

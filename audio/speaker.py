@@ -130,11 +130,11 @@ class Speaker:
                 self.raise_failure()
 
     async def wait(self, seconds: float) -> None:
-        """Let at most `seconds` pass, with sound in a queue."""
+        """Sleep for at most `seconds`, less if the queue may change earlier."""
         await self._clock.sleep(min(seconds, _WAIT_S))
 
     def raise_failure(self) -> NoReturn:
-        """Raise the error for which sound was last dropped."""
+        """Raise the error because of which sound was last dropped."""
         assert self._failure is not None
         raise type(self._failure)(str(self._failure)) from self._failure
 

@@ -32,10 +32,10 @@ _log = logging.getLogger(__name__)
 
 
 class SteadyMicrophone:
-    """Yield frames without end; a device that is lost is looked for and opened again.
+    """Yield frames without end; a device that is lost is searched for and opened again.
 
-    `frames` never raises DeviceLost or InputUnusable. Positions advance over a gap: the next frame
-    starts later by the sound that was really lost, to the nearest 80 ms.
+    `frames` never raises DeviceLost or InputUnusable. Positions advance over a gap by the sound
+    that was really lost, to the nearest 80 ms.
     """
 
     pulled = False
@@ -235,7 +235,7 @@ class SteadyMicrophone:
             self._frame_at = self._clock.monotonic()
 
     async def _stopped(self, opening: Opening) -> None:
-        """Handle an open device that gives nothing: a busy machine, a suspended source or a dead
+        """Handle an open device without sound: a busy machine, a suspended source or a dead
         stream."""
         sentence = (
             f"{self._it} has given no sound for {STOPPED_S:g} s: check its plug, and whether the "
@@ -334,7 +334,7 @@ class SteadyMicrophone:
         self._become(MicrophoneStatus.MISSING, sentence)
 
     async def _lose(self, sentence: str) -> None:
-        """Close a lost opening; it is looked for at once if it worked until now."""
+        """Close a lost opening. The search starts at once if it worked until now."""
         if self.status is not MicrophoneStatus.ELSEWHERE:
             self._become(MicrophoneStatus.MISSING, sentence)
         await self._let_go()

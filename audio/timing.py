@@ -1,4 +1,4 @@
-"""Time for sound: clocks, waits, back-off, and blocking calls with a limit."""
+"""Clocks, waits, retry intervals, and blocking calls with a time limit."""
 
 import asyncio
 import contextlib
@@ -22,8 +22,6 @@ class Clock(Protocol):
 
 
 class LoopClock:
-    """Real time."""
-
     def monotonic(self) -> float:
         return time.monotonic()
 

@@ -155,7 +155,6 @@ class Patience:
         self._until = time.monotonic() + limit_s
 
     def for_ever(self) -> None:
-        """Remove the limit."""
         self._until = math.inf
 
     def poll(self, wanted: list[Any], timeout_s: float) -> int:

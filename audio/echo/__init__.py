@@ -25,7 +25,7 @@ _DRIVER_FILE = "module-echo-cancel"
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Plan against the echo for one pair of devices."""
+    """A plan for dealing with the echo of one pair of devices."""
 
     kind: PlanKind  # own: our canceller; system: the sound server's; device: the microphone's own
     half_duplex: bool  # while Hearth speaks, only the wake word and stop words count

@@ -253,7 +253,7 @@ _MEMORY = 0.02  # weight of one frame in the running mean of the echo's power: 1
 
 
 class Residual:
-    """Judge frame by frame, on the microphone's side, whether only our own voice is left."""
+    """Decide for each frame whether only our own voice is left in it."""
 
     def __init__(self) -> None:
         self.restart()

@@ -149,11 +149,11 @@ def analyse(played: NDArray[np.int16], recorded: NDArray[np.int16]) -> EchoPath:
 
 
 async def measure(player: Player, frames: AsyncIterator[Frame]) -> EchoPath:
-    """Play the chirp and judge what `frames`, from an open microphone, hold of it.
+    """Play the chirp and judge how `frames`, from an open microphone, recorded it.
 
     Takes about 2.5 s, in which nothing else may play. The device of `player` should be open,
-    because the time to open it counts as delay. Raises what both and `analyse` raise, and
-    DeviceLost if the frames end.
+    because the time to open it counts as delay. Raises what `player`, `frames` and `analyse` raise,
+    and DeviceLost if the frames end.
     """
     played = chirp()
     wanted = len(played) + round(MOST_DELAY_SECONDS * SAMPLE_RATE)
@@ -175,7 +175,6 @@ async def measure(player: Player, frames: AsyncIterator[Frame]) -> EchoPath:
 
 
 async def _play_out(player: Player, pcm: bytes) -> None:
-    """Play to the end; raises if the loudspeaker goes half-way."""
     await player.play(pcm, SAMPLE_RATE)
     await player.drain()
 
@@ -187,7 +186,7 @@ class _Found:
 
 
 def _find(heard: Floats, sound: Floats, part: slice, noise: float) -> _Found | None:
-    """Find a part of the chirp in the recording by its matched filter; None if it is not there."""
+    """Find a part of the chirp in the recording by its matched filter; None if it is missing."""
     piece = sound[part]
     start = round(QUIET_SECONDS * SAMPLE_RATE) + part.start
     latest = start + round(MOST_DELAY_SECONDS * SAMPLE_RATE)
@@ -240,7 +239,7 @@ def _db(share: float) -> float:
 
 
 def ports_of(microphone: DeviceInfo, loudspeaker: DeviceInfo) -> tuple[str, str]:
-    """Return the names of the active ports, "" for a device that has none or is not the server's.
+    """Return the names of the active ports, "" for a device without one or not on the server.
 
     Blocking, at most 0.5 s. Raises InputUnusable if a device belongs to the server and the server
     does not answer.
@@ -274,7 +273,7 @@ _OPENING = bytes(2 * SAMPLE_RATE // 10)  # silence that opens the loudspeaker
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A microphone and a loudspeaker of this machine, as they are now."""
+    """A microphone and a loudspeaker of this machine, with their current ports."""
 
     input: DeviceInfo
     output: DeviceInfo

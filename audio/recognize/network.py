@@ -87,7 +87,7 @@ def network_of(jsgf: str) -> Network:
 
 
 class _States:
-    """The states so far; states with the same arcs are merged."""
+    """The states made so far; states with the same arcs are merged."""
 
     final = 0
 

@@ -1,4 +1,4 @@
-"""Speech recognisers: with a grammar, which narrows the result, and free ones, which check it."""
+"""Protocols of speech recognisers: free, with a grammar, with a time limit, and for digits."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -90,9 +90,9 @@ class PunctualRecognizer(Recognizer, Protocol):
 
 @runtime_checkable
 class DigitRecognizer(Recognizer, Protocol):
-    """A recogniser that can listen for digits alone. Not thread-safe: use one worker thread.
+    """A recogniser that can listen only for digits. Not thread-safe: use one worker thread.
 
-    A search of ten words hears digits in many other sounds. Use it for a secret that is then
+    Limited to ten words, it hears digits in many other sounds. Use it for a secret that is then
     compared, never for words that have an effect by themselves.
     """
 

@@ -95,7 +95,7 @@ class SphinxRecognizer:
     """
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
-        """`now` returns seconds of real time."""
+        """`now` returns a monotonic time in seconds."""
         self._now = now
         self._late_at = math.inf
         self._level = ""  # level (cepstral mean) of the model's own training
@@ -122,7 +122,7 @@ class SphinxRecognizer:
         return ("en",)
 
     def finish_within(self, seconds: float) -> None:
-        """Give up, with TookTooLong, what is not recognised within `seconds` from now."""
+        """Set the time limit for all calls from now on; after it, they raise TookTooLong."""
         self._late_at = self._now() + seconds
 
     def unknown(self, words: Sequence[str]) -> list[str]:
@@ -233,7 +233,7 @@ class SphinxRecognizer:
 
 
 def _log(likelihood: float) -> float:
-    """Natural logarithm; the likelihood of a long stretch that fits nothing underflows to zero."""
+    """Natural logarithm, with a substitute for a likelihood that underflowed to zero."""
     return math.log(likelihood) if likelihood > 0.0 else _UNDERFLOW
 
 

@@ -19,7 +19,7 @@ _LOUDEST = 320  # samples
 
 
 class SteadyNoise:
-    """The noise filter of one turn. Its output lags by one window, and is shorter by it."""
+    """The noise filter of one turn. Its output lags by one window and is one window shorter."""
 
     def __init__(self, heard: bytes) -> None:
         """`heard` is 16 kHz mono int16 from this room just before, at least 0.3 s, speech or not.
