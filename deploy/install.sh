@@ -16,7 +16,7 @@
 # installed Hearth then runs as it did before.
 set -euo pipefail
 umask 022
-# Python looks for modules in the present folder first: whoever may write there, as in /tmp, must not
+# Python looks for modules in the current folder first. Users who can write there, as in /tmp, must not
 # choose what root runs.
 export PYTHONSAFEPATH=1
 unset PYTHONPATH PYTHONHOME PYTHONSTARTUP

@@ -3,7 +3,7 @@
 The supervisor gives the options as a JSON file, a token in the environment, and Home Assistant
 behind a proxy of its own (`supervisor/api/proxy.py`): /core/api and, as a websocket,
 /core/api/websocket. So http://supervisor/core serves as Home Assistant's address. It is asked for
-the broker (`/services/mqtt`), and answers 400 where there is none.
+the broker (`/services/mqtt`), and answers 400 if there is none.
 """
 
 import json
@@ -36,8 +36,8 @@ def settings(
 ) -> dict[str, str]:
     """The environment that stands for the options: HEARTH_SECTION__KEY.
 
-    `broker`: what the supervisor says of it, None where there is none. An option that is empty sets
-    nothing, so that the configuration file counts. Raises KeyError where the broker has no host.
+    `broker`: the supervisor's answer, or None. An empty option sets nothing, so that the
+    configuration file counts. Raises KeyError if the broker has no host.
     """
     given = {
         "HEARTH_HOME_ASSISTANT__URL": f"{at}/core",

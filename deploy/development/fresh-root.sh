@@ -86,7 +86,7 @@ make_root() {
     # What the README asks a person to do first.
     in_root apt-get update -q >"$ROOT.apt.log" 2>&1
     in_root apt-get install -y -q git make >>"$ROOT.apt.log" 2>&1
-    lend_network # installing the certificates wrote the bundle anew
+    lend_network # installing the certificates rewrote the bundle
     if [ "$WHO" != root ]; then
         in_root useradd --create-home --shell /bin/bash "$WHO"
         if [ $SUDO = yes ]; then

@@ -19,7 +19,7 @@ BUSY = ("thinking", "speaking", "confirming")
 
 
 def main(pin: int) -> None:
-    """Pass presses on, for ever."""
+    """Report every press to Hearth."""
     box = HearthBox()
     now = dict(AWAY)
     held = threading.Event()

@@ -2,7 +2,7 @@
 
 box = HearthBox()                       # token from HEARTH_TOKEN, or a file in HEARTH_TOKEN_FILE
 box.press("listen")                     # "listen", "stop", "mute", "unmute"
-for state in box.states():              # for ever, over restarts of Hearth
+for state in box.states():              # never ends, also across restarts of Hearth
     print(state["state"], state["muted"])
 """
 

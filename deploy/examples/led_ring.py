@@ -24,7 +24,7 @@ COLOURS = {  # red, green, blue
     "away": (60, 0, 0),
 }
 MUTED = (255, 0, 0)
-TROUBLE = (60, 30, 0)  # nobody speaks, and a device is missing
+TROUBLE = (60, 30, 0)  # idle, and a device is missing
 DARK = (0, 0, 0)
 
 
@@ -36,7 +36,7 @@ def frame(colour: tuple[int, int, int], lamps: int) -> list[int]:
 
 
 def main(lamps: int) -> None:
-    """Show each state, for ever."""
+    """Show every state on the ring."""
     bus = spidev.SpiDev()
     bus.open(0, 0)
     bus.max_speed_hz = 4_000_000

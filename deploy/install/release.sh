@@ -28,7 +28,7 @@ check_origin() {
     elif [ -e "$SOURCE/.git" ] && command -v git >/dev/null; then
         check_checkout
     else
-        say "$SOURCE is no checkout of git: nothing tells whether it is as it was released"
+        say "$SOURCE is not a git checkout, so it can't be checked against a release"
     fi
 }
 
@@ -53,7 +53,7 @@ trusted_git() {
 check_checkout() {
     local tag
     if ! tag=$(trusted_git describe --exact-match --tags HEAD 2>/dev/null); then
-        say "this checkout stands at no release: nothing tells whether it is as its authors wrote it"
+        say "this checkout is not at a release tag, so it can't be checked against what its authors signed"
     elif [ ! -f "$SIGNERS" ]; then
         say "whether $tag is signed was not checked: $SIGNERS, which names the signers, is missing"
     elif trusted_git verify-tag "$tag" >>"$LOG" 2>&1; then

@@ -2,14 +2,14 @@
 # The service's way to sound: found out, opened, and proved with the service's own limits.
 #
 # A sound server of a person's session (PipeWire, PulseAudio) has its socket in a folder that nobody
-# else may enter, and that the service does not even see. It is told to open a second one in
+# else may enter, and that the service does not even see. So it opens a second one in
 # /run/hearth-sound, which that person and the group hearth may enter. Without a server ALSA is
 # shared by its own mixing, and the group audio is all that it takes.
 
 SOUND=none         # session | system | alsa | none
 SOUND_USER=''      # whose session
 # shellcheck disable=SC2034  # service.sh asks
-SOUND_CHANGED=no   # whether the service has to be started anew for it
+SOUND_CHANGED=no   # yes: the service has to be restarted for it
 
 find_sound() {
     local folder uid
@@ -37,7 +37,7 @@ find_session_of_before() {
     fi
 }
 
-# Whose sound server has a second socket for the service; nothing where there is none.
+# Print the user whose sound server has a second socket for the service, if any.
 door_user() { sed -n 's/^d [^ ]* [0-9]* \([^ ]*\) .*/\1/p' "$SOUND_TMPFILES" 2>/dev/null || true; }
 
 open_sound() {
@@ -65,7 +65,7 @@ open_sound() {
     esac
 }
 
-# sound_settings [NAME=VALUE]: what the service, and whoever types `hearth`, finds sound by.
+# sound_settings [NAME=VALUE]: how the service, and the command `hearth`, find the sound server.
 sound_settings() {
     local new
     new=$(mktemp)

@@ -139,7 +139,7 @@ def test_a_changed_file_spoils_a_signed_release(checkout: Checkout, tmp_path: Pa
 
 @pytest.mark.parametrize(
     ("tagged", "told"),
-    [(False, "stands at no release"), (True, "whether v1.0.0 is signed was not checked")],
+    [(False, "is not at a release tag"), (True, "whether v1.0.0 is signed was not checked")],
 )
 def test_where_nothing_can_be_checked_it_says_so(
     tagged: bool, told: str, checkout: Checkout, tmp_path: Path
