@@ -7,12 +7,12 @@ OLD=''      # the release that ran before
 choose_source() {
     if [ -z "$SOURCE" ]; then
         SOURCE=$(dirname "$HERE")
-        [ -f "$SOURCE/pyproject.toml" ] || fail "there is no repository around $HERE; say what to install with --source"
+        [ -f "$SOURCE/pyproject.toml" ] || fail "$HERE is not in a Hearth repository; name one with --source"
     fi
-    [ -e "$SOURCE" ] || fail "there is no $SOURCE"
+    [ -e "$SOURCE" ] || fail "$SOURCE does not exist"
     SOURCE=$(readlink -f "$SOURCE")
     if [ -d "$SOURCE" ]; then
-        [ -f "$SOURCE/pyproject.toml" ] || fail "$SOURCE is no repository of Hearth"
+        [ -f "$SOURCE/pyproject.toml" ] || fail "$SOURCE is not a Hearth repository"
     else
         case $SOURCE in *.whl) ;; *) fail "$SOURCE is neither a folder nor a wheel" ;; esac
     fi
@@ -24,7 +24,7 @@ check_origin() {
     if [ -f "$SOURCE" ]; then
         check_wheel
     elif [ -n "$SHA256" ]; then
-        fail "--sha256 goes with a wheel; $SOURCE is a folder"
+        fail "--sha256 is for wheels; $SOURCE is a folder"
     elif [ -e "$SOURCE/.git" ] && command -v git >/dev/null; then
         check_checkout
     else
@@ -38,10 +38,10 @@ check_wheel() {
     if [ -z "$SHA256" ] && [ -f "$sums" ]; then
         SHA256=$(awk -v name="$name" '$2 == name || $2 == "*" name { print $1 }' "$sums")
     fi
-    [ -n "$SHA256" ] || fail "there is no checksum for $name; put the SHA256SUMS of its release beside it, or give --sha256"
+    [ -n "$SHA256" ] || fail "there is no checksum for $name; put the release's SHA256SUMS beside it, or use --sha256"
     [ "$(sha256sum <"$SOURCE" | cut -d' ' -f1)" = "${SHA256,,}" ] ||
-        fail "$name is not what was released: its checksum is another; download it again"
-    say "$name has the checksum of its release"
+        fail "$name does not match its checksum; download it again"
+    say "$name matches its checksum"
 }
 
 # Root looks at a repository that may be another user's; nothing in its settings may run a program.
@@ -59,9 +59,9 @@ check_checkout() {
     elif trusted_git verify-tag "$tag" >>"$LOG" 2>&1; then
         [ -z "$(trusted_git status --porcelain --untracked-files=no)" ] ||
             fail "$tag is signed, but files of this checkout were changed since; undo that (git stash) or remove $SIGNERS"
-        say "$tag is signed by somebody whom $SIGNERS names"
+        say "$tag is signed by somebody in $SIGNERS"
     else
-        fail "$tag is not signed by anybody whom $SIGNERS names; do not install it"
+        fail "$tag is not signed by anybody in $SIGNERS; do not install it"
     fi
 }
 
@@ -94,12 +94,12 @@ make_release() {
     OLD=$(readlink -e "$CURRENT" || true)
     sum=$(sum_of_source)
     if [ -n "$OLD" ] && [ "$(cat "$OLD/hearth-sum" 2>/dev/null)" = "$sum" ] && "$OLD/bin/hearth" --help >/dev/null 2>&1; then
-        say "$(release_version) is there already"
+        say "$(release_version) is already installed"
         return
     fi
     NEW=$RELEASES/$(date -u +%Y%m%dT%H%M%SZ)
     trap 'drop_new; exit 1' EXIT
-    say "Python packages; a few minutes the first time"
+    say "Python packages; this takes a few minutes the first time"
     "$PYTHON" -m venv "$NEW" >>"$LOG" 2>&1 || no_release "$PYTHON could not make an environment"
     pip_install "$NEW" --require-hashes --only-binary :all: --requirement "$(lock_of requirements.lock)"
     wheel=$(wheel_of_source)

@@ -5,9 +5,9 @@ uninstall() {
     local file left=()
     if someone_there; then
         if [ "$PURGE" = yes ]; then
-            ask "Take Hearth away, with its configuration, all that it remembers and its user?" || fail "you said no"
+            ask "Remove Hearth with its configuration, data and user?" || fail "cancelled"
         else
-            ask "Take Hearth away, and keep $CONFIGURATION and $STATE?" || fail "you said no"
+            ask "Remove Hearth, but keep $CONFIGURATION and $STATE?" || fail "cancelled"
         fi
     fi
     step "Taking Hearth away"
@@ -19,7 +19,7 @@ uninstall() {
     systemctl daemon-reload
     systemctl reset-failed hearth.service 2>/dev/null || true
     if [ -s "$OWN/packages" ]; then
-        say "these Debian packages came with it and stay: $(sort -u "$OWN/packages" | tr '\n' ' ')"
+        say "these Debian packages were installed with it and stay: $(sort -u "$OWN/packages" | tr '\n' ' ')"
     fi
     rm -rf --one-file-system -- "$HOUSE"
     rm -f -- "$LOG" "$LOCK"

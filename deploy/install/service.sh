@@ -10,7 +10,7 @@ bring_up() {
     local stopped since
     if [ -z "$NEW" ] && [ "$SOUND_CHANGED" = no ] && cmp --silent "$HERE/hearth.service" "$UNIT" &&
         systemctl is-active --quiet hearth.service; then
-        say "it runs, and nothing has changed"
+        say "it is running, and nothing has changed"
         return
     fi
     systemctl daemon-reload
@@ -29,7 +29,7 @@ bring_up() {
     words_since "$since"
     systemctl stop hearth.service || true
     if [ -z "$OLD" ] || [ -z "$NEW" ]; then
-        fail "the service did not start (its words are above); mend that, then: systemctl start hearth"
+        fail "the service did not start (see its output above); fix that, then: systemctl start hearth"
     fi
     go_back
 }
@@ -61,8 +61,8 @@ go_back() {
     each_state "$BEFORE" cp -a --remove-destination --reflink=auto -t "$STATE"
     rm -rf -- "$BEFORE"
     rm -rf --one-file-system -- "$NEW"
-    start_service || fail "the new version did not start, and the old one does not any more; look at: journalctl -u hearth"
-    fail "the new version did not start (its words are above); Hearth $(release_version) runs again as before"
+    start_service || fail "the new version did not start, and neither does the old one any more; see: journalctl -u hearth"
+    fail "the new version did not start (see its output above); Hearth $(release_version) is running again"
 }
 
 put_unit() {

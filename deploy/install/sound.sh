@@ -155,7 +155,7 @@ stay_logged_in() {
     if [ -e "/var/lib/systemd/linger/$SOUND_USER" ]; then return 0; fi
     if loginctl enable-linger "$SOUND_USER" 2>>"$LOG"; then
         echo "$SOUND_USER" >"$OWN/linger"
-        say "$SOUND_USER's session stays when nobody is logged in (loginctl enable-linger)"
+        say "$SOUND_USER's session keeps running when nobody is logged in (loginctl enable-linger)"
     fi
 }
 
@@ -189,7 +189,7 @@ drop_ours() {
 share_alsa() {
     local player recorder
     if [ -e "$SOUND_ALSA" ] && ! grep -q "$MARK" "$SOUND_ALSA"; then
-        say "ALSA, as your $SOUND_ALSA has it"
+        say "ALSA, as in your $SOUND_ALSA"
         return
     fi
     player=$(best_card p) recorder=$(best_card c)

@@ -13,15 +13,15 @@ check_system() {
     case $id:${release:-0} in
         debian:12 | debian:13) ;;
         raspbian:*) fail "this is a 32-bit Raspberry Pi OS; write the 64-bit one to the card" ;;
-        *) fail "this is $(os_release PRETTY_NAME); Hearth installs itself on Debian 12 and 13 and Raspberry Pi OS, elsewhere use deploy/container" ;;
+        *) fail "this is $(os_release PRETTY_NAME); the installer supports Debian 12 and 13 and Raspberry Pi OS; elsewhere use deploy/container" ;;
     esac
     case $machine in
         amd64 | arm64) ;;
         *) fail "this system is $machine; Hearth needs a 64-bit one (arm64 or amd64)" ;;
     esac
-    [ -d /run/systemd/system ] || fail "systemd does not run here; in a container use deploy/container"
+    [ -d /run/systemd/system ] || fail "systemd is not running; in a container use deploy/container"
     [ "$(df --output=avail -k /opt 2>/dev/null | tail -n 1)" -gt 1200000 ] ||
-        fail "/opt has less than 1.2 GB left; make room first"
+        fail "/opt has less than 1.2 GB free; make room first"
 }
 
 installed() { [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
@@ -39,7 +39,7 @@ need_packages() {
         installed "$package" || missing+=("$package")
     done
     if [ ${#missing[@]} -eq 0 ]; then
-        say "they are there"
+        say "already installed"
         return
     fi
     say "${missing[*]}"
@@ -48,7 +48,7 @@ need_packages() {
     if ! { compgen -G '/var/lib/apt/lists/*_Packages*' >/dev/null && apt_install "${missing[@]}"; } &&
         ! { apt-get update --quiet >>"$LOG" 2>&1 && apt_install "${missing[@]}"; }; then
         last_words "$LOG"
-        fail "apt could not install ${missing[*]}; mend what it says, then run this again"
+        fail "apt could not install ${missing[*]}; fix what it reports, then run this again"
     fi
     NEW_PACKAGES=("${missing[@]}")
 }
@@ -56,7 +56,7 @@ need_packages() {
 choose_python() {
     PYTHON=$(command -v "${PYTHON:-/usr/bin/python3}") || fail "there is no ${PYTHON:-python3}"
     [ "$("$PYTHON" -c 'import sys, ensurepip, venv; print(sys.version_info >= (3, 11))' 2>/dev/null)" = True ] ||
-        fail "$PYTHON is no complete Python 3.11 or newer; name another with --python"
+        fail "$PYTHON is not a complete Python 3.11 or later; name another with --python"
 }
 
 make_user() {

@@ -23,7 +23,10 @@ def bare() -> Iterator[Box]:
 @pytest.mark.parametrize(
     ("system", "sentence"),
     [
-        ('ID=debian\nVERSION_ID="11"\nPRETTY_NAME="Debian 11"\n', "this is Debian 11; Hearth"),
+        (
+            'ID=debian\nVERSION_ID="11"\nPRETTY_NAME="Debian 11"\n',
+            "this is Debian 11; the installer",
+        ),
         ('ID=ubuntu\nVERSION_ID="24.04"\nPRETTY_NAME="Ubuntu 24.04"\n', "this is Ubuntu 24.04;"),
         ('ID=raspbian\nVERSION_ID="12"\n', "this is a 32-bit Raspberry Pi OS"),
     ],
@@ -50,13 +53,13 @@ def test_a_32_bit_debian(bare: Box) -> None:
 
 
 def test_a_source_that_is_none(bare: Box) -> None:
-    assert bare.refuses("--yes", "--source", "/etc") == "Not done: /etc is no repository of Hearth"
-    assert bare.refuses("--yes", "--source", "/nowhere") == "Not done: there is no /nowhere"
+    assert bare.refuses("--yes", "--source", "/etc") == "Not done: /etc is not a Hearth repository"
+    assert bare.refuses("--yes", "--source", "/nowhere") == "Not done: /nowhere does not exist"
 
 
 def test_a_python_that_is_none(bare: Box) -> None:
     assert bare.refuses("--yes", "--python", "/bin/true").startswith(
-        "Not done: /bin/true is no complete Python"
+        "Not done: /bin/true is not a complete Python"
     )
 
 

@@ -105,7 +105,7 @@ def test_plain_alsa_as_its_own_settings_have_it(release: str) -> None:
         there.machine.run(["mkdir", "-p", "/etc/hearth"])
         there.configure()
         said = there.install("--yes")
-        assert "ALSA, as your /etc/asound.conf has it" in said
+        assert "ALSA, as in your /etc/asound.conf" in said
         assert "  played 1 s: default" in said
         assert "  recorded 1 s: default, -" in said
         assert there.machine.show("hearth.service", "RemoveIPC") == "no"
