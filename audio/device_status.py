@@ -91,8 +91,8 @@ class Presence:
         """Look now and after each change that `watch` reports, until `close`. Call it on the event
         loop.
 
-        `on_unlisted` is called after each look that only a new device list could answer while an
-        open stream prevents one, so that the owner of that stream can close it. It must not block.
+        `on_unlisted` is called if a look needs a new device list but an open stream prevents it, so
+        that the owner of the stream can close it. It must not block.
         """
         self._on_unlisted = on_unlisted
         self._forget()

@@ -77,8 +77,8 @@ class Endpointer:
 
         Voiced chunks before `person_from` belong to other people if they are fainter than those
         between the two samples: when only that talk continues, the person has finished. The range
-        must not hold anything that Hearth plays. 0 adds nothing about other people. `goes_on` keeps
-        the other people of the previous turn.
+        must not hold anything that Hearth plays. With 0, nothing new is learned about other people.
+        `goes_on` keeps the other people of the previous turn.
         """
         self._after, self._person_from = after, person_from
         self._recent.clear()

@@ -126,7 +126,7 @@ class Positions:
         self._framer = Framer(blocks * _GRID)
 
     def frames(self, pcm: bytes, at: float, seconds: float) -> Iterator[Frame]:
-        """Yield the frames of a block of 16 kHz mono int16.
+        """Yield the frames of a block of 16 kHz mono int16 sound.
 
         The block lasted `seconds` and was complete at `at`.
         """

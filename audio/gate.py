@@ -58,7 +58,6 @@ class EnergyGate:
         return self.hear(unseen)
 
     def restart(self) -> None:
-        """Start over for another stream."""
         self._unseen = b""
         self._bands = (_Band(), _Band())
         self._left = START_MS // FRAME_MS

@@ -85,7 +85,8 @@ class Reference(Protocol):
         ...
 
     def stalled(self, seconds: float) -> None:
-        """Note that the device was silent for `seconds` before the next block because none came.
+        """Note that the device was silent for `seconds` before the next block because no block
+        came.
 
         0 means that the length is unknown or negligible. Must not block.
         """
@@ -132,7 +133,7 @@ class DevicePlayback:
         """Check whether the device could be opened, without a sound.
 
         Raises InputUnusable, DeviceLost, or Unlisted if another stream of the process prevents a
-        new device list. For a playback that is not open and will not be opened.
+        new device list. Use a separate instance for this, which is never opened.
         """
         self._unregister = register_stream()
         try:

@@ -243,7 +243,8 @@ class WavPlayer(NullPlayer):
 
 
 def wav_header(rate: int, samples: int) -> bytes:
-    """Make the HEADER_BYTES (44) in front of mono int16 PCM (RIFF/WAVE, format 1)."""
+    """Return the header (HEADER_BYTES, 44) of a WAV file with mono int16 PCM (RIFF/WAVE, format
+    1)."""
     size = samples * 2
     return (
         struct.pack("<4sI4s", b"RIFF", 36 + size, b"WAVE")

@@ -50,8 +50,8 @@ class SteadyMicrophone:
         before_refresh: Callable[[], Awaitable[object]] | None = None,
         calls: BoundedCalls | None = None,
     ) -> None:
-        """`before_refresh` closes idle streams, because PortAudio lists devices only without
-        any."""
+        """`before_refresh` closes idle streams, because PortAudio cannot refresh while one is
+        open."""
         self._input = microphone
         self._clock = clock or LoopClock()
         self._watch = watch
@@ -127,8 +127,8 @@ class SteadyMicrophone:
         """Close for a moment, so that PortAudio can see a loudspeaker that was plugged in.
 
         It has no effect if nothing has changed or somebody is being listened to; call it again
-        later. Listeners of `on_change` hear of it only if the device cannot be opened again. Call
-        it on the event loop.
+        later. `on_change` is called only if the device cannot be opened again. Call it on the event
+        loop.
         """
         self._way_wanted = True
         self._alarm.ring()
@@ -375,7 +375,6 @@ class SteadyMicrophone:
         await self._alarm.wait(self._clock.monotonic() + _BEAT_S)
 
     def _changed(self) -> None:
-        """Handle a change among the sound devices."""
         self._list.changed()
         self._look = True
         now = self._clock.monotonic()

@@ -32,8 +32,8 @@ class LoopClock:
 class Alarm:
     """Wait for a signal, until a given time at the latest.
 
-    Moving the time back costs nothing: the one task sleeps until the earlier time, and then for the
-    rest.
+    Waiting until a later time is cheap: the one task sleeps until the earlier time, and then for
+    the rest.
     """
 
     def __init__(self, clock: Clock) -> None:

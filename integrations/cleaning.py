@@ -1,4 +1,4 @@
-"""Cleaning of text from outside, so that nothing is hidden in it. Its content is still untrusted.
+"""Cleaning of untrusted text, so that nothing is hidden in it. Its content remains untrusted.
 
 For a model, `visible` and `one_line` remove control, direction, zero-width and tag characters, and
 letters that draw nothing: a model reads all of them, but a person who looks at the text sees none.

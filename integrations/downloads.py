@@ -140,7 +140,6 @@ def disk_trouble(error: OSError, path: Path) -> Misconfigured:
 
 
 def megabytes(count: int) -> str:
-    """Format a number of bytes in MB."""
     return f"{count / 1e6:.1f} MB"
 
 
@@ -161,8 +160,6 @@ Pause = Callable[[float], Awaitable[None]]  # takes seconds
 
 @dataclass(frozen=True, slots=True)
 class Download:
-    """A file to download."""
-
     url: str
     path: Path  # target; its folder is created
     size: int  # bytes

@@ -1,4 +1,4 @@
-"""Where connections come from, and how many one place may have at once."""
+"""Places from which connections come, and limits for each place."""
 
 import ipaddress
 from collections import Counter

@@ -151,7 +151,6 @@ class _Server(uvicorn.Server):
         self.started = True
 
     async def main_loop(self) -> None:
-        """Serve until `end`."""
         async with asyncio.TaskGroup() as group:
             accepting = group.create_task(self._accept(), name="http-accept")
             await self._ended.wait()

@@ -92,7 +92,7 @@ def server_out_of_reach() -> bool:
 
 @contextmanager
 def chosen(device: DeviceInfo) -> Iterator[None]:
-    """Direct PortAudio streams that are opened and started inside the block to this device.
+    """Direct PortAudio streams that are opened and started inside the block to `device`.
 
     PortAudio sees a single device for the whole sound server, so the server's device is chosen by
     an environment variable of this process. Only one stream per direction is opened at a time.

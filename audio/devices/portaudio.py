@@ -202,7 +202,7 @@ class DeviceList:
         self._made_at = clock.monotonic()
 
     def changed(self) -> None:
-        """Note that a device came or went, or may have."""
+        """Note that a device may have come or gone."""
         self._news = True
 
     def is_old(self, seconds: float) -> bool:

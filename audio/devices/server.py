@@ -106,7 +106,8 @@ def _keep_rate(info: Any, struct: Any) -> None:
 
 
 def errors_of(pulsectl: Any) -> tuple[type[Exception], ...]:
-    """Return the exceptions that calls raise if the server goes, refuses or does not answer."""
+    """Return the exceptions that calls raise if the server disappears, refuses or does not
+    answer."""
     return (
         pulsectl.PulseError,
         pulsectl.PulseDisconnected,

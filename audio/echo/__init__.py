@@ -1,4 +1,4 @@
-"""Decide which part removes Hearth's own voice from the microphone's sound, if any. Pure.
+"""Decide which component removes Hearth's own voice from the microphone's sound, if any. Pure.
 
 `measure` measures what a microphone hears of a loudspeaker; `livekit` cancels it.
 """

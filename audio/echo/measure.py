@@ -77,12 +77,11 @@ class EchoPath:
     noise_rms: float  # int16 RMS of the room
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values for storing."""
         return asdict(self)
 
     @classmethod
     def from_dict(cls, kept: Mapping[str, Any]) -> "EchoPath | None":
-        """Restore what `to_dict` gave; None if the values are not valid (any more)."""
+        """Restore the result of `to_dict`; None if it is not valid (any more)."""
         try:
             kind = kept["kind"]
             figures = (float(kept[name]) for name in ("level_db", "delay_ms", "noise_rms"))

@@ -69,7 +69,6 @@ class Network:
     arcs: tuple[Arc, ...]  # steps without a word lead as far as any chain of them does
 
     def words(self) -> tuple[str, ...]:
-        """Return each word once."""
         return tuple(dict.fromkeys(arc.word for arc in self.arcs if arc.word))
 
 
@@ -77,8 +76,8 @@ def network_of(jsgf: str) -> Network:
     """Build the network of the one public rule.
 
     Of the JSpeech Grammar Format it supports words, rules, groups, alternatives, `[optional]` parts
-    and `+`. Raises ValueError if the grammar uses anything else, names a missing rule, contains
-    itself, or repeats something that may be empty.
+    and `+`. Raises ValueError if the grammar uses anything else, if a rule is missing or refers to
+    itself, or if something that may be empty is repeated.
     """
     public, rules = _rules(jsgf)
     states = _States()
@@ -161,8 +160,8 @@ class _Weaver:
     def _alternatives(
         self, tokens: list[str], start: int, end: int, after: int, *, optional: bool = False
     ) -> _Arcs:
-        """Return the arcs of tokens[start:end], alternatives of equal weight; omission is one of
-        them."""
+        """Return the arcs of tokens[start:end]: alternatives of equal weight, and none if
+        `optional`."""
         bars = [at for at, depth in _depths(tokens, start, end) if not depth and tokens[at] == "|"]
         edges = [start - 1, *bars, end]
         share = 1 / (len(edges) - 1 + optional)
@@ -200,7 +199,8 @@ class _Weaver:
         return {(token, after): 1.0}
 
     def _repeated(self, tokens: list[str], first: int, last: int, after: int) -> _Arcs:
-        """Return the arcs of an item that, after each time, ends or repeats with equal weight."""
+        """Return the arcs of a repeated item; each time, ending and repeating are equally
+        likely."""
         behind = self._states.fresh()
         arcs = self._item(tokens, first, last, behind)
         if any(not word for word, _ in arcs):

@@ -50,7 +50,6 @@ class Decoding:
 
     @property
     def text(self) -> str:
-        """The words as one line."""
         return " ".join(word.text for word in self.words)
 
 

@@ -152,11 +152,9 @@ class _Spare:
 
     @property
     def waits(self) -> bool:
-        """True if a process waits."""
         return self._process is not None
 
     def put(self, command: list[str], process: subprocess.Popen[bytes]) -> None:
-        """Keep a process that was started with `command`."""
         self._command, self._process = command, process
         # ends the process when this object is freed
         self._forget = weakref.finalize(self, _end, process).detach

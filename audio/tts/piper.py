@@ -117,8 +117,8 @@ def _speaker(config: Any, wanted: str, voice: PiperVoice) -> int:
 def _telling_durations(path: Path) -> Iterator[str]:
     """Yield the path from which to load the model so that it returns phoneme durations.
 
-    The path is an in-memory file that goes when it is closed, because an onnxruntime session made
-    from bytes keeps them (measured: 60 MB a voice).
+    The path is an in-memory file that is deleted when it is closed, because an onnxruntime session
+    made from bytes keeps them (measured: 60 MB a voice).
     """
     model = path.read_bytes()
     told = durations_output(model)
@@ -201,7 +201,7 @@ def word_positions(
 
     Spaces and sentence ends separate words. A voice reads some words together ("of the") and some
     as several ("1234"); then each word gets the share of the clause that it has of all words spoken
-    alone, as `spoken` returns them, which is right to within a word. Empty if nothing is spoken.
+    alone, as `spoken` returns them, which is accurate to within a word. Empty if nothing is spoken.
     """
     ends = _ends_of_groups(sentences)
     if len(ends) == len(words):

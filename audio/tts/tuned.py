@@ -239,9 +239,9 @@ class TunedVoice:
         volume: float = 1.0,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
-        """`identity` tells the voice from all others, "" if its name does. `speed` is the one that
-        `voice` uses; here it is only read. `volume`: 1.0 is the leveller's target. `clock` returns
-        seconds."""
+        """`identity` identifies the voice, "" if its name does. `speed` is the one that `voice`
+        uses; here it is only read. `volume`: 1.0 is the leveller's target. `clock` returns seconds.
+        """
         self._voice = voice
         self._leveller = leveller
         self._cache = cache
@@ -335,7 +335,6 @@ class Meter:
         self._sound_s = 0.0
 
     def note(self, worked_s: float, sound_s: float) -> None:
-        """Add a clause that was made."""
         self._recent.append((worked_s, sound_s))
         self._sound_s += sound_s
         while self._sound_s - self._recent[0][1] >= RECENT_S:
@@ -350,7 +349,6 @@ class Meter:
 
     @property
     def slow(self) -> bool:
-        """True if the voice is too slow for this machine."""
         return self.factor is not None and self.factor > TOO_SLOW
 
 

@@ -26,7 +26,7 @@ class Detection:
 
 @dataclass(frozen=True, slots=True)
 class NearMiss:
-    """A wake word came near to being detected."""
+    """A wake word was nearly detected."""
 
     word: str
     score: float  # at its peak, 0 to 1
@@ -67,7 +67,7 @@ class WakeEngine(Protocol):
         ...
 
     def strict(self, on: bool) -> None:
-        """Require more certainty, as while Hearth speaks or music plays, or the usual one."""
+        """Require more certainty, for example while music plays, or the usual one again."""
         ...
 
     def restart(self) -> None:
@@ -100,7 +100,7 @@ class Trigger:
         self._misses = _Misses()
 
     def strict(self, on: bool) -> None:
-        """Require more certainty, or the usual one."""
+        """Require more certainty, or the usual one again."""
         self._thresholds = (
             {word: 1 - (1 - usual) * STRICT for word, usual in self._usual.items()}
             if on
@@ -143,7 +143,8 @@ class ModelWake:
     def __init__(
         self, models: Mapping[str, Any], thresholds: Mapping[str, float], lead_ms: int
     ) -> None:
-        """`models`, each with `close`, and `thresholds` are by word; `lead_ms` as for a Trigger."""
+        """`models` and `thresholds` are by word, and each model has `close`; `lead_ms` as for
+        Trigger."""
         self.thresholds = thresholds  # a word fires above its own, unless the engine is strict
         self.scores = dict.fromkeys(models, 0.0)
         self._models = models
@@ -278,9 +279,9 @@ def make_wake_engine(
     """Make the engine of that name, "micro" or "open".
 
     `sensitivities` override `sensitivity` for single words. `folder` holds added models, each a
-    word by its name. `verify`: "soft" lets the other engine refuse a detection that has no score
-    there, if it has the same word built in. Raises InputUnusable for an unknown engine or word, or
-    an unusable model.
+    word by its name. `verify`: "soft" lets the other engine refuse a detection that it does not
+    hear at all, if it has the same word built in. Raises InputUnusable for an unknown engine or
+    word, or an unusable model.
     """
     first = _make(engine, words, sensitivity, sensitivities, folder)
     if verify == "off":

@@ -126,7 +126,6 @@ class MicroWake(ModelWake):
         super().__init__(models, thresholds, LEAD_MS)
 
     def hear(self, pcm: bytes, end: int) -> Detection | None:
-        """Take the next frame, which ends at sample `end`."""
         self._infer(pcm)
         return self._trigger.judge(self.scores, end)
 

@@ -35,7 +35,7 @@ class OpenWake(ModelWake):
 
     A word is a built-in name, the name of an added model, or a .tflite model file. Construction
     takes about 0.4 s, because the features start with 8 s of silence. For the same reason they are
-    never reset; after a detection only the pause keeps the engine silent.
+    never reset; after a detection, only the refractory time keeps the engine silent.
     """
 
     def __init__(
@@ -64,7 +64,6 @@ class OpenWake(ModelWake):
         features.new_mels = _SPECTRA - _NEW_SPECTRA
 
     def hear(self, pcm: bytes, end: int) -> Detection | None:
-        """Take the next frame, which ends at sample `end`."""
         self._waiting += pcm
         if len(self._waiting) >= _CHUNK_BYTES:
             self._infer(bytes(self._waiting))

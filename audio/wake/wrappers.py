@@ -69,8 +69,8 @@ class GatedWake(_Wrapper):
     def pass_by(self, pcm: bytes, end: int) -> bool:
         """Take the next frame if the engine need not hear it now, which takes microseconds.
 
-        That is so in silence, and within a block, because gate and engine hear a block with its
-        last frame. If False, pass the frame to `hear`.
+        The engine need not hear a frame in silence, nor before the last frame of a block, with
+        which gate and engine hear the whole block. If False, pass the frame to `hear`.
         """
         if end != self._end:
             self._keep(pcm, end)
@@ -111,7 +111,6 @@ class GatedWake(_Wrapper):
         return before, found
 
     def restart(self) -> None:
-        """Start over for another stream."""
         self._gate.restart()
         self._unheard.clear()
         self._end = 0
@@ -181,7 +180,6 @@ class VerifiedWake(_Wrapper):
         return [*super().near_misses(), *refused]
 
     def restart(self) -> None:
-        """Start over for another stream."""
         self._heard.clear()
         self._looked = False
         self._engine.restart()

@@ -232,7 +232,7 @@ def _delete_scene(house: DemoHouse, entity_id: str) -> None:
 
 
 def _on_targets(house: DemoHouse, domain: str, service: str, where: Data, own: Data) -> Data:
-    """Return the answers of all targets by entity id; of a script, its answer as it is."""
+    """Return the answers of all targets by entity id; a script's answer is returned unchanged."""
     answers: dict[str, Any] = {}
     if (domain, service) == ("scene", "delete"):
         for entity_id in _listed(where.get("entity_id")):

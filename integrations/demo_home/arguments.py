@@ -52,7 +52,6 @@ def target(
 
 
 def input_schema(properties: Schema, required: tuple[str, ...] = ()) -> Schema:
-    """Make the schema of a tool's arguments."""
     schema: Schema = {"properties": properties, "type": "object"}
     if required:
         schema["required"] = list(required)
@@ -88,8 +87,7 @@ class Slots:
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """The arguments of a tool that is not an intent: it accepts no others and names the wrong
-    one."""
+    """The arguments of a tool that is not an intent; it refuses others and names them."""
 
     checks: Mapping[str, Check]
     required: tuple[str, ...] = ()
@@ -188,5 +186,4 @@ def volume_step(value: Any) -> int | str:
 
 
 def anything(value: Any) -> Any:
-    """Accept any value."""
     return value

@@ -83,14 +83,11 @@ class Snapshot:
 
 @dataclass(frozen=True, slots=True)
 class StateChange:
-    """A change of an entity's state."""
-
     old: Snapshot | None  # None: the entity is new
     new: Snapshot | None  # None: the entity was removed
 
     @property
     def entity_id(self) -> str:
-        """The entity that changed."""
         known = self.new or self.old
         assert known is not None
         return known.entity_id
@@ -106,14 +103,11 @@ class Event:
 
 @dataclass(slots=True)
 class TodoItem:
-    """An item of a to-do list."""
-
     summary: str
     done: bool = False
     uid: str = field(default_factory=lambda: uuid.uuid4().hex)
 
     def tick_off(self) -> None:
-        """Mark the item as completed."""
         self.done = True
 
     def row(self) -> dict[str, str]:
@@ -129,8 +123,8 @@ EventListener = Callable[[Event], None]
 class DemoHouse:
     """All entities, their areas and their states.
 
-    A lock or cover takes `settle_s` seconds to arrive; with 0 it arrives at once, after both states
-    were reported. `spawn` starts these waits in the owner's task group.
+    A lock or cover takes `settle_s` seconds to reach its new state; with 0 it does so at once,
+    after both states were reported. `spawn` starts these waits in the owner's task group.
     """
 
     def __init__(
@@ -229,7 +223,6 @@ class DemoHouse:
         return lambda: self._event_listeners.remove(listener)
 
     def fire(self, kind: str, **data: Any) -> None:
-        """Fire an event."""
         for listener in tuple(self._event_listeners):
             listener(Event(kind, data))
 
@@ -280,7 +273,10 @@ class DemoHouse:
         self._tell(StateChange(old, new))
 
     def travel(self, entity_id: str, via: str, to: str, **attributes: Any) -> None:
-        """Go to `to` through `via`, which lasts `settle_s`. Replaces a journey under way."""
+        """Move the entity to state `to` through `via`, which lasts `settle_s`.
+
+        Replaces a journey under way.
+        """
         self.halt(entity_id)
         if self.get(entity_id).state == to and all(
             self.get(entity_id).attributes.get(key) == value for key, value in attributes.items()

@@ -38,7 +38,7 @@ Heard = Callable[[str, Mapping[str, Any]], None]
 
 @dataclass
 class _NoWayBack:
-    """The dispatch context of one POST: the server can only answer it."""
+    """The dispatch context of one POST, which the server can only answer."""
 
     request_id: types.RequestId
     transport: TransportContext = field(

@@ -178,7 +178,6 @@ class DemoHome:
         return {snapshot.entity_id: snapshot.state for snapshot in self.house.all()}
 
     def get(self, entity_id: str) -> Snapshot:
-        """Return an entity's state and attributes."""
         return self.house.get(entity_id)
 
     def describe(self) -> str:

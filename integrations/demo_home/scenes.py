@@ -205,8 +205,6 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """A script's description."""
-
     description: str
     touches: tuple[str, ...]  # entity ids
     sequence: tuple[Mapping[str, Any], ...]  # as its author wrote it

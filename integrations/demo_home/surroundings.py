@@ -18,7 +18,6 @@ class SystemClock:
     """The machine's own time."""
 
     def now(self) -> datetime:
-        """Return the current time in the machine's zone."""
         return datetime.now().astimezone()
 
     async def sleep(self, seconds: float) -> None:

@@ -119,7 +119,6 @@ class LazyClient:
             return self._client
 
     async def close(self) -> None:
-        """Close the client if it was made."""
         client, self._client = self._client, None
         if client is not None:
             await client.aio.aclose()

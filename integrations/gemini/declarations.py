@@ -58,7 +58,7 @@ class Declaration:
 
 
 def convert(name: str, description: str, input_schema: Any) -> Declaration:
-    """Convert one tool. Never raises: with an unreadable schema the arguments are lost."""
+    """Convert a tool's schema. Never raises; an unreadable schema loses its arguments."""
     translator = Translator(input_schema if isinstance(input_schema, dict) else {})
     try:
         parameters = translator.top()
@@ -309,7 +309,6 @@ class Translator:
     def _alternatives(
         self, node: Node, branches: list[Any], path: str, refs: Refs, depth: int
     ) -> Schema:
-        """Translate anyOf and oneOf."""
         base = {key: value for key, value in node.items() if key not in _BRANCHES}
         shaped = not base.keys() <= ANNOTATIONS
         if node.keys() >= _BRANCHES:

@@ -1,4 +1,4 @@
-"""Convert every failure on the way to Gemini to an IntegrationError, by how to recover.
+"""Conversion of every failure with Gemini to an IntegrationError, by how to recover from it.
 
 Sources: the errors of google-genai 3.4.0 (a close with any code while receiving or setting up is an
 APIError with that code; sending on a dead socket raises the websocket library's error; a refused
@@ -95,7 +95,7 @@ def fault_of(
     setting: str = "gemini.model",
     secret: str = "",
 ) -> IntegrationError:
-    """Convert any error raised on the way to Gemini.
+    """Convert any error that a request to Gemini raised.
 
     `resuming`: the request contained a handle. `setting` is the key that holds `model`. `secret` is
     removed from quoted text.
@@ -234,7 +234,6 @@ def _without_words(error: BaseException) -> IntegrationError:
 
 
 def _causes(error: BaseException) -> list[BaseException]:
-    """Return the error and its causes."""
     causes = [error]
     while (before := causes[-1].__cause__ or causes[-1].__context__) and before not in causes:
         causes.append(before)

@@ -1,4 +1,4 @@
-"""Check of an API key: by its form, and with a request to Google for a model's description.
+"""Checks of an API key: its form, and a request to Google for a model's description.
 
 The request carries the key and the model's name, but nothing about the house.
 """

@@ -39,8 +39,6 @@ _Opening = asyncio.Future["LiveSession | IntegrationError"]
 
 @dataclass(frozen=True, slots=True)
 class FunctionAnswer:
-    """The result of one function call."""
-
     id: str
     name: str
     response: dict[str, Any]
@@ -149,7 +147,7 @@ class LiveSession:
         return fault_of(error, model=self._setup.row.name, secret=self._secret)
 
     def end(self, reason: IntegrationError) -> None:
-        """Send nothing from now on; the first reason is kept. Only for the owner task."""
+        """Refuse to send from now on; the first reason is kept. Only for the owner task."""
         self._over = self._over or reason
 
     async def read(self, on_event: OnEvent) -> IntegrationError:
@@ -166,7 +164,7 @@ class LiveSession:
         raise AssertionError("the events end with the reason")
 
     async def _events(self) -> AsyncGenerator[LiveEvent | IntegrationError]:
-        """Yield the events of the connection, then the reason of its end."""
+        """Yield the events of the connection, then the reason why it ended."""
         frames = FrameReader()
         try:
             async for message in _messages(self._wire):
@@ -280,7 +278,7 @@ class LiveClient:
         return session
 
     def _fault(self, error: BaseException, setup: LiveSetup) -> IntegrationError:
-        """Convert the error because of which no session opened."""
+        """Return the error for a session that could not be opened."""
         return fault_of(
             error,
             model=setup.row.name,

@@ -29,7 +29,8 @@ def legal_name(name: str) -> str:
 class ArgumentNames:
     """Names for the arguments of one tool, on all levels together.
 
-    A single map leads back for all levels, so no changed name may equal any argument's own name.
+    A single map from new to original names covers all levels, so no new name may equal any
+    argument's original name.
     """
 
     def __init__(self) -> None:
@@ -73,7 +74,6 @@ def mapping(node: Node, key: str) -> Mapping[Any, Any]:
 
 
 def required(node: Node) -> list[str]:
-    """Return the names of the required arguments."""
     names = node.get("required")
     return [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
 
@@ -228,7 +228,7 @@ def alike(one: Any, other: Any) -> bool:
 
 
 def merge(first: Node, second: Node, lose: Lose) -> dict[str, Any]:
-    """Return the node that both accept, as far as declarations use the keywords."""
+    """Return a node that accepts what both accept, as far as declarations use the keywords."""
     merged = {**second, **first}
     for key in first.keys() & second.keys() - {"type"}:
         merged[key] = _both(key, first[key], second[key], lose)

@@ -83,7 +83,6 @@ def types_of(node: Mapping[str, Any]) -> list[str]:
 
 
 def all_text(values: Sequence[Any]) -> bool:
-    """Return True if all values are strings."""
     return {*map(type, values)} <= _TEXT
 
 

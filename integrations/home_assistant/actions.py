@@ -196,8 +196,8 @@ class _Reader:
         return found
 
     def _texts(self, value: Any) -> list[str]:
-        """Return the texts of a target without its templates, of which only plain fields are
-        known."""
+        """Return the plain texts of a target; a template other than a field is recorded as a
+        doubt."""
         texts = value if isinstance(value, list | tuple) else [value]
         found = []
         for one in texts:
@@ -226,7 +226,7 @@ class _Reader:
         return self._doubt("it acts on a device")
 
     def _pass_on(self, given: Mapping[str, Any]) -> None:
-        """Touch everything that the arguments for another script name."""
+        """Record everything that the arguments for another script name."""
         for text in _all_texts(given):
             if is_template(text):
                 self._doubt("it passes a template on to a script")
@@ -237,7 +237,7 @@ class _Reader:
                     self._touch(self._places.named(part.strip()), "either")
 
     def _apply(self, data: Mapping[str, Any]) -> None:
-        """Touch the entities of `scene.apply`."""
+        """Record the entities of `scene.apply`."""
         entities = data.get("entities")
         if not isinstance(entities, Mapping):
             return self._doubt("a template names what it acts on")

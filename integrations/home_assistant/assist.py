@@ -141,8 +141,8 @@ class Conversation:
     async def _device(self) -> dict[str, str]:
         """Return this device as a field of a command; {} if the release does not accept it.
 
-        The dry run would accept it even then, but it must give the result of the sentence that
-        follows.
+        The dry run always accepts it, but its result must hold for the sentence that is processed
+        afterwards.
         """
         device = self._device_id()
         if not device:

@@ -153,7 +153,6 @@ class Places:
 
     @property
     def entity_ids(self) -> Collection[str]:
-        """The ids of all entities."""
         return self._where.keys()
 
     def device(self, entity_id: str) -> str | None:

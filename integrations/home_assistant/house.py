@@ -11,8 +11,6 @@ Way = Literal["on", "off", "either"]
 
 @dataclass(frozen=True, slots=True)
 class Floor:
-    """A floor of the house."""
-
     floor_id: str
     name: str
     aliases: tuple[str, ...] = ()
@@ -33,7 +31,7 @@ class Area:
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """An entity and its state."""
+    """An entity of Home Assistant, with its state and registry data."""
 
     entity_id: str
     name: str
@@ -60,7 +58,6 @@ class Entity:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Its name and all aliases."""
         return (self.name, *self.aliases)
 
 

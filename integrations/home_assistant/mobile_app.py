@@ -272,7 +272,6 @@ async def remove_entry(address: Address, entry_id: str) -> None:
 
 
 def _told(appearance: Appearance) -> dict[str, Any]:
-    """Return the fields of a registration and of each update."""
     return {
         "app_version": appearance.version,
         "device_name": appearance.name,

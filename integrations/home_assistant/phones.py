@@ -65,7 +65,6 @@ class Phone:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Its name, and the names of its owners."""
         return (self.name, *self.people)
 
 
@@ -191,8 +190,7 @@ async def _first(events: Events, nonce: str, yes: str) -> Literal["yes", "no"]:
 
 
 def slug(name: str) -> str:
-    """Return the part of an action's name for a device's name, as far as Unicode can decompose
-    it."""
+    """Return the slug of a device's name, as in its action's name, if Unicode can decompose it."""
     curly = unicodedata.normalize("NFKD", name.translate(_QUOTES))
     plain = "".join(sign for sign in curly if not unicodedata.combining(sign)).lower()
     return re.sub(r"[^a-z0-9]+", "_", plain).strip("_")

@@ -84,7 +84,6 @@ class Picture:
 
     @property
     def registries(self) -> Registries:
-        """The registries as last read."""
         return self._registries
 
     def begin_load(self) -> None:
@@ -204,7 +203,7 @@ class Picture:
         self._told = self._house = None
 
     def forget_asked(self) -> None:
-        """Note that the connection is lost, and with it the requested answers."""
+        """Note that the connection was lost, so that unanswered requests are repeated."""
         self.unsearched |= self._asked
         self._asked.clear()
 

@@ -52,7 +52,7 @@ _NOT_YET, _EXPIRED = 9, 10  # X509_V_ERR_CERT_NOT_YET_VALID, X509_V_ERR_CERT_HAS
 
 
 def wrong_token() -> SignInAgain:
-    """Status 401, or the websocket's auth_invalid."""
+    """Return the error for status 401, or the websocket's auth_invalid."""
     return SignInAgain(
         "Home Assistant does not accept home_assistant.token: "
         "make a new long-lived token on your profile page, under Security."
@@ -60,12 +60,12 @@ def wrong_token() -> SignInAgain:
 
 
 def unsendable_token() -> SignInAgain:
-    """A token with characters that a header cannot contain, which no valid token has."""
+    """Return the error for a token with characters that no header, and no valid token, contains."""
     return SignInAgain("home_assistant.token is no token: it holds a character beyond plain ASCII.")
 
 
 def no_address(url: str) -> Misconfigured:
-    """The configured URL is not valid."""
+    """Return the error for a configured URL that is not valid."""
     return Misconfigured(
         f"home_assistant.url = {shown(url)!r} is no address; "
         "it looks like http://homeassistant.local:8123."
@@ -73,7 +73,7 @@ def no_address(url: str) -> Misconfigured:
 
 
 def by_status(url: str, status: int, text: str = "", location: str = "") -> IntegrationError:
-    """Choose the reason for an unexpected status of a resource that every user may read."""
+    """Return the error for an unexpected status of a resource that every user may read."""
     if status == 401:
         return wrong_token()
     if status == 403:
@@ -87,7 +87,7 @@ def by_status(url: str, status: int, text: str = "", location: str = "") -> Inte
 
 
 def network(url: str, error: BaseException) -> IntegrationError:
-    """Choose the reason for a network error of any library."""
+    """Return the error for a network error of any library."""
     for cause in causes(error):
         if isinstance(cause, ssl.SSLCertVerificationError):
             if cause.verify_code in _OTHER_NAME:
@@ -123,7 +123,7 @@ def network(url: str, error: BaseException) -> IntegrationError:
 
 
 def no_name_server(url: str) -> Unavailable:
-    """The name server does not answer."""
+    """Return the error for a name server that does not answer."""
     return Unavailable(
         f"No name server tells where {host_of(url)!r} is: check the network's DNS, or write the "
         "host's IP address into home_assistant.url."
@@ -131,7 +131,7 @@ def no_name_server(url: str) -> Unavailable:
 
 
 def silent(url: str) -> Unavailable:
-    """Nothing answers at the address."""
+    """Return the error for an address at which nothing answers."""
     return Unavailable(
         f"Home Assistant does not answer at {shown(url)}: check home_assistant.url "
         "and that it is running."
@@ -147,7 +147,10 @@ def not_onboarded(url: str) -> Misconfigured:
 
 
 def hung_up(url: str) -> Unavailable:
-    """The connection was closed without an answer, as by a restart or a port that expects TLS."""
+    """Return the error for a connection that was closed without an answer.
+
+    A restart does that, and so does a port that expects TLS.
+    """
     return Unavailable(
         f"{shown(url)} hangs up without an answer: it may be restarting; if Home Assistant is "
         "served with TLS, home_assistant.url begins with https://."
@@ -155,21 +158,24 @@ def hung_up(url: str) -> Unavailable:
 
 
 def wants_tls(url: str) -> Misconfigured:
-    """Status 400 of a web server whose port expects TLS."""
+    """Return the error for status 400 of a web server whose port expects TLS."""
     return Misconfigured(
         f"{shown(url)} is served with TLS: let home_assistant.url begin with https://."
     )
 
 
 def something_else(url: str) -> Misconfigured:
-    """An answer that does not come from Home Assistant."""
+    """Return the error for an answer that does not come from Home Assistant."""
     return Misconfigured(
         f"{shown(url)} answers, but not as Home Assistant does: check home_assistant.url."
     )
 
 
 def moved(url: str, location: str) -> Misconfigured:
-    """A redirect, which is not followed with the token; only the origin of its target is shown."""
+    """Return the error for a redirect, which is not followed with the token.
+
+    Only the origin of the redirect's target is shown.
+    """
     if host_of(location) is None:
         return something_else(url)
     parts = urlsplit(location)
@@ -181,7 +187,10 @@ def moved(url: str, location: str) -> Misconfigured:
 
 
 def behind_proxy(url: str, status: int) -> Unavailable:
-    """Status 500 or more: Home Assistant is starting, or a proxy's upstream is down."""
+    """Return the error for status 500 or more.
+
+    Home Assistant is starting, or a proxy's upstream is down.
+    """
     return Unavailable(
         f"Home Assistant at {shown(url)} answers with status {status}: it may still be starting, "
         "so try again in a minute."
@@ -189,14 +198,17 @@ def behind_proxy(url: str, status: int) -> Unavailable:
 
 
 def not_ready(url: str, state: str) -> Unavailable:
-    """It answers, but is starting or shutting down. `state` is Home Assistant's."""
+    """Return the error for a Home Assistant that is starting or shutting down.
+
+    `state` is Home Assistant's.
+    """
     going = state in ("STOPPING", "FINAL_WRITE", "STOPPED")
     doing = "shutting down" if going else "still starting"
     return Unavailable(f"Home Assistant at {shown(url)} is {doing}; try again in a minute.")
 
 
 def recovery_mode(url: str) -> Misconfigured:
-    """It runs in recovery mode, because its configuration is broken."""
+    """Return the error for recovery mode, which a broken configuration causes."""
     return Misconfigured(
         f"Home Assistant at {shown(url)} runs in recovery mode: mend its configuration (see "
         "Settings > System > Logs) and restart it."
@@ -204,8 +216,10 @@ def recovery_mode(url: str) -> Misconfigured:
 
 
 def banned(url: str) -> Misconfigured:
-    """Status 403 for every request: Home Assistant has banned the address
-    (components/http/ban.py)."""
+    """Return the error for status 403 of every request.
+
+    Home Assistant has banned the address (components/http/ban.py).
+    """
     return Misconfigured(
         f"{shown(url)} forbids every request of this machine: if Home Assistant has banned its "
         "address after wrong tokens, remove it from ip_bans.yaml and restart Home Assistant."
@@ -213,7 +227,10 @@ def banned(url: str) -> Misconfigured:
 
 
 def untrusted_proxy(url: str) -> Misconfigured:
-    """Status 400 for a plain GET: an untrusted proxy (components/http/forwarded.py)."""
+    """Return the error for status 400 of a plain GET.
+
+    Home Assistant does not trust the proxy in front of it (components/http/forwarded.py).
+    """
     return Misconfigured(
         f"{shown(url)} refuses what comes through its proxy: add the proxy to trusted_proxies of "
         "Home Assistant's HTTP settings, or set home_assistant.url to its address at home."
@@ -221,7 +238,7 @@ def untrusted_proxy(url: str) -> Misconfigured:
 
 
 def not_admin() -> SignInAgain:
-    """Status 403 of `/api/mcp`, and there is no `/api/mcp/assist`."""
+    """Return the error for status 403 of `/api/mcp` if there is no `/api/mcp/assist`."""
     return SignInAgain(
         "Home Assistant lets only an administrator's token use its MCP server: update it to 2026.8 "
         "or later, or give home_assistant.token of an administrator."
@@ -229,7 +246,7 @@ def not_admin() -> SignInAgain:
 
 
 def no_mcp_server(url: str) -> Misconfigured:
-    """Status 404 of every endpoint, and the integration is not set up."""
+    """Return the error for status 404 of every endpoint if the integration is not set up."""
     return Misconfigured(
         f"Home Assistant at {shown(url)} has no MCP server: add the integration {_INTEGRATION} "
         "under Settings > Devices & services."
@@ -237,7 +254,7 @@ def no_mcp_server(url: str) -> Misconfigured:
 
 
 def mcp_server_off(url: str) -> Misconfigured:
-    """Status 404 of every endpoint, although the integration was set up at startup."""
+    """Return the error for status 404 of every endpoint after the integration was set up."""
     return Misconfigured(
         f"The MCP server of Home Assistant at {shown(url)} was removed or disabled: add or enable "
         f"the integration {_INTEGRATION} under Settings > Devices & services."
@@ -245,7 +262,7 @@ def mcp_server_off(url: str) -> Misconfigured:
 
 
 def too_old(version: str) -> Misconfigured:
-    """A release before 2025.2, the first with the integration."""
+    """Return the error for a release before 2025.2, the first with the integration."""
     return Misconfigured(
         f"Home Assistant {version[:40]} has no MCP server yet: update it to 2025.2 or later under "
         "Settings > System > Updates."

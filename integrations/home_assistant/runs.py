@@ -49,7 +49,7 @@ class Runs:
         self._begun_by: dict[str, str] = {}  # context id -> its first script; "" for an automation
 
     def see(self, entity_id: str, state: Mapping[str, Any]) -> str:
-        """Take a new state and return the script that caused it, if it lets people in; else ""."""
+        """Take a new state and return the script behind it; "" unless the entity lets people in."""
         context = mapping(state.get("context"))
         own, parent = text(context.get("id")), text(context.get("parent_id"))
         if not own:
@@ -87,7 +87,7 @@ class Switches:
 
     @property
     def known(self) -> Mapping[str, frozenset[str]]:
-        """What each was ever seen to open."""
+        """Everything that each was ever seen to open."""
         return self._known
 
     def recall(self, known: Mapping[str, frozenset[str]]) -> None:

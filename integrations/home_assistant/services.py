@@ -131,7 +131,6 @@ def is_snapshot(entity_id: str) -> bool:
 
 
 def snapshot_id(number: int) -> str:
-    """Return the entity id of the snapshot with that number."""
     return f"{_DOMAIN}.{NAME}{number}"
 
 

@@ -57,9 +57,7 @@ class LiveLink(Commands, Protocol):
     """Commands over a connection that may be lost for a while."""
 
     @property
-    def connected(self) -> bool:
-        """True while there is a connection."""
-        ...
+    def connected(self) -> bool: ...
 
 
 class Connection:

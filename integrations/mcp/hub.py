@@ -60,7 +60,6 @@ class McpHub:
 
     @property
     def servers(self) -> dict[str, ServerSpec]:
-        """The servers by name."""
         return {name: session.spec for name, session in self._sessions.items()}
 
     def states(self) -> list[ServerState]:

@@ -1,5 +1,5 @@
-"""Results and tools of a server as they are kept: limited in size, without secrets, no name
-twice."""
+"""Results and tools of a server as they are kept: limited in size, without secrets or
+duplicates."""
 
 import json
 import logging
@@ -73,7 +73,6 @@ class Hidden:
         return text
 
     def result(self, result: McpResult) -> McpResult:
-        """Replace secrets in a result."""
         return replace(result, text=self.text(result.text))
 
     def tool(self, tool: McpTool) -> McpTool:
@@ -96,7 +95,8 @@ class Hidden:
 
 
 def _secrets(spec: ServerSpec) -> set[str]:
-    """Return the environment, headers with and without their scheme, and keys in the address."""
+    """Return the secrets: environment, headers with and without their scheme, keys in the
+    address."""
     given = {*spec.env.values(), *spec.headers.values()}
     address = urlsplit(spec.url)
     inside = {value for _, value in parse_qsl(address.query)} | {address.password or ""}

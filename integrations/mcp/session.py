@@ -85,7 +85,7 @@ class McpSession:
 
     @property
     def state(self) -> ServerState:
-        """Ready, or the reason why not."""
+        """The state: ready, or the reason why not."""
         if self._client is not None:
             return ServerState(self.spec.name, True, "")
         unknown = "It has not been used yet." if self._opening is None else "It is being started."

@@ -54,7 +54,6 @@ class Chatter:
         self._lines = Allowance(*_LINES)
 
     def feed(self, part: bytes) -> None:
-        """Take the next piece."""
         *ended, rest = part.split(b"\n")
         for line in ended:
             self._add(line)
@@ -216,7 +215,7 @@ class _Pipes:
         self._send.close()
 
     async def leave(self) -> None:
-        """End the program and everything that it started, first politely, then by signals."""
+        """End the program and everything that it started, by closing its stdin, then by signals."""
         self._leaving = True
         grace_s = FAULT_GRACE_S if self._faulty else GRACE_S
         stdin = self._process.stdin

@@ -208,7 +208,6 @@ class TracingTransport(httpx2.AsyncBaseTransport):
         return response
 
     async def aclose(self) -> None:
-        """Close the connections."""
         await self._inner.aclose()
 
 
@@ -260,7 +259,7 @@ def http_client(
     *,
     aside: bool = False,
 ) -> httpx2.AsyncClient:
-    """Make a client for one server: its headers go to no other host, nor do its redirects.
+    """Make a client for one server; headers and redirects never go to another host.
 
     `aside` as in `TracingTransport`.
     """

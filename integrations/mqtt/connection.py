@@ -219,7 +219,6 @@ class Connection:
         self._end(faults.ended(self._broker, reason))
 
     def _end(self, why: IntegrationError) -> None:
-        """End the connection for this reason."""
         if not self._answer.done():
             self._answer.set_exception(faults.hung_up(self._broker))
             self._answer.exception()  # marks it as retrieved, because nobody may be waiting for it
@@ -319,7 +318,6 @@ async def open_connection(
 
 
 def _write(loop: asyncio.AbstractEventLoop, opened: Any, client: paho.Client) -> None:
-    """Write until nothing is left."""
     loop.add_writer(opened, client.loop_write)
 
 

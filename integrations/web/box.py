@@ -211,7 +211,7 @@ class Box(Protocol):
         """Stop speaking and ringing at once."""
 
     async def announce(self, wanted: AnnounceRequest, caller: Caller) -> str:
-        """Say it once the conversation rests, and return its id.
+        """Say a text or play a sound once the conversation rests; returns the announcement's id.
 
         If it should survive a restart, it is saved by then. Raises NotAnnounced and NotPossible,
         and then it is not said.

@@ -36,8 +36,6 @@ class End:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """Text between tags."""
-
     text: str  # entities resolved
 
 

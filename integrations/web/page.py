@@ -124,8 +124,6 @@ def _decoded(fetched: Fetched) -> str:
 
 @dataclass(slots=True)
 class _Open:
-    """An open element."""
-
     name: str
     seen: bool  # it and all elements around it are visible
     aside: bool

@@ -80,7 +80,7 @@ class QuestionReply(HttpReply):
 
 
 class SpokenReply(HttpReply):
-    """What was given to the voice."""
+    """The text and sound given to the voice."""
 
     clauses: list[str]
     audio_ms: float

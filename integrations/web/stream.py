@@ -67,7 +67,10 @@ class EventStreams:
     async def _while_welcome(
         self, told: AsyncGenerator[bytes, None], caller: Caller
     ) -> AsyncGenerator[bytes, None]:
-        """Stop when the caller's token is revoked, at the latest at the next heartbeat."""
+        """Yield the events until the caller's token is revoked.
+
+        That is noticed at the latest at the next heartbeat.
+        """
         try:
             async for piece in told:
                 if not self._guard.holds(caller):

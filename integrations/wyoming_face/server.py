@@ -102,7 +102,6 @@ async def advertise(services: Sequence[Advertised], host: str, again_s: float = 
 
 
 async def _tell(network: "AsyncZeroconf", services: Sequence[Advertised], address: str) -> None:
-    """Announce the services until cancelled."""
     from zeroconf.asyncio import AsyncServiceInfo
 
     try:
