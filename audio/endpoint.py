@@ -137,7 +137,7 @@ class Endpointer:
         return SpeechEnded(at=at, decided_at=decided_at)
 
 
-# Below: telling the person's voice from others, by the level of those who talked before. If nobody
+# Telling the person's voice from others, by the level of those who talked before. If nobody
 # did, everything voiced is the person's: one person's loudness varies as much as that of two.
 
 

@@ -233,7 +233,7 @@ def _as_float(raw: bytes, header: WavHeader) -> NDArray[np.float64]:
     return np.frombuffer(raw, f"<i{header.width}").astype(np.float64) / 256.0 ** (header.width - 2)
 
 
-# Below: a short sound, decoded as a whole and levelled to our own voice. libsndfile decodes some
+# A short sound, decoded as a whole and levelled to our own voice. libsndfile decodes some
 # thirty formats; it gets only those that people use for sounds, recognised by their first bytes and
 # not by the file's name.
 

@@ -22,7 +22,7 @@ import httpx
 from integrations.errors import IntegrationError, Misconfigured, Refused, Unavailable
 from integrations.tls import address_allowed, next_address, tls_context
 
-# Below: the disk's side of a download, with partial files, free space, locks and errors.
+# The disk's side of a download, with partial files, free space, locks and errors.
 
 
 ROOM = 1 << 20  # bytes that must stay free on the disk

@@ -51,7 +51,7 @@ class Blocked(Refused):
     """The service declines to handle this content."""
 
 
-# Below: the errors inside an error, because libraries nest the informative one deeply.
+# The errors inside an error, because libraries nest the informative one deeply.
 
 
 def causes(error: BaseException) -> Iterator[BaseException]:

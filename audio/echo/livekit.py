@@ -224,7 +224,7 @@ def _power(pcm: bytes) -> float:
     return float(np.dot(samples, samples)) / len(samples)
 
 
-# Below: deciding whether the rest of a frame after echo cancellation is still our own voice. Once
+# Deciding whether the rest of a frame after echo cancellation is still our own voice. Once
 # the canceller has found the path, it reduces the echo by 20 dB or more in 99 of 100 frames
 # (measured: median 39 dB), but a person who speaks at the echo's level by only 5 to 12 dB. So a
 # frame that lost little is a person's. The question arises only while something plays.

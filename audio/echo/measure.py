@@ -232,7 +232,7 @@ def _db(share: float) -> float:
     return max(_NONE_DB, 20 * float(np.log10(max(share, 1e-9))))
 
 
-# Below: the port (jack, built-in loudspeaker) that a device of the sound server uses now. One sink
+# The port (jack, built-in loudspeaker) that a device of the sound server uses now. One sink
 # may serve two outputs. A measurement of its loudspeaker does not hold for the headphones at its
 # jack, though the server gives both the same name.
 

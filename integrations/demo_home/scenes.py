@@ -66,7 +66,7 @@ def color_rgb(name: str) -> tuple[int, int, int]:
         raise ValueError(f"unknown colour {name!r}") from None
 
 
-# Below: the house as a short text for people.
+# The house as a short text for people.
 
 
 def describe(house: DemoHouse) -> str:
@@ -187,7 +187,7 @@ def _restore(house: DemoHouse, kept: Snapshot) -> None:
         house.write(kept.entity_id, kept.state, **attributes)
 
 
-# Below: the scripts and the scene of the house, whose effects the policy does not see.
+# The scripts and the scene of the house, whose effects the policy does not see.
 
 
 Call = Callable[[DemoHouse, str, str, str, Mapping[str, Any]], Mapping[str, Any] | None]

@@ -24,7 +24,7 @@ class SystemClock:
         await asyncio.sleep(seconds)
 
 
-# Below: users of the simulated house, an administrator and a person who is not one.
+# Users of the simulated house, an administrator and a person who is not one.
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ def whose(people: Iterable[Person], token: object) -> Person | None:
     return None
 
 
-# Below: the picture of the simulated camera, a front door drawn in code.
+# The picture of the simulated camera, a front door drawn in code.
 
 
 WIDTH, HEIGHT = 96, 64
@@ -88,7 +88,7 @@ def _chunk(kind: bytes, data: bytes) -> bytes:
     return struct.pack(">I", len(data)) + kind + data + checksum
 
 
-# Below: the forecasts of the simulated weather, the same in each run.
+# The forecasts of the simulated weather, the same in each run.
 
 
 # Condition, high and low in degrees Celsius, rain in millimetres, its probability in percent.

@@ -57,7 +57,7 @@ class ArgumentNames:
         return legal
 
 
-# Below: the arguments of an object in JSON Schema, found in all keywords that may hold them.
+# The arguments of an object in JSON Schema, found in all keywords that may hold them.
 
 
 MAX_PROPERTIES = 128  # of one object
@@ -116,7 +116,7 @@ def united(node: Node, branches: list[Any], flat: Flat) -> Node:
     return {**node, "properties": joined, "required": [*required(node), *sorted(always)]}
 
 
-# Below: targets of `$ref` inside one schema. Nothing is ever downloaded.
+# Targets of `$ref` inside one schema. Nothing is ever downloaded.
 
 
 _MAX_SEARCHED = 20_000  # places searched for anchors and ids

@@ -169,7 +169,7 @@ def _limits_fault(schema: Schema, low: str, high: str) -> str:
     return "" if legal and least <= most else low
 
 
-# Below: lists of choices (`enum`, `const`); the subset can list only strings.
+# Lists of choices (`enum`, `const`); the subset can list only strings.
 MAX_CHOICES = 500
 MAX_CHARACTERS = 8_000  # of all choices together; beyond either limit, only some are listed
 _SAID = 40  # choices that a description lists

@@ -203,7 +203,7 @@ def _reply(response: Any) -> EngineReply:
     )
 
 
-# Below: speech to text with the first stage of `assist_pipeline/run`. Written against Home
+# Speech to text with the first stage of `assist_pipeline/run`. Written against Home
 # Assistant 2026.11.0; users without admin rights may list pipelines and run them.
 
 

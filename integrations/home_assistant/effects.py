@@ -214,7 +214,7 @@ class Places:
         return found | ({name.strip().lower()} & self._where.keys())
 
 
-# Below: `search/related`, which any user may ask, while configurations (`actions`) are for
+# `search/related`, which any user may ask, while configurations (`actions`) are for
 # administrators only. For a scene it is complete; for a script or automation it is never more than
 # a part. The answer mixes what is affected with its surroundings: an affected entity comes with its
 # device, its area and that area's floor, and the script with its own area and labels (2026.11,
@@ -277,7 +277,7 @@ def _ids(answer: Mapping[str, Any], kind: str) -> set[str]:
     return {one for one in found if isinstance(one, str)} if isinstance(found, list) else set()
 
 
-# Below: scenes. Any user may read what a scene contains (its attribute `entity_id`). An
+# Scenes. Any user may read what a scene contains (its attribute `entity_id`). An
 # administrator may also read the states that it sets, if it was made in Home Assistant's UI: over
 # REST, by the scene's own `id` (2026.11, `components/config/scene.py`). The direction follows
 # `reproduce_state.py` of each domain.
@@ -339,7 +339,7 @@ def _id_of(entity: Entity) -> str:
     return known if isinstance(known, str) else ""
 
 
-# Below: sentence templates of automations, which are hassil's (2026.11): `[optional]`,
+# Sentence templates of automations, which are hassil's (2026.11): `[optional]`,
 # `(one|other)`, `{slot}`, `<rule>`. Case, punctuation and spaces do not count. A slot matches any
 # words, and so does everything unknown: too many templates match, never too few.
 

@@ -81,7 +81,7 @@ class House:
     # Trigger sentences of each automation by its id; () for one that has none. An automation
     # without an entry was not read and may wait for any sentence.
     sentences: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    # What a switch, lamp or button was seen to open, unlock or disarm (`runs.Switched`).
+    # What a switch, lamp or button was seen to open, unlock or disarm (`runs.Switches`).
     seen_opening: Mapping[str, frozenset[str]] = field(default_factory=dict)
     # By device id, made at the first use.
     _by_device: dict[str, list[Entity]] = field(

@@ -152,7 +152,7 @@ def _origin(parts: SplitResult) -> tuple[str, int | None]:
     return parts.hostname or "", parts.port or _PORTS.get(parts.scheme)
 
 
-# Below: camera pictures, `GET /api/camera_proxy/<entity id>`.
+# Camera pictures, `GET /api/camera_proxy/<entity id>`.
 
 
 PICTURE_S = 10.0  # for the whole picture; Home Assistant itself waits 10 s for a camera

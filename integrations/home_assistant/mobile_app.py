@@ -324,7 +324,7 @@ async def _request(
     return answer
 
 
-# Below: messages to our device over the websocket. `mobile_app/push_notification_channel`
+# Messages to our device over the websocket. `mobile_app/push_notification_channel`
 # subscribes; each event is the data that an automation gave to the notify action or entity, with
 # `hass_confirm_id`. Home Assistant keeps one channel per registration: a newer one, or a message
 # that is not confirmed within 10 s, silently ends it.

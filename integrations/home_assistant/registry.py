@@ -20,7 +20,7 @@ Json = Mapping[str, Any]
 class DeviceRow:
     """The fields of a device that the picture needs."""
 
-    area_id: str | None  # its own, else that of the device of which it is a part
+    area_id: str | None  # its own, else its parent device's
     labels: frozenset[str] = frozenset()
     name: str = ""
 

@@ -122,7 +122,7 @@ async def read_instance(client: httpx.AsyncClient, url: str) -> Instance:
         raise reasons.something_else(url) from None
 
 
-# Below: why the home's MCP server cannot be used. Called only if the server's answer does not
+# Why the home's MCP server cannot be used. Called only if the server's answer does not
 # explain it: a 404 means that the integration is absent, removed or not loaded yet, and some
 # failures have no status.
 

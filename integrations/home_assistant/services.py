@@ -44,7 +44,7 @@ class Services:
         return result.get("response") if answer and isinstance(result, Mapping) else None
 
 
-# Below: forecasts of a weather entity, by the action `weather.get_forecasts`.
+# Forecasts of a weather entity, by the action `weather.get_forecasts`.
 
 
 # `WeatherEntityFeature` of Home Assistant and the `type` of each; days are preferred.
@@ -108,7 +108,7 @@ def _number(value: Any) -> float | None:
     return float(value) if plain else None
 
 
-# Below: scenes that Hearth makes to undo changes, in which Home Assistant saves the state of some
+# Scenes that Hearth makes to undo changes, in which Home Assistant saves the state of some
 # entities. They are called `scene.hearth_undo_N`. They do not survive a restart of Home Assistant,
 # and neither the picture of the house nor the home's text includes them.
 

@@ -341,7 +341,7 @@ def _for_sse(
     return http_client(headers, tls, POST_S, aside=True)
 
 
-# Below: the pauses before a failed server is opened again. Pure: the caller supplies the time.
+# The pauses before a failed server is opened again. Pure: the caller supplies the time.
 
 
 PAUSE_S = (0.5, 2.0)  # after a failed opening: the first, doubled each time up to the second

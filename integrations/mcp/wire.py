@@ -274,7 +274,7 @@ def http_client(
     )
 
 
-# Below: why a server cannot be used, as a sentence that names the setting and the fix.
+# Why a server cannot be used, as a sentence that names the setting and the fix.
 
 
 def explain(spec: ServerSpec, trace: Trace, error: BaseException) -> IntegrationError:

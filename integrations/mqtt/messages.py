@@ -54,7 +54,7 @@ class Arrival:
     left_s: int | None = None  # seconds until it expires; None if unknown (never, or MQTT 3.1.1)
 
 
-# Below: why the broker cannot be used, each reason a sentence with the setting to fix.
+# Why the broker cannot be used, each reason a sentence with the setting to fix.
 
 
 class OtherVersion(Unavailable):

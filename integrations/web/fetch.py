@@ -19,7 +19,7 @@ import httpx
 from integrations.errors import IntegrationError, Refused, Unavailable
 from integrations.tls import tls_context
 
-# Below: the addresses that are on the internet. The tables are IANA's special-purpose registries
+# The addresses that are on the internet. The tables are IANA's special-purpose registries
 # (RFC 6890 and its additions) as of 2026-11, because the results of `ipaddress.is_global` differ
 # between releases of Python.
 
