@@ -1,4 +1,4 @@
-"""Runs the benchmarks: every module of this folder that has a `main()`, or those that are named.
+"""Run the benchmarks: every module of this folder that has a `main()`, or the named ones.
 
     python -m tests.benchmarks [NAME ...]
 
@@ -17,7 +17,7 @@ FOLDER = Path(__file__).parent
 
 
 def machine() -> str:
-    """One line that says where the figures come from."""
+    """Return one line that describes the machine."""
     model = platform.machine()
     cpuinfo = Path("/proc/cpuinfo")
     if cpuinfo.exists():
@@ -28,12 +28,12 @@ def machine() -> str:
 
 
 def available() -> list[str]:
-    """The modules of this folder by name."""
+    """Return the names of this folder's modules."""
     return sorted(path.stem for path in FOLDER.glob("*.py") if not path.stem.startswith("_"))
 
 
 def run(name: str) -> bool:
-    """Run one benchmark; False when it raised. A module without `main()` is a helper of others."""
+    """Run one benchmark; return False if it raised. A module without `main()` only helps others."""
     module = importlib.import_module(f"tests.benchmarks.{name}")
     if not hasattr(module, "main"):
         return True
@@ -49,7 +49,7 @@ def run(name: str) -> bool:
 
 
 def main(names: list[str]) -> int:
-    """Run what is named, or everything."""
+    """Run the named benchmarks, or all."""
     unknown = sorted(set(names) - set(available()))
     if unknown:
         print(f"There is no benchmark {', '.join(unknown)}; there are {', '.join(available())}.")

@@ -2,8 +2,8 @@
 
     python -m tests.benchmarks._ear_alone micro|open WORD ...
 
-It is asked and answers as `peers/_wake_engines.py`. The sound comes in blocks as the microphone has
-them, and in a quiet room they wait for each other as they do there.
+It answers questions as `peers/_wake_engines.py` does. The sound comes in the microphone's blocks;
+in a quiet room they wait for each other as they do there.
 """
 
 import asyncio
@@ -37,8 +37,11 @@ class EarAlone:
         self._waiting: list[bytes] = []
 
     async def answer(self, pcm: bytes) -> dict[str, Any]:
-        """Which words fired, behind how many samples of the piece and after how many ms of work on
-        what was handed over there; the processor time of all of it."""
+        """Return the words that fired and the processor time of all of it.
+
+        Each word comes with the samples of the piece before it, and with the ms of work on the
+        block that was handed over there.
+        """
         found = []
         cpu = time.process_time()
         for at in range(0, len(pcm), _BLOCK * 2):

@@ -1,4 +1,4 @@
-"""What `hearth run` has in a home, for the benchmarks that look at the whole process from outside.
+"""Surroundings of `hearth run` in a home, for benchmarks that look at the process from outside.
 
 A room with a microphone and a loudspeaker (simulated, on a sound server), a Home Assistant (the
 simulated house) and Gemini (the simulated one): each in a process of its own, so that neither its
@@ -26,9 +26,9 @@ from tests.simulators.script import Done, Hear, Say, Tokens
 ROOM_DBFS = -65.0  # a silent room; digital silence would be a microphone that is off
 HOUSE_TOKEN = "the owner of the simulated house"
 _ANSWERED = "The office lights are on"
-_UP_S = 90.0  # until a daemon stands; beside other work that takes long
+_UP_S = 90.0  # until a daemon is up; beside other work that takes long
 _END_S = 10.0
-_ANSWER_S = 20.0  # behind the command, until it is said again
+_ANSWER_S = 20.0  # after the command, until it is said again
 _TRIES = 4
 _HOUSE = """\
 import asyncio, sys
@@ -58,7 +58,7 @@ class Household:
 
     @asynccontextmanager
     async def hearth(self, **more: str) -> AsyncIterator["Box"]:
-        """A daemon that was started just now. `more`: environment variables."""
+        """Yield a daemon that was just started. `more`: environment variables."""
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "assistant", "run"),
             env={**self.surroundings, **more},
@@ -78,17 +78,16 @@ class Household:
                 await process.wait()
 
     async def say(self) -> None:
-        """The person says the command; returns when it has been said."""
+        """Say the command and return when it has been said."""
         speaker = await asyncio.create_subprocess_exec(
             *("paplay", "--device=micsink", str(self.command)), env=dict(self.surroundings)
         )
         await speaker.wait()
 
     async def turn(self, box: "Box") -> int:
-        """The command is said and answered; where no answer comes it is said again. How often it
-        was said.
+        """Say the command until it is answered, and return how often it was said.
 
-        Raises RuntimeError where the box does not answer.
+        Raises RuntimeError if the box does not answer.
         """
         last = ""
         for said in range(1, _TRIES + 1):
@@ -110,7 +109,8 @@ class Box:
     says: Daemon
 
     async def started(self) -> dict[str, float]:
-        """Once everything is open: the stages of its start, in s since its process was made."""
+        """Return the stages of its start, in s since its process was created, once everything is
+        open."""
         line = await self.says.shows("hearth: started", _UP_S)
         return {stage: float(at) for stage, at in re.findall(r"([a-z][a-z ]*) (\d+\.\d+) s", line)}
 
@@ -119,9 +119,11 @@ class Box:
 async def household(
     folder: Path, sound: Mapping[str, str], room_s: float = 20.0, **more: str
 ) -> AsyncIterator[Household]:
-    """Everything around Hearth. `folder`: an empty one; `sound`: the sound server's surroundings;
-    `room_s`: how long the room's noise is before it begins again, after a gap; `more`: settings, as
-    SECTION__KEY="value"."""
+    """Yield everything around Hearth.
+
+    `folder`: an empty one; `sound`: the sound server's environment; `room_s`: length of the room's
+    noise before it repeats, after a gap; `more`: settings, as SECTION__KEY="value".
+    """
     async with AsyncExitStack() as stack:
         # A machine with much else to do may be too slow for Live: then the next rung asks by REST
         # and is refused, and the command is said again. See `Household.turn`.
@@ -148,8 +150,10 @@ async def household(
 
 @asynccontextmanager
 async def simulated_house(around: Mapping[str, str]) -> AsyncIterator[str]:
-    """A Home Assistant, whose token is HOUSE_TOKEN; gives its address. `around`: the environment
-    variables."""
+    """Yield the address of a Home Assistant whose token is HOUSE_TOKEN.
+
+    `around`: the environment variables.
+    """
     async with python_process(_HOUSE, HOUSE_TOKEN, around) as (_, url):
         yield url
 
@@ -158,7 +162,8 @@ async def simulated_house(around: Mapping[str, str]) -> AsyncIterator[str]:
 async def python_process(
     code: str, argument: str, around: Mapping[str, str]
 ) -> AsyncIterator[tuple[int, str]]:
-    """A Python process with that code; gives its id and the line that it prints when it is up."""
+    """Run a Python process with that code; yield its id and the line that it prints when it
+    is up."""
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-c", code, argument), env=dict(around), stdout=asyncio.subprocess.PIPE
     )
@@ -172,7 +177,7 @@ async def python_process(
 
 @asynccontextmanager
 async def playing(wav: Path, sound: Mapping[str, str]) -> AsyncIterator[None]:
-    """The file is heard in the room, once, until the block ends."""
+    """Play the file in the room, once, until the block ends."""
     player = await asyncio.create_subprocess_exec(
         *("paplay", "--device=micsink", str(wav)), env=dict(sound)
     )
@@ -186,7 +191,7 @@ async def playing(wav: Path, sound: Mapping[str, str]) -> AsyncIterator[None]:
 
 @asynccontextmanager
 async def _room(folder: Path, sound: Mapping[str, str], seconds: float) -> AsyncIterator[None]:
-    """Its noise, for as long as the benchmark takes."""
+    """Play the room's noise for as long as the benchmark takes."""
     file = folder / "room.wav"
     write_wav(file, at_level(pink(seconds, 1), ROOM_DBFS), SAMPLE_RATE)
     play = f"paplay --device=micsink {file}"

@@ -1,4 +1,4 @@
-"""What the benchmark `notify` runs beside a sound server of its own.
+"""The part of the benchmark `notify` that runs with its own sound server.
 
     python tests/devices/pulse.py -- python -m tests.benchmarks._notify_device COUNT
 
@@ -22,7 +22,7 @@ LOOK_S = 0.001
 
 
 async def _until_heard(stream: Player, before: float) -> float:
-    """When its first sample has left the loudspeaker: seconds of the monotonic clock."""
+    """Return the time at which its first sample has left the loudspeaker (monotonic, in s)."""
     async with asyncio.timeout(TIMEOUT_S):
         while stream.played_ms <= before:
             await LoopClock().sleep(LOOK_S)
@@ -30,7 +30,7 @@ async def _until_heard(stream: Player, before: float) -> float:
 
 
 async def measure(count: int) -> dict[str, list[float]]:
-    """Without a tone and by HTTP, with the device closed and while it is still open."""
+    """Measure without a tone and by HTTP, with the device closed and while it is still open."""
     speaker, number = Speaker(), 0
     told: dict[str, list[float]] = {}
     stream = speaker.stream("announcements")

@@ -1,4 +1,4 @@
-"""What the benchmark of the first sound runs in a process of its own: two Piper voices that speak.
+"""A process of the benchmark of the first sound: two Piper voices that speak.
 
     python -m tests.benchmarks._piper_run FOLDER ROUNDS
 
@@ -70,7 +70,7 @@ def _clauses(sentences: tuple[str, ...]) -> list[str]:
 async def _answer(
     mouth: SpeechOutput, player: NotingPlayer, parts: list[str], language: str
 ) -> Any:
-    """One answer: ms to its first sound, its length, the work, and the silence within it. s."""
+    """Return one answer's ms to the first sound, and its length, work and inner silence in s."""
     player.clear()
     began = time.monotonic()
     async with mouth.answer() as answer:

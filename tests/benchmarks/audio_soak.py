@@ -51,14 +51,12 @@ class EndlessCapture(DeviceCapture):
         return pcm
 
     def give(self, number: int) -> None:
-        """The block of that number."""
+        """Deliver the block of that number."""
         sound = self._loud if number % LOUD_EVERY < LOUD else self._silence
         self._blocks.put(sound[number % KINDS], False)
 
 
 class EndlessInput(DeviceInput):
-    """Where it comes from."""
-
     def __init__(self) -> None:
         super().__init__("soak")
         self.opened: asyncio.Future[EndlessCapture] = asyncio.get_running_loop().create_future()
@@ -76,7 +74,7 @@ class EndlessInput(DeviceInput):
 
 
 def memory_mb() -> float:
-    """Resident memory of this process."""
+    """Return the resident memory of this process."""
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return pages * resource.getpagesize() / 1e6
 
@@ -86,17 +84,17 @@ def threads() -> int:
 
 
 class Soak:
-    """Gives block after block and follows what comes out."""
+    """Delivers block after block and checks the output."""
 
     def __init__(self, hearing: Hearing, blocks: int) -> None:
         self._hearing = hearing
         self._blocks = blocks
         self._heard = 0  # frames
         self._taken = asyncio.Event()
-        self.end = 0  # position behind the newest frame
+        self.end = 0  # position after the newest frame
 
     async def run(self) -> list[tuple[float, int]]:
-        """Memory and threads, WINDOW times."""
+        """Return memory and threads, WINDOW times."""
         clock = VirtualClock()
         source = EndlessInput()
         microphone = SteadyMicrophone(source, clock=clock)
@@ -136,7 +134,7 @@ class Soak:
 
 
 async def soak(hours: float) -> None:
-    """Push so many hours through, and print what it took."""
+    """Push `hours` of sound through, and print the costs."""
     voice = make_voice_detector()
     ear = AudioFrontEnd(
         make_wake_engine("micro", ["okay_nabu"]),
@@ -175,5 +173,5 @@ async def soak(hours: float) -> None:
 
 
 def main() -> None:
-    """Twenty minutes, or with LONG=1 twelve hours."""
+    """Push twenty minutes through, or with LONG=1 twelve hours."""
     asyncio.run(soak(how_many(20, 12 * 60) / 60))

@@ -1,4 +1,4 @@
-"""Talking over an answer: when it is lowered and cut, what is taken for nothing, stop words by ear.
+"""Barge-in: when an answer is lowered and cut, which sounds are ignored, and stop words by ear.
 
 Recorded people, each from the first loud 20 ms on, through silero and the ear, in sound's own time:
 the processing of a frame and the loudspeaker's latency come on top. Stop words are flite's.
@@ -35,26 +35,26 @@ Samples = npt.NDArray[np.int16]
 
 
 def levels(sound: Samples) -> npt.NDArray[np.float64]:
-    """Of each 20 ms."""
+    """Return the level of each 20 ms."""
     frames = sound[: len(sound) // FRAME_SAMPLES * FRAME_SAMPLES].reshape(-1, FRAME_SAMPLES)
     return np.asarray(np.sqrt(np.mean(frames.astype(np.float64) ** 2, axis=1)))
 
 
 def from_first_loud(sound: Samples) -> Samples:
-    """Without what is before it."""
+    """Return the sound from its first loud 20 ms on."""
     level = levels(sound)
     return sound[int(np.argmax(level > LOUD * level.max())) * FRAME_SAMPLES :]
 
 
 def loudest(sound: Samples, ms: int) -> Samples:
-    """The stretch of that length around the loudest frame."""
+    """Return the stretch of that length around the loudest frame."""
     middle = int(np.argmax(levels(sound))) * FRAME_SAMPLES
     begin = max(0, middle - ms * SAMPLES_PER_MS // 2)
     return sound[begin : begin + ms * SAMPLES_PER_MS]
 
 
 def heard(sound: Samples) -> tuple[float | None, float | None]:
-    """When speech was told and when it had lasted, in ms after the sound's first sample."""
+    """Return when speech was reported and when it had lasted, in ms after the first sample."""
     noise = np.random.default_rng(1)
     lead = noise.integers(-20, 21, LEAD_MS * SAMPLES_PER_MS)
     whole = np.concatenate([lead, sound, noise.integers(-20, 21, SAMPLE_RATE)]).astype(np.int16)
@@ -71,7 +71,7 @@ def heard(sound: Samples) -> tuple[float | None, float | None]:
 
 
 def flite(words: str, voice: str) -> bytes:
-    """16 kHz mono int16 with a quarter of a second of silence around."""
+    """Return 16 kHz mono int16 with a quarter of a second of silence around."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "words.wav"
         subprocess.run(
@@ -84,7 +84,7 @@ def flite(words: str, voice: str) -> bytes:
 
 
 async def stopped(phrases: tuple[str, ...]) -> dict[str, int]:
-    """By how many voices each was taken for a stop word."""
+    """Return for each phrase the number of voices with which it was taken for a stop word."""
     recognizer = SphinxRecognizer()
 
     async def transcribe(pcm: bytes) -> str:

@@ -1,4 +1,4 @@
-"""How soon `hearth run` hears its wake word, from the start of its process, stage by stage.
+"""Time until `hearth run` hears its wake word, from the start of its process, by stage.
 
 Everything is as in a home (see `_household`): a sound server, a Home Assistant and Gemini in
 processes of their own; micro listens, espeak-ng speaks. A first start, which does not count, learns
@@ -31,7 +31,7 @@ WHAT = {
 def main() -> None:
     """Print the stages; write out/benchmarks/cold_start.json.
 
-    Raises AssertionError where listening begins too late.
+    Raises AssertionError if listening begins too late.
     """
     with sound_server() as sound, tempfile.TemporaryDirectory() as folder:
         starts = asyncio.run(measure(Path(folder), sound, how_many(6, 20)))
@@ -51,7 +51,7 @@ def main() -> None:
 
 
 async def measure(folder: Path, sound: Mapping[str, str], count: int) -> list[dict[str, float]]:
-    """The stages of so many starts, in s. `folder`, `sound`: see `household`."""
+    """Return the stages of `count` starts, in s. `folder`, `sound`: see `household`."""
     starts = []
     async with household(folder, sound) as home:
         for _ in range(count + 1):

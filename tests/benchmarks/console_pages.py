@@ -1,4 +1,4 @@
-"""What the console asks of a `hearth run` with 10,000 turns in its journal: how long each takes.
+"""Response times of the console's requests to a `hearth run` with 10,000 turns in its journal.
 
 The journal is written first: a month of voice turns with a call each, figures, audit rows and
 faults. Then every path that the page reads is asked over loopback, one after the other, signed in
@@ -38,7 +38,7 @@ _TIMELINE = ("wake", "speech_end", "end_of_turn", "heard", "first_audio_out", "a
 def main() -> None:
     """Print the milliseconds of each path; write out/benchmarks/console_pages.json.
 
-    Raises AssertionError where one usually takes longer than a page may.
+    Raises AssertionError if a path's median is above the limit of a page.
     """
     asked = asyncio.run(_measure())
     rows, figures = [], {}
@@ -91,7 +91,7 @@ async def _asked(browser: httpx.AsyncClient, path: str) -> list[float]:
 
 
 async def fill(path: Path, turns: int = TURNS) -> str:
-    """Write a journal of a month with so many turns; the id of one in its middle."""
+    """Write a journal of a month with `turns` turns; return the id of one in its middle."""
     now = datetime.now(UTC)
     async with Store(path, SystemClock()) as store:
         for first in range(0, turns, _AT_ONCE):
@@ -106,7 +106,7 @@ async def fill(path: Path, turns: int = TURNS) -> str:
 
 
 async def write_turn(store: Store, turn_id: str, at: datetime) -> None:
-    """A turn by voice with one call, as a running Hearth writes it. `turn_id` ends in a digit."""
+    """Write a turn by voice with one call, as a running Hearth does. `turn_id` ends in a digit."""
     brain, model = _BRAINS[int(turn_id[-1]) % len(_BRAINS)]
     usage = Usage(1500, 90, {"input_audio": 1200, "input_text": 300, "output_text": 90})
     record = TurnRecord(

@@ -1,6 +1,6 @@
-"""What turns an MCP server's tools into declarations for Gemini Live: ours, and five others.
+"""Converters of an MCP server's tools into declarations for Gemini Live: ours, and five others.
 
-The others run in environments of their own, one process each for as long as they are asked.
+The others run in their own environments, one process each for as long as they are asked.
 """
 
 import asyncio
@@ -46,12 +46,12 @@ class Peer:
 
     @property
     def title(self) -> str:
-        """Name and version."""
+        """Return name and version."""
         return f"{self.package} {self.version}"
 
     @property
     def environment(self) -> Environment:
-        """Its own, apart from those of other comparisons, which ask for other extras."""
+        """Return its environment, separate from those of comparisons that need other extras."""
         asked = f"{self.package}{self.extras}=={self.version}"
         return Environment(f"converter-{self.package}-{self.version}", (asked, *self.more))
 
@@ -100,24 +100,24 @@ PEERS = (
 
 
 class Ours:
-    """Hearth's converter, on the same way to the wire."""
+    """Hearth's converter, up to the same point on the wire."""
 
     def __init__(self) -> None:
         self._session = Session()
         self._row, _ = model_row(MODEL)
 
     async def converted(self, cases: Sequence[Case]) -> list[Converted]:
-        """What is declared of each tool, alone."""
+        """Return the declaration of each tool alone."""
         return [await self._converted(case) for case in cases]
 
     async def ms(self, tools: Sequence[Json]) -> float:
-        """Milliseconds of CPU for all of them together, until the set-up is written."""
+        """Return the milliseconds of CPU for all of them together, until the set-up is written."""
         began = time.process_time()
         await self._sent(_declared(tools))
         return (time.process_time() - began) * 1000
 
     def own_ms(self, tools: Sequence[Json]) -> float:
-        """The part of it that is Hearth's own; what is left is google-genai's."""
+        """Return the part of it that is Hearth's own; the rest is google-genai's."""
         began = time.process_time()
         _declared(tools)
         return (time.process_time() - began) * 1000
@@ -141,7 +141,7 @@ def _declared(tools: Sequence[Json]) -> list[Declaration]:
 
 
 def _sent_to_server(schema: Json, made: Declaration, written: Json) -> Json:
-    """The arguments that the server is given for what the model wrote."""
+    """Return the arguments that the server gets for what the model wrote."""
     fitted = fit(schema, written, made.renamed)
     return {"refused": fitted.problem} if fitted.problem else fitted.arguments
 
@@ -156,7 +156,7 @@ class Theirs:
         self._errors = errors
 
     async def converted(self, cases: Sequence[Case]) -> list[Converted]:
-        """What it makes of each tool, alone. Raises PeerMissing."""
+        """Return its declaration of each tool alone. Raises PeerMissing."""
         answers = await self._ask([case.listed() for case in cases], 0)
         if len(answers) != len(cases):
             raise PeerMissing(f"{self.peer.title}: {len(answers)} answers to {len(cases)} tools")
@@ -168,7 +168,7 @@ class Theirs:
         ]
 
     async def ms(self, tools: Sequence[Json]) -> float:
-        """Milliseconds of its CPU for all of them together. Raises PeerMissing."""
+        """Return the milliseconds of its CPU for all of them together. Raises PeerMissing."""
         (found,) = await self._ask(tools, 1)
         return float(found)
 
@@ -190,7 +190,7 @@ class Theirs:
         return found
 
     def _reason(self, error: Exception) -> str:
-        """The last line that it printed, or else what kind of failure it is."""
+        """Return the last line that it printed, or else the kind of the failure."""
         self._errors.seek(0)
         lines = self._errors.read().decode(errors="replace").strip().splitlines()
         return lines[-1] if lines else str(error) or type(error).__name__
@@ -198,7 +198,7 @@ class Theirs:
 
 @asynccontextmanager
 async def running(peer: Peer, say: Say) -> AsyncIterator[Theirs]:
-    """The peer, installed if it is not yet. Raises PeerMissing."""
+    """Yield the peer, after its installation if needed. Raises PeerMissing."""
     python = await asyncio.to_thread(python_of, peer.environment, say)
     with tempfile.TemporaryFile() as errors:
         process = await asyncio.create_subprocess_exec(

@@ -1,4 +1,4 @@
-"""Who is cut off, and how soon the others' turns end: ours and pipecat's on the same utterances."""
+"""Cut-offs, and delays of the other turns' ends: ours and pipecat's on the same utterances."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,18 +20,18 @@ Delays = list[tuple[Utterance, float]]
 
 
 def takes_of(chosen: Sequence[Utterance]) -> list[tuple[Utterance, Take]]:
-    """Each in a quiet room."""
+    """Return a take of each in a quiet room."""
     return [(said, take(said, None, number)) for number, said in enumerate(chosen)]
 
 
 def ours(takes: Sequence[tuple[Utterance, Take]]) -> Delays:
-    """In stream time; what the recogniser takes counts."""
+    """Measure ours in stream time; the recogniser's work counts."""
     setup, voice = adaptive(), SileroDetector()
     return [(said, setup.delay_ms(sound, Heard(voice, sound.pcm))) for said, sound in takes]
 
 
 async def theirs(peer: Pipecat, folder: Path, takes: Sequence[tuple[Utterance, Take]]) -> Delays:
-    """In real time, some at once, without a model."""
+    """Measure the peer in real time, some takes at once, without a model."""
     paths = []
     for number, (_, sound) in enumerate(takes):
         path = folder / f"utterance-{number}.wav"
@@ -43,13 +43,13 @@ async def theirs(peer: Pipecat, folder: Path, takes: Sequence[tuple[Utterance, T
 
 
 def delay_ms(heard: PeerHeard, last_voiced: int) -> float:
-    """The first end of a turn; `last_voiced` as a sample of what was said."""
+    """Return the delay of the first end of a turn; `last_voiced` is a sample of the sound."""
     if not heard.ended:
         return float("inf")
     return (min(heard.ended) - heard.began - last_voiced / SAMPLE_RATE) * 1000
 
 
 def cut_percent(delays: Delays, kind: str) -> float:
-    """How many of a kind were cut off, in %."""
+    """Return the percentage of a kind that was cut off."""
     found = [ms for said, ms in delays if said.kind == kind]
     return 100 * sum(ms < 0 for ms in found) / len(found)

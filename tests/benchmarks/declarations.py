@@ -66,7 +66,7 @@ Kind = tuple[str, str, dict[str, Any]]  # name, description, schema
 
 
 def tools() -> list[McpTool]:
-    """1,000 tools of those that were recorded, where they are, and of `OTHERS`."""
+    """Return 1,000 tools, made of the recorded ones if there are any, and of `OTHERS`."""
     kinds: list[Kind] = [("edit", "", one) for one in OTHERS]
     for parts in RECORDED:
         file = shared_folder().joinpath(*parts)
@@ -78,7 +78,7 @@ def tools() -> list[McpTool]:
 
 
 def a_thousand(kinds: Sequence[Kind]) -> list[McpTool]:
-    """Of these again and again. No two schemas are the same: each has an argument of its own."""
+    """Repeat these kinds; no two schemas are the same, because each has an argument of its own."""
     made = []
     for number, (name, about, schema) in zip(range(COUNT), itertools.cycle(kinds), strict=False):
         fresh = json.loads(json.dumps(schema))
@@ -88,7 +88,7 @@ def a_thousand(kinds: Sequence[Kind]) -> list[McpTool]:
 
 
 def milliseconds(work: Callable[[], Any], times: int) -> float:
-    """The median of several runs, of this process's own time."""
+    """Return the median of several runs, of this process's own time."""
     taken = []
     for _ in range(times):
         gc.collect()
@@ -99,7 +99,7 @@ def milliseconds(work: Callable[[], Any], times: int) -> float:
 
 
 def sdk(declarations: Sequence[Declaration]) -> list[types.FunctionDeclaration]:
-    """The same as objects of google-genai, which a session is opened with."""
+    """Return the same as objects of google-genai, with which a session is opened."""
     return [
         types.FunctionDeclaration(
             name=one.name,
@@ -111,7 +111,7 @@ def sdk(declarations: Sequence[Declaration]) -> list[types.FunctionDeclaration]:
 
 
 def main() -> None:
-    """Measure, and fail where the budget is not kept."""
+    """Measure, and fail if the budget is exceeded."""
     listed, times = tools(), how_many(9, 51)
     declarations = [convert(one.name, one.description, one.input_schema) for one in listed]
     assert len({json.dumps(one.parameters) for one in declarations}) == COUNT

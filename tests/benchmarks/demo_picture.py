@@ -6,7 +6,7 @@ from integrations.home_assistant.house import Entity, House
 
 
 def demo_picture() -> House:
-    """Everything in the catalogue in its first state."""
+    """Return everything in the catalogue in its first state."""
     return House(
         {floor.floor_id: floor for floor in FLOORS},
         {area.area_id: area for area in AREAS},

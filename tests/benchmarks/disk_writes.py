@@ -1,4 +1,4 @@
-"""What a day with 200 turns writes to the disk, part by part.
+"""Bytes that a day with 200 turns writes to the disk, part by part.
 
 Needs root: the data folder lies on an ext4 of its own, and what counts is what the kernel has sent
 to its device, file system's journal and all. After each turn everything is brought to the device,
@@ -37,14 +37,14 @@ _SECTOR = 512  # bytes, whatever the device says (Documentation/block/stat.rst)
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """Bytes, between two moments."""
+    """Bytes written between two moments."""
 
     device: int
     process: int
 
 
 class Meter:
-    """Counts what reaches the disk, from now on."""
+    """Counts the bytes that reach the disk from now on."""
 
     def __init__(self, folder: Path, device: str) -> None:
         self._folder = folder
@@ -53,7 +53,7 @@ class Meter:
         self._before = self._on_device()
 
     def now(self, process: int) -> Written:
-        """Since the start; by the process since its own."""
+        """Return the counts since the start; the process's since its own."""
         told = Path(f"/proc/{process}/io").read_text(encoding="ascii")
         by_process = dict(line.split(": ") for line in told.splitlines())["write_bytes"]
         return Written(self._on_device(), int(by_process))
@@ -65,7 +65,7 @@ class Meter:
 
 
 def bring_to_device(folder: Path) -> None:
-    """All that the kernel still keeps of this file system. Raises OSError."""
+    """Write everything that the kernel still holds of this file system. Raises OSError."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         if ctypes.CDLL(None, use_errno=True).syncfs(handle):
@@ -84,7 +84,7 @@ class Part:
 
 
 class Day:
-    """Measures one part after the other."""
+    """Measures one part of the day after the other."""
 
     def __init__(self, meter: Meter, process: int) -> None:
         self._now = partial(meter.now, process)
@@ -92,18 +92,20 @@ class Day:
         self.parts = [Part("start", first.device / 1e6, first.process / 1e6)]
 
     async def part(self, what: str, work: Callable[[int], Awaitable[object]], times: float) -> None:
-        """Do it for the share of `times` that is done here, and reckon with all of them."""
+        """Do the share of `times` that is done here, and scale the result to all of them."""
         done = max(1, round(times * DONE))
         await self._part(what, work, done, times / done)
 
     async def rest(self) -> None:
-        """Nobody speaks, for the whole day; what comes right after the last word is left out."""
+        """Measure a day of silence, without what directly follows the last word."""
         await asyncio.sleep(_SETTLE_S)
         await self._part("rest", lambda _: asyncio.sleep(REST_S), 1, DAY_S / REST_S)
 
     async def hourly(self, file: Path, turns: Callable[[], Awaitable[object]]) -> None:
-        """What is old goes, and the log of the hour's turns into the file. This process does it in
-        the daemon's place."""
+        """Measure the hourly cleanup, with the log of the hour's turns.
+
+        This process does it in the daemon's place.
+        """
         async with Store(file, SystemClock()) as store:
             await _forget(store)
             await turns()
@@ -129,7 +131,7 @@ async def _forget(store: Store) -> None:
 
 
 async def measure(folder: Path) -> list[Part]:
-    """Live through the day."""
+    """Play the day and return its parts."""
     with failing_disk(folder / "disk", folder / "image") as disk:
         data, meter = disk.folder / "data", Meter(disk.folder, disk.device)
         async with daemon(folder / "box", ASSISTANT__DATA=str(data)) as box:
@@ -155,7 +157,7 @@ async def measure(folder: Path) -> list[Part]:
 
             await day.hourly(data / "hearth.db", an_hour)
             assert await box.end() == 0
-    # What the system's journal makes of them is its own affair; it holds them at least once.
+    # The system's journal stores them at least once; its further writes are not counted.
     return [*day.parts, Part("log lines of the turns", lines_mb, None)]
 
 
@@ -165,7 +167,7 @@ async def _turn(box: Daemon, number: int) -> None:
 
 
 def main() -> None:
-    """Measure, print, and fail where it is more than the promise."""
+    """Measure, print, and fail if it is more than the promise."""
     if os.geteuid() != 0:
         print("  skipped: only root can make a disk of its own")
         return

@@ -1,4 +1,5 @@
-"""Last word to end of turn, and who is cut off: by what was said, and by fixed pauses beside it."""
+"""Delay from the last word to the end of the turn, and cut-offs: ours, and fixed pauses
+beside it."""
 
 import math
 from collections import defaultdict
@@ -44,12 +45,12 @@ class Row:
     late: int  # turns that ended later than LATEST_MS, or never
 
     def cells(self) -> tuple[object, ...]:
-        """As the table has them."""
+        """Return the cells of its table row."""
         return tuple(_told(value) for value in asdict(self).values())
 
 
 def _told(value: object) -> object:
-    """A figure that is none: nobody was heard out, or somebody without an end."""
+    """Return the figure as it is printed: "never" for infinity, "" for NaN."""
     if isinstance(value, float) and not math.isfinite(value):
         return "" if math.isnan(value) else "never"
     return value
@@ -62,14 +63,15 @@ HEAD = ("end by", "part", "turns", "cut off %", "p50 ms", "p95 ms", "max ms", "l
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """Something that ends turns."""
+    """A way to end turns."""
 
     name: str
     endings: Endings
     worker: ModelledWorker | None = None
 
     def delay_ms(self, sound: Take, heard: Heard) -> float:
-        """From the last voiced sample to the decision; negative: cut off, infinite: never."""
+        """Return ms from the last voiced sample to the decision; negative: cut off, infinite:
+        never."""
         ended = end_of(sound.pcm, heard, self.endings, self.worker)
         if ended is None:
             return float("inf")
@@ -77,7 +79,7 @@ class Setup:
 
 
 def adaptive(slower: float = 1.0) -> Setup:
-    """As the assistant does it, in the embedded house; `slower`: see `ModelledWorker`."""
+    """Return the assistant's way, in the embedded house; `slower`: see `ModelledWorker`."""
     worker = ModelledWorker(slower)
     endings = GrammarEndpointer(SphinxLive(), worker, "en")
     endings.use(demo_picture())
@@ -86,12 +88,12 @@ def adaptive(slower: float = 1.0) -> Setup:
 
 
 def fixed(detector: str) -> list[Setup]:
-    """The same pause for all."""
+    """Return set-ups with the same pause for all utterances."""
     return [Setup(f"{detector} {ms}", Endings(ms)) for ms in FIXED_MS]
 
 
 def row(what: str, part: str, delays: Sequence[float]) -> Row:
-    """Figures of the delays in ms; those who were cut off have none."""
+    """Return the figures of delays in ms; turns that were cut off have none."""
     all_of_them = np.array(delays)
     ended = all_of_them[all_of_them >= 0]
     if not len(ended):
@@ -104,7 +106,7 @@ def row(what: str, part: str, delays: Sequence[float]) -> Row:
 
 
 def delays_of(setup: Setup, chosen: Sequence[Utterance], *, half: bool = False) -> Delays:
-    """Each utterance by this set-up, with fixed pauses beside; `half`: those of half of them."""
+    """Return the delays by this set-up and fixed pauses; `half`: for half of the utterances."""
     silero, webrtc = SileroDetector(), WebrtcDetector()
     with_silero, with_webrtc = [setup, *fixed("silero")], fixed("webrtc")
     delays: Delays = defaultdict(list)
@@ -121,7 +123,7 @@ def delays_of(setup: Setup, chosen: Sequence[Utterance], *, half: bool = False) 
 
 
 def on_the_list(setup: Setup) -> list[Row]:
-    """Commands and questions, each half by itself, and by noise; fixed pauses beside."""
+    """Return rows of commands and questions, each half by itself, and by noise."""
     delays, rows = delays_of(setup, utterances(), half=how_many(1, 0) == 1), []
     for kind in ("command", "question"):
         for name, turns in delays.items():
@@ -135,7 +137,7 @@ def on_the_list(setup: Setup) -> list[Row]:
 
 
 def levels_of(number: int) -> Sequence[float | None]:
-    """Noise under an utterance: with LONG=1 all levels, else each in turn, with every pause."""
+    """Return the noise levels of an utterance: all with LONG=1, else one in rotation."""
     turn = (number + number // 8) % len(NOISE_DB)
     return NOISE_DB[turn : turn + 1] if how_many(1, 4) == 1 else NOISE_DB
 
@@ -150,7 +152,7 @@ def _parts(turns: Sequence[tuple[Utterance, float | None, float]]) -> dict[str, 
 
 
 def on_the_clips(setup: Setup) -> list[Row]:
-    """Ten recordings of people who say "turn on the office lights"."""
+    """Return rows of ten recordings of people who say "turn on the office lights"."""
     voice = SileroDetector()
     folder = shared_folder() / "data" / "speech"
     delays = []
@@ -166,7 +168,7 @@ def on_the_clips(setup: Setup) -> list[Row]:
 
 
 def with_noises(setup: Setup, chosen: Sequence[Utterance]) -> list[Row]:
-    """Other sounds of a room at four levels; talk has a table of its own (`second_talker`)."""
+    """Return rows of other room sounds at four levels; talk has its own table (`second_talker`)."""
     rows, voice = [], SileroDetector()
     for name in ("fan", "water", "dishes", "music"):
         for snr_db in (20.0, 10.0, 5.0, 0.0):
@@ -181,9 +183,9 @@ def with_noises(setup: Setup, chosen: Sequence[Utterance]) -> list[Row]:
 
 
 def main() -> None:
-    """With LONG=1 every utterance at every level of noise and in other noises, else at one.
+    """Measure every utterance at every level and in other noises with LONG=1, else at one level.
 
-    Fails where LIMITS are not kept.
+    Fails if LIMITS are exceeded.
     """
     setup = adaptive()
     rows = on_the_list(setup) + on_the_clips(setup)

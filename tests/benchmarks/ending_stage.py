@@ -25,7 +25,7 @@ _BLOCK = BLOCK_MS // FRAME_MS  # frames
 
 
 class ModelledWorker(Executor):
-    """One thread whose time is the stream's."""
+    """One worker whose time is the stream's."""
 
     def __init__(self, slower: float = 1.0) -> None:
         self.cpu_s = 0.0  # used here, in all
@@ -35,12 +35,12 @@ class ModelledWorker(Executor):
         self._tasks: deque[tuple[float, Callable[[], Any]]] = deque()
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """Queue the work; its future is never done, as nobody here waits for one."""
+        """Queue the work; its future is never done, because nothing here waits for one."""
         self._tasks.append((self._now_s, lambda: fn(*args, **kwargs)))
         return Future()
 
     def advance(self, now_s: float) -> None:
-        """The stream is at `now_s`: what could have been done by a frame before is done."""
+        """Do the work that could have been done by an earlier frame; the stream is at `now_s`."""
         self._now_s = now_s
         while self._tasks:
             start = max(self._tasks[0][0] + FRAME_MS / 1000, self._free_at)
@@ -60,7 +60,7 @@ class ModelledWorker(Executor):
 
 
 class Heard:
-    """What a detector makes of one sound, as a detector: for several that end the same turn."""
+    """One sound as a detector hears it, kept as a detector for several that end the same turn."""
 
     def __init__(self, voice: VoiceDetector, pcm: bytes) -> None:
         self.chunk_samples = voice.chunk_samples
@@ -70,7 +70,7 @@ class Heard:
             self._at[frame.end] = voice.hear(frame.pcm, frame.end)
 
     def hear(self, pcm: bytes, end: int) -> list[Voicing]:
-        """The chunks that end with this frame of it."""
+        """Return the chunks that end with this frame of it."""
         return self._at[end]
 
     def reset(self) -> None:
@@ -78,7 +78,7 @@ class Heard:
 
 
 def frames(pcm: bytes) -> list[Frame]:
-    """A sound as a source gives it."""
+    """Return a sound's frames as a source gives them."""
     return [
         Frame(pcm[number * FRAME_BYTES : (number + 1) * FRAME_BYTES], number * FRAME_SAMPLES)
         for number in range(len(pcm) // FRAME_BYTES)
@@ -88,7 +88,7 @@ def frames(pcm: bytes) -> list[Frame]:
 def end_of(
     pcm: bytes, voice: VoiceDetector, endings: Endings, worker: ModelledWorker | None = None
 ) -> SpeechEnded | None:
-    """The first end that is decided; None when the sound is over before.
+    """Return the first end that is decided, or None if the sound is over before.
 
     The sound comes in blocks, as a microphone hands them over: nothing is decided within one.
     """

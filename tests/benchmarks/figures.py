@@ -1,4 +1,4 @@
-"""What the benchmarks share: how much is measured, percentiles, tables and the file of results."""
+"""Shared helpers of the benchmarks: repetitions, percentiles, tables and the file of results."""
 
 import json
 import os
@@ -15,18 +15,18 @@ OUT = Path(__file__).resolve().parents[2] / "out" / "benchmarks"
 
 
 def how_many(short: int, long: int) -> int:
-    """The number of repetitions: the short one, with LONG=1 in the environment the long one."""
+    """Return the number of repetitions: `short`, or with LONG=1 in the environment `long`."""
     return long if os.environ.get("LONG", "") not in ("", "0") else short
 
 
 def turns_wanted() -> int:
-    """How many whole turns of a row TURNS in the environment asks for; 0: it does not."""
+    """Return the whole turns per row that TURNS in the environment asks for, or 0."""
     return int(os.environ.get("TURNS") or 0)
 
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """How a figure is spread. Milliseconds."""
+    """The spread of a figure in milliseconds."""
 
     count: int
     p50: float
@@ -38,7 +38,7 @@ class Spread:
 
 
 def spread(values: Iterable[float]) -> Spread:
-    """Median, 95th percentile (linear between neighbours) and the largest."""
+    """Return median, 95th percentile (linear between neighbours) and the largest."""
     all_of_them = np.fromiter(values, np.float64)
     p50, p95 = np.percentile(all_of_them, (50, 95))
     figures = (round(float(figure), 2) for figure in (p50, p95, all_of_them.max()))
@@ -46,7 +46,7 @@ def spread(values: Iterable[float]) -> Spread:
 
 
 def print_table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """A table that can be put into a Markdown file as it is."""
+    """Print a table that can be pasted into a Markdown file."""
     lines = [[str(cell) for cell in row] for row in (head, *rows)]
     widths = [max(len(line[column]) for line in lines) for column in range(len(head))]
     lines.insert(1, ["-" * width for width in widths])
@@ -56,7 +56,7 @@ def print_table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
 
 
 def write_figures(name: str, figures: Any) -> None:
-    """Write them as out/benchmarks/NAME.json, with the machine, the day and the load."""
+    """Write out/benchmarks/NAME.json, with the machine, the day and the load."""
     OUT.mkdir(parents=True, exist_ok=True)
     load = round(os.getloadavg()[0], 2)  # of the last minute, our own included
     document = {"machine": machine(), "load": load, "figures": figures}

@@ -32,7 +32,8 @@ Markdown, bracket or emoji left.
 def document(
     lines: Sequence[Line], columns: Sequence[Column], peers: Sequence[Peer], date: str
 ) -> str:
-    """The whole document, as Markdown. The first column is ours, the others are the peers'."""
+    """Return the whole document as Markdown. The first column is ours, the others are the
+    peers'."""
     recorded = sum(line.source != "common answer" for line in lines)
     parts = [
         HEAD.format(date=date, count=len(lines), recorded=recorded),
@@ -46,7 +47,8 @@ def document(
 
 
 def code(text: str) -> str:
-    """The text in one cell of a table, to the letter; a line end is shown as ⏎."""
+    """Return the text as it is in one cell of a table; a line end is shown as
+    ."""
     if not text.strip():
         return "(nothing)"
     shown = text.replace("\n", " ⏎ ").replace("|", "\\|")

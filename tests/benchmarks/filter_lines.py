@@ -1,4 +1,4 @@
-"""The lines of tests/corpus/filters.tsv, and who says them right."""
+"""Lines of tests/corpus/filters.tsv, and the filters that say them right."""
 
 import re
 import unicodedata
@@ -17,7 +17,7 @@ MARKUP = frozenset("*_`#|<>[]{}")
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of the corpus: where it comes from, its language, as written, as a reader says it."""
+    """A line of the corpus: its origin, its language, as written, and as a reader says it."""
 
     source: str
     language: str
@@ -27,7 +27,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """What one program makes of all lines, in their order."""
+    """The output of one program for all lines, in their order."""
 
     name: str
     version: str
@@ -36,11 +36,11 @@ class Column:
 
     @property
     def title(self) -> str:
-        """Its name, with the version if it has one of its own."""
+        """Return its name, with the version if it has one."""
         return f"{self.name} {self.version}".strip()
 
     def counts(self, lines: Sequence[Line]) -> list[int]:
-        """How many lines of each language are right, in the order of `languages_of`."""
+        """Return the number of right lines per language, in the order of `languages_of`."""
         pairs = list(zip(lines, self.right, strict=True))
         return [
             sum(right for line, right in pairs if line.language == language)
@@ -48,12 +48,12 @@ class Column:
         ]
 
     def clean(self) -> int:
-        """In how many lines no sign of markup and no emoji is left."""
+        """Return the number of lines in which no markup and no emoji is left."""
         return sum(not _has_signs(text) for text in self.spoken)
 
 
 def read_lines() -> list[Line]:
-    """The corpus, with its line ends as they were written."""
+    """Return the corpus, with its line ends as they were written."""
     rows = (row.split("\t") for row in CORPUS.read_text("utf-8").splitlines())
     return [
         Line(source, language, written.replace("\\n", "\n"), expected)
@@ -62,26 +62,26 @@ def read_lines() -> list[Line]:
 
 
 def languages_of(lines: Sequence[Line]) -> dict[str, int]:
-    """How many lines each language has, by its code."""
+    """Return the number of lines of each language, by its code."""
     return dict(sorted(Counter(line.language for line in lines).items()))
 
 
 def ours(lines: Sequence[Line]) -> Column:
-    """Hearth's column: right is what is expected to the letter."""
+    """Return Hearth's column: only an exact match is right."""
     spoken = tuple(speakable(line.written, line.language) for line in lines)
     right = tuple(text == line.expected for line, text in zip(lines, spoken, strict=True))
     return Column("Hearth", "", spoken, right)
 
 
 def theirs(name: str, answer: Answer, lines: Sequence[Line]) -> Column:
-    """A peer's column: right is whatever could not be told apart by ear."""
+    """Return a peer's column: everything that sounds the same is right."""
     pairs = zip(lines, answer.spoken, strict=True)
     right = tuple(by_ear(text) == by_ear(line.expected) for line, text in pairs)
     return Column(name, answer.version, tuple(answer.spoken), right)
 
 
 def by_ear(text: str) -> str:
-    """The text without the differences that nobody hears.
+    """Return the text without inaudible differences.
 
     Those are: capitals, line ends and spaces, quotes and brackets, stops after a word, letters of
     an acronym apart or together, hyphens inside a word, a plain number in digits or in words, and

@@ -1,4 +1,4 @@
-"""The text filters of other voice frameworks: installed apart from Hearth, and asked."""
+"""Text filters of other voice frameworks, installed apart from Hearth."""
 
 import json
 import subprocess
@@ -33,13 +33,13 @@ class Peer:
 
     @property
     def title(self) -> str:
-        """Name and version."""
+        """Return name and version."""
         return f"{self.package} {self.version}"
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a peer made of the texts, in their order."""
+    """A peer's output for the texts, in their order."""
 
     version: str
     spoken: list[str]
@@ -76,7 +76,7 @@ def ask(
     folder: Path | None = None,
     passes: int = 1,
 ) -> Answer:
-    """What its filters make of the texts, so many times. `folder`: see `python_of`.
+    """Run its filters on the texts `passes` times. `folder`: see `python_of`.
 
     Raises PeerMissing.
     """
@@ -95,7 +95,7 @@ def ask(
 
 
 def timed(texts: Sequence[tuple[str, str]], passes: int) -> list[float]:
-    """The same measured of ours: CPU ms of each pass over the texts, each with its language."""
+    """Return the CPU ms of ours for each pass over the texts, each of them with its language."""
     taken = []
     for _ in range(passes):
         began = time.process_time()

@@ -1,4 +1,4 @@
-"""How soon an answer is heard: from the first clause's last character to the first sample.
+"""Delay of an answer's sound: from the first clause's last character to the first sample.
 
 Twice: with a voice that takes a fixed time, through the turn's reply and the mouth, which shows
 what Hearth itself adds; and with the real Piper and two voices of medium quality's size and cost
@@ -44,7 +44,7 @@ OPENINGS = (
 
 
 class FixedVoice:
-    """Takes COST_S for a clause, whatever it says."""
+    """A voice that takes COST_S for a clause, whatever it says."""
 
     name = "fixed"
     rate = 22_050  # Hz
@@ -55,14 +55,14 @@ class FixedVoice:
 
 
 def _until_cut(text: str) -> int:
-    """How many characters of the text belong to its first clause."""
+    """Return how many characters of the text belong to its first clause."""
     cutter = ClauseCutter()
     clauses = [*cutter.push(text), *cutter.flush()]
     return text.index(clauses[0]) + len(clauses[0])
 
 
 async def _one(mouth: SpeechOutput, player: NotingPlayer, text: str) -> float:
-    """Milliseconds from the first clause's last character to its sound at the player."""
+    """Return the milliseconds from the first clause's last character to its sound at the player."""
     player.clear()
     reply = SpokenReply(TurnLanguage(Languages(("en", "es"))))
     whole = _until_cut(text)
@@ -82,7 +82,7 @@ async def _one(mouth: SpeechOutput, player: NotingPlayer, text: str) -> float:
 
 
 async def _pieces(text: str) -> AsyncIterator[tuple[int, str]]:
-    """The text as it comes, each piece with where it ends. The loop runs between two of them."""
+    """Yield the text as it comes, each piece with its end; the loop runs between two of them."""
     for begin in range(0, len(text), PIECE):
         piece = text[begin : begin + PIECE]
         yield begin + len(piece), piece
@@ -90,7 +90,7 @@ async def _pieces(text: str) -> AsyncIterator[tuple[int, str]]:
 
 
 async def fixed(count: int) -> list[float]:
-    """The milliseconds of so many answers."""
+    """Return the milliseconds of `count` answers."""
     player = NotingPlayer()
     voice = TunedVoice(FixedVoice(), Leveller(), PhraseCache(most_bytes=0))
     mouth = SpeechOutput(lambda _: voice, player)
@@ -101,7 +101,7 @@ async def fixed(count: int) -> list[float]:
 
 
 def _voices(folder: Path) -> Path:
-    """Both voices, made there; gives the path of one."""
+    """Create both voices and return the path of one."""
     for seed, language in enumerate(("en", "es")):
         path = make_medium_voice(folder, language, {"en": "en-us"}.get(language, language), seed)
     return path
@@ -112,7 +112,7 @@ def _command(folder: Path, rounds: int) -> list[str]:
 
 
 def with_all_cores(rounds: int) -> dict[str, Any]:
-    """What `_piper_run` tells of the two voices, each answer by itself."""
+    """Return the results of `_piper_run` for the two voices, each answer by itself."""
     with tempfile.TemporaryDirectory() as name:
         _voices(Path(name))
         return _free(Path(name), rounds)
@@ -126,7 +126,7 @@ def _free(folder: Path, rounds: int) -> dict[str, Any]:
 
 
 def piper(rounds: int) -> dict[str, Any]:
-    """The two voices' figures, with all cores and with a quarter of one."""
+    """Return the two voices' figures, with all cores and with a quarter of one."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         path = _voices(folder)
@@ -141,7 +141,7 @@ def piper(rounds: int) -> dict[str, Any]:
 
 
 def _figures(run: dict[str, Any]) -> dict[str, Any]:
-    """One run's figures from its single answers."""
+    """Return one run's figures from its single answers."""
     cuts = {}
     for name in ("clauses", "sentences"):
         answers = run.pop(name)
@@ -155,7 +155,7 @@ def _figures(run: dict[str, Any]) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Measure and print; raises when the target is missed."""
+    """Measure and print; raise if the target is missed."""
     ours = spread(asyncio.run(fixed(how_many(200, 1000))))
     within = "yes" if ours.p95 <= BUDGET_MS else "no"
     print(f"  a voice that takes {COST_S * 1000:.0f} ms for each clause, {ours.count} answers:")

@@ -1,4 +1,4 @@
-"""The quality gate: what Hearth costs by something plain, beside what it cost when that was kept.
+"""The quality gate: Hearth's costs as ratios to plain work, compared with the kept ratios.
 
     python -m tests.benchmarks.gate              measures and judges; under three minutes
     python -m tests.benchmarks.gate --write      keep what is measured now in gate.toml
@@ -62,7 +62,7 @@ _ON = "on"  # the table that tells where each version's were measured
 
 
 class TooLong(Exception):
-    """Fewer than FEWEST rounds were done in time; `found` has what they came to."""
+    """Fewer than FEWEST rounds were done in time; `found` has their results."""
 
     def __init__(self, found: Mapping[str, Sequence[float]]) -> None:
         super().__init__(f"{FEWEST} rounds take too long")
@@ -70,7 +70,7 @@ class TooLong(Exception):
 
 
 def judge(found: Mapping[str, float], kept: Mapping[str, float]) -> list[str]:
-    """A sentence for each ratio that fails: one that has grown, and one without its other half."""
+    """Return a sentence for each ratio that increased, or that is only kept or only measured."""
     said = []
     for name in sorted({*found, *kept}):
         if name not in kept:
@@ -86,9 +86,9 @@ def judge(found: Mapping[str, float], kept: Mapping[str, float]) -> list[str]:
 async def measure(
     stands: Sequence[Stand] = STANDS, rounds: int = ROUNDS, most_s: float = MOST_S
 ) -> dict[str, list[float]]:
-    """The ratios of each round by name; the rounds go over all of them in turn.
+    """Return the ratios of each round by name; each round measures all of them in turn.
 
-    Raises TooLong where FEWEST of them take longer than that.
+    Raises TooLong if FEWEST rounds take longer than that.
     """
     found: dict[str, list[float]] = {}
     limit = asyncio.timeout(most_s)
@@ -105,7 +105,7 @@ async def measure(
 async def _rounds(
     stands: Sequence[Stand], rounds: int, most_s: float, found: dict[str, list[float]]
 ) -> None:
-    """Add the ratios of so many rounds, or of as many as there is time for."""
+    """Add the ratios of `rounds` rounds, or of as many as there is time for."""
     began = time.monotonic()
     async with AsyncExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=_quick_folder())))
@@ -127,7 +127,7 @@ async def _rounds(
 
 
 def kept(file: Path = FILE) -> dict[str, float]:
-    """What is kept for this version of Python."""
+    """Return the ratios that are kept for this version of Python."""
     document = tomllib.loads(file.read_text("utf-8")) if file.exists() else {}
     return {name: float(ratio) for name, ratio in document.get(_section(), {}).items()}
 
@@ -145,14 +145,13 @@ def keep(found: Mapping[str, float], file: Path = FILE) -> None:
 
 
 def measured_on() -> str:
-    """This machine, and what of others the plain works are made of."""
+    """Describe this machine and the packages that the plain works use."""
     place = here()
     packages = (f"{name} {version}" for name, version in place.packages.items())
     return f"{place.cpu}, Python {place.python}, {ssl.OPENSSL_VERSION}, {', '.join(packages)}"
 
 
 def medians(found: Mapping[str, Sequence[float]]) -> dict[str, float]:
-    """Of the rounds."""
     return {name: median(ratios) for name, ratios in found.items()}
 
 
@@ -161,14 +160,14 @@ def _section() -> str:
 
 
 def _quick_folder() -> Path | None:
-    """Memory rather than a disk, whose moods are not ours; None: the usual place."""
+    """Return a folder in memory, which unlike a disk is equally fast every time, or None."""
     memory = Path("/dev/shm")
     return memory if memory.is_dir() else None
 
 
 @contextmanager
 def _no_collection() -> Iterator[None]:
-    """How many objects others hold must not decide how long a collection takes."""
+    """Disable garbage collection, whose time would depend on how many objects others hold."""
     gc.collect()
     gc.disable()
     try:
@@ -188,7 +187,7 @@ def _print(found: Mapping[str, Sequence[float]], kept_ratios: Mapping[str, float
 
 
 def judged(file: Path = FILE) -> int:
-    """Measure, print and judge; the exit code."""
+    """Measure, print and judge; return the exit code."""
     known = kept(file)
     if not known:
         print(f"gate.toml keeps nothing for {_section()}: make it with --write on a quiet machine.")
@@ -210,7 +209,7 @@ def judged(file: Path = FILE) -> int:
 
 
 def won(found: Mapping[str, float], kept: Mapping[str, float]) -> list[str]:
-    """A sentence for each ratio that is much less than the one that is kept."""
+    """Return a sentence for each ratio that is much less than the kept one."""
     return [
         f"{name}: {ratio:.3g}, {1 - ratio / kept[name]:.0%} less than {kept[name]:.3g}: "
         "keep it with --write."
@@ -220,7 +219,7 @@ def won(found: Mapping[str, float], kept: Mapping[str, float]) -> list[str]:
 
 
 def _unfinished(found: Mapping[str, Sequence[float]], known: Mapping[str, float]) -> int:
-    """The exit code where there were too few rounds, of which the best tell something."""
+    """Return the exit code after too few rounds, judged by the best of them."""
     least = {name: min(ratios) for name, ratios in found.items() if name in known}
     said = judge(least, {name: known[name] for name in least})
     busy = os.getloadavg()[0] >= (os.cpu_count() or 1)
@@ -236,7 +235,7 @@ def _unfinished(found: Mapping[str, Sequence[float]], known: Mapping[str, float]
 
 
 def _tell_where(file: Path) -> None:
-    """Other packages or another processor may be the reason."""
+    """Print that other packages or another processor may be the reason."""
     document = tomllib.loads(file.read_text("utf-8"))
     before, now = document.get(_ON, {}).get(_section(), ""), measured_on()
     if before != now:
@@ -245,9 +244,9 @@ def _tell_where(file: Path) -> None:
 
 
 def scatter(times: int, page: Path = gate_page.PAGE) -> None:
-    """Measure so many times, and as often beside other work; write how far the medians lie apart.
+    """Measure `times` times, and as often beside other work; write the spread of the medians.
 
-    Raises ValueError where the page has no place for the table.
+    Raises ValueError if the page has no place for the table.
     """
     quiet = _several(times, "quiet")
     with _other_work():
@@ -274,7 +273,7 @@ def _work_for_ever() -> None:
 
 @contextmanager
 def _other_work() -> Iterator[None]:
-    """One core has something else to do meanwhile."""
+    """Keep one core busy meanwhile."""
     process = multiprocessing.get_context("spawn").Process(target=_work_for_ever, daemon=True)
     process.start()
     try:
@@ -285,13 +284,13 @@ def _other_work() -> Iterator[None]:
 
 
 def main() -> None:
-    """Judge. Raises AssertionError where the gate is shut."""
+    """Judge. Raises AssertionError if the gate fails."""
     if code := judged():
         raise AssertionError(f"the gate is shut ({code})")
 
 
 def command(arguments: Sequence[str]) -> int:
-    """What the module says."""
+    """Run the command line of the module and return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.gate")
     other = parser.add_mutually_exclusive_group()
     other.add_argument("--write", action="store_true", help="keep what is measured now")

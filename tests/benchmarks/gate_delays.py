@@ -1,4 +1,4 @@
-"""What the gate measures in the sound's own time: the same everywhere, so once for all rounds."""
+"""Delays for the gate in the sound's own time: the same everywhere, so once for all rounds."""
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -27,8 +27,10 @@ _VOICES = ("slt", "rms", "awb")  # flite's, that say the wake word
 
 @asynccontextmanager
 async def delays(folder: Path) -> AsyncIterator[Round]:
-    """The ends of turns by a fixed pause of the same sounds, wake words by their length, and talk
-    over an answer by what it must last.
+    """Measure delays of turn ends, wake words and interruptions.
+
+    Turn ends are divided by a fixed pause on the same sounds, wake words by their length, and talk
+    over an answer by the time that it must last.
     """
     found = {**_ends(), **_wake_words(), **_interruptions()}
 
@@ -39,9 +41,10 @@ async def delays(folder: Path) -> AsyncIterator[Round]:
 
 
 def _ends() -> Mapping[str, float]:
-    """Of commands and questions that were held out, some with a pause before their last words.
+    """Return the delays of held-out commands and questions, some with a pause before the last
+    words.
 
-    What the recogniser needs for them is in another figure, so here it takes no time.
+    The recogniser's time is in another figure, so here it takes none.
     """
     ours, plain = adaptive(slower=0.0), Setup("plain", Endings(PLAIN_MS))
     silero, ratios, cut = SileroDetector(), {}, 0
@@ -59,7 +62,7 @@ def _ends() -> Mapping[str, float]:
 
 
 def _wake_words() -> Mapping[str, float]:
-    """From the first voiced sample of "okay nabu" to its detection."""
+    """Return the times from the first voiced sample of "okay nabu" to its detection."""
     engine, ratios = make("micro"), []
     for voice in _VOICES:
         word = say(WAKE_WORD, voice).tobytes()
@@ -72,7 +75,7 @@ def _wake_words() -> Mapping[str, float]:
 
 
 def _interruptions() -> Mapping[str, float]:
-    """From the first loud sound of somebody who talks over an answer until it is cut off."""
+    """Return the times from the first loud sound over an answer until the answer is cut off."""
     taken = [heard(from_first_loud(say(COMMAND, voice)))[1] for voice in _VOICES]
     cut = median(_NEVER if ms is None else ms for ms in taken)
     return {"talk over an answer to its end": cut / TALK_MS}

@@ -1,4 +1,4 @@
-"""What the gate measures of the recogniser that tells the end of a command."""
+"""Ratios of the recogniser that detects the end of a command, for the gate."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -19,7 +19,7 @@ _PIECE_BYTES = SAMPLE_RATE * 2 // 10
 
 
 def ready() -> SphinxLive:
-    """One that knows the house, as a first turn leaves it."""
+    """Return one that knows the house, as a first turn leaves it."""
     recognizer = SphinxLive()
     recognizer.prepare(_grammar(recognizer))
     return recognizer
@@ -27,7 +27,7 @@ def ready() -> SphinxLive:
 
 @asynccontextmanager
 async def endings(folder: Path) -> AsyncIterator[Round]:
-    """A sentence that is followed, and a house's names learned, by transforms of numpy's."""
+    """Measure a followed sentence, and the learning of a house's names, by numpy transforms."""
     recognizer = ready()
     grammar = _grammar(recognizer)
     pcm = b"".join(frame.pcm for frame in frames(4, bursts=True))

@@ -1,4 +1,4 @@
-"""Spread of the gate's ratios, as a table in docs/reports/gate.md."""
+"""Spread of the gate's ratios, as a table of docs/reports/gate.md."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -21,12 +21,12 @@ Runs = Sequence[Mapping[str, float]]
 
 
 def cells(quiet: Runs, busy: Runs) -> list[tuple[str, str, str]]:
-    """A row for each ratio: its name, and how it lies in either."""
+    """Return a row per ratio: its name, and its spread on a quiet and on a busy machine."""
     return [(name, _apart(name, quiet), _apart(name, busy)) for name in quiet[0]]
 
 
 def write(quiet: Runs, busy: Runs, page: Path = PAGE) -> None:
-    """Make the page's table anew. Raises ValueError where it has no place for one."""
+    """Replace the page's table. Raises ValueError if the page has no place for one."""
     said = SAID.format(times=len(quiet), machine=machine())
     made = "\n".join((said, *rows(("cost", "quiet", "one core busy"), cells(quiet, busy)), ""))
     page.write_text(renewed(page.read_text("utf-8"), made, BEGIN, END), "utf-8")

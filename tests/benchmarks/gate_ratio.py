@@ -1,4 +1,4 @@
-"""How the gate divides: the least that our work took by the least that the plain work took.
+"""The gate's ratio: the least time of our work by the least time of the plain work.
 
 Both are done in turns, some times over. What else the machine does only ever adds to either, so the
 least of several is what differs least from one measurement to the next.
@@ -26,22 +26,22 @@ class Pair:
     plain: Work
 
     async def ratio(self) -> float:
-        """Measured now."""
+        """Measure the ratio now."""
         both = [(await cpu_s(self.plain), await cpu_s(self.ours)) for _ in range(TIMES)]
         return min(ours for _, ours in both) / min(plain for plain, _ in both)
 
 
 def quickest(taken: Sequence[float], together: int) -> float:
-    """Of each so many in a row the quickest, and of those the median.
+    """Return the median of the quickest of each `together` in a row.
 
-    The quickest alone would not tell of what delays every second one.
+    The quickest of all would not show a delay of every second one.
     """
     batches = range(0, len(taken), together)
     return median(min(taken[at : at + together]) for at in batches)
 
 
 async def cpu_s(work: Work) -> float:
-    """What this process uses for it, in all threads."""
+    """Return the CPU time that this process uses for it, in all threads."""
     began = time.process_time()
     done = work()
     if inspect.isawaitable(done):
@@ -50,7 +50,7 @@ async def cpu_s(work: Work) -> float:
 
 
 def in_turns(*pairs: Pair) -> Round:
-    """A round over these."""
+    """Return a round over these pairs."""
 
     async def one() -> Mapping[str, float]:
         return {pair.name: await pair.ratio() for pair in pairs}

@@ -1,7 +1,7 @@
 """The store without a thread of its own, for the gate.
 
-How well two threads hand over to each other differs from one minute to the next, and many times
-over beside other work.
+The time in which two threads hand over to each other varies from one minute to the next, and many
+times over beside other work.
 """
 
 from collections.abc import Callable, Iterator
@@ -12,10 +12,10 @@ from unittest.mock import patch
 
 
 class AtOnce(Executor):
-    """Does its work where it is asked to."""
+    """An executor that does its work in the calling thread."""
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """Done, with what came of it."""
+        """Do the work and return a future with its result."""
         future = Future[Any]()
         try:
             future.set_result(fn(*args, **kwargs))
@@ -26,6 +26,6 @@ class AtOnce(Executor):
 
 @contextmanager
 def stores_without_threads() -> Iterator[None]:
-    """Stores that are made in this block work at once."""
+    """Make stores that are created in this block work at once."""
     with patch("assistant.journal.database.ThreadPoolExecutor", lambda **_: AtOnce()):
         yield

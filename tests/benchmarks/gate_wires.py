@@ -1,4 +1,4 @@
-"""What the gate measures of work with others: a house and a service, each by plain messages to it.
+"""Ratios of the gate for work with a house and a service, each by plain messages to it.
 
 The house is the embedded one, in this process; the simulated Gemini is in another. What a person
 waits for is measured by the clock, and the quickest of many counts, which other work on the machine
@@ -50,7 +50,7 @@ QUESTION = "How are the lights?"
 
 @asynccontextmanager
 async def tool_calls(folder: Path) -> AsyncIterator[Round]:
-    """One call through the hub, and through policy, verification and journal, by a plain POST."""
+    """Measure a call through the hub, and through policy, check and journal, by a plain POST."""
     async with AsyncExitStack() as stack:
         with stores_without_threads():
             ways = tool_call.ways(folder, tool_call.embedded)
@@ -67,7 +67,7 @@ async def tool_calls(folder: Path) -> AsyncIterator[Round]:
 
 @asynccontextmanager
 async def uploads(folder: Path) -> AsyncIterator[Round]:
-    """75 s of sound to the service, by the same messages over a plain websocket."""
+    """Measure 75 s of sound to the service, by the same messages over a plain websocket."""
     with GeminiProcess(ANSWER) as service:
         async with plain_socket(service.address) as socket, session(service.address) as live:
 
@@ -85,7 +85,7 @@ async def uploads(folder: Path) -> AsyncIterator[Round]:
 
 @asynccontextmanager
 async def typed_turns(folder: Path) -> AsyncIterator[Round]:
-    """Typed questions to the whole assistant, by the same over a plain websocket.
+    """Measure typed questions to the whole assistant, by the same over a plain websocket.
 
     CPU time, and by the clock: until the answer's first text, and from there to its first sample.
     One turn follows the other at once, as the plain questions do: a processor that is shared with
@@ -124,7 +124,7 @@ async def typed_turns(folder: Path) -> AsyncIterator[Round]:
 
 @asynccontextmanager
 async def announcements(folder: Path) -> AsyncIterator[Round]:
-    """From a program's POST to its first word's sample, by the clock; by the voice alone.
+    """Measure from a program's POST to its first word's sample, by the voice's own time.
 
     Nothing is said twice, so that no sound is kept.
     """
@@ -162,7 +162,7 @@ async def announcements(folder: Path) -> AsyncIterator[Round]:
 
 @dataclass(slots=True)
 class Asked:
-    """Questions to the assistant, and what each took in s."""
+    """Questions to the assistant, and the seconds that each took."""
 
     app: App
     player: NotingPlayer
@@ -171,7 +171,6 @@ class Asked:
     sound: list[float] = field(default_factory=list)  # from there to the first sample
 
     async def ask(self) -> None:
-        """That many."""
         for _ in range(TURNS):
             self.player.clear()
             self.moments.clear()
@@ -182,7 +181,7 @@ class Asked:
             self.sound.append(self.player.pieces[0].at - text)
 
     def forget(self) -> None:
-        """What the questions so far took."""
+        """Forget the times of the questions so far."""
         self.text.clear()
         self.sound.clear()
 
@@ -195,7 +194,6 @@ class PlainAsked:
     taken: list[float] = field(default_factory=list)  # s, from the question to the turn's end
 
     async def ask(self) -> None:
-        """That many."""
         turns = [{"role": "user", "parts": [{"text": QUESTION}]}]
         question = json.dumps({"clientContent": {"turns": turns, "turnComplete": True}})
         for _ in range(PLAIN_TURNS):
@@ -207,7 +205,7 @@ class PlainAsked:
 
 @asynccontextmanager
 async def plain_socket(address: Address) -> AsyncIterator[ClientConnection]:
-    """A session as a program without any library opens it."""
+    """Open a session as a program without any library does."""
     url = f"{address.url.replace('https://', 'wss://')}/ws/{SERVICE}"
     context = ssl.create_default_context(cafile=address.ca_file)
     headers = {"x-goog-api-key": address.key}
@@ -225,13 +223,12 @@ async def plain_socket(address: Address) -> AsyncIterator[ClientConnection]:
 
 @dataclass(slots=True)
 class Speaker:
-    """Says so many pieces into a session of ours and waits for the end of the turn."""
+    """Sends pieces of sound into a session of ours and waits for the end of the turn."""
 
     live: LiveSession
     complete: asyncio.Event  # the turn has ended
 
     async def say(self) -> None:
-        """That many times."""
         for _ in range(ACTIVITIES):
             self.complete.clear()
             await self.live.begin_activity()
@@ -243,7 +240,7 @@ class Speaker:
 
 @asynccontextmanager
 async def session(address: Address) -> AsyncIterator[Speaker]:
-    """One of our own client's."""
+    """Yield a speaker on a session of our own client."""
     complete = asyncio.Event()
 
     def take(event: LiveEvent) -> None:

@@ -1,4 +1,4 @@
-"""What the gate measures of work in this machine's own processes, each by plain work of its kind.
+"""Ratios of the gate for work in this machine's own processes, each by plain work of its kind.
 
 Of CPU time, so that other work on the machine counts little. See `gate_ratio` for the division.
 """
@@ -58,9 +58,10 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @asynccontextmanager
 async def tools(folder: Path) -> AsyncIterator[Round]:
-    """A thousand tools to what Gemini takes, and to a menu, by their way to JSON and back.
+    """Measure the conversion of 1,000 tools for Gemini and to a menu, by their way to JSON and
+    back.
 
-    They are made of the embedded house's and of two that servers of other kinds have.
+    They are made of the embedded house's tools and of two from servers of other kinds.
     """
     async with DemoHome() as home, McpHub([home_assistant_server(home.url, home.token)]) as hub:
         house = [(one.name, one.description, one.input_schema) for one in await hub.tools()]
@@ -87,7 +88,7 @@ async def tools(folder: Path) -> AsyncIterator[Round]:
 
 @asynccontextmanager
 async def ear(folder: Path) -> AsyncIterator[Round]:
-    """Sound through the ear, by transforms of numpy's over as many samples."""
+    """Measure sound through the ear, by numpy transforms over as many samples."""
     quiet, loud = frames(120, bursts=False), frames(20, bursts=True)
     spoken = loud[: 3 * SAMPLE_RATE // FRAME_SAMPLES]
     listener = new_ear()
@@ -109,21 +110,21 @@ _BLOCK = np.random.default_rng(2).standard_normal(FRAME_SAMPLES * 16).astype(np.
 
 
 def transforms() -> None:
-    """Plain work on sound."""
+    """Do plain work on sound."""
     for _ in range(1_000):
         spectrum = np.fft.rfft(_BLOCK)
         np.fft.irfft(spectrum * np.abs(spectrum)).astype(np.float32).clip(-1.0, 1.0)
 
 
 def new_ear() -> AudioFrontEnd:
-    """As a daemon has it, without the recogniser that hears commands end."""
+    """Return an ear as a daemon has it, without the recogniser that follows commands."""
     voice = SileroDetector()
     endpointer = Endpointer(chunk_samples=voice.chunk_samples)
     return AudioFrontEnd(make_wake_engine("micro", ["okay_nabu"]), voice, endpointer)
 
 
 def frames(seconds: int, *, bursts: bool) -> list[Frame]:
-    """Faint white noise; with `bursts` every second half a second of it is loud."""
+    """Return faint white noise; with `bursts`, half of every second second is loud."""
     samples = np.random.default_rng(1).normal(0.0, 8.0, seconds * SAMPLE_RATE)
     if bursts:
         samples *= np.where(np.arange(len(samples)) % SAMPLE_RATE < SAMPLE_RATE // 2, 200.0, 1.0)
@@ -133,7 +134,7 @@ def frames(seconds: int, *, bursts: bool) -> list[Frame]:
 
 
 def hear(listener: AudioFrontEnd, sound: Sequence[Frame], *, awaited: bool = False) -> None:
-    """A stream of its own, as the listening thread takes it."""
+    """Hear a new stream, as the listening thread does."""
     listener.restart()
     if awaited:
         listener.watch(0.0, 0.0)
@@ -145,7 +146,7 @@ def hear(listener: AudioFrontEnd, sound: Sequence[Frame], *, awaited: bool = Fal
 
 @asynccontextmanager
 async def speech(folder: Path) -> AsyncIterator[Round]:
-    """Written answers to clauses, and to words for ears, by plain work on the same texts."""
+    """Measure written answers to clauses and to spoken words, by plain work on the same texts."""
     lines = [(line.written, line.language) for line in read_lines()]
     texts = [text for text, _ in lines]
 
@@ -174,7 +175,7 @@ _WORD = re.compile(r"(?<!\w)[A-Za-z]{2,}(?!\w)")
 
 
 def worked(text: str) -> str:
-    """Something with expressions, letters and pieces of a text, as a reader of texts does."""
+    """Do plain work of a text reader: expressions, letters and slices of a text."""
     clean = unicodedata.normalize("NFC", text)
     clean = _NUMBER.sub(lambda found: found[0].replace(",", "."), clean)
     clean = _WORD.sub(lambda found: found[0].casefold(), clean)
@@ -184,7 +185,7 @@ def worked(text: str) -> str:
 
 @asynccontextmanager
 async def turn_machine(folder: Path) -> AsyncIterator[Round]:
-    """Spoken turns through the rules, by as many steps of plain frozen values."""
+    """Measure spoken turns through the rules, by as many steps of plain frozen values."""
 
     def turns() -> None:
         machine = Machine()
@@ -201,7 +202,7 @@ async def turn_machine(folder: Path) -> AsyncIterator[Round]:
 
 
 def turn(number: int, at_ms: float) -> list[Event]:
-    """A sentence of 2 s, an answer, and a quiet second."""
+    """Return a sentence of 2 s, an answer, and a quiet second."""
     ticks = [Tick(at_ms + 20.0 * step) for step in range(1, 100)]
     return [
         WakeRising(at_ms),
@@ -219,7 +220,7 @@ def turn(number: int, at_ms: float) -> list[Event]:
 
 @dataclass(frozen=True, slots=True)
 class Counter:
-    """Stands for a state."""
+    """A plain state."""
 
     count: int
     at: float
@@ -228,7 +229,7 @@ class Counter:
 
 
 def counted(state: Counter, number: int) -> tuple[Counter, list[object]]:
-    """The next one."""
+    """Return the next state."""
     match number % 3:
         case 0:
             return replace(state, count=state.count + 1, at=float(number)), []
@@ -239,7 +240,7 @@ def counted(state: Counter, number: int) -> tuple[Counter, list[object]]:
 
 @asynccontextmanager
 async def journal(folder: Path) -> AsyncIterator[Round]:
-    """Turns into the journal, by plain rows into a plain table, each in its own transaction."""
+    """Measure turns into the journal, by rows into a plain table, each in its own transaction."""
     clock, numbers = SystemClock(), itertools.count()
     heard, answer = "turn on the office lights", "The office lights are on."
     begun = clock.now() - timedelta(seconds=1)
@@ -289,7 +290,8 @@ print(time.process_time(), held[1])
 
 @asynccontextmanager
 async def starts(folder: Path) -> AsyncIterator[Round]:
-    """Processes that load what Hearth needs, by one that loads numpy: CPU time and own memory."""
+    """Measure processes that load Hearth's modules, by one that loads numpy: CPU time and
+    memory."""
     codes = {
         "numpy": "import numpy\n",
         "what listening needs": _LISTENING,
@@ -315,7 +317,7 @@ async def starts(folder: Path) -> AsyncIterator[Round]:
 
 
 async def _process(code: str, folder: Path) -> tuple[float, float]:
-    """CPU seconds and KB of its own of a process that ran this."""
+    """Return the CPU seconds and the private KB of a process that ran this code."""
     own = {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(folder), "PYTHONHASHSEED": "0"}
     done = await asyncio.to_thread(
         subprocess.run,

@@ -35,7 +35,7 @@ GROWTH_KB = 200.0
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """How big the process is after so many turns."""
+    """The size of the process after a number of turns."""
 
     turns: int
     rss_kb: int
@@ -49,7 +49,7 @@ class Size:
 
 
 def respond(turn: HeardTurn) -> Sequence[Step]:
-    """What the service does with its turn of that number. A repeated turn has the next number."""
+    """Return the service's steps for a turn; a repeated turn has the next index."""
     heard = [Hear("turn on the office lights")] if turn.kind == "audio" else []
     used = Tokens(prompt=900, response=40, prompt_details={"TEXT": 800, "AUDIO": 100})
     if turn.index % DROPS_EVERY == DROPS_EVERY - 1:
@@ -68,7 +68,7 @@ def respond(turn: HeardTurn) -> Sequence[Step]:
 async def soak(
     app: App, service: GeminiProcess, spoken: Sequence[Clip], turns: int
 ) -> tuple[list[Size], list[str]]:
-    """All turns; the sizes at regular intervals, and the turns that failed."""
+    """Run all turns; return the sizes at regular intervals, and the turns that failed."""
     sizes, failed = [], []
     for number in range(1, turns + 1):
         darken(app)
@@ -118,25 +118,25 @@ def _target(path: Path) -> str:
 
 
 def _trim() -> None:
-    """Give back what glibc keeps for later, so that it does not hide or feign a growth."""
+    """Return free memory of glibc to the system, so that it neither hides nor feigns growth."""
     ctypes.CDLL(None).malloc_trim(0)
 
 
 def slope(sizes: Sequence[Size], figure: str) -> float:
-    """Growth of a figure for a hundred turns, fitted over the sizes of the second half."""
+    """Return the growth of a figure per hundred turns, fitted over the second half of the sizes."""
     later = [size for size in sizes if size.turns >= sizes[-1].turns // 2]
     turns = [size.turns / 100 for size in later]
     return float(np.polyfit(turns, [getattr(size, figure) for size in later], 1)[0])
 
 
 async def measure(folder: Path, service: GeminiProcess, turns: int) -> tuple[list[Size], list[str]]:
-    """One Hearth for all of them."""
+    """Run all turns in one Hearth."""
     async with hearth(folder, service.address, NullPlayer(paced=False)) as app:
         return await soak(app, service, clips(folder, tight=True), turns)
 
 
 def main() -> None:
-    """Measure, and fail where something grows."""
+    """Measure, and fail if something grows."""
     turns = how_many(200, 1_000)
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as name, GeminiProcess(respond) as service:

@@ -17,7 +17,7 @@ ANSWER = Always((Hear("turn on the office lights"), Say("They are.", audio_s=0.2
 
 
 async def measure(service: GeminiProcess, folder: Path, spoken: Sequence[Clip]) -> list[float]:
-    """One turn in real time for each clip: milliseconds to the arrival at the service."""
+    """Return the milliseconds to the arrival at the service, for one real-time turn per clip."""
     taken = []
     player = NotingPlayer()
     with stamps() as moments:
@@ -34,7 +34,7 @@ async def measure(service: GeminiProcess, folder: Path, spoken: Sequence[Clip]) 
 
 
 def main() -> None:
-    """Measure, and fail where the budget is not kept."""
+    """Measure, and fail if the budget is exceeded."""
     count = how_many(100, 300)
     with tempfile.TemporaryDirectory() as name, GeminiProcess(ANSWER) as service:
         spoken = itertools.islice(itertools.cycle(clips(Path(name), tight=True)), count)

@@ -1,4 +1,4 @@
-"""How many words off the estimate of what was heard is, where a voice tells no word's end.
+"""Error in words of the estimate of what was heard, for a voice that reports no word's end.
 
 Every clause of the golden corpus as espeak-ng says it, looked at every 50 ms of its sound, against
 the words' ends that its library tells. "Made so far": the clause is not known to be whole yet.
@@ -18,7 +18,7 @@ STEP = RATE // 20  # samples
 
 
 def clauses(language: str) -> list[str]:
-    """What is said in a language in the corpus, of three words and more."""
+    """Return the corpus's clauses in a language that have three or more words."""
     table = f"{language}.tsv" if language in ("en", "es") else "others.tsv"
     rows = [line.split("\t") for line in (GOLDEN / table).read_text("utf-8").splitlines()]
     said = [row[3] for row in rows if len(row) > 3 and row[1] == language]
@@ -26,7 +26,7 @@ def clauses(language: str) -> list[str]:
 
 
 def errors(truth: WordTimes, *, whole: bool) -> list[int]:
-    """Words too many, or with a minus too few, at each step."""
+    """Return the words too many (negative: too few) at each step."""
     made = PlaybackProgress(truth.text)
     made.add(truth.pcm, RATE)
     made.whole = whole

@@ -1,4 +1,4 @@
-"""Where the processor's time of `hearth run` goes, by thread and function: waiting, and in turns.
+"""CPU time of `hearth run` by thread and function: waiting, and in turns.
 
 Everything is as in a home (see `_household`), with the model's own voice. What each thread took is
 the kernel's. py-spy, which comes from PyPI into an environment of its own, tells what they are
@@ -32,7 +32,7 @@ _LINE = re.compile(r":\d+\)")
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What one stretch of time took."""
+    """The time used in one stretch."""
 
     cpu_s: float  # of all threads and children
     seconds: float
@@ -41,7 +41,7 @@ class Spent:
 
 
 def main() -> None:
-    """Print who takes how much; write out/benchmarks/hot_spots.json. Raises PeerMissing."""
+    """Print the shares; write out/benchmarks/hot_spots.json. Raises PeerMissing."""
     spy = python_of(ENVIRONMENT, print).with_name("py-spy")
     with sound_server() as sound, tempfile.TemporaryDirectory() as folder:
         found, turns = asyncio.run(measure(Path(folder), sound, spy))
@@ -54,7 +54,7 @@ def main() -> None:
 
 
 def read(text: str) -> Counter[str]:
-    """py-spy's raw format: a line for each stack, outermost first, and how often it was seen."""
+    """Parse py-spy's raw format: a line for each stack, outermost first, with its count."""
     found = Counter[str]()
     for line in text.splitlines():
         stack, _, count = line.rpartition(" ")
@@ -65,7 +65,10 @@ def read(text: str) -> Counter[str]:
 async def measure(
     folder: Path, sound: Mapping[str, str], spy: Path
 ) -> tuple[dict[str, Spent], int]:
-    """A warm box in a silent room, then its turns: each stretch by name, and how many turns."""
+    """Measure a warm box in a silent room, then its turns.
+
+    Returns each stretch by name, and the number of turns.
+    """
     turns = how_many(5, 30)
     found = dict[str, Spent]()
     async with household(folder, sound, VOICE__ENGINE="gemini") as home:
@@ -87,7 +90,7 @@ async def measure(
 async def _watched(
     name: str, pid: int, folder: Path, spy: Path, found: dict[str, Spent]
 ) -> AsyncIterator[None]:
-    """What the process does in this block is found under the name."""
+    """Record the process's work in this block under the name."""
     file, loop = folder / f"{name}.txt", asyncio.get_running_loop()
     looking = await asyncio.create_subprocess_exec(
         *(str(spy), "record", "--pid", str(pid), "--rate", "100", "--gil"),
@@ -114,7 +117,7 @@ async def _watched(
 
 
 def _threads_ms(pid: int) -> dict[int, float]:
-    """CPU time of each thread, as the kernel's scheduler has it."""
+    """Return the CPU time of each thread, from the kernel's scheduler."""
     found = {}
     for task in Path(f"/proc/{pid}/task").iterdir():
         with suppress(OSError):  # it has just ended
@@ -123,7 +126,7 @@ def _threads_ms(pid: int) -> dict[int, float]:
 
 
 async def _names(pid: int, spy: Path) -> dict[int, str]:
-    """What Python calls its threads, by the kernel's number."""
+    """Return Python's thread names by the kernel's thread number."""
     asking = await asyncio.create_subprocess_exec(
         *(str(spy), "dump", "--pid", str(pid), "--json"), stdout=asyncio.subprocess.PIPE
     )
@@ -135,7 +138,7 @@ async def _names(pid: int, spy: Path) -> dict[int, str]:
 
 
 def _print(spent: Spent, unit: str, scale: float) -> None:
-    """The threads, and the functions that held the interpreter; `scale`: of a ms."""
+    """Print the threads and the functions that held the interpreter; `scale` multiplies a ms."""
     most = LEAST * 1000 * spent.cpu_s
     rows = [(name, f"{ms * scale:.3g}") for name, ms in spent.threads.items() if ms >= most]
     print_table(("thread", unit), rows)

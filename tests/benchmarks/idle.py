@@ -1,4 +1,4 @@
-"""What waiting costs: `hearth run` in a silent room and beside talk, and a bare capture beside it.
+"""Cost of waiting: `hearth run` in a silent room and beside talk, and a bare capture beside it.
 
 Both are processes of their own that record from one simulated microphone at the same time, in
 blocks of the same size. Hearth has all that a household has: its HTTP interface, journal, timers,
@@ -69,7 +69,7 @@ _REST = "the house: its picture, grammar, connections; streams"
 def main() -> None:
     """Print shares of a core and the memory; write out/benchmarks/idle.json.
 
-    Raises AssertionError where one of the two limits is passed.
+    Raises AssertionError if one of the two limits is exceeded.
     """
     with sound_server() as surroundings:
         figures = asyncio.run(_rooms(surroundings))
@@ -120,7 +120,7 @@ def _sounds(seconds: float) -> dict[str, bytes]:
 
 
 async def _costs(pids: Mapping[str, int], seconds: float) -> dict[str, float]:
-    """Each process's share of one core: the median of the intervals."""
+    """Return each process's share of one core: the median of the intervals."""
     shares: dict[str, list[float]] = {name: [] for name in pids}
     for _ in range(INTERVALS):
         before = {name: cpu_s([pid]) for name, pid in pids.items()}
@@ -137,7 +137,7 @@ def _resident_mb(pid: int) -> float:
 
 
 def _child_of(data: str) -> int:
-    """The process that was started with this data folder."""
+    """Return the process that was started with this data folder."""
     mark = f"HEARTH_ASSISTANT__DATA={data}\0".encode()
     for process in Path("/proc").glob("[0-9]*"):
         try:
@@ -149,7 +149,7 @@ def _child_of(data: str) -> int:
 
 
 def _memory(surroundings: Mapping[str, str], resident_mb: float) -> dict[str, float]:
-    """What each component adds, in a process of its own, in MB; the last is what that leaves."""
+    """Return the MB that each component adds in a separate process; the last is the remainder."""
     held = dict[str, float]()
     lines = ["import re"]
     for _, code in _STEPS:

@@ -1,4 +1,4 @@
-"""What an installation takes on the disk: a package and all that it requires, without extras."""
+"""Disk space of an installation: a package and all its requirements, without extras."""
 
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
@@ -12,7 +12,7 @@ _ROOT = Path(__file__).resolve().parents[2]
 
 
 def required(name: str) -> dict[str, Distribution]:
-    """The package and all that it needs here, by name. Raises PackageNotFoundError."""
+    """Return the package and all its requirements, by name. Raises PackageNotFoundError."""
     found: dict[str, Distribution] = {}
     waiting = [name]
     while waiting:
@@ -30,7 +30,7 @@ def required(name: str) -> dict[str, Distribution]:
 
 
 def hearth_mb() -> tuple[float, int]:
-    """MB of Hearth's installation, without compiled files, and how many packages it is."""
+    """Return the MB of Hearth's installation without compiled files, and its number of packages."""
     packages = required(HEARTH)
     size = sum(_bytes(package) for package in packages.values())
     for folder in _SOURCES:

@@ -53,7 +53,8 @@ def _recall(engine: waking.Engine, name: str, noise: Noise, snr_db: float, seeds
 def _accepts_in_talk(
     engine: waking.Engine, name: str, noise: Noise, seeds: int
 ) -> tuple[int, float]:
-    """False accepts of clips without a wake word at all levels, and how long they are together."""
+    """Return the false accepts at all levels, and the total length, of clips without a wake
+    word."""
     accepts, samples = 0, 0
     for clip in _COMMANDS:
         for snr in SNRS_DB:

@@ -1,4 +1,4 @@
-"""How much of a command's start never reaches the service while the connection is being opened."""
+"""Part of a command's start that never reaches the service while the connection is being opened."""
 
 import asyncio
 import math
@@ -23,9 +23,9 @@ class Opened:
 
 
 async def cold(folder: Path, room: Path, said: Sequence[Said], python: Path | None) -> list[Opened]:
-    """One turn for each command and delay: ours connects at the wake word, theirs at the onset.
+    """Run one turn per command and delay: ours connects at the wake word, theirs at the onset.
 
-    Both at once: neither's loss depends on how soon it is served. `python`: the peer's.
+    Both run at once: neither's loss depends on how soon it is served. `python`: the peer's.
     """
     found = []
     for delay_s in DELAYS_S:
@@ -51,7 +51,7 @@ async def _theirs(
 ) -> tuple[Turn, ...]:
     if python is None:
         return ()
-    # Whoever is connected in the middle of a turn may end what it has not begun.
+    # A client that is connected in the middle of a turn may end what it has not begun.
     with GeminiProcess(script(0), check=False, opens_s=delay_s) as service:
         async with pipecat(python, service.address, room) as peer:
             theirs = Theirs(peer, service)
@@ -59,11 +59,11 @@ async def _theirs(
 
 
 def unanswered(turns: Sequence[Turn]) -> int:
-    """How many never got an answer, or of which nothing arrived."""
+    """Return how many never got an answer, or of which nothing arrived."""
     return sum(turn.lost is None or turn.audible is None for turn in turns)
 
 
 def rounded(values: Sequence[float]) -> str:
-    """Smallest and largest, in ms."""
+    """Return the smallest and the largest, in ms."""
     low, high = (math.floor(min(values) + 0.5), math.floor(max(values) + 0.5))
     return str(low) if low == high else f"{low} to {high}"

@@ -1,4 +1,4 @@
-"""Markdown that the benchmarks write: tables, and pages of which a part is made anew."""
+"""Markdown of the benchmarks: tables, and pages of which a part is regenerated."""
 
 from collections.abc import Iterator, Sequence
 
@@ -6,14 +6,14 @@ from tests.benchmarks.report.line import Table
 
 
 def titled(table: Table) -> Iterator[str]:
-    """The table below its title, line by line."""
+    """Yield the lines of the table below its title."""
     yield f"**{table.title}**"
     yield ""
     yield from rows(table.head, table.rows)
 
 
 def rows(head: Sequence[object], below: Sequence[Sequence[object]]) -> Iterator[str]:
-    """A table, line by line."""
+    """Yield the lines of a table."""
     yield _row(head)
     yield "|---" * len(head) + "|"
     for row in below:
@@ -21,7 +21,7 @@ def rows(head: Sequence[object], below: Sequence[Sequence[object]]) -> Iterator[
 
 
 def renewed(page: str, made: str, begin: str, end: str) -> str:
-    """The page with that between its two marks. Raises ValueError where it has no place for it."""
+    """Replace the part of the page between two marks. Raises ValueError if it lacks them."""
     if page.count(begin) != 1 or page.count(end) != 1:
         raise ValueError("the page has lost the marks around its generated part")
     before, _, rest = page.partition(begin)

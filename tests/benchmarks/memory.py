@@ -1,4 +1,4 @@
-"""What `hearth run` holds before its first turn and after it, and what each part of that costs.
+"""Memory of `hearth run` before its first turn and after it, and the share of each part.
 
 Everything is as in a home (see `_household`); what stands for the home is in processes of its own.
 The first turn is spoken and served by Gemini Live. PSS of all of Hearth's processes: what they
@@ -79,9 +79,9 @@ print(*now())
 
 
 def main() -> None:
-    """Print what is held and what it costs; write out/benchmarks/memory.json.
+    """Print the memory and its costs; write out/benchmarks/memory.json.
 
-    Raises AssertionError where one of the two limits is passed.
+    Raises AssertionError if one of the two limits is exceeded.
     """
     with sound_server() as sound, tempfile.TemporaryDirectory() as folder:
         held, turns = asyncio.run(measure(Path(folder), sound))
@@ -111,7 +111,7 @@ def main() -> None:
 async def measure(
     folder: Path, sound: Mapping[str, str]
 ) -> tuple[dict[str, dict[str, float]], dict[str, dict[str, float]]]:
-    """What one process holds by moment, in MB, and its two turns, in ms. See `household`."""
+    """Return one process's memory by moment in MB, and its two turns in ms. See `household`."""
     held, turns = dict[str, dict[str, float]](), dict[str, dict[str, float]]()
     async with household(folder, sound) as home:
         async with home.hearth() as box:  # compiles, and learns the echo of the room
@@ -130,7 +130,7 @@ async def measure(
 
 
 async def _turn(home: Household) -> dict[str, float]:
-    """Of the last turn, from its record."""
+    """Return the times of the last turn, from its record."""
     trace = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "assistant", "trace", "last", "--json"),
         env=dict(home.surroundings),
@@ -144,7 +144,7 @@ async def _turn(home: Household) -> dict[str, float]:
 
 
 def _sizes(pid: int) -> dict[str, float]:
-    """MB of that process and those that it has started, by the kernel's names."""
+    """Return the MB of that process and its children, by the kernel's names."""
     sums = dict[str, float]()
     for one in family(pid):
         for line in Path(f"/proc/{one}/smaps_rollup").read_text().splitlines()[1:]:
@@ -155,7 +155,7 @@ def _sizes(pid: int) -> dict[str, float]:
 
 
 def _prices(surroundings: Mapping[str, str]) -> dict[str, dict[str, tuple[float, float]]]:
-    """MB and ms of each step, in a process of its own."""
+    """Return the MB and ms of each step, in a separate process."""
     code = [_READ]
     for steps in _STEPS.values():
         for _, step in steps:

@@ -23,17 +23,17 @@ _CORPUS = Path(__file__).resolve().parents[1] / "corpus"
 
 
 def white(seconds: float, seed: int) -> Sound:
-    """The same power at every frequency."""
+    """Return noise with the same power at every frequency."""
     return _unit(np.random.default_rng(seed).standard_normal(_length(seconds)))
 
 
 def pink(seconds: float, seed: int) -> Sound:
-    """Power falls by 3 dB an octave, from 20 Hz on."""
+    """Return noise whose power falls by 3 dB an octave, from 20 Hz on."""
     return _shaped(seconds, seed, lambda hertz: 1 / np.sqrt(np.maximum(hertz, 20.0)))
 
 
 def fan(seconds: float, seed: int) -> Sound:
-    """Low rushing with the hum of the motor and the beat of its blades."""
+    """Return low rushing with the hum of the motor and the beat of its blades."""
     rng = np.random.default_rng(seed)
     rush = _shaped(seconds, seed, lambda hertz: 1 / (1 + (hertz / 300.0) ** 2))
     time = np.arange(len(rush)) / SAMPLE_RATE
@@ -46,7 +46,7 @@ def fan(seconds: float, seed: int) -> Sound:
 
 
 def water(seconds: float, seed: int) -> Sound:
-    """A tap: bright rushing that wavers, with bubbles."""
+    """Return a tap: bright rushing that wavers, with bubbles."""
     rng = np.random.default_rng(seed)
     rush = _shaped(seconds, seed, lambda hertz: np.exp(-(((hertz - 2500.0) / 2500.0) ** 2)))
     waver = _shaped(seconds, seed + 1, lambda hertz: (hertz < 8.0).astype(np.float64))
@@ -61,7 +61,8 @@ def water(seconds: float, seed: int) -> Sound:
 
 
 def dishes(seconds: float, seed: int) -> Sound:
-    """Plates and cutlery: short ringing blows, about two a second, between which it is quiet."""
+    """Return plates and cutlery: short ringing blows, about two a second, with quiet between
+    them."""
     rng = np.random.default_rng(seed)
     sound = 0.01 * rng.standard_normal(_length(seconds))
     for _ in range(max(1, round(seconds * 2))):
@@ -75,7 +76,7 @@ def dishes(seconds: float, seed: int) -> Sound:
 
 
 def music(seconds: float, seed: int) -> Sound:
-    """Chords, a melody, a bass and a drum at 100 to 130 beats a minute."""
+    """Return chords, a melody, a bass and a drum at 100 to 130 beats a minute."""
     rng = np.random.default_rng(seed)
     sound = np.zeros(_length(seconds))
     beat = 60.0 / rng.uniform(100, 130)
@@ -100,7 +101,7 @@ def music(seconds: float, seed: int) -> Sound:
 
 
 def talker(seconds: float, seed: int) -> Sound:
-    """One person who talks on about other things. Needs flite or espeak-ng."""
+    """Return one person who talks on about other things. Needs flite or espeak-ng."""
     rng = np.random.default_rng(seed)
     voices = [voice for voice in VOICES if can_speak(voice)]
     voice = voices[int(rng.integers(len(voices)))]
@@ -116,7 +117,7 @@ def talker(seconds: float, seed: int) -> Sound:
 
 
 def babble(seconds: float, seed: int) -> Sound:
-    """Four people who talk at once."""
+    """Return four people who talk at once."""
     voices = (talker(seconds, seed * 4 + number) for number in range(4))
     return _unit(np.sum(list(voices), axis=0))
 
@@ -134,7 +135,7 @@ NOISES: dict[str, Noise] = {
 
 
 def active_level(speech: bytes) -> float:
-    """RMS of mono int16 over the 20 ms frames in which there is speech, 0 for silence."""
+    """Return the RMS of mono int16 over the 20 ms frames that contain speech, 0 for silence."""
     samples = np.frombuffer(speech, "<i2").astype(np.float64)
     whole = len(samples) // _FRAME * _FRAME
     powers = np.mean(samples[:whole].reshape(-1, _FRAME) ** 2, axis=1)
@@ -145,14 +146,14 @@ def active_level(speech: bytes) -> float:
 
 
 def at_level(sound: Sound, dbfs: float) -> bytes:
-    """A sound of RMS 1 as mono int16 with that RMS; full scale is an RMS of 32768."""
+    """Return a sound of RMS 1 as mono int16 with that RMS; full scale is an RMS of 32768."""
     return _pcm(sound * 32768.0 * 10 ** (dbfs / 20))
 
 
 def mix(speech: bytes, noise: Sound, snr_db: float) -> bytes:
-    """Mono int16 with noise below its active speech; the noise must be as long.
+    """Return mono int16 with noise below its active speech; the noise must be as long.
 
-    Where the sum would be clipped all of it is made quieter.
+    If the sum would be clipped, all of it is made quieter.
     """
     samples = np.frombuffer(speech, "<i2").astype(np.float64)
     level = active_level(speech) * 10 ** (-snr_db / 20)
@@ -180,7 +181,7 @@ def _pcm(samples: Sound) -> bytes:
 
 
 def _shaped(seconds: float, seed: int, gain: Callable[[Sound], Sound]) -> Sound:
-    """White noise through a filter that has that gain at each frequency in Hz."""
+    """Return white noise through a filter that has that gain at each frequency in Hz."""
     flat = np.random.default_rng(seed).standard_normal(_length(seconds))
     hertz = np.asarray(np.fft.rfftfreq(len(flat), 1 / SAMPLE_RATE), np.float64)
     bins = np.fft.rfft(flat) * gain(hertz)

@@ -1,4 +1,4 @@
-"""How soon an announcement is heard: from its arrival to the first sample of its sound.
+"""Delay of an announcement: from its arrival to the first sample of its sound.
 
 By three ways into the running app, with espeak-ng: `POST /v1/announce` over loopback, held and kept
 (on the disk before it is said); a message of Home Assistant's to our device, and one of a broker,
@@ -70,7 +70,7 @@ class OnlyAnnounces:
 
 
 class Home(TakesDevices):
-    """Tells when its channel is open."""
+    """A home that reports when its channel is open."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -85,7 +85,7 @@ class Home(TakesDevices):
 
 
 class OneToken:
-    """Everybody is the one program."""
+    """A token check that takes every caller for the same program."""
 
     def caller(self, given: str) -> Caller | None:
         return CALLER if given == TOKEN else None
@@ -96,14 +96,14 @@ class OneToken:
 
 @dataclass(frozen=True, slots=True)
 class Ways:
-    """Into the app."""
+    """The ways into the app."""
 
     by_name: dict[str, Send]
     rest: Callable[[], Awaitable[None]]  # until what was sent is over
 
 
 def settings(folder: Path) -> Settings:
-    """The embedded house and espeak-ng."""
+    """Return settings with the embedded house and espeak-ng."""
     sections = {
         "assistant": {"data": str(folder / "data")},
         "home_assistant": {"url": "demo"},
@@ -141,7 +141,7 @@ def _doors(
 
 @asynccontextmanager
 async def ways(folder: Path, outputs: Outputs | Player) -> AsyncIterator[Ways]:
-    """The app with its doors open."""
+    """Yield the app with all its ways open."""
     clock, given = SystemClock(), settings(folder)
     async with open_app(given, outputs, hears=False, resident=True) as app:
         assert app.daemon is not None
@@ -196,7 +196,7 @@ async def ways(folder: Path, outputs: Outputs | Player) -> AsyncIterator[Ways]:
 
 
 def text_of(number: int) -> str:
-    """Another one each time."""
+    """Return a text that differs for each number."""
     return TEXTS[number % len(TEXTS)].format(number + 2)
 
 
@@ -211,7 +211,7 @@ class Heard:
 
 
 def heard(player: NotingPlayer, sent: float, tone: bool) -> Heard:
-    """From what the player was given."""
+    """Return the delays according to what the player was given."""
     pcm, rate = earcon("announce")
     left = len(pcm) // 2 if tone else 0  # samples of the tone
     begins = player.pieces[0].at
@@ -235,7 +235,7 @@ def heard(player: NotingPlayer, sent: float, tone: bool) -> Heard:
 
 
 async def measure(count: int) -> dict[str, list[Heard]]:
-    """Each way, with and without the tone."""
+    """Measure each way, with and without the tone."""
     player, figures, number = NotingPlayer(), dict[str, list[Heard]](), 0
     with tempfile.TemporaryDirectory() as name:
         async with ways(Path(name), player) as doors:
@@ -259,7 +259,7 @@ def _spreads(told: Sequence[Heard]) -> dict[str, Spread]:
 
 
 def with_a_device(count: int) -> dict[str, list[float]]:
-    """The same on a real sound server: ms until the first sample has left the loudspeaker."""
+    """Return the ms until the first sample has left the loudspeaker of a real sound server."""
     command = [sys.executable, "tests/devices/pulse.py", "--", sys.executable, "-m"]
     command += ["tests.benchmarks._notify_device", str(count)]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, timeout=280)
@@ -268,7 +268,7 @@ def with_a_device(count: int) -> dict[str, list[float]]:
 
 
 def main() -> None:
-    """Measure and print; raises when the target is missed."""
+    """Measure and print; raise if the target is missed."""
     measured = asyncio.run(measure(how_many(40, 200)))
     figures = {way: _spreads(told) for way, told in measured.items()}
     rows = [(way, *(told[what] for what in told)) for way, told in figures.items()]

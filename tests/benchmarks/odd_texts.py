@@ -1,4 +1,4 @@
-"""Whether anything but speech ever comes out: odd texts without end, in every language.
+"""Search for odd texts from which anything but speech comes out, in every language.
 
     python -m tests.benchmarks odd_texts            5,000 texts
     LONG=1 python -m tests.benchmarks odd_texts     100,000 texts

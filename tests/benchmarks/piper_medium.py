@@ -44,7 +44,7 @@ BLOCKS = ((3, (1, 2)), (5, (2, 6)), (7, (3, 12)))  # kernel, dilations
 
 
 def make_medium_voice(folder: Path, name: str, language: str, seed: int) -> Path:
-    """Write the model and its description, give the model's path."""
+    """Write the model and its description, and return the model's path."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{name}.onnx"
     onnx.save(model(seed), path)
@@ -61,13 +61,12 @@ def make_medium_voice(folder: Path, name: str, language: str, seed: int) -> Path
 
 
 def parameters(path: Path) -> int:
-    """How many numbers a model holds."""
+    """Return the number of parameters of a model."""
     tensors = onnx.load(path).graph.initializer
     return sum(int(np.prod(tensor.dims)) for tensor in tensors)
 
 
 def model(seed: int) -> onnx.ModelProto:
-    """The whole graph."""
     net = _Net(seed)
     encoded = _encoder(net)
     lengths = _durations(net, encoded)
@@ -94,7 +93,7 @@ class _Net:
         self._count = 0
 
     def add(self, kind: str, inputs: list[str], **attributes: Any) -> str:
-        """A node; gives its output."""
+        """Add a node and return its output."""
         name = self._name(kind)
         self._nodes.append(helper.make_node(kind, inputs, [name], **attributes))
         return name
@@ -106,7 +105,7 @@ class _Net:
         return self._store(np.array(value, kind))
 
     def weights(self, *shape: int, fan_in: int, gain: float = 1.0) -> str:
-        """Random ones, scaled so that what goes through keeps its size."""
+        """Add random weights, scaled so that a signal keeps its level."""
         values = self._random.standard_normal(shape, np.float32) * gain / np.sqrt(fan_in)
         return self._store(values.astype(np.float32))
 
@@ -120,7 +119,7 @@ class _Net:
         groups: int = 1,
         gain: float = 1.0,
     ) -> str:
-        """A convolution that keeps the length."""
+        """Add a convolution that keeps the length."""
         fan_in = before // groups * kernel
         weights = self.weights(after, before // groups, kernel, fan_in=fan_in, gain=gain)
         bias = self._store(np.zeros(after, np.float32))
@@ -129,7 +128,7 @@ class _Net:
         return self.add("Conv", [x, weights, bias], kernel_shape=[kernel], **more)
 
     def upsampled(self, x: str, before: int, after: int, kernel: int, rate: int) -> str:
-        """A transposed convolution to `rate` times the length."""
+        """Add a transposed convolution to `rate` times the length."""
         weights = self.weights(before, after, kernel, fan_in=before * kernel // rate)
         bias = self._store(np.zeros(after, np.float32))
         pad = (kernel - rate) // 2
@@ -137,7 +136,7 @@ class _Net:
         return self.add("ConvTranspose", [x, weights, bias], kernel_shape=[kernel], **more)
 
     def normed(self, x: str) -> str:
-        """Over the channels."""
+        """Normalise over the channels."""
         ones = self._store(np.ones(HIDDEN, np.float32))
         zeros = self._store(np.zeros(HIDDEN, np.float32))
         turned = self.add("Transpose", [x], perm=[0, 2, 1])
@@ -145,13 +144,13 @@ class _Net:
         return self.add("Transpose", [normed], perm=[0, 2, 1])
 
     def split(self, x: str) -> tuple[str, str]:
-        """The two halves of the channels."""
+        """Return the two halves of the channels."""
         names = [self._name("half"), self._name("half")]
         self._nodes.append(helper.make_node("Split", [x], names, axis=1, num_outputs=2))
         return names[0], names[1]
 
     def model(self, output: str) -> onnx.ModelProto:
-        """All of it, with a Piper voice's inputs and output."""
+        """Return the whole model, with a Piper voice's inputs and output."""
         info = helper.make_tensor_value_info
         self._nodes.append(helper.make_node("Identity", [output], ["output"]))
         graph = helper.make_graph(
@@ -208,7 +207,7 @@ def _attention(net: _Net, x: str) -> str:
 
 
 def _durations(net: _Net, encoded: str) -> str:
-    """Hops of each id, [1, 1, ids]: the predictor is run, and what it says has no weight."""
+    """Return the hops of each id, [1, 1, ids]: the predictor runs, but its output has no weight."""
     x = _separable(net, net.conv(encoded, HIDDEN, HIDDEN, 1))
     x = net.conv(x, HIDDEN, HIDDEN, 1)
     told = net.add("ReduceMean", [x, net.constant([1], np.int64)], keepdims=1)
@@ -239,7 +238,7 @@ def _gelu(net: _Net, x: str) -> str:
 
 
 def _expanded(net: _Net, x: str, lengths: str) -> str:
-    """Each id's column as often as it has hops, by a matrix of ones, as in an exported voice."""
+    """Repeat each id's column once per hop, by a matrix of ones, as in an exported voice."""
     ends = net.add("CumSum", [lengths, net.constant(2, np.int64)])
     begins = net.add("Sub", [ends, lengths])
     whole = net.add("ReduceMax", [ends], keepdims=0)
@@ -254,7 +253,7 @@ def _expanded(net: _Net, x: str, lengths: str) -> str:
 
 
 def _uncoupled(net: _Net, latent: str) -> str:
-    """One coupling layer backwards, and the turning round of the channels before it."""
+    """Add one reversed coupling layer, and before it the reversal of the channels."""
     order = net.constant(np.arange(HIDDEN)[::-1].copy(), np.int64)
     kept, moved = net.split(net.add("Gather", [latent, order], axis=1))
     x = net.conv(kept, HIDDEN // 2, HIDDEN, 1)

@@ -1,4 +1,4 @@
-"""What a process and those that it has started use, from the kernel's own figures."""
+"""CPU time and memory of a process and its descendants, from the kernel's own figures."""
 
 import time
 from collections.abc import Iterable
@@ -9,7 +9,7 @@ _OF_ALL_THREADS = 2  # CPUCLOCK_SCHED of include/linux/posix-timers.h
 
 
 def family(pid: int) -> list[int]:
-    """That process and all that came from it and still run."""
+    """Return that process and all its running descendants."""
     found = [pid]
     for task in Path(f"/proc/{pid}/task").glob("*/children"):
         try:
@@ -22,8 +22,7 @@ def family(pid: int) -> list[int]:
 
 
 def cpu_s(pids: Iterable[int]) -> float:
-    """What all their threads have used, also those that have ended; a process that has ended has
-    used nothing."""
+    """Return the CPU time of all their threads, including ended ones; 0 for an ended process."""
     used = 0.0
     for pid in pids:
         # The clock of another process, as clock_getcpuclockid(3) makes it; nanoseconds, where
@@ -34,12 +33,12 @@ def cpu_s(pids: Iterable[int]) -> float:
 
 
 def pss_mb(pids: Iterable[int]) -> float:
-    """What they alone hold, and their share of what others hold too."""
+    """Return the memory that they alone hold, and their share of shared memory."""
     return sum(_field(pid, "Pss:") for pid in pids) / 1024
 
 
 def rss_mb(pids: Iterable[int]) -> float:
-    """What they hold; what several of them share counts whole for each."""
+    """Return the memory that they hold; shared memory counts in full for each."""
     return sum(_field(pid, "Rss:") for pid in pids) / 1024
 
 

@@ -1,4 +1,4 @@
-"""Runs a program with a quarter of one core, so that a fast machine stands for a slow one."""
+"""Run a program with a quarter of one core, so that a fast machine simulates a slow one."""
 
 import os
 import signal
@@ -14,10 +14,10 @@ _TREES = (Path("/sys/fs/cgroup/cpu"), Path("/sys/fs/cgroup"))  # version 1, vers
 
 
 def run_held(command: Sequence[str], timeout_s: float) -> tuple[str, str]:
-    """The program's standard output, and how it was held.
+    """Return the program's standard output, and how it was limited.
 
-    By the kernel's CPU bandwidth control where a control group can be made, else by stopping and
-    continuing it, which holds it less evenly. Raises CalledProcessError, TimeoutExpired.
+    The limit is the kernel's CPU bandwidth control if a control group can be made; otherwise the
+    program is stopped and continued, which is less even. Raises CalledProcessError, TimeoutExpired.
     """
     with _group() as group:
         if group is not None:
@@ -34,7 +34,7 @@ def run_held(command: Sequence[str], timeout_s: float) -> tuple[str, str]:
 
 @contextmanager
 def _group() -> Iterator[Path | None]:
-    """A control group that has SHARE of a core; None where none can be made."""
+    """Yield a control group that has SHARE of a core, or None if none can be made."""
     for tree in _TREES:
         group = tree / f"hearth-benchmark-{os.getpid()}"
         try:

@@ -1,4 +1,5 @@
-"""A brain that only recites, and a runner around it that may listen to real sound beside."""
+"""A brain that only recites, and a conversation loop around it that may also listen to real
+sound."""
 
 import asyncio
 import itertools
@@ -34,7 +35,7 @@ _ROOM_LEVEL = 30.0  # int16 RMS
 
 
 class Reciter:
-    """A brain that recites to whoever types; a spoken sentence it listens to for ever."""
+    """A brain that recites for every typed turn; to a spoken sentence it listens forever."""
 
     name = "reciter"
 
@@ -67,7 +68,7 @@ async def _listen() -> AsyncGenerator[BrainEvent]:
 
 @asynccontextmanager
 async def reciting(recite: Recite, voice: Voice, player: Player) -> AsyncIterator[ConversationLoop]:
-    """A runner that speaks with `voice`; its ear is real."""
+    """Yield a loop that speaks with `voice`; its ear is real."""
     detector = SileroDetector()
     engine = make_wake_engine("micro", ["okay_nabu"])
     ear = AudioFrontEnd(engine, detector, Endpointer(chunk_samples=detector.chunk_samples))
@@ -93,7 +94,7 @@ async def reciting(recite: Recite, voice: Voice, player: Player) -> AsyncIterato
 
 @asynccontextmanager
 async def listening(runner: ConversationLoop, folder: Path) -> AsyncIterator[None]:
-    """The microphone hears a quiet room meanwhile, in real time."""
+    """Let the microphone hear a quiet room meanwhile, in real time."""
     samples = np.random.default_rng(1).normal(0, _ROOM_LEVEL, _ROOM_S * SAMPLE_RATE)
     room = folder / "room.wav"
     write_wav(room, samples.astype(np.int16).tobytes(), SAMPLE_RATE)

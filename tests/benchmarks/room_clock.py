@@ -1,4 +1,4 @@
-"""When something sounded at the simulated microphone, by a recorder of our own beside the others.
+"""Times of sounds at the simulated microphone, by a separate recorder beside the others.
 
 Its first sample's moment is the earliest that its pieces allow, so all moments are late by what a
 piece of sound takes through the sound server, at least: about 10 ms, the same for all.
@@ -24,24 +24,24 @@ _RECORD = (
 
 
 class RoomClock:
-    """What the microphone has given since the recorder runs, and when."""
+    """The microphone's sound since the recorder was started, and its times."""
 
     def __init__(self) -> None:
         self._pcm = bytearray()
         self._began = float("inf")  # seconds of the monotonic clock, of the first sample
 
     def take(self, pcm: bytes, now: float) -> None:
-        """The next piece, which came just now."""
+        """Add the next piece, which has just come."""
         self._pcm += pcm
         self._began = min(self._began, now - len(self._pcm) / 2 / SAMPLE_RATE)
 
     @property
     def samples(self) -> int:
-        """So many so far."""
+        """Return the number of samples so far."""
         return len(self._pcm) // 2
 
     def began(self, clip: bytes, first: int) -> float:
-        """The moment at which that clip began, which was played somewhere behind sample `first`."""
+        """Return when the clip began, which was played somewhere after sample `first`."""
         sample = first + where(bytes(self._pcm[first * 2 :]), clip)
         return self._began + sample / SAMPLE_RATE
 
@@ -63,7 +63,7 @@ async def room_clock(sound: Mapping[str, str]) -> AsyncIterator[RoomClock]:
 
 
 async def say(clip: Path, clock: RoomClock, sound: Mapping[str, str]) -> float:
-    """Have it said in the room; the moment at which it began."""
+    """Play the clip in the room and return the moment at which it began."""
     first = clock.samples
     player = await asyncio.create_subprocess_exec(
         *("paplay", "--device=micsink", str(clip)), env=dict(sound)

@@ -28,7 +28,7 @@ class Converter(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """What one converter made of the corpus."""
+    """The output of one converter for the corpus."""
 
     title: str
     judged: tuple[Judged, ...]  # in the corpus's order
@@ -36,14 +36,14 @@ class Column:
     versions: Mapping[str, str] = field(default_factory=dict)  # of it and of what it sends with
 
     def counts(self) -> dict[Verdict, int]:
-        """How many of each verdict."""
+        """Return the number of each verdict."""
         found = Counter(one.verdict for one in self.judged)
         return {verdict: found[verdict] for verdict in Verdict}
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """All of one run."""
+    """All results of one run."""
 
     cases: tuple[Case, ...]
     columns: tuple[Column, ...]  # ours first
@@ -53,7 +53,7 @@ class Comparison:
 
 
 async def compare(passes: int, say: Say, sizes: Sequence[int] = SIZES) -> Comparison:
-    """Judge them all, then time menus so many times in turns."""
+    """Judge them all, then time menus `passes` times in turns."""
     corpus = cases()
     async with AsyncExitStack() as stack:
         ours = Ours()
@@ -78,7 +78,8 @@ async def compare(passes: int, say: Say, sizes: Sequence[int] = SIZES) -> Compar
 
 
 def home_tools(corpus: Sequence[Case], columns: Sequence[Column]) -> list[Case]:
-    """The tools in the shapes of a home's that crash nobody, so that all can be timed on them."""
+    """Return the tools in a home's shapes that crash no converter, so that all can be timed on
+    them."""
     crashed = {
         case.name
         for column in columns
@@ -89,7 +90,7 @@ def home_tools(corpus: Sequence[Case], columns: Sequence[Column]) -> list[Case]:
 
 
 def menu(some: Sequence[Case], size: int) -> list[Json]:
-    """So many tools of these again and again, no two the same."""
+    """Repeat these tools up to `size`, no two of them the same."""
     tools = []
     for number, case in zip(range(size), cycle(some), strict=False):
         schema = dict(case.schema)
@@ -113,7 +114,7 @@ async def _column(title: str, converter: Converter, corpus: Sequence[Case]) -> C
 async def _timed(
     converters: Mapping[str, Converter], tools: Sequence[Json], passes: int, say: Say
 ) -> dict[str, tuple[float, ...]]:
-    """Milliseconds of CPU of each converter, in an order that is drawn anew for each pass."""
+    """Return the ms of CPU of each converter; each pass shuffles their order."""
     say(f"a menu of {len(tools)} tools, {passes} times each")
     chance, taken = random.Random(1), {title: list[float]() for title in converters}
     for number in range(-1, passes):  # the first does not count

@@ -19,7 +19,7 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """Arguments, and the words by which one is told that the tool takes or refuses them."""
+    """Arguments, and the words that say that the tool takes or refuses them."""
 
     arguments: Json
     of: str  # the top argument that it is about; "": none of them alone
@@ -42,12 +42,12 @@ class Case:
     says: tuple[str, ...]  # texts of the schema that the model must be able to read
 
     def listed(self) -> Json:
-        """The tool as a server lists it."""
+        """Return the tool as a server lists it."""
         return {"name": self.tool, "description": self.about, "inputSchema": self.schema}
 
 
 def cases() -> list[Case]:
-    """The whole corpus, in its order."""
+    """Return the whole corpus, in its order."""
     found = []
     for group in GROUPS:
         for entry in json.loads((FOLDER / f"schemas-{group}.json").read_text("utf-8")):

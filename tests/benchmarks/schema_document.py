@@ -58,7 +58,7 @@ wrong and one as a loss; then the converter was corrected. It doesn't cover:
 
 
 def document(found: Comparison, date: str) -> str:
-    """The whole document, as Markdown."""
+    """Return the whole document as Markdown."""
     parts = [
         HEAD.format(date=date, count=len(found.cases)),
         "\n".join(_counts(found)) + "\n",
@@ -117,7 +117,7 @@ def _reasons(found: Comparison) -> Iterator[str]:
 
 
 def cell(why: str) -> str:
-    """The reason on one line, as a text that Markdown leaves alone."""
+    """Return the reason on one line, escaped for Markdown."""
     fence = "``" if "`" in why else "`"
     short = why if len(why) <= 160 else f"{why[:159]}…"
     edge = " " if fence == "``" else ""

@@ -29,7 +29,7 @@ _NAMES = frozenset(("name", "type", "required", "propertyOrdering", "property_or
 
 
 class Verdict(StrEnum):
-    """The worst first."""
+    """A verdict; the worst comes first."""
 
     CRASH = "crash"
     WRONG = "wrong"
@@ -39,13 +39,13 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Converted:
-    """What a converter made of one tool."""
+    """The result of a converter for one tool."""
 
     declaration: Json = field(default_factory=dict)  # as on the wire: name, description, parameters
     error: str = ""  # it raised
     reports: tuple[str, ...] = ()  # its warnings, or what it returns as lost
     renamed: Mapping[str, str] = field(default_factory=dict)  # as declared -> as the server has it
-    # What is sent to the server for what the model wrote; most send it as it is.
+    # The arguments sent to the server for those of the model; most send them unchanged.
     back: Callable[[Json], Any] = lambda written: written
 
 
@@ -62,7 +62,7 @@ class _Unsayable(Exception):
 
 
 def judge(case: Case, converted: Converted) -> Judged:
-    """The verdict on what was made of one tool."""
+    """Return the verdict on the conversion of one tool."""
     if converted.error:
         return Judged(Verdict.CRASH, converted.error)
     if refused := refusal(converted.declaration):
@@ -79,7 +79,7 @@ def judge(case: Case, converted: Converted) -> Judged:
 
 
 def _lost(case: Case, converted: Converted) -> str:
-    """What has gone without a word; "": nothing."""
+    """Return what was lost silently, or ""."""
     text = "\n".join(_texts(converted.declaration)).casefold()
     for words in case.says:
         if words.casefold() not in text:
@@ -102,7 +102,7 @@ def _lost(case: Case, converted: Converted) -> str:
 
 
 def _told(asked: Asked, text: str, converted: Converted) -> bool:
-    """Whether the model can read why, or the operator was warned."""
+    """Return whether the model can read why, or the operator was warned."""
     words = asked.said
     if words and all(any(word.casefold() in text for word in choice) for choice in words):
         return True
@@ -111,7 +111,7 @@ def _told(asked: Asked, text: str, converted: Converted) -> bool:
 
 
 def _texts(schema: Any) -> Iterator[str]:
-    """All that a declaration says, but for names and types."""
+    """Yield all texts of a declaration except names and types."""
     if isinstance(schema, list):
         for inner in schema:
             yield from _texts(inner)
@@ -126,7 +126,10 @@ def _texts(schema: Any) -> Iterator[str]:
 
 
 def _written(converted: Converted, arguments: Json) -> Json | None:
-    """The arguments as a model writes them that knows the declaration alone; None: it cannot."""
+    """Return the arguments as a model that knows only the declaration writes them, or None.
+
+    None means that it cannot write them.
+    """
     parameters = converted.declaration.get("parameters")
     if parameters is None or not (parameters.get("properties") or parameters.get("anyOf")):
         return None if arguments else {}
@@ -139,14 +142,14 @@ def _written(converted: Converted, arguments: Json) -> Json | None:
 
 
 def _restored(value: Any, renamed: Mapping[str, str]) -> Any:
-    """With the server's own names."""
+    """Return the value with the server's own names."""
     if isinstance(value, dict):
         return {renamed.get(name, name): _restored(one, renamed) for name, one in value.items()}
     return [_restored(one, renamed) for one in value] if isinstance(value, list) else value
 
 
 def _write(schema: Json, value: Any, names: Mapping[str, str]) -> Any:
-    """The value as the schema has it: itself where it can be, else as text. Raises _Unsayable."""
+    """Return the value as the schema allows: itself, or else as text. Raises _Unsayable."""
     fields = {camel(key): inner for key, inner in schema.items()}
     members = fields.pop("anyOf", None)
     forms = [{**fields, **member} for member in members] if members else [fields]
@@ -189,7 +192,7 @@ def _admits(form: Json, written: Any) -> bool:
 
 
 def _json_schema(form: Json) -> Json:
-    """The declared schema in the words of JSON Schema."""
+    """Return the declared schema as JSON Schema."""
     fields = {camel(key): value for key, value in form.items()}
     plain: Json = {}
     for key in ("minItems", "maxItems", "minLength", "maxLength"):
@@ -215,7 +218,7 @@ def _json_schema(form: Json) -> Json:
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Equal to JSON: 2 is 2.0, but true is not 1."""
+    """Return whether both are equal as JSON: 2 is 2.0, but true is not 1."""
     if isinstance(one, dict) and isinstance(other, dict):
         return one.keys() == other.keys() and all(_same(one[key], other[key]) for key in one)
     if isinstance(one, list) and isinstance(other, list):

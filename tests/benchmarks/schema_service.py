@@ -1,4 +1,4 @@
-"""What the Gemini API refuses in a function declaration, as far as Google or its own answers say.
+"""Rules by which the Gemini API refuses a function declaration, as far as they are known.
 
 Source of each rule: "Schema" and "FunctionDeclaration" of the Gemini API reference, and messages of
 the service that people reported: an unknown field (zed-industries/zed #44875, nanbingxyz/5ire #42),
@@ -31,13 +31,13 @@ _ARGUMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 
 
 def camel(name: str) -> str:
-    """A field's name as JSON has it; protobuf's reader takes the other writing as well."""
+    """Return a field's name as in JSON; protobuf's reader accepts both spellings."""
     first, *rest = name.split("_")
     return first + "".join(part.capitalize() for part in rest)
 
 
 def refusal(declaration: Mapping[str, Any]) -> str:
-    """Why the service would refuse the declaration; "" where it takes it."""
+    """Return why the service would refuse the declaration, or "" if it accepts it."""
     name = declaration.get("name")
     if not isinstance(name, str) or not _FUNCTION.fullmatch(name):
         return f"the function's name {name!r}"

@@ -35,7 +35,7 @@ from tests.shared_data import shared_folder
 BELOW_DB = (6.0, 12.0)
 BABBLE_DB = (20.0, 10.0, 5.0, 0.0)
 _HALVES = ("tune", "held")
-_WORDS = ("alexa", "okay naboo")  # of the made voices
+_WORDS = ("alexa", "okay naboo")  # of the synthetic voices
 _GAPS_MS = (0, 100, 200, 400)  # between wake word and sentence
 _HESITATION_MS = 1500  # instead
 _WOKEN_S = 0.6  # at most after the wake word; later is another's
@@ -50,7 +50,7 @@ Row = tuple[str, str, int, int, int, int, int, int, int]  # as HEAD has it
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What one person says: a wake word and a sentence at the same level, int16."""
+    """One person's words: a wake word and a sentence at the same level, int16."""
 
     name: str
     word: bytes
@@ -59,7 +59,7 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """It as the microphone has it."""
+    """The words as the microphone hears them."""
 
     pcm: bytes
     word: tuple[int, int]  # samples of the wake word: first, and behind the last
@@ -68,14 +68,14 @@ class Scene:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How one turn ended."""
+    """The end of one turn."""
 
     woken: bool  # by the wake word, not before and not later
     delay_ms: float = float("inf")  # after the last word; negative: cut off; infinite: never
 
 
 def everything_said(half: str) -> list[Said]:
-    """Made sentences and recordings of people in turn, each with a wake word."""
+    """Return synthetic sentences and recordings of people in turn, each with a wake word."""
     made = [
         Said(one.text, _made_word(one.voice, number), clean(one).tobytes())
         for number, one in enumerate(utterances())
@@ -94,7 +94,7 @@ def _made_word(voice: str, number: int) -> bytes:
 
 
 def _taped(half: str) -> Iterator[Said]:
-    """Ten people's command, five a half, each with two of the recorded wake words."""
+    """Yield ten people's command, five per half, each with two of the recorded wake words."""
     folder = shared_folder() / "data" / "speech"
     paths = sorted(folder.glob("turn_on_the_office_lights_*.wav"))
     words = waking.WORDS["micro"]
@@ -114,7 +114,7 @@ def _tight(pcm: bytes) -> bytes:
 
 
 def alone(said: Said, seed: int, gap_ms: int | None = None, before: Sound | None = None) -> Scene:
-    """The person in a quiet room. `before`: what they say to somebody else first."""
+    """Return the person in a quiet room. `before`: earlier words to somebody else."""
     rng = np.random.default_rng(seed)
     lead = np.zeros(round(rng.uniform(3.0, 5.0) * SAMPLE_RATE))
     if before is not None:
@@ -135,14 +135,14 @@ def alone(said: Said, seed: int, gap_ms: int | None = None, before: Sound | None
 def with_other(
     said: Said, below_db: float, seed: int, gap_ms: int | None = None, noise: Noise = talker
 ) -> Scene:
-    """Somebody else talks all the time, `below_db` below the person's active speech."""
+    """Let somebody else talk all the time, `below_db` below the person's active speech."""
     one = alone(said, seed, gap_ms)
     other = noise(len(one.pcm) / 2 / SAMPLE_RATE + 1, seed + 5000)
     return replace(one, pcm=mix(one.pcm, other, below_db))
 
 
 def after_own_talk(said: Said, seed: int) -> Scene:
-    """The person talked to somebody until just before the wake word."""
+    """Let the person talk to somebody else until just before the wake word."""
     return alone(said, seed, before=talker(5.0, seed + 9000))
 
 
@@ -158,7 +158,7 @@ class Room:
         self._voice = SileroDetector()
 
     def play(self, one: Scene) -> Outcome:
-        """A scene from a stream's start on, as the resident program hears it."""
+        """Play a scene from a stream's start on, as the resident program hears it."""
         endpointer = Endpointer(chunk_samples=self._voice.chunk_samples)
         ear = AudioFrontEnd(self._wake, self._voice, endpointer, self._setup.endings)
         ear.restart()
@@ -170,7 +170,7 @@ class Room:
                 self._setup.worker.drain()
 
     def close(self) -> None:
-        """Give up the engine."""
+        """Close the engine."""
         self._wake.close()
 
     def _listen(self, ear: AudioFrontEnd, one: Scene) -> Outcome:
@@ -207,7 +207,7 @@ def _obey(ear: AudioFrontEnd, effects: Sequence[Effect]) -> EndListening | None:
 
 
 def turns(room: Room, make: Make, half: str, count: int) -> tuple[list[float], int]:
-    """The delays of the first `count` turns, and how many more were not woken."""
+    """Return the delays of the first `count` turns, and how many others were not woken."""
     said = everything_said(half)
     seeds = 1000 * _HALVES.index(half)
     delays: list[float] = []
@@ -232,7 +232,7 @@ def _row(half: str, what: str, delays: Sequence[float], unheard: int) -> Row:
 
 
 def measure(room: Room, half: str, count: int) -> list[Row]:
-    """The rows of one half of what is said."""
+    """Return the rows of one half of the list."""
     rows = []
     together: list[float] = []
     unheard = 0
@@ -267,8 +267,10 @@ HEAD = ("half", "with", "turns", "in 1.5 s", "cut off", "later", "p50 ms", "p95 
 
 
 def main() -> None:
-    """Print the table; write out/benchmarks/second_talker.json. LONG=1: 100 mixtures a half, and it
-    fails where fewer than 90 of the held ones ended in time, or more than 3 were cut off.
+    """Print the table; write out/benchmarks/second_talker.json.
+
+    With LONG=1 there are 100 mixtures a half, and it fails if fewer than 90 of the held ones ended
+    in time, or more than 3 were cut off.
     """
     if not waking.has_clips():
         print("  the recordings of people are missing; set HEARTH_SHARED")

@@ -1,6 +1,6 @@
-"""The simulated Gemini in a process of its own, so that neither its work nor its memory counts.
+"""The simulated Gemini in a separate process, so that neither its work nor its memory counts.
 
-Its times are comparable with ours: on Linux the monotonic clock is one for all processes.
+Its times are comparable with ours: on Linux the monotonic clock is the same for all processes.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ _END_S = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Always:
-    """Answers every turn alike."""
+    """A response that is the same for every turn."""
 
     steps: tuple[Step, ...]
 
@@ -44,7 +44,7 @@ class ServedTurn:
 
 @dataclass(frozen=True, slots=True)
 class ServedSound:
-    """The person's sound of one turn as it came."""
+    """The person's sound of one turn as it arrived."""
 
     pcm: bytes  # mono int16 at 16 kHz
     pieces: list[tuple[float, int]]  # arrival in seconds of the monotonic clock, bytes
@@ -60,7 +60,7 @@ class Sounded:
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """What a client needs."""
+    """The values that a client needs."""
 
     url: str
     key: str
@@ -79,16 +79,16 @@ _Request = Callable[[_Serving], Any]
 
 
 class GeminiProcess:
-    """A context in which the service is there. Leaving it raises what was wrong with the requests.
+    """A context in which the service runs. Leaving it raises the errors of the requests.
 
-    All that is handed over must be picklable: functions of a module, and steps without lambdas.
-    Every method waits for the other process, so call them between turns.
+    All arguments must be picklable: functions of a module, and steps without lambdas. Every method
+    waits for the other process, so call them between turns.
     """
 
     address: Address
 
     def __init__(self, respond: Respond, *, check: bool = True, opens_s: float = 0.0) -> None:
-        """`check`: see above; without it a client may do what the real service would refuse.
+        """Set `check` to False to let a client do what the real service would refuse.
 
         `opens_s`: from a connection's set-up to its `setupComplete`.
         """
@@ -117,23 +117,23 @@ class GeminiProcess:
             raise AssertionError(failures)
 
     def respond(self, respond: Respond) -> None:
-        """Answer turns so from now on."""
+        """Use this response from now on."""
         self._ask(partial(_respond, respond=respond))
 
     def newest(self) -> ServedTurn:
-        """The newest turn."""
+        """Return the newest turn."""
         turn = self._ask(_newest)
         assert isinstance(turn, ServedTurn)
         return turn
 
     def newest_sound(self) -> ServedSound:
-        """What the person said in the newest turn."""
+        """Return the person's sound in the newest turn."""
         sound = self._ask(_newest_sound)
         assert isinstance(sound, ServedSound)
         return sound
 
     def since(self, index: int) -> list[Sounded]:
-        """The turns from this one on, the oldest first; only so many are kept."""
+        """Return the turns from this one on, the oldest first; only a limited number is kept."""
         turns = self._ask(partial(_since, index=index))
         assert isinstance(turns, list)
         return turns
@@ -147,7 +147,7 @@ class GeminiProcess:
         self._ask(_drop)
 
     def sockets(self) -> tuple[int, int]:
-        """Websockets that are open, and that there were so far."""
+        """Return the number of open websockets, and of all so far."""
         opened, total = self._ask(_sockets)
         return opened, total
 
@@ -217,7 +217,7 @@ async def _serve(pipe: Connection, respond: Respond, check: bool, opens_s: float
 
 
 async def _obey(pipe: Connection, serving: _Serving) -> None:
-    """Do what the parent asks, until it asks for nothing more or is gone."""
+    """Carry out the parent's requests until there are no more or the parent is gone."""
     over = asyncio.Event()
     loop = asyncio.get_running_loop()
 

@@ -1,4 +1,4 @@
-"""Sound for the benchmarks: spoken commands, where their last word ends, and players that note."""
+"""Sound for the benchmarks: spoken commands, the ends of their last words, and noting players."""
 
 import asyncio
 import time
@@ -21,7 +21,7 @@ COMMAND = "turn on the office lights"
 AUDIBLE = 327  # int16 level, 1 % of full scale, from which sound counts as heard
 _TAKES = ("02", "04", "06", "08", "10", "12", "14", "16", "18", "20")
 _VOICES = ("slt", "rms", "awb")
-_AFTER_S = 1.2  # silence that the file ends with; after it real time goes on
+_AFTER_S = 1.2  # silence at the file's end; after it real time goes on
 _FRAME = SAMPLE_RATE * 20 // 1000  # of the rule for the last voiced sample
 _HOP = SAMPLE_RATE * 5 // 1000
 _RANGE_DB = 24.0
@@ -36,7 +36,7 @@ class Clip:
 
 
 def clips(folder: Path, tight: bool = False) -> list[Clip]:
-    """Recordings of ten people where they are at hand, else flite's three voices.
+    """Return recordings of ten people if they are available, else flite's three voices.
 
     `tight`: without what lies around the command's voiced part, so that a turn takes less time.
     """
@@ -44,7 +44,7 @@ def clips(folder: Path, tight: bool = False) -> list[Clip]:
 
 
 def spoken() -> list[tuple[bytes, bytes]]:
-    """The wake word and the command of each speaker, 16 kHz mono int16."""
+    """Return the wake word and the command of each speaker, 16 kHz mono int16."""
     speech = shared_folder() / "data" / "speech"
     if speech.is_dir():
         wake = read_wav(speech / "okay_nabu.wav")
@@ -65,10 +65,10 @@ def _write(path: Path, wake: bytes, command: bytes, tight: bool) -> Clip:
 
 
 def voiced(pcm: bytes) -> tuple[int, int]:
-    """The voiced part of mono int16 at 16 kHz: its first sample and the one behind its last.
+    """Return the voiced part of mono int16 at 16 kHz: its first sample and the one after its last.
 
-    The last voiced sample is the end of the last 20 ms frame (every 5 ms) whose RMS is within
-    24 dB of the recording's loudest frame; the first likewise. This rule moves every figure.
+    The last voiced sample is the end of the last 20 ms frame (every 5 ms) whose RMS is within 24 dB
+    of the recording's loudest frame; the first likewise. This rule affects every figure.
     """
     samples = np.frombuffer(pcm, np.int16).astype(np.float64)
     starts = range(0, len(samples) - _FRAME + 1, _HOP)
@@ -78,7 +78,7 @@ def voiced(pcm: bytes) -> tuple[int, int]:
 
 
 class StampedSource(WavSource):
-    """A file in real time, in blocks as a microphone hands them over, that knows when it began."""
+    """A file in real time, in blocks as a microphone delivers them, that knows when it began."""
 
     def __init__(self, clip: Clip) -> None:
         super().__init__(clip.path, realtime=True)
@@ -99,13 +99,13 @@ class StampedSource(WavSource):
 
     @property
     def last_word_at(self) -> float:
-        """When the last voiced sample was spoken: seconds of the monotonic clock."""
+        """Return when the last voiced sample was spoken: seconds of the monotonic clock."""
         return self._began + self._last_voiced / SAMPLE_RATE
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """What a player was given."""
+    """A piece of sound that a player was given."""
 
     at: float  # when: seconds of the monotonic clock
     samples: NDArray[np.int16]
@@ -113,7 +113,7 @@ class Piece:
 
 
 class NotingPlayer(NullPlayer):
-    """Plays nowhere and notes what it is given, and when it was told to stop."""
+    """Plays nothing, but records its input, and when it was told to stop."""
 
     def __init__(self, paced: bool = False) -> None:
         super().__init__(paced)
@@ -131,16 +131,16 @@ class NotingPlayer(NullPlayer):
         self.stops.append(time.monotonic())
 
     def clear(self) -> None:
-        """Forget what was noted."""
+        """Forget the records."""
         self.pieces.clear()
         self.stops.clear()
         self.given.clear()
 
     def first_sound(self, after: float) -> tuple[float, float]:
-        """When the answer's first piece was handed over, and when its sound is first audible.
+        """Return when the answer's first piece was handed over, and when it is first audible.
 
-        Both in seconds of the monotonic clock; the second as a speaker without delay plays it. What
-        came before `after`, such as the wake sound, is no answer.
+        Both are seconds of the monotonic clock; the second as a speaker without delay plays it.
+        Pieces before `after`, such as the wake sound, are ignored.
         """
         pieces = [piece for piece in self.pieces if piece.at >= after]
         began, played = pieces[0].at, 0.0
@@ -153,7 +153,7 @@ class NotingPlayer(NullPlayer):
 
 
 class InstantVoice:
-    """A voice that takes no time: 100 ms of one level for each clause, which tells them apart."""
+    """A voice that takes no time: 100 ms per clause, each at a level of its own."""
 
     name = "instant"
     rate = 16_000  # Hz

@@ -25,7 +25,7 @@ SILENCE_BUDGET_MS = 100.0
 SENTENCES = ("The office lights are on.", " The hall is dark.", " The door is shut.")
 ONE, TWO = SENTENCES[0], SENTENCES[0] + SENTENCES[1]
 LATE_S = 0.3  # as Gemini's turn ends after its last text
-# What the service says, and how its turn goes on after the text.
+# The service's words, and the rest of its turn after the text.
 HELD: dict[str, tuple[Step, ...]] = {
     "one sentence, the turn ends with it": (Say(ONE), Done()),
     "one sentence, the turn ends 1 s later": (Say(ONE), Wait(1.0), Done()),
@@ -38,7 +38,7 @@ HELD: dict[str, tuple[Step, ...]] = {
 
 
 class SlowVoice:
-    """A voice that is in the midst of a piece whenever it is interrupted: 200 ms for 100 ms."""
+    """A voice that is always in the middle of a piece when interrupted: 200 ms for 100 ms."""
 
     name = "slow"
     rate = 16_000  # Hz
@@ -50,7 +50,7 @@ class SlowVoice:
 
 
 class Sentences:
-    """Recites three sentences and notes when the text had come that completes each."""
+    """Recites three sentences and records when the text that completes each had come."""
 
     def __init__(self) -> None:
         self.complete: list[float] = []  # seconds of the monotonic clock
@@ -69,7 +69,8 @@ class Sentences:
 
 
 async def clauses(folder: Path, count: int) -> list[float]:
-    """Text to player in ms, with an instant voice, while the microphone hears a quiet room."""
+    """Return the ms from text to player, with an instant voice, while the microphone hears a quiet
+    room."""
     sentences, player = Sentences(), NotingPlayer()
     taken: list[float] = []
     async with (
@@ -86,9 +87,10 @@ async def clauses(folder: Path, count: int) -> list[float]:
 
 
 async def held_back(folder: Path, service: GeminiProcess, count: int) -> dict[str, Spread]:
-    """First text of an answer to its first sample, with Gemini's real client and an instant voice.
+    """Return the ms from an answer's first text to its first sample, with Gemini's real client.
 
-    What the last sentence waits for: whether it has ended is not to be seen from itself.
+    The voice is instant. The last sentence has to wait, because its text does not show whether it
+    has ended.
     """
     player, results = NotingPlayer(), {}
     voice = InstantVoice()
@@ -112,7 +114,7 @@ async def held_back(folder: Path, service: GeminiProcess, count: int) -> dict[st
 
 @dataclass(frozen=True, slots=True)
 class Interruption:
-    """Who speaks, and what interrupts."""
+    """The voice that speaks, and the event that interrupts it."""
 
     name: str
     recite: Callable[[], AsyncGenerator[BrainEvent]]
@@ -144,7 +146,10 @@ INTERRUPTIONS = (
 
 
 async def silence(case: Interruption, folder: Path, count: int) -> list[float]:
-    """The event to the return of the player's stop, in ms, after which no piece may come."""
+    """Return the ms from the event to the return of the player's stop.
+
+    No piece may come after that.
+    """
     player = NotingPlayer(paced=True)
     taken = []
     async with reciting(case.recite, case.voice(), player) as runner, listening(runner, folder):
@@ -166,7 +171,7 @@ async def silence(case: Interruption, folder: Path, count: int) -> list[float]:
 
 
 def main() -> None:
-    """Measure, and fail where a budget is not kept."""
+    """Measure, and fail if a budget is exceeded."""
     count = how_many(40, 400)
     with tempfile.TemporaryDirectory() as name, GeminiProcess(Always(())) as service:
         folder = Path(name)

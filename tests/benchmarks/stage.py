@@ -28,10 +28,11 @@ async def hearth(
     late_text_ms: int = 300,
     **voice: Any,
 ) -> AsyncIterator[App]:
-    """Hearth with the embedded house, whose only brain is Gemini Live. `voice`: that section.
+    """Yield a Hearth with the embedded house, whose only brain is Gemini Live. `voice`: that
+    section.
 
     `resident`: as `hearth run` has it, which ends a turn by its words; for sound in real time.
-    `late_text_ms`: how long the end of an answer's text is waited for, as in `gemini`.
+    `late_text_ms`: the wait for the end of an answer's text, as in `gemini`.
     """
     settings = offline_settings(
         folder,
@@ -52,7 +53,7 @@ async def hearth(
 
 
 def darken(app: App) -> None:
-    """Put the office lights out, so that turning them on has something to do."""
+    """Turn the office lights off, so that turning them on has an effect."""
     assert app.home.demo is not None
     for light in OFFICE_LIGHTS:
         app.home.demo.house.write(light, "off")
@@ -60,7 +61,7 @@ def darken(app: App) -> None:
 
 @contextmanager
 def stamps() -> Iterator[dict[Moment, float]]:
-    """The moments of a turn as they are marked, in seconds of the monotonic clock.
+    """Yield the moments of a turn as they are marked, in seconds of the monotonic clock.
 
     "end_of_turn" is when the machine has decided it. Clear the mapping before each turn.
     """

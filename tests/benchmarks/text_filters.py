@@ -1,4 +1,4 @@
-"""What is written, and what would be spoken of it: by Hearth and by other frameworks' filters.
+"""Written texts and their spoken form: by Hearth and by other frameworks' filters.
 
 Every line of tests/corpus/filters.tsv goes through `speakable` and through the text filters of
 pipecat-ai and livekit-agents, each in an environment of its own, which is installed from PyPI.
@@ -18,7 +18,7 @@ DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "reports" / "speech-fi
 
 
 def main() -> None:
-    """Measure, print the counts and those lines of ours that are wrong, write the document."""
+    """Measure, print the counts and our wrong lines, and write the document."""
     lines = read_lines()
     columns = [ours(lines)]
     _print_wrong(lines, columns[0])

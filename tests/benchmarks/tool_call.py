@@ -44,14 +44,14 @@ Where = Callable[[], AbstractAsyncContextManager[tuple[str, str, str]]]
 
 @asynccontextmanager
 async def embedded() -> AsyncIterator[tuple[str, str, str]]:
-    """What it is, its URL and token."""
+    """Yield its description, URL and token."""
     async with DemoHome() as home:
         yield "embedded", home.url, home.token
 
 
 @asynccontextmanager
 async def house() -> AsyncIterator[tuple[str, str, str]]:
-    """The same of the one at HA_URL, where that is set."""
+    """Yield the same of the house at HA_URL, if that is set."""
     url, token = os.environ.get("HA_URL"), os.environ.get("HA_TOKEN")
     if url and token:
         yield "real", url.rstrip("/"), token
@@ -61,7 +61,7 @@ async def house() -> AsyncIterator[tuple[str, str, str]]:
 
 
 async def harmless(hub: McpHub, rest: httpx.AsyncClient) -> tuple[str, dict[str, Any]]:
-    """A call that a light of this house takes, and that changes nothing."""
+    """Return a call that a light of this house accepts, and that changes nothing."""
     names = {tool.name.rpartition("__")[2]: tool.name for tool in await hub.tools()}
     states = (await rest.get("/api/states")).raise_for_status().json()
     lights = [state for state in states if state["entity_id"].startswith("light.")]
@@ -78,7 +78,7 @@ async def harmless(hub: McpHub, rest: httpx.AsyncClient) -> tuple[str, dict[str,
 def kinds(
     hub: McpHub, toolbox: Toolbox, rest: httpx.AsyncClient, tool: str, arguments: dict[str, Any]
 ) -> dict[str, Call]:
-    """The ways to make the call; each raises where it did not succeed."""
+    """Return the ways to make the call; each raises if it did not succeed."""
     numbers = count()
     params = {"name": tool, "arguments": arguments}
 
@@ -101,7 +101,7 @@ def kinds(
 
 
 async def measure(calls: dict[str, Call], rounds: int) -> dict[str, list[float]]:
-    """Milliseconds of each call by kind."""
+    """Return the milliseconds of each call by kind."""
     order, taken = list(calls), {kind: list[float]() for kind in calls}
     chance = random.Random(1)
     for number in range(-WARM_UP, rounds):
@@ -116,7 +116,7 @@ async def measure(calls: dict[str, Call], rounds: int) -> dict[str, list[float]]
 
 @asynccontextmanager
 async def by_sdk(url: str, token: str, tool: str, arguments: dict[str, Any]) -> AsyncIterator[Call]:
-    """The call by a session of the SDK alone, set up as its documentation says."""
+    """Yield the call by a session of the SDK alone, set up as its documentation says."""
     headers = {"Authorization": f"Bearer {token}"}
     async with (
         httpx2.AsyncClient(headers=headers, timeout=30.0, trust_env=False) as http,
@@ -133,8 +133,10 @@ async def by_sdk(url: str, token: str, tool: str, arguments: dict[str, Any]) -> 
 async def ways(
     folder: Path, where: Where = house, *, sdk: bool = False
 ) -> AsyncIterator[tuple[str, dict[str, Call]]]:
-    """Which house it is, and the ways to make the call there, `sdk`: also the SDK's own. The
-    journal is in the folder."""
+    """Yield the house's description, and the ways to make the call there.
+
+    `sdk` adds the SDK's own. The journal is in the folder.
+    """
     clock = SystemClock()
     async with AsyncExitStack() as stack:
         kind, url, token = await stack.enter_async_context(where())
@@ -163,7 +165,7 @@ async def _run(folder: Path) -> tuple[str, dict[str, list[float]]]:
 
 
 def main() -> None:
-    """Measure, and fail where the hub's overhead is over the budget."""
+    """Measure, and fail if the hub's overhead exceeds the budget."""
     with tempfile.TemporaryDirectory() as folder:
         house_kind, taken = asyncio.run(_run(Path(folder)))
     figures = {kind: spread(values) for kind, values in taken.items()}

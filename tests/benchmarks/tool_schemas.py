@@ -1,4 +1,4 @@
-"""What converters of tool schemas make of one corpus: ours, and five others' by one judge.
+"""Converters of tool schemas on one corpus: ours, and five others', by one judge.
 
 Each of the others is in an environment of its own, which is installed from PyPI. Writes
 docs/reports/tool-schemas.md. Fails where a tool crashes our converter or comes out wrong.
@@ -17,7 +17,7 @@ DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "reports" / "tool-sche
 
 
 def main() -> None:
-    """Judge, print the counts and what of ours is not right, write the document."""
+    """Judge, print the counts and our results that are not right, and write the document."""
     found = asyncio.run(compare(0, lambda words: print(f"  {words}"), sizes=()))
     ours = found.columns[0]
     for case, judged in zip(found.cases, ours.judged, strict=True):

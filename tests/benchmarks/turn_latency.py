@@ -38,7 +38,7 @@ class Case:
 
     @property
     def steps(self) -> tuple[Step, ...]:
-        """What the service does."""
+        """Return the service's steps."""
         return (
             Hear("turn on the office lights"),
             Think(self.think_s),
@@ -49,7 +49,7 @@ class Case:
 
     @property
     def service_s(self) -> float:
-        """What of the time is the service's: until it gives what this voice speaks from."""
+        """Return the service's part of the time: until it gives what this voice speaks from."""
         return self.think_s + (0.0 if self.voice == "gemini" else self.lag_s)
 
 
@@ -66,7 +66,7 @@ class Times:
 
 
 def cases(voice: str) -> Iterator[Case]:
-    """With LONG=1 everything with everything; else tool calls without lag only."""
+    """Yield all combinations with LONG=1; else tool calls without lag only."""
     if voice == "piper":  # its sound is a stand-in, so one think time is enough
         yield from (Case(voice, THINKS_S[0], 0.0, calls) for calls in (0, 1))
         return
@@ -78,7 +78,7 @@ def cases(voice: str) -> Iterator[Case]:
 async def measure(
     app: App, service: GeminiProcess, case: Case, player: NotingPlayer, spoken: Sequence[Clip]
 ) -> list[Times]:
-    """One turn for each clip."""
+    """Run one turn for each clip."""
     service.respond(Always(case.steps))
     results = []
     with stamps() as moments:
@@ -119,7 +119,7 @@ def _times(
 async def measure_voice(
     voice: str, service: GeminiProcess, folder: Path, spoken: Sequence[Clip]
 ) -> list[tuple[Case, list[Times]]]:
-    """All rows of one voice, in one process of Hearth with a warm session."""
+    """Return all rows of one voice, in one process of Hearth with a warm session."""
     section: dict[str, Any] = {"engine": voice}
     if voice == "piper":
         section["models"] = {"en": str(make_tiny_voice(folder))}
@@ -131,7 +131,7 @@ async def measure_voice(
 
 
 def row(case: Case, times: Sequence[Times]) -> tuple[Case, dict[str, Spread | None]]:
-    """The figures of one row."""
+    """Return the figures of one row."""
     service_ms = case.service_s * 1000
     texts = [one.text for one in times if one.text is not None]
     return case, {
@@ -146,7 +146,7 @@ def row(case: Case, times: Sequence[Times]) -> tuple[Case, dict[str, Spread | No
 
 
 def main() -> None:
-    """Measure every voice, print one table."""
+    """Measure every voice, and print one table."""
     count = how_many(2, 10)
     results: list[tuple[Case, dict[str, Any]]] = []
     with tempfile.TemporaryDirectory() as name, GeminiProcess(Always(())) as service:

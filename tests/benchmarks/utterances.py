@@ -48,13 +48,13 @@ class Utterance:
 
     @property
     def text(self) -> str:
-        """The whole sentence."""
+        """Return the whole sentence."""
         return f"{self.before} {self.after}"
 
 
 @dataclass(frozen=True, slots=True)
 class Take:
-    """An utterance as the microphone has it."""
+    """An utterance as the microphone hears it."""
 
     pcm: bytes  # 16 kHz mono int16, whole frames
     first_voiced: int  # sample
@@ -62,13 +62,13 @@ class Take:
 
 
 def utterances() -> list[Utterance]:
-    """The whole list in order."""
+    """Return the whole list in order."""
     lines = LIST.read_text(encoding="utf-8").splitlines()
     return [_utterance(line) for line in lines if line and not line.startswith("#")]
 
 
 def take(utterance: Utterance, noise_db: float | None, seed: int = 0) -> Take:
-    """Its sound between silence before and after, with pink noise `noise_db` below the speech."""
+    """Return its sound between silences, with pink noise `noise_db` below the speech."""
     speech = clean(utterance)
     first, last = voiced(speech.tobytes())
     lead, tail = LEAD_MS * SAMPLES_PER_MS, TAIL_MS * SAMPLES_PER_MS
@@ -82,7 +82,7 @@ def take(utterance: Utterance, noise_db: float | None, seed: int = 0) -> Take:
 
 
 def clean(utterance: Utterance) -> Samples:
-    """The speech alone at its level, with the pause; kept in a folder of `out`."""
+    """Return the speech alone at its level, with the pause; cached in a folder of `out`."""
     key = hashlib.sha256(f"{_MADE}\n{utterance}".encode()).hexdigest()[:24]
     path = CACHE / f"{key}.wav"
     if not path.exists():
@@ -107,7 +107,8 @@ def _speak(utterance: Utterance) -> Samples:
 
 
 def _break(said: Samples, text: str, voice: str) -> tuple[int, int]:
-    """Where the voice pauses at the comma: first silent sample, and the one behind the last."""
+    """Return where the voice pauses at the comma: first silent sample, and the one after the
+    last."""
     if voice.startswith("espeak:"):
         silences = ((end - start, start, end) for start, end in _silences(said))
         length, start, end = max(silences, default=(0, 0, 0))
@@ -132,7 +133,7 @@ def _levelled(said: Samples) -> Samples:
 
 
 def _silences(said: Samples) -> Iterator[tuple[int, int]]:
-    """Where nothing is said between two words."""
+    """Yield the silences between two words."""
     steps = len(said) // _STEP
     powers = np.mean(said[: steps * _STEP].reshape(steps, _STEP).astype(np.float64) ** 2, axis=1)
     loud = np.flatnonzero(powers > powers.max() * 10 ** (-_SILENT_DB / 10))

@@ -132,7 +132,8 @@ def other_sound() -> dict[str, Any]:
 
 
 def mixture(seconds: int) -> bytes:
-    """Talk, talk over music, several talkers, music and noise in turn, at different levels."""
+    """Return talk, talk over music, several talkers, music and noise in turn, at different
+    levels."""
     makers: tuple[Callable[[float, int], Sound], ...] = (
         talker,
         music,
@@ -152,7 +153,7 @@ def mixture(seconds: int) -> bytes:
 
 
 def _verified(other: WakeEngine, sound: bytes, at: int, word: str) -> bool:
-    """Whether the other engine lets a detection stand."""
+    """Return whether the other engine confirms a detection."""
     if word not in other.scores:
         return True
     other.restart()

@@ -1,4 +1,4 @@
-"""What the figures of wake words share: the clips, what is said, and what an engine makes of it."""
+"""Shared parts of the wake-word figures: clips, their words, and an engine's results."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -49,7 +49,7 @@ _SPEECH = shared_folder() / "data" / "speech"
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """What an engine gave for a piece of sound."""
+    """An engine's output for a piece of sound."""
 
     ends: list[int]  # of the frames
     scores: list[dict[str, float]]  # of each word at the end of each frame
@@ -57,7 +57,7 @@ class Heard:
     def fired(
         self, thresholds: Mapping[str, float], lead_ms: int, strict: bool = False
     ) -> list[Detection]:
-        """The detections that these scores are with those thresholds."""
+        """Return the detections that follow from these scores and those thresholds."""
         trigger = Trigger(thresholds, lead_ms)
         trigger.strict(strict)
         judged = (
@@ -67,44 +67,44 @@ class Heard:
 
 
 def has_clips() -> bool:
-    """Are the recordings of people at hand?"""
+    """Return whether the recordings of people are available."""
     return _SPEECH.is_dir()
 
 
 @cache
 def clip(name: str) -> bytes:
-    """A recording as mono int16 at 16 kHz."""
+    """Return a recording as mono int16 at 16 kHz."""
     return read_wav(_SPEECH / f"{name}.wav")
 
 
 def spoken(engine: str) -> list[tuple[str, str]]:
-    """Clips in which a person says a word that this engine knows, each with the word."""
+    """Return clips in which a person says a word that this engine knows, each with the word."""
     alone = [(word, word) for word in WORDS[engine]]
     return [*alone, (_IN_A_SENTENCE, "alexa")]
 
 
 def other_speech(engine: str) -> list[str]:
-    """Clips in which no such word is said."""
+    """Return clips in which no such word is said."""
     with_words = {name for name, _ in spoken(engine)}
     return sorted(path.stem for path in _SPEECH.glob("*.wav") if path.stem not in with_words)
 
 
 def make(engine: str, sensitivity: Sensitivity = "normal") -> Engine:
-    """The engine with every word that it has."""
+    """Return the engine with every word that it has."""
     made = make_wake_engine(engine, WORDS[engine], sensitivity)
     assert isinstance(made, MicroWake | OpenWake)
     return made
 
 
 def thresholds(engine: str, sensitivity: Sensitivity) -> Mapping[str, float]:
-    """What each word fires above."""
+    """Return the threshold of each word."""
     made = make(engine, sensitivity)
     made.close()
     return made.thresholds
 
 
 def hear(engine: Engine, pcm: bytes) -> Heard:
-    """All scores, from a new stream's start on."""
+    """Return all scores, from a new stream's start on."""
     engine.restart()
     ends, scores = [], []
     for frame in Framer().push(pcm):
@@ -115,19 +115,19 @@ def hear(engine: Engine, pcm: bytes) -> Heard:
 
 
 def fired(engine: Engine, name: str, pcm: bytes) -> list[Detection]:
-    """What the engine of that name finds in a new stream."""
+    """Return the detections of the engine of that name in a new stream."""
     return hear(engine, pcm).fired(engine.thresholds, LEAD_MS[name])
 
 
 def at_active_level(pcm: bytes, dbfs: float) -> bytes:
-    """The same with that active speech level; full scale is an RMS of 32768."""
+    """Return the sound at that active speech level; full scale is an RMS of 32768."""
     gain = 32768.0 * 10 ** (dbfs / 20) / active_level(pcm)
     samples = np.frombuffer(pcm, "<i2") * gain
     return bytes(np.rint(samples).clip(-32768, 32767).astype("<i2").tobytes())
 
 
 def in_noise(name: str, noise: Noise, snr_db: float, seeds: int) -> Iterator[bytes]:
-    """A clip with a second before and after it, in noise below its active level."""
+    """Yield a clip with a second before and after it, in noise below its active level."""
     pcm = BEFORE + clip(name) + AFTER
     for seed in range(seeds):
         yield mix(pcm, noise(len(pcm) / 2 / SAMPLE_RATE, seed), snr_db)

@@ -1,4 +1,4 @@
-"""What waiting costs and what is held: the whole of `hearth run` and pipecat's process at once."""
+"""Cost of waiting and memory: the whole of `hearth run` and pipecat's process at once."""
 
 import asyncio
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ _SETTLE_S = 8.0
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """What a process and those that it started hold, in MB."""
+    """Memory of a process and its children, in MB."""
 
     pss: float  # alone, and their share of what others hold too
     rss: float  # with what they share counted whole
@@ -29,7 +29,7 @@ class Size:
 
 @dataclass(slots=True)
 class Weights:
-    """By who it is."""
+    """Costs and memory by the name of the process."""
 
     idle: dict[str, list[float]] = field(default_factory=dict)  # % of a core, by interval
     ready: dict[str, Size] = field(default_factory=dict)
@@ -41,9 +41,9 @@ class Weights:
 async def weigh(
     folder: Path, room: Path, sound: Mapping[str, str], said: Said, python: Path | None
 ) -> Weights:
-    """In a silent room, then turns with a tool call. `python`: the peer's; without it ours alone.
+    """Measure in a silent room, then turns with a tool call.
 
-    Each has a simulated Gemini of its own.
+    `python`: the peer's; without it ours alone. Each has its own simulated Gemini.
     """
     weights = Weights(turns=how_many(10, 30))
     async with AsyncExitStack() as stack:
@@ -74,7 +74,7 @@ async def _talk(peer: Pipecat | None, said: Said) -> None:
 
 
 async def _wait(weights: Weights, pids: Mapping[str, int]) -> None:
-    """What they use while nobody speaks, and what they hold then."""
+    """Measure their use while nobody speaks, and their memory then."""
     seconds = how_many(8, 30)
     await asyncio.sleep(_SETTLE_S)
     for _ in range(INTERVALS):
@@ -87,6 +87,6 @@ async def _wait(weights: Weights, pids: Mapping[str, int]) -> None:
 
 
 def size_of(pid: int) -> Size:
-    """Now."""
+    """Return the present size."""
     pids = family(pid)
     return Size(pss_mb(pids), rss_mb(pids))

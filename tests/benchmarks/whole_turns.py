@@ -36,7 +36,7 @@ _HEAD_BYTES = 6_400  # 200 ms, by which a turn's sound is found in the recording
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """A file for a microphone, and where in it the command's voiced part is."""
+    """A file for a microphone, and the position of the command's voiced part."""
 
     path: Path
     pcm: bytes  # 16 kHz mono int16
@@ -45,13 +45,13 @@ class Recording:
 
     @property
     def spoken_ms(self) -> float:
-        """From the first voiced sample to the last."""
+        """Return the ms from the first voiced sample to the last."""
         return (self.last - self.first) / SAMPLES_PER_MS
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """One speaker's command in the three ways in which it is said."""
+    """One speaker's command, in three ways of saying it."""
 
     ours: Recording  # in one breath behind the wake word
     theirs: Recording  # alone
@@ -70,17 +70,18 @@ class Turn:
 
     @property
     def cut_off(self) -> bool:
-        """Whether it was taken to be over while the person spoke."""
+        """Return whether it was taken to be over while the person spoke."""
         return self.wire is not None and self.wire < 0
 
     @property
     def missing(self) -> float:
-        """ms of the command's start that the service never had: all of it where it heard none."""
+        """Return the ms of the command's start that the service missed: all of it if it heard
+        none."""
         return self.spoken if self.lost is None else self.lost
 
 
 def recordings(folder: Path) -> list[Said]:
-    """Every speaker at hand, in a quiet room, written into the folder."""
+    """Write every available speaker in a quiet room into the folder."""
     return [_said(folder, number, *pair) for number, pair in enumerate(spoken())]
 
 
@@ -100,7 +101,7 @@ def _said(folder: Path, number: int, wake: bytes, command: bytes) -> Said:
 
 
 def in_the_room(pcm: bytes, seed: int) -> bytes:
-    """The same with the noise of a silent room, in whole frames."""
+    """Add the noise of a silent room, in whole frames."""
     pcm += bytes(-len(pcm) % 640)
     room = at_level(pink(len(pcm) / 2 / SAMPLE_RATE + 0.1, seed), ROOM_DBFS)
     both = np.frombuffer(pcm, "<i2").astype(np.int32)
@@ -113,7 +114,7 @@ def _quiet(seconds: float) -> bytes:
 
 
 def script(calls: int) -> Always:
-    """What the service does with a command: so many calls, then a sentence."""
+    """Return the service's response to a command: `calls` calls, then a sentence."""
     said = Say("The office lights are on.", audio_s=ANSWER_S)
     heard = Hear("turn on the office lights")
     return Always((heard, Think(THINK_S), *[LIGHTS_ON] * calls, said, Done()))
@@ -127,7 +128,7 @@ class Ours:
         self._heard = Heard(service)
 
     async def turn(self, recording: Recording) -> Turn:
-        """Say it to a file's microphone in real time."""
+        """Play it to a file's microphone in real time."""
         darken(self._app)
         self._player.clear()
         await self._heard.forget()
@@ -149,7 +150,7 @@ class Theirs:
         self._heard = Heard(service)
 
     async def turn(self, recording: Recording, *, cold: bool = False) -> Turn:
-        """Say it to its microphone; `cold`: to a pipeline that connects meanwhile."""
+        """Play it to its microphone; `cold`: to a pipeline that connects meanwhile."""
         await self._heard.forget()
         say = self._peer.say_cold if cold else self._peer.say
         heard = await say(recording.path)
@@ -158,20 +159,23 @@ class Theirs:
 
 
 class Heard:
-    """What of a turn is the service's to tell."""
+    """The service's view of a turn."""
 
     def __init__(self, service: GeminiProcess) -> None:
         self._service = service
         self._next = 0
 
     async def forget(self) -> None:
-        """What came so far belongs to other turns."""
+        """Ignore everything so far, which belongs to other turns."""
         for one in await asyncio.to_thread(self._service.since, self._next):
             self._next = one.turn.index + 1
 
     async def turn(self, recording: Recording, word: float, audible: float | None) -> Turn:
-        """`word`: when the last voiced sample was spoken, `audible`: when the answer was; both in
-        seconds of the monotonic clock."""
+        """Return the turn.
+
+        `word` is when the last voiced sample was spoken, `audible` when the answer was; both in
+        seconds of the monotonic clock.
+        """
         turns = await asyncio.to_thread(self._service.since, self._next)
         return turn_of(turns, recording, word, audible)
 
@@ -179,7 +183,7 @@ class Heard:
 def turn_of(
     turns: Sequence[Sounded], recording: Recording, word: float, audible: float | None
 ) -> Turn:
-    """What came of one command, which may have become several turns: the first end counts."""
+    """Return the result of one command, which may be several turns: the first end counts."""
     ended = [one.turn.ended_at for one in turns if one.turn.ended_at is not None]
     return Turn(
         audible=None if audible is None else (audible - word) * 1000,
@@ -191,9 +195,9 @@ def turn_of(
 
 
 def lost_ms(pcm: bytes, recording: Recording) -> float | None:
-    """How much of the command's voiced start is missing in what the service heard.
+    """Return how much of the command's voiced start is missing in the service's sound.
 
-    None where it heard nothing of the command. Raises ValueError for sound that is not the
+    None if it heard nothing of the command. Raises ValueError for sound that is not the
     recording's.
     """
     head = pcm[:_HEAD_BYTES]
@@ -210,7 +214,7 @@ def lost_ms(pcm: bytes, recording: Recording) -> float | None:
 async def our_side(
     folder: Path, service: GeminiProcess, voices: Sequence[str] = VOICES
 ) -> AsyncIterator[dict[str, Ours]]:
-    """Hearth with each voice, warm: its first turn is behind it."""
+    """Yield Hearth with each voice, warm: its first turn is over."""
     async with AsyncExitStack() as stack:
         found = dict[str, Ours]()
         for voice in voices:

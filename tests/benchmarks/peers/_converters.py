@@ -1,4 +1,4 @@
-"""Runs in another package's own environment, where nothing of Hearth is: its tool converter.
+"""Run another package's tool converter in its own environment, without Hearth.
 
     python _converters.py pipecat-ai|livekit-agents|google-adk|pydantic-ai-slim|google-genai
 
@@ -30,12 +30,12 @@ Convert = Callable[[list[Tool]], Tools]
 
 
 def part(module: str, name: str) -> Any:
-    """Something of a package that is not installed where this file is checked."""
+    """Import an object of a package that is not installed where this file is type-checked."""
     return getattr(importlib.import_module(module), name)
 
 
 def pipecat() -> Convert:
-    """MCPClient's schema for each tool, then the adapter of GeminiLiveLLMService."""
+    """Convert with MCPClient's schema for each tool, then the adapter of GeminiLiveLLMService."""
     client = part("pipecat.services.mcp_service", "MCPClient")(
         part("mcp.client.session_group", "StreamableHttpParameters")(url=NOBODY)
     )
@@ -56,7 +56,7 @@ def pipecat() -> Convert:
 
 
 def livekit() -> Convert:
-    """MCPServerHTTP's function tools, then what RealtimeModel's session is opened with."""
+    """Convert with MCPServerHTTP's function tools, then as RealtimeModel's session is opened."""
     server = part("livekit.agents.llm.mcp", "MCPServerHTTP")(NOBODY)
     options = part("livekit.agents.llm.mcp", "_resolve_tool_options")
     context = part("livekit.agents.llm", "ToolContext")
@@ -76,7 +76,7 @@ def livekit() -> Convert:
 
 
 def adk() -> Convert:
-    """McpTool's declaration, with the feature off that sends the schema as it is."""
+    """Convert with McpTool's declaration; the feature that sends the schema unchanged is off."""
     os.environ["ADK_DISABLE_JSON_SCHEMA_FOR_FUNC_DECL"] = "1"
     tool = part("google.adk.tools.mcp_tool.mcp_tool", "McpTool")
     listed = part("mcp.types", "Tool")
@@ -93,7 +93,7 @@ def adk() -> Convert:
 
 
 def pydantic_ai() -> Convert:
-    """What GoogleRealtimeModel makes of a tool's definition."""
+    """Convert as GoogleRealtimeModel does with a tool's definition."""
     declared = part("pydantic_ai.realtime.google", "_tool_def_to_genai")
     definition = part("pydantic_ai.tools", "ToolDefinition")
     types: Any = importlib.import_module("google.genai.types")
@@ -115,13 +115,13 @@ def pydantic_ai() -> Convert:
 
 
 def genai() -> Convert:
-    """MCP's tools as they are: `live.connect` converts them itself."""
+    """Return MCP's tools unchanged: `live.connect` converts them itself."""
     listed = part("mcp.types", "Tool")
     return lambda tools: [listed(**one) for one in tools]
 
 
 class Socket:
-    """Notes the set-up, and answers that it is complete."""
+    """Records the set-up, and answers that it is complete."""
 
     def __init__(self) -> None:
         self.setup: dict[str, Any] = {}
@@ -147,7 +147,7 @@ class Session:
         yield self._socket
 
     async def sent(self, tools: Tools) -> list[dict[str, Any]]:
-        """The function declarations that go out."""
+        """Return the function declarations that are sent."""
         config = self._types.LiveConnectConfig()
         config.tools = tools
         real, self._live.ws_connect = self._live.ws_connect, self._connect
@@ -170,7 +170,7 @@ class Reports(logging.Handler):
         self.lines.append(record.getMessage())
 
     def listen(self) -> None:
-        """Hear logging, warnings and loguru, where that is used."""
+        """Listen to logging, warnings and, if it is used, loguru."""
         logging.getLogger().addHandler(self)
         logging.captureWarnings(True)
         warnings.simplefilter("always")
@@ -183,7 +183,7 @@ class Reports(logging.Handler):
 
 
 async def declared(convert: Convert, session: Session, reports: Reports, tool: Tool) -> Any:
-    """What is declared of one tool, or the error; with the warnings of that."""
+    """Return the declaration of one tool, or the error, with its warnings."""
     reports.lines.clear()
     try:
         sent = await session.sent(convert([tool]))
@@ -194,7 +194,7 @@ async def declared(convert: Convert, session: Session, reports: Reports, tool: T
 
 
 async def taken(convert: Convert, session: Session, tools: list[Tool], passes: int) -> list[float]:
-    """Milliseconds of CPU of each pass."""
+    """Return the milliseconds of CPU of each pass."""
     found = []
     for _ in range(passes):
         began = time.process_time()

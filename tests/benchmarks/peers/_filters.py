@@ -1,4 +1,4 @@
-"""Runs in another framework's own environment, where nothing of Hearth is.
+"""Run another framework's text filters in its own environment, without Hearth.
 
     python _filters.py pipecat-ai|livekit-agents PASSES < TEXTS
 
@@ -17,14 +17,14 @@ from typing import Any
 
 
 async def pipecat(texts: list[str]) -> list[str]:
-    """What a speech service with `text_transforms=[("*", formatter)]` would be given."""
+    """Return the input of a speech service with `text_transforms=[("*", formatter)]`."""
     transforms: Any = importlib.import_module("pipecat.utils.text.transforms")
     formatter = transforms.VoiceFormatter(expand_numbers=True)
     return [await formatter(text, "sentence") for text in texts]
 
 
 async def livekit(texts: list[str]) -> list[str]:
-    """What the two filters leave that an agent's session has unless it is told otherwise."""
+    """Return the output of the two filters that an agent's session has by default."""
     filters: Any = importlib.import_module("livekit.agents.voice.transcription.filters")
     spoken = []
     for text in texts:
@@ -40,7 +40,7 @@ async def _one(text: str) -> AsyncIterator[str]:
 async def repeated(
     filters: Callable[[list[str]], Awaitable[list[str]]], texts: list[str], passes: int
 ) -> tuple[list[str], list[float]]:
-    """What the filters make of the texts, and the ms of each pass; the first one loads."""
+    """Return the filters' output for the texts, and the ms of each pass; the first one loads."""
     spoken, taken = await filters(texts), []
     for _ in range(passes):
         began = time.process_time()
@@ -50,7 +50,7 @@ async def repeated(
 
 
 def main(package: str, passes: int) -> None:
-    """Answer for one package; KeyError when it is another one."""
+    """Answer for one package. Raises KeyError for an unknown one."""
     filters = {"pipecat-ai": pipecat, "livekit-agents": livekit}[package]
     spoken, taken = asyncio.run(repeated(filters, json.load(sys.stdin), passes))
     version = importlib.metadata.version(package)

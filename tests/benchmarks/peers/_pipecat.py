@@ -59,12 +59,12 @@ PACKAGES = ("pipecat-ai", "google-genai", "onnxruntime", "numpy")
 
 
 async def turn_on(call: Any) -> None:
-    """The tool: answers at once, and asks no house."""
+    """Answer the tool's call at once, without asking a house."""
     await call.result_callback({"success": True})
 
 
 def tool() -> FunctionSchema:
-    """As Home Assistant's own is declared."""
+    """Return the tool, declared as Home Assistant's own is."""
     return FunctionSchema(
         name="intent__HassTurnOn",
         description="Turns on/opens/presses a device or entity.",
@@ -79,7 +79,7 @@ def tool() -> FunctionSchema:
 
 
 def turns_of() -> LLMContextAggregatorPair:
-    """Turns told here: Silero (stop_secs 0.2) and Smart Turn v3.2, the defaults."""
+    """Return local turn detection: Silero (stop_secs 0.2) and Smart Turn v3.2, the defaults."""
     return LLMContextAggregatorPair(
         LLMContext(),
         realtime_service_mode=True,
@@ -88,7 +88,7 @@ def turns_of() -> LLMContextAggregatorPair:
 
 
 def gemini(url: str, key: str) -> GeminiLiveLLMService:
-    """The default model. It waits for the person to begin."""
+    """Return the service with the default model, which waits for the person to begin."""
     return GeminiLiveLLMService(
         api_key=key,
         system_instruction="You control the lights of a house. Answer in one sentence.",
@@ -102,7 +102,6 @@ def gemini(url: str, key: str) -> GeminiLiveLLMService:
 def assistant(
     microphone: "Microphone", speaker: "Speaker", pair: LLMContextAggregatorPair, url: str, key: str
 ) -> PipelineWorker:
-    """The pipeline."""
     pipeline = Pipeline([microphone, pair.user(), gemini(url, key), speaker, pair.assistant()])
     return PipelineWorker(pipeline, params=PipelineParams(), idle_timeout_secs=None)
 
@@ -120,7 +119,7 @@ class Microphone(BaseInputTransport):  # type: ignore[misc]  # typed in its own 
         self._feeding: Any = None
 
     def say(self, pcm: bytes) -> asyncio.Future[float]:
-        """From the next frame on, or the first. Gives when the first sample was spoken."""
+        """Say it from the next frame on; the future gives when the first sample was spoken."""
         began: asyncio.Future[float] = asyncio.get_running_loop().create_future()
         self._said.append((began, frames(pcm)))
         return began
@@ -160,7 +159,7 @@ class Microphone(BaseInputTransport):  # type: ignore[misc]  # typed in its own 
 
 
 class Speaker(BaseOutputTransport):  # type: ignore[misc]  # typed in its own environment alone
-    """Takes sound at the pace of a device, and notes when some was audible."""
+    """Takes sound at the pace of a device, and records when some was audible."""
 
     def __init__(self) -> None:
         super().__init__(TransportParams(audio_out_enabled=True))
@@ -183,7 +182,7 @@ class Speaker(BaseOutputTransport):  # type: ignore[misc]  # typed in its own en
 
 
 def frames(pcm: bytes) -> list[bytes]:
-    """Whole frames; what is left over at the end is filled up with silence."""
+    """Return whole frames; the last one is filled up with silence."""
     pcm += bytes(-len(pcm) % (2 * FRAME))
     return [pcm[at : at + 2 * FRAME] for at in range(0, len(pcm), 2 * FRAME)]
 
@@ -209,7 +208,7 @@ class Talk:
         self._running: asyncio.Task[None] | None = None
 
     async def begin(self) -> None:
-        """Run it, from now on."""
+        """Start the pipeline."""
         up = asyncio.Event()
 
         async def started(*_: Any) -> None:
@@ -223,7 +222,8 @@ class Talk:
         await up.wait()
 
     async def hear(self, began: asyncio.Future[float], pcm: bytes, *, answer: bool) -> Any:
-        """What comes of what is being said. `answer`: one is waited for, else a turn's end."""
+        """Return the results of what is being said. `answer`: wait for one, else for a turn's
+        end."""
         at = await began
         over = at + len(pcm) / 2 / RATE
         while (now := time.monotonic()) < over + ANSWERED_S:
@@ -237,7 +237,7 @@ class Talk:
         return {"began": at, "heard": min(audible, default=None), "ended": ended}
 
     async def close(self) -> None:
-        """End it."""
+        """End the pipeline."""
         await self.worker.cancel()
         if self._running is not None:
             await self._running
@@ -251,7 +251,7 @@ class Talk:
 
 
 class Answers:
-    """Does what the questions ask for."""
+    """Carries out the questions."""
 
     def __init__(self, url: str, key: str, room: bytes) -> None:
         self._service = (url, key)
@@ -259,7 +259,7 @@ class Answers:
         self._talk: Talk | None = None
 
     async def answer(self, question: dict[str, Any]) -> Any:
-        """KeyError where there is no such question."""
+        """Answer a question. Raises KeyError if it is unknown."""
         known: dict[str, Callable[..., Awaitable[Any]]] = {
             "open": self._open,
             "say": self._say,
@@ -315,7 +315,7 @@ class Answers:
 
 
 def sound(wav: str) -> bytes:
-    """The file's samples."""
+    """Return the file's samples."""
     with wave.open(wav) as file:
         return bytes(file.readframes(file.getnframes()))
 
@@ -329,7 +329,7 @@ async def main(url: str, key: str, room: str) -> None:
 
 
 def tell(value: Any) -> None:
-    """One line."""
+    """Print one line of JSON."""
     print(json.dumps(value), flush=True)
 
 

@@ -1,4 +1,4 @@
-"""Runs in a wake-word package's own environment, where nothing of Hearth is.
+"""Run a wake-word package in its own environment, without Hearth.
 
     python _wake_engines.py PACKAGE WORD ...
 
@@ -34,7 +34,7 @@ _THRESHOLD = 0.5  # of the two that leave it to their user: what their documenta
 
 
 def openwakeword(words: list[str]) -> Hear:
-    """Its `Model` with its defaults."""
+    """Return its `Model` with its defaults, as a function of a chunk."""
     model = openwakeword_model(words)
 
     def hear(chunk: bytes) -> list[str]:
@@ -45,7 +45,7 @@ def openwakeword(words: list[str]) -> Hear:
 
 
 def pyopen(words: list[str]) -> Hear:
-    """As in its README."""
+    """Return its loop, as in its README."""
     package: Any = importlib.import_module("pyopen_wakeword")
     features = package.OpenWakeWordFeatures.from_builtin()
     models = {word: package.OpenWakeWord.from_builtin(package.Model(word)) for word in words}
@@ -57,7 +57,7 @@ def pyopen(words: list[str]) -> Hear:
 
 
 def pymicro(words: list[str]) -> Hear:
-    """As in its README; each model has its own cutoff."""
+    """Return its loop, as in its README; each model has its own cutoff."""
     package: Any = importlib.import_module("pymicro_wakeword")
     features = package.MicroWakeWordFeatures()
     models = {word: package.MicroWakeWord.from_builtin(package.Model(word)) for word in words}
@@ -69,7 +69,7 @@ def pymicro(words: list[str]) -> Hear:
 
 
 def streaming(features: Any, models: dict[str, Any], fires: Callable[[Any, Any], bool]) -> Hear:
-    """One set of features for the models of all words."""
+    """Return a loop with one set of features for the models of all words."""
 
     def hear(chunk: bytes) -> list[str]:
         return [
@@ -91,7 +91,7 @@ _LOOPS: dict[str, tuple[Callable[[list[str]], Hear], int, tuple[str, ...]]] = {
 
 
 def answer(hear: Hear, pcm: bytes, samples: int) -> dict[str, Any]:
-    """What is told of one piece."""
+    """Return the answer about one piece."""
     found = []
     cpu = time.process_time()
     for at in range(0, len(pcm), samples * 2):
@@ -103,7 +103,8 @@ def answer(hear: Hear, pcm: bytes, samples: int) -> dict[str, Any]:
 
 
 def openwakeword_model(words: list[str]) -> Any:
-    """A `Model` with its defaults. Its wheel holds no models: pyopen-wakeword's are these."""
+    """Return a `Model` with its defaults. Its wheel has no models; pyopen-wakeword's are the
+    same."""
     package: Any = importlib.import_module("openwakeword.model")
     found = importlib.util.find_spec("pyopen_wakeword")
     assert found is not None
@@ -117,7 +118,7 @@ def openwakeword_model(words: list[str]) -> Any:
 
 
 def listen(package: str, word: str) -> None:
-    """Tell of the word until the process ends."""
+    """Print each detection of the word until the process ends."""
     sounddevice: Any = importlib.import_module("sounddevice")
     make, samples, _ = _LOOPS[package]
     hear = make([word])
@@ -133,7 +134,7 @@ def listen(package: str, word: str) -> None:
 
 
 def main(package: str, *words: str) -> None:
-    """Answer until there are no more questions; KeyError for another package."""
+    """Answer until there are no more questions. Raises KeyError for an unknown package."""
     make, samples, beside = _LOOPS[package]
     hear = make(list(words))
     versions = {name: importlib.metadata.version(name) for name in (package, *beside)}

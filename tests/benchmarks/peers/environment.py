@@ -23,7 +23,7 @@ class PeerMissing(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Environment:
-    """One environment: its name, which is its folder's, and what pip is asked for."""
+    """One environment: its name, which is its folder's, and the arguments of pip."""
 
     name: str  # "pipecat-ai-1.14.0"
     requirements: tuple[str, ...]  # with versions
@@ -32,7 +32,7 @@ class Environment:
 def python_of(
     wanted: Environment, say: Say, run: Run | None = None, folder: Path | None = None
 ) -> Path:
-    """The Python of the environment, which is made if it is not there. Raises PeerMissing."""
+    """Return the environment's Python, and create it if it is missing. Raises PeerMissing."""
     run = run or run_apart
     home = (folder or cache_folder()) / wanted.name
     python = home / "bin" / "python"
@@ -51,20 +51,20 @@ def python_of(
 
 
 def cache_folder() -> Path:
-    """Where the environments are kept between runs."""
+    """Return the folder that keeps the environments between runs."""
     cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(cache) / "hearth" / "peers"
 
 
 def surroundings(**more: str) -> Mapping[str, str]:
-    """The environment variables of a peer: what is set for our Python or Hearth is not for it."""
+    """Return a peer's environment variables, without those for our Python or Hearth."""
     ours = ("PYTHON", "HEARTH_", "VIRTUAL_ENV")
     given = {key: value for key, value in os.environ.items() if not key.startswith(ours)}
     return {**given, **more}
 
 
 def run_apart(command: Sequence[str], text: str = "") -> str:
-    """What the command prints; it reads the text."""
+    """Return the command's output; it reads the text."""
     done = subprocess.run(
         command,
         input=text,
@@ -79,7 +79,7 @@ def run_apart(command: Sequence[str], text: str = "") -> str:
 
 
 def reason(error: Exception) -> str:
-    """The last words of the command, or else the error's own."""
+    """Return the last words of the command, or else the error's own."""
     if isinstance(error, subprocess.CalledProcessError) and (error.stderr or "").strip():
         return str(error.stderr).strip().splitlines()[-1]
     return str(error) or type(error).__name__

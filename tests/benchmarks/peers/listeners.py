@@ -35,7 +35,7 @@ TOKEN = "the owner of the simulated box"
 _WORD = "okay_nabu"
 _FOLDER = Path(__file__).resolve().parent
 _UP_S = 60.0
-_BACK_AFTER_S = 1.0  # so long after a wake word the listener is told to wait for the next
+_BACK_AFTER_S = 1.0  # the listener starts to wait for the next wake word after this time
 # In place of arecord, which records from sound cards; 64 ms is the satellite's own chunk.
 _RECORD = (
     *("parec", "--rate=16000", "--channels=1", "--format=s16le", "--raw"),
@@ -55,7 +55,7 @@ class Listener:
 
 @dataclass(frozen=True, slots=True)
 class _Running:
-    """A listener, and what notes its wake words for as long as it is awaited."""
+    """A listener, and a function that records its wake words while it is awaited."""
 
     listener: Listener
     follow: Callable[[Listener], Coroutine[None, None, None]]
@@ -65,7 +65,8 @@ class _Running:
 async def listeners(
     home: Household, sound: Mapping[str, str], say: Say
 ) -> AsyncIterator[tuple[list[Listener], dict[str, str]]]:
-    """All that can be had, Hearth first, and the reasons why others cannot, by their names."""
+    """Yield all available listeners, Hearth first, and the reasons why others are missing, by
+    name."""
     starts = {
         OPENWAKEWORD_LOOP: _openwakeword,
         PYOPEN_LOOP: _pyopen,
@@ -88,7 +89,7 @@ async def listeners(
 
 
 def _of_the_server(sound: Mapping[str, str]) -> dict[str, str]:
-    """What the sound server adds to our own surroundings."""
+    """Return what the sound server adds to our own environment."""
     return {key: value for key, value in sound.items() if os.environ.get(key) != value}
 
 
@@ -140,7 +141,7 @@ async def _pymicro(stack: AsyncExitStack, around: Mapping[str, str], say: Say) -
 async def _piped(
     stack: AsyncExitStack, around: Mapping[str, str], name: str, command: Sequence[str]
 ) -> _Running:
-    """A command that reads sound from its standard input, with a recorder before it."""
+    """Start a command that reads sound from its standard input, behind a recorder."""
     reading, writing = os.pipe()
     try:
         process = await _started(stack, command, around, stdin=reading)
@@ -152,7 +153,7 @@ async def _piped(
 
 
 async def _satellite(stack: AsyncExitStack, around: Mapping[str, str], say: Say) -> _Running:
-    """Both as in the satellite's README; what stands for Home Assistant is here."""
+    """Start both parts as in the satellite's README; this process replaces Home Assistant."""
     wake_python = str(await asyncio.to_thread(python_of, WAKE_SERVICE, say))
     python = str(await asyncio.to_thread(python_of, SATELLITE, say))
     wake_uri = f"tcp://127.0.0.1:{free_port()}"
@@ -184,7 +185,7 @@ async def _satellite(stack: AsyncExitStack, around: Mapping[str, str], say: Say)
 async def _serve_satellite(
     port: int, process: asyncio.subprocess.Process, listener: Listener
 ) -> None:
-    """Tell it to run, and after each wake word to wait for the next one."""
+    """Start it, and after each wake word make it wait for the next one."""
     async with AsyncTcpClient("127.0.0.1", port) as client, OwnedTasks() as tasks:
         tasks.start(_drain(process), "what the satellite says")
         await client.write_event(RunSatellite().event())
@@ -200,7 +201,7 @@ async def _end_pipeline(client: AsyncTcpClient) -> None:
 
 
 async def _note_lines(process: asyncio.subprocess.Process, listener: Listener) -> None:
-    """Each line is a wake word."""
+    """Record each line as a wake word."""
     assert process.stdout is not None
     async with OwnedTasks() as tasks:
         tasks.start(_drain(process), f"what {listener.name} says")
@@ -215,7 +216,7 @@ async def _drain(process: asyncio.subprocess.Process) -> None:
 
 
 async def _line(stream: asyncio.StreamReader | None, words: str) -> None:
-    """Wait for a line with these words in it. Raises PeerMissing with the last line it said."""
+    """Wait for a line that contains these words. Raises PeerMissing with the last line."""
     assert stream is not None
     last = "it said nothing"
     async with asyncio.timeout(_UP_S):
@@ -233,7 +234,7 @@ async def _started(
     stdin: int = asyncio.subprocess.DEVNULL,
     stdout: int = asyncio.subprocess.PIPE,
 ) -> asyncio.subprocess.Process:
-    """A process that ends with the stack."""
+    """Start a process that ends with the stack."""
     process = await asyncio.create_subprocess_exec(
         *command, env=dict(around), stdin=stdin, stdout=stdout, stderr=asyncio.subprocess.PIPE
     )

@@ -1,4 +1,4 @@
-"""pipecat-ai with Gemini Live as a process that is asked: what it hears, and when it answers."""
+"""pipecat-ai with Gemini Live as a process that answers what it heard, and when it answered."""
 
 import ast
 import asyncio
@@ -25,7 +25,7 @@ _END_S = 20.0
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """What came of one thing that was said. Seconds of the monotonic clock."""
+    """The results of one utterance, in seconds of the monotonic clock."""
 
     began: float  # its first sample was spoken
     audible: float | None  # first audible sample of the answer; None: there was none
@@ -33,7 +33,7 @@ class Heard:
 
 
 class Pipecat:
-    """The process. Every question raises PeerMissing where it ends instead of answering."""
+    """The process. Every question raises PeerMissing if it ends instead of answering."""
 
     def __init__(self, process: asyncio.subprocess.Process, log: Path) -> None:
         self._process = process
@@ -45,23 +45,23 @@ class Pipecat:
         return self._process.pid
 
     async def meet(self) -> None:
-        """It is up."""
+        """Wait until it is up."""
         self.versions = await self._answer()
 
     async def open(self) -> None:
-        """A pipeline runs from now on, in a room in which nobody speaks."""
+        """Start a pipeline in a room in which nobody speaks."""
         await self._ask(do="open")
 
     async def say(self, wav: Path) -> Heard:
-        """Into its microphone; returns when it has answered, or does not."""
+        """Play the file into its microphone; return when it has answered, or does not."""
         return heard(await self._ask(do="say", wav=str(wav)))
 
     async def say_cold(self, wav: Path) -> Heard:
-        """The same to a pipeline that connects while the file begins."""
+        """Play the file to a pipeline that connects while the file begins."""
         return heard(await self._ask(do="cold", wav=str(wav)))
 
     async def listen(self, wavs: Sequence[Path], streams: int) -> list[Heard]:
-        """The ends of turns alone, so many files at a time, in real time."""
+        """Return the ends of turns alone, for `streams` files at a time, in real time."""
         told = await self._ask(do="listen", wavs=[str(wav) for wav in wavs], streams=streams)
         return [heard(one) for one in told]
 
@@ -87,7 +87,7 @@ class Pipecat:
 
 @asynccontextmanager
 async def pipecat(python: Path, address: Address, room: Path) -> AsyncIterator[Pipecat]:
-    """Its process, with that service and the sound of its room. Raises PeerMissing.
+    """Yield its process, with that service and the sound of its room. Raises PeerMissing.
 
     `python`: its environment's, see `python_of`.
     """
@@ -111,7 +111,7 @@ async def pipecat(python: Path, address: Address, room: Path) -> AsyncIterator[P
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:
-    """It ends by itself when nothing more is asked; else it is killed."""
+    """Wait for it to end by itself when nothing more is asked; kill it otherwise."""
     assert process.stdin is not None
     process.stdin.close()
     try:
@@ -123,14 +123,15 @@ async def _end(process: asyncio.subprocess.Process) -> None:
 
 
 def heard(told: Mapping[str, Any]) -> Heard:
-    """An answer as it comes from the process."""
+    """Parse an answer of the process."""
     return Heard(told["began"], told["heard"], tuple(told["ended"]))
 
 
 def lines_to_write(program: Path = PROGRAM) -> int:
-    """Lines of code that an owner of it writes: the imports of it, and the functions of WRITTEN.
+    """Return the lines of code that an owner of it writes: its imports, and the functions of
+    WRITTEN.
 
-    Without blank lines, comments and docstrings.
+    Blank lines, comments and docstrings do not count.
     """
     tree = ast.parse(program.read_text("utf-8"))
     wanted: set[int] = set()
@@ -150,8 +151,10 @@ def _lines(node: ast.stmt) -> set[int]:
 
 
 def installed_mb(python: Path) -> tuple[float, int]:
-    """MB of an environment's packages without pip's own and compiled files; and how many there
-    are. `python`: the environment's."""
+    """Return an environment's MB, without pip and compiled files, and its number of packages.
+
+    `python`: the environment's.
+    """
     (packages,) = python.parent.parent.glob("lib/python*/site-packages")
     own = ("pip", "setuptools", "wheel")
     size = 0

@@ -47,33 +47,33 @@ _REPOSITORY = _FOLDER.parents[2]
 
 
 def called(package: str) -> str:
-    """The package of a loop with its version."""
+    """Return a loop's package with its version."""
     return LOOPS[package].requirements[0].replace("==", " ")
 
 
 @dataclass(frozen=True, slots=True)
 class Fired:
-    """A word was told."""
+    """One detection of a word."""
 
     word: str
     behind: int  # samples of the piece, up to the end of the chunk with which it was told
     took_ms: float  # the work on that chunk
 
     def told_ms(self, since: int) -> float:
-        """How long after that sample of the piece it was told, in real time."""
+        """Return the real-time ms from that sample of the piece to the detection."""
         return (self.behind - since) / 16 + self.took_ms
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a loop made of a piece."""
+    """A loop's answer about a piece."""
 
     fired: tuple[Fired, ...]
     cpu_s: float
 
 
 class Loop:
-    """A process that is asked. Raises PeerMissing where it ends instead of answering."""
+    """A process that answers questions. Raises PeerMissing if it ends instead of answering."""
 
     def __init__(self, name: str, process: "subprocess.Popen[str]") -> None:
         self._name = name
@@ -85,7 +85,7 @@ class Loop:
         self.versions: Mapping[str, str] = self._answer()
 
     def ask(self, wav: Path) -> Answer:
-        """The next piece of its stream."""
+        """Give it the next piece of its stream."""
         with suppress(BrokenPipeError):  # then nothing comes back, which is told
             os.write(self._questions, json.dumps({"wav": str(wav)}).encode() + b"\n")
         return read_answer(self._answer())
@@ -98,12 +98,12 @@ class Loop:
 
 
 def read_answer(told: Mapping[str, Any]) -> Answer:
-    """An answer as it comes from the process."""
+    """Parse an answer of the process."""
     return Answer(tuple(Fired(*one) for one in told["found"]), told["cpu_s"])
 
 
 def versions_of(package: str, loop: Loop) -> dict[str, str]:
-    """What a loop of LOOPS is made of, by names of which none is another loop's too."""
+    """Return the versions that a loop of LOOPS uses, by names that no other loop shares."""
     return {
         name if name == package else f"{name} with {package}": version
         for name, version in loop.versions.items()
@@ -112,7 +112,7 @@ def versions_of(package: str, loop: Loop) -> dict[str, str]:
 
 @contextmanager
 def our_loop(engine: str, words: Sequence[str]) -> Iterator[Loop]:
-    """Hearth's ear alone, with `micro` or `open`."""
+    """Yield Hearth's ear alone, with `micro` or `open`."""
     command = (sys.executable, "-m", "tests.benchmarks._ear_alone", engine, *words)
     with asked(f"the ear with {engine}", command) as loop:
         yield loop
@@ -120,7 +120,7 @@ def our_loop(engine: str, words: Sequence[str]) -> Iterator[Loop]:
 
 @contextmanager
 def their_loop(package: str, words: Sequence[str], say: Say) -> Iterator[Loop]:
-    """The loop of a package of LOOPS. Raises PeerMissing."""
+    """Yield the loop of a package of LOOPS. Raises PeerMissing."""
     python = python_of(LOOPS[package], say)
     command = (str(python), "-I", str(_FOLDER / "_wake_engines.py"), package, *words)
     with asked(package, command) as loop:
@@ -129,7 +129,7 @@ def their_loop(package: str, words: Sequence[str], say: Say) -> Iterator[Loop]:
 
 @contextmanager
 def asked(name: str, command: Sequence[str]) -> Iterator[Loop]:
-    """The loop that this command is. Raises PeerMissing."""
+    """Yield the loop that this command runs. Raises PeerMissing."""
     try:
         process = subprocess.Popen(
             command,

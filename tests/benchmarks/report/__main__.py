@@ -1,4 +1,4 @@
-"""Measures Hearth beside its peers and writes docs/reports/figures.md, .json and the pictures.
+"""Measure Hearth beside its peers and write docs/reports/figures.md, .json and the pictures.
 
     python -m tests.benchmarks.report [NAME ...]
 
@@ -33,13 +33,13 @@ Run = Callable[[str, apart.Say], Entry]
 
 
 def parts(folder: Path = FOLDER) -> list[str]:
-    """The modules that have a `part()`, in the document's order."""
+    """Return the modules that have a `part()`, in the document's order."""
     found = {file.stem for file in folder.glob("*.py") if "\ndef part()" in file.read_text("utf-8")}
     return [name for name in ORDER if name in found] + sorted(found - set(ORDER))
 
 
 def write(report: Report, docs: Path = DOCS) -> None:
-    """The document, the values and the pictures; a picture of a part that is gone goes too."""
+    """Write the document, the values and the pictures; remove the picture of a removed part."""
     pictures = docs / "pictures"
     pictures.mkdir(parents=True, exist_ok=True)
     for old in pictures.glob(picture_of("*")):
@@ -55,7 +55,7 @@ def write(report: Report, docs: Path = DOCS) -> None:
 
 
 def measure(names: Sequence[str], console: Console, run: Run = apart.run) -> list[Entry]:
-    """Each part in turn, with what it says while it runs."""
+    """Measure each part in turn, and show its output while it runs."""
     columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     entries = []
     with Progress(*columns, console=console, transient=True) as progress:
@@ -78,7 +78,7 @@ def measure(names: Sequence[str], console: Console, run: Run = apart.run) -> lis
 
 
 def _tell(entry: Entry, said: Sequence[str], console: Console) -> None:
-    """One line for a part; where it has failed also the last of what it said."""
+    """Print one line for a part, and after a failure also the end of its output."""
     if entry.part is None:
         for line in said:
             console.print(line, markup=False, highlight=False)
@@ -91,7 +91,7 @@ def _tell(entry: Entry, said: Sequence[str], console: Console) -> None:
 
 
 def main(names: Sequence[str], docs: Path = DOCS, run: Run = apart.run) -> int:
-    """Measure, write, and say where; see the module."""
+    """Measure, write, and print where; see the module."""
     console, there = Console(stderr=True), parts()
     unknown = sorted(set(names) - set(there))
     if unknown:

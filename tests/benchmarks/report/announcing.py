@@ -1,4 +1,4 @@
-"""How soon an announcement is heard: from an automation's message to its first sample."""
+"""Delay of an announcement: from an automation's message to its first sample."""
 
 import asyncio
 
@@ -18,7 +18,7 @@ closed and open before.
 
 
 def part() -> Part:
-    """15 announcements each way, 5 by the device; LONG=1: 200 and 40."""
+    """Measure 15 announcements each way, 5 by the device; LONG=1: 200 and 40."""
     ways = asyncio.run(notify.measure(how_many(15, 200)))
     device = notify.with_a_device(how_many(5, 40))
     lines = [

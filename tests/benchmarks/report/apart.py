@@ -1,4 +1,4 @@
-"""Runs one part of the report in a process of its own, and takes what it came to.
+"""Run one part of the report in a separate process, and return its results.
 
     python -m tests.benchmarks.report.apart NAME FILE
 
@@ -31,7 +31,8 @@ Say = Callable[[str], None]
 
 
 def measure(name: str, part: Callable[[], Part]) -> Entry:
-    """What the part came to. What it raises is a failure in words; the trace goes to stderr."""
+    """Return the part's results, or its exception as a failure in words; the trace goes to
+    stderr."""
     before, began, at = os.getloadavg()[0], time.monotonic(), now()
     found: Part | None = None
     failure = ""
@@ -47,7 +48,7 @@ def measure(name: str, part: Callable[[], Part]) -> Entry:
 
 
 def run(name: str, say: Say, most_s: float = MOST_S) -> Entry:
-    """The part in a process of its own. `say` is given each line that it prints."""
+    """Measure the part in a separate process. `say` is given each line that it prints."""
     at, began, load = now(), time.monotonic(), os.getloadavg()[0]
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "entry.json"
@@ -61,20 +62,20 @@ def run(name: str, say: Say, most_s: float = MOST_S) -> Entry:
 
 
 def _counts() -> str:
-    """What was asked for in the environment, in the words of the table."""
+    """Return the counts that the environment asks for, as the table names them."""
     if wanted := turns_wanted():
         return f"TURNS={wanted}"
     return "LONG=1" if how_many(0, 1) else "short"
 
 
 def sentence(error: Exception) -> str:
-    """The error in one line."""
+    """Return the error in one line."""
     words = " ".join(str(error).split())
     return f"{type(error).__name__}: {words[:300]}" if words else type(error).__name__
 
 
 def _listen(command: list[str], say: Say, most_s: float) -> int:
-    """Run it with all that it starts, at most so long; its exit code."""
+    """Run it and its children for at most `most_s`, and return its exit code."""
     with subprocess.Popen(
         command,
         stdin=subprocess.DEVNULL,
@@ -102,7 +103,7 @@ def _kill(group: int) -> None:
 
 
 def main(name: str, file: Path) -> int:
-    """Measure here; 1 where there is no part in the end."""
+    """Measure here; return 1 if there is no part in the end."""
     module = import_module(f"tests.benchmarks.report.{name}")
     entry = measure(name, module.part)
     file.write_text(to_json(entry), "utf-8")

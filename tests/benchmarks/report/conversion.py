@@ -1,4 +1,4 @@
-"""What becomes of MCP tools on their way to Gemini: ours and five other converters."""
+"""Conversion of MCP tools for Gemini: ours and five other converters."""
 
 import asyncio
 from collections.abc import Iterator
@@ -32,7 +32,7 @@ CHECKED = (
 
 
 def part() -> Part:
-    """Five passes over each menu; LONG=1: 51."""
+    """Measure five passes over each menu; LONG=1: 51."""
     found = asyncio.run(compare(how_many(5, 51), print))
     ours, *theirs = found.columns
     rows: list[tuple[object, ...]] = [
@@ -80,7 +80,7 @@ def _timed(found: Comparison) -> Iterator[Line]:
 
 
 def _alone() -> Iterator[Line]:
-    """Ours without the SDK: 1,000 tools of all shapes, and the whole menu with tiers and names."""
+    """Yield ours without the SDK: 1,000 tools of all shapes, and the menu with tiers and names."""
     listed, times = declarations.tools(), how_many(9, 51)
     spec = {"many": ServerSpec("many", "http", trust="trusted")}
 

@@ -1,4 +1,4 @@
-"""The report as Markdown: where we are behind, then every part with its tables."""
+"""The report as Markdown: first the figures in which we are behind, then every part's tables."""
 
 from collections.abc import Iterator, Sequence
 from textwrap import fill
@@ -40,7 +40,7 @@ voices speak, and figures that depend on the speaker differ.
 
 
 def document(report: Report) -> str:
-    """The whole document. Pictures are named as `picture_of` says."""
+    """Return the whole document. Pictures are named as `picture_of` says."""
     parts = [(entry, entry.part) for entry in report.entries if entry.part is not None]
     pieces = [
         HEAD,
@@ -56,17 +56,17 @@ def document(report: Report) -> str:
 
 
 def picture_of(name: str) -> str:
-    """The file of a part's picture."""
+    """Return the file name of a part's picture."""
     return f"figures-{name}.svg"
 
 
 def drawn(line: Line) -> bool:
-    """Whether a picture has a bar for it: there is something to divide by."""
+    """Return whether a picture has a bar for the line, which needs something to divide by."""
     return line.ratio is not None or bool(line.most)
 
 
 def figure(value: float) -> str:
-    """Three digits that mean something."""
+    """Return the value with three significant digits."""
     if value == 0:
         return "0"
     size = abs(value)
@@ -76,14 +76,14 @@ def figure(value: float) -> str:
 
 
 def spread(measured: Measured) -> str:
-    """Median and 95th percentile; one value alone where there is but one."""
+    """Return median and 95th percentile, or a single value alone."""
     if measured.runs == 1:
         return figure(measured.p50)
     return f"{figure(measured.p50)} / {figure(measured.p95)}"
 
 
 def aim(line: Line) -> str:
-    """What is aimed at, in words; "" where nothing is."""
+    """Return the target in words; "" if there is none."""
     aims = []
     if line.most_ratio is not None:
         aims.append(f"ratio ≤ {line.most_ratio:g}")
@@ -127,7 +127,7 @@ def _why(line: Line) -> str:
 
 
 def ratio(line: Line) -> str:
-    """The ratio as it is printed; "" where there is none."""
+    """Return the ratio as it is printed; "" if there is none."""
     return "" if line.ratio is None else f"{line.ratio:.2f}"
 
 
@@ -171,7 +171,7 @@ def _part(entry: Entry, part: Part) -> Iterator[str]:
 
 
 def _remarks(lines: Sequence[Line]) -> Iterator[str]:
-    """Each remark once, behind the lines that have it; nothing where there is none."""
+    """Yield each remark once, after the lines that have it."""
     subjects: dict[str, list[str]] = {}
     for line in lines:
         if line.remark:

@@ -1,4 +1,4 @@
-"""How soon after the last word a turn ends, and who is cut off: by what was said, and by pauses."""
+"""End of a turn after the last word, and cut-offs: by what was said, and by pauses."""
 
 import math
 
@@ -21,7 +21,7 @@ anybody either. Hearth's figures include the recogniser's own time.
 
 
 def part() -> Part:
-    """Every third utterance at one level of noise each; LONG=1: all at each of four."""
+    """Measure every third utterance at one level of noise each; LONG=1: all at each of four."""
     ours = adaptive()
     chosen = utterances()[:: how_many(3, 1)]
     delays = delays_of(ours, chosen)
@@ -52,6 +52,6 @@ def _line(kind: str, delays: Delays, ours: str) -> Line:
 
 
 def _ended(delays: Delays, name: str, kind: str) -> Measured:
-    """Of those that were neither cut off nor left without an end."""
+    """Return the delays that were neither cut off nor left without an end."""
     found = [ms for said, _, ms in delays[name] if said.kind == kind]
     return Measured(tuple(ms for ms in found if ms >= 0 and math.isfinite(ms)), "ms")

@@ -1,4 +1,4 @@
-"""What text filters make of an answer, and what that costs: ours and two frameworks'."""
+"""Output and cost of text filters: ours and two frameworks'."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -30,7 +30,7 @@ filters alone, for all lines, without loading, in alternating rounds.
 
 
 def part() -> Part:
-    """Three rounds of three passes over the corpus each; LONG=1: of 17."""
+    """Measure three rounds of three passes over the corpus each; LONG=1: of 17."""
     lines = read_lines()
     mine, found = ours(lines), Timed()
     for _ in range(ROUNDS):
@@ -60,7 +60,7 @@ class Timed:
     missing: dict[Peer, str] = field(default_factory=dict)  # the reason, which names the peer
 
     def round(self, lines: Sequence[Written], passes: int) -> None:
-        """So many passes of each that can be had."""
+        """Run `passes` passes of each that is available."""
         self.ms[HEARTH] += timed([(line.written, line.language) for line in lines], passes)
         for peer in PEERS:
             if peer in self.missing:

@@ -1,4 +1,4 @@
-"""What `hearth run` holds, whole: before its first turn, and after it."""
+"""Memory of a whole `hearth run`: before its first turn, and after it."""
 
 import asyncio
 import tempfile
@@ -20,7 +20,7 @@ stands under *whole turns*.
 
 
 def part() -> Part:
-    """Two processes; LONG=1: six."""
+    """Measure two processes; LONG=1: six."""
     found = []
     with sound_server() as sound:
         for _ in range(how_many(2, 6)):

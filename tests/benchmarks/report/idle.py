@@ -1,4 +1,4 @@
-"""What waiting costs: processor and memory, ours and other people's, at the same microphone."""
+"""Cost of waiting: processor and memory, ours and other people's, at the same microphone."""
 
 import asyncio
 import tempfile
@@ -77,7 +77,7 @@ documentation, one word each.
 
 @dataclass(slots=True)
 class Cost:
-    """What one listener used, a value for each interval."""
+    """The use of one listener, a value for each interval."""
 
     cpu: dict[str, list[float]] = field(default_factory=lambda: {SILENT: [], TALK: []})  # % of core
     memory: dict[str, list[float]] = field(  # MB, in the silent room
@@ -87,7 +87,7 @@ class Cost:
 
 
 def part() -> Part:
-    """About three minutes; with LONG=1 about ten."""
+    """Measure for about three minutes; with LONG=1 about ten."""
     count, seconds = how_many(8, 20), how_many(5, 10)
     piece_s, rounds = how_many(20, 60), how_many(5, 20)
     missing, versions = dict[str, str](), dict[str, str]()
@@ -115,7 +115,7 @@ def part() -> Part:
 
 
 def live_lines(costs: Mapping[str, Cost]) -> Iterable[Line]:
-    """The processor, Hearth beside each peer that is there; alone where none is."""
+    """Return the processor lines: Hearth beside each available peer, or alone."""
     for room in (SILENT, TALK):
         subject = f"processor, {room}, the whole of hearth run"
         used = {name: cost.cpu[room] for name, cost in costs.items()}
@@ -124,7 +124,7 @@ def live_lines(costs: Mapping[str, Cost]) -> Iterable[Line]:
 
 
 def memory_lines(costs: Mapping[str, Cost]) -> Iterable[Line]:
-    """The memory, likewise."""
+    """Return the memory lines, likewise."""
     for kind in costs[HEARTH].memory:
         subject = f"memory ({kind}), waiting, the whole of hearth run"
         held = {name: cost.memory[kind] for name, cost in costs.items()}
@@ -132,7 +132,7 @@ def memory_lines(costs: Mapping[str, Cost]) -> Iterable[Line]:
 
 
 def ear_lines(shares: Mapping[str, Mapping[str, Sequence[float]]]) -> Iterable[Line]:
-    """The ear alone beside each loop that is there. `shares`: of each room, of each of them."""
+    """Return the ear alone beside each available loop. `shares`: by room, by listener."""
     for room, used in shares.items():
         subject = f"processor, {room}, Hearth's ear alone from memory"
         known = {name if name == HEARTH else called(name): values for name, values in used.items()}
@@ -146,7 +146,7 @@ def _beside(
     reasons: Mapping[str, str],
     bounds: Mapping[str, float],
 ) -> Iterator[Line]:
-    """A line for each peer, with the reason where ours is more; one of ours alone without any."""
+    """Yield a line per peer, with the reason if ours is more; one of ours alone without any."""
     others = [
         Other(
             name,
@@ -161,7 +161,7 @@ def _beside(
 
 
 def processes_table(costs: Mapping[str, Cost]) -> Table:
-    """How many processes each is."""
+    """Return the number of processes of each."""
     rows = [(name, cost.processes) for name, cost in costs.items()]
     return Table("Processes", ("listener", "processes"), rows)
 
@@ -169,7 +169,7 @@ def processes_table(costs: Mapping[str, Cost]) -> Table:
 async def _live(
     folder: Path, sound: Mapping[str, str], count: int, seconds: float
 ) -> tuple[dict[str, Cost], dict[str, str]]:
-    """What each listener cost; and who is missing, with the reason."""
+    """Return each listener's costs, and the missing ones with the reason."""
     talk = folder / "talk.wav"
     write_wav(
         talk, at_level(talker(_SETTLE_S + count * seconds + 20.0, 1), _TALK_DBFS), SAMPLE_RATE
@@ -191,7 +191,7 @@ async def _live(
 async def measure(
     running: Sequence[Listener], costs: Mapping[str, Cost], room: str, count: int, seconds: float
 ) -> None:
-    """Add to the costs of each so many intervals. Raises RuntimeError where one has ended."""
+    """Add `count` intervals to the costs of each. Raises RuntimeError if one has ended."""
     loop = asyncio.get_running_loop()
     for _ in range(count):
         before = {one.name: (loop.time(), cpu_s(_pids(one))) for one in running}
@@ -216,7 +216,7 @@ def _pids(listener: Listener) -> list[int]:
 def _from_memory(
     folder: Path, seconds: float, rounds: int, missing: dict[str, str], versions: dict[str, str]
 ) -> dict[str, dict[str, list[float]]]:
-    """Shares of a core, of each room, of each that listens."""
+    """Return the shares of a core, by room, by listener."""
     sounds = {
         SILENT: at_level(pink(seconds, 5), ROOM_DBFS),
         TALK: at_level(talker(seconds, 5), _TALK_DBFS),

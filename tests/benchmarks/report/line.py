@@ -1,4 +1,4 @@
-"""What a report is made of: figures of ours, beside a peer's of the same run, with the bound."""
+"""Elements of a report: our figures, beside a peer's of the same run, with the bound."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -8,7 +8,7 @@ import numpy as np
 
 
 class Verdict(Enum):
-    """What a line shows."""
+    """The result of a line."""
 
     KEPT = "kept"  # every bound of it
     MISSED = "missed"  # at least one of them
@@ -17,9 +17,9 @@ class Verdict(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """One thing, measured so many times. Less is better.
+    """One thing, measured repeatedly. Less is better.
 
-    Raises ValueError where there is no value, or one that is no number.
+    Raises ValueError if there is no value, or one that is not a number.
     """
 
     values: tuple[float, ...]
@@ -40,15 +40,15 @@ class Measured:
 
     @property
     def p95(self) -> float:
-        """Linear between neighbours."""
+        """Return the 95th percentile, linear between neighbours."""
         return float(np.percentile(self.values, 95))
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One figure of ours, and the same of a peer where there is one.
+    """One figure of ours, and a peer's if there is one.
 
-    Raises ValueError where the two units differ, or a ratio is bounded without a peer.
+    Raises ValueError if the two units differ, or a ratio is bounded without a peer.
     """
 
     subject: str  # "end of speech to first sound, native voice, no tool"
@@ -69,7 +69,7 @@ class Line:
 
     @property
     def ratio(self) -> float | None:
-        """Our median by theirs. None: there is no peer, or its median is zero."""
+        """Return our median by theirs, or None without a peer or if its median is zero."""
         if self.theirs is None or not self.theirs.p50:
             return None
         return self.ours.p50 / self.theirs.p50
@@ -85,7 +85,7 @@ class Line:
 
     @property
     def behind(self) -> bool:
-        """Whether a bound is missed, or a peer needs less and no bound allows for that."""
+        """Return whether a bound is missed, or a peer needs less and no bound allows for that."""
         if self.verdict is Verdict.MISSED:
             return True
         if self.theirs is None:
@@ -95,13 +95,13 @@ class Line:
         return round(self.ratio, 2) > max(1.0, self.most_ratio or 1.0)
 
     def because(self, reason: str) -> "Line":
-        """The same, with the reason where it is behind."""
+        """Return the line, with the reason if it is behind."""
         return replace(self, remark=reason) if self.behind else self
 
 
 @dataclass(frozen=True, slots=True)
 class Other:
-    """Whom a figure of ours stands beside."""
+    """Another figure beside ours."""
 
     name: str  # as `Line.peer`
     theirs: Measured
@@ -113,7 +113,7 @@ class Other:
 def beside(
     subject: str, ours: Measured, others: Sequence[Other], *, most: float | None = None
 ) -> Iterator[Line]:
-    """A line for each of the others; without any of them a line of ours alone."""
+    """Yield a line for each of the others; without any of them a line of ours alone."""
     if not others:
         yield Line(subject, ours, most=most)
     for other in others:

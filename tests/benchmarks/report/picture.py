@@ -48,7 +48,7 @@ class Bar:
 
 
 def bar(line: Line) -> Bar:
-    """That of a line which is `drawn`."""
+    """Return the bar of a line which is `drawn`."""
     missed = line.verdict is Verdict.MISSED
     if line.ratio is not None:
         return Bar(line.subject, line.ratio, line.peer, line.most_ratio, line.behind, missed)
@@ -58,18 +58,18 @@ def bar(line: Line) -> Bar:
 
 
 def bars(lines: Sequence[Line]) -> list[Bar]:
-    """Of those lines that have one."""
+    """Return the bars of all lines that have one."""
     return [bar(line) for line in lines if drawn(line)]
 
 
 def overview(report: Report) -> list[Bar]:
-    """Every line of the report that has a bound."""
+    """Return a bar for every line of the report that has a bound."""
     parts = [entry.part for entry in report.entries if entry.part is not None]
     return bars([line for part in parts for line in part.lines if line.verdict is not Verdict.NONE])
 
 
 def picture(title: str, shown: Sequence[Bar]) -> str:
-    """The whole file."""
+    """Return the whole file."""
     least, most = _range(shown)
     height = TOP + ROW * len(shown) + BOTTOM
     pieces = [
@@ -89,7 +89,7 @@ def picture(title: str, shown: Sequence[Bar]) -> str:
 
 
 def _range(shown: Sequence[Bar]) -> tuple[float, float]:
-    """The axis' ends: ticks around all bars and bounds, and around 1."""
+    """Return the axis' ends: ticks around all bars and bounds, and around 1."""
     values = [value for one in shown for value in (one.value, one.bound) if value]
     low, high = min([*values, 0.5]), max([*values, 2.0])
     least = max((tick for tick in TICKS if tick <= low), default=TICKS[0])
@@ -98,7 +98,7 @@ def _range(shown: Sequence[Bar]) -> tuple[float, float]:
 
 
 def _across(value: float, least: float, most: float) -> float:
-    """Where on the picture; what is beyond the axis lies at its end."""
+    """Return the position on the picture; a value beyond the axis lies at its end."""
     share = math.log(max(value, 1e-9) / least) / math.log(most / least)
     return round(NAMES + PLOT * min(1.0, max(0.0, share)), 1)
 
@@ -142,7 +142,7 @@ def _bar(one: Bar, top: int, least: float, most: float) -> Iterator[str]:
 
 
 def _short(words: str) -> str:
-    """What fits beside the bars."""
+    """Return as much as fits beside the bars."""
     return words if len(words) <= 22 else f"{words[:21].rstrip()}…"
 
 

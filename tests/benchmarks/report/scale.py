@@ -27,7 +27,7 @@ and what a fleet would need.
 
 
 def part() -> Part:
-    """Each size once, with 8 turns of either brain; LONG=1: 30."""
+    """Measure each size once, with 8 turns of either brain; LONG=1: 30."""
     houses = {}
     for size in SIZES:
         print(f"a house of {size:,} things", flush=True)

@@ -1,4 +1,4 @@
-"""How soon an answer is heard once its first clause is there, and how soon it stops."""
+"""Delay of an answer's sound after its first clause, and of the silence after an interruption."""
 
 import asyncio
 import tempfile
@@ -22,7 +22,7 @@ taken (20 to 50 ms).
 
 
 def part() -> Part:
-    """40 answers and 20 interruptions each; LONG=1: 1,000 and 400."""
+    """Measure 40 answers and 20 interruptions each; LONG=1: 1,000 and 400."""
     answers, times = how_many(40, 1_000), how_many(20, 400)
     voiced = asyncio.run(first_sound.fixed(answers))
     with tempfile.TemporaryDirectory() as name:

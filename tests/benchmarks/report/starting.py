@@ -1,4 +1,4 @@
-"""How soon `hearth run` hears its wake word, from the start of its process."""
+"""Time until `hearth run` hears its wake word, from the start of its process."""
 
 import asyncio
 import tempfile
@@ -21,7 +21,7 @@ which isn't counted, has measured the room's echo.
 
 
 def part() -> Part:
-    """Five starts; LONG=1: 20."""
+    """Measure five starts; LONG=1: 20."""
     with sound_server() as sound, tempfile.TemporaryDirectory() as folder:
         starts = asyncio.run(cold_start.measure(Path(folder), sound, how_many(5, 20)))
     bounds = {"listening": cold_start.BUDGET_S * 1000}

@@ -1,4 +1,4 @@
-"""What one tool call costs: through Hearth, by the MCP SDK's own client, and by a plain POST."""
+"""Cost of one tool call: through Hearth, by the MCP SDK's own client, and by a plain POST."""
 
 import asyncio
 import tempfile
@@ -29,7 +29,7 @@ WHOLE = (
 
 
 def part() -> Part:
-    """300 rounds; LONG=1: 2,000."""
+    """Measure 300 rounds; LONG=1: 2,000."""
     with tempfile.TemporaryDirectory() as folder:
         house, taken = asyncio.run(_measure(Path(folder), how_many(300, 2_000)))
     found = {kind: Measured(tuple(values), "ms") for kind, values in taken.items()}

@@ -1,4 +1,4 @@
-"""What was measured of whole turns, as lines and tables."""
+"""Measurements of whole turns, as lines and tables."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -39,7 +39,7 @@ _NAMES = {"gemini": "Hearth, native voice", "espeak": "Hearth, local voice", THE
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """All that was measured; without the peer, what is its is not there."""
+    """All measurements; without the peer, its own are missing."""
 
     rows: Rows
     cold: Sequence[Opened]
@@ -51,7 +51,7 @@ class Found:
 
 
 def lines(found: Found) -> Iterator[Line]:
-    """All lines in their order."""
+    """Yield all lines in their order."""
     yield from turn_lines(found.rows)
     yield from cut_off_lines(found.delays)
     yield from lost_lines(found.rows, found.cold)
@@ -60,7 +60,7 @@ def lines(found: Found) -> Iterator[Line]:
 
 
 def turn_lines(rows: Rows) -> Iterator[Line]:
-    """How soon an answer is heard, ours beside the peer's with as many tool calls."""
+    """Yield the delays of answers, ours beside the peer's with as many tool calls."""
     for voice in VOICES:
         for calls, called in enumerate(_CALLS):
             line = _line(
@@ -75,13 +75,13 @@ def turn_lines(rows: Rows) -> Iterator[Line]:
 
 
 def sounds(turns: Sequence[Turn]) -> tuple[float, ...]:
-    """ms to the first sound, without what the service thinks, of those who could finish."""
+    """Return the ms to the first sound of finished commands, without the service's thinking."""
     heard = (turn.audible for turn in turns if not turn.cut_off)
     return tuple(ms - THINK_S * 1000 for ms in heard if ms is not None)
 
 
 def cut_off_lines(delays: dict[str, Delays]) -> Iterator[Line]:
-    """Whom either cuts off, in %: one share of all utterances of a kind."""
+    """Yield the percentages that are cut off, among all utterances of a kind."""
     for kind in ("command", "question"):
         shares = {who: (cut_percent(found, kind),) for who, found in delays.items()}
         said = [one for one, _ in delays[OURS] if one.kind == kind]
@@ -91,7 +91,7 @@ def cut_off_lines(delays: dict[str, Delays]) -> Iterator[Line]:
 
 
 def lost_lines(rows: Rows, cold: Sequence[Opened]) -> Iterator[Line]:
-    """What is missing of a command's start."""
+    """Yield the missing parts of a command's start."""
     warm = (_missing(rows.get((who, 0), ())) for who in ("gemini", THEIRS))
     yield _line("start of the command lost, warm", "ms", *warm, most=0.0)
     for opened in cold:
@@ -105,7 +105,7 @@ def _missing(turns: Sequence[Turn]) -> tuple[float, ...]:
 
 
 def weight_lines(weights: Weights) -> Iterator[Line]:
-    """Waiting, and what is held."""
+    """Yield the costs of waiting, and the memory."""
     idle = (tuple(weights.idle.get(who, ())) for who in (OURS, THEIRS))
     yield _line("waiting in a silent room", "% of a core", *idle, most_ratio=IDLE_RATIO)
     for when, held in (
@@ -118,7 +118,7 @@ def weight_lines(weights: Weights) -> Iterator[Line]:
 
 
 def tables(found: Found) -> Iterator[Table]:
-    """What lines do not show."""
+    """Yield the data that lines do not show."""
     yield Table(
         "Turns, ms from the last voiced sample",
         ("who", "", "turns", "without an answer", "cut off", "end known, p50 / p95", "first sound"),
@@ -147,7 +147,7 @@ def tables(found: Found) -> Iterator[Table]:
 
 
 def lost_table(cold: Sequence[Opened]) -> Table:
-    """Whole turns that came to nothing."""
+    """Return the whole turns that came to nothing."""
     rows = []
     for opened in cold:
         for name, turns in (("Hearth", opened.ours), (NAME, opened.theirs)):
@@ -159,7 +159,7 @@ def lost_table(cold: Sequence[Opened]) -> Table:
 
 
 def memory_table(weights: Weights) -> Table:
-    """Both ways to count it."""
+    """Return the memory, counted in both ways."""
     rows = []
     again = weights.said - weights.turns
     after = f"{weights.turns} turns{f', {again} commands said again' if again else ''}"
@@ -205,6 +205,6 @@ def _line(
     most_ratio: float | None = None,
     peer: str = PEER,
 ) -> Line:
-    """Beside the peer where there is something of it; alone without a bound on the ratio."""
+    """Return ours beside the peer's if it is there; ours alone has no bound on the ratio."""
     others = [Other(peer, Measured(theirs, unit), most_ratio=most_ratio)] if theirs else []
     return next(beside(subject, Measured(ours, unit), others, most=most))

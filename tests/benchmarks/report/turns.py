@@ -1,4 +1,4 @@
-"""Whole turns beside pipecat-ai with Gemini Live: how soon, what is lost, what it costs to wait."""
+"""Whole turns beside pipecat-ai with Gemini Live: delays, losses, and the cost of waiting."""
 
 import asyncio
 import tempfile
@@ -74,7 +74,7 @@ beside it only in part.
 
 
 def part() -> Part:
-    """About seven minutes; with TURNS=100 (that many of a row) forty, with LONG=1 hours.
+    """Measure for seven minutes; with TURNS=100 (turns per row) for forty, with LONG=1 for hours.
 
     Without the peer ours alone.
     """
@@ -129,7 +129,7 @@ async def _measure(folder: Path, sound: Mapping[str, str], python: Path | None) 
 
 
 async def _whole(folder: Path, room: Path, said: Sequence[Said], python: Path | None) -> Rows:
-    """All rows, a turn of each after the other, again and again."""
+    """Return all rows, measured in rotation, one turn of each at a time."""
     rows: Rows = {}
     async with AsyncExitStack() as stack:
         service = stack.enter_context(GeminiProcess(script(0)))
@@ -158,7 +158,7 @@ async def _whole(folder: Path, room: Path, said: Sequence[Said], python: Path | 
 
 
 def _counts() -> tuple[int, int, int]:
-    """Turns of a row without a tool; with one; of either with a local voice."""
+    """Return the turns per row without a tool, with one, and of either with a local voice."""
     if wanted := turns_wanted():
         return wanted, wanted, how_many(6, 200)
     return how_many(12, 200), how_many(6, 200), how_many(6, 200)

@@ -1,4 +1,4 @@
-"""Wake words: how soon each listener tells of one, ours and other people's, on the same sound."""
+"""Delay of wake words: each listener, ours and other people's, on the same sound."""
 
 import asyncio
 import random
@@ -94,7 +94,7 @@ class Piece:
 
 
 def part() -> Part:
-    """About two minutes; with LONG=1 about eight. Raises RuntimeError without the recordings."""
+    """Measure for about two minutes; LONG=1: eight. Raises RuntimeError without the recordings."""
     if not waking.has_clips():
         raise RuntimeError("the recordings of people are missing; set HEARTH_SHARED")
     phases, times = how_many(4, 16), how_many(10, 40)
@@ -118,7 +118,7 @@ def part() -> Part:
 
 
 def make_pieces(folder: Path, phases: int) -> list[Piece]:
-    """Each word as often, begun later and later within 80 ms."""
+    """Return each word equally often, begun later and later within 80 ms."""
     room = at_level(pink(_BEFORE_S + _AFTER_S + 4.0, 3), ROOM_DBFS)
     pieces = []
     for word in waking.WORDS["open"]:
@@ -136,9 +136,9 @@ def make_pieces(folder: Path, phases: int) -> list[Piece]:
 
 
 def mixed(room: bytes, clip: bytes, at: int) -> bytes:
-    """The clip from sample `at` on in the room, which ends, in whole blocks, some time after it.
+    """Put the clip into the room from sample `at` on, and return whole blocks that end later.
 
-    Raises ValueError where the room is too short.
+    Raises ValueError if the room is too short.
     """
     length = at + len(clip) // 2 + round(_AFTER_S * SAMPLE_RATE)
     length -= length % _BLOCK
@@ -152,7 +152,7 @@ def mixed(room: bytes, clip: bytes, at: int) -> bytes:
 def _from_memory(
     pieces: Sequence[Piece], missing: dict[str, str], versions: dict[str, str]
 ) -> dict[str, dict[Piece, float]]:
-    """What each loop told of each piece that it found: ms since its word began."""
+    """Return each loop's ms since the word began, for each piece that it found."""
     with ExitStack() as stack:
         loops = dict[str, Loop]()
         for engine in waking.ENGINES:
@@ -175,7 +175,7 @@ def _from_memory(
 
 
 def told_ms(answer: Answer, piece: Piece) -> float | None:
-    """How long after its beginning the word was told first; None: it was missed."""
+    """Return the time of the first detection after the word's beginning, or None if missed."""
     latest = piece.start + round(_WITHIN_S * SAMPLE_RATE)
     for one in answer.fired:
         if one.word == piece.word and piece.start < one.behind <= latest:
@@ -184,7 +184,7 @@ def told_ms(answer: Answer, piece: Piece) -> float | None:
 
 
 def memory_lines(told: Mapping[str, Mapping[Piece, float]]) -> Iterable[Line]:
-    """Ours beside each peer that is there; alone where none is."""
+    """Return ours beside each available peer, or alone."""
     for engine in waking.ENGINES:
         peers = {peer: why for (ours, peer), why in PAIRS.items() if ours == engine}
         others = [
@@ -200,14 +200,14 @@ def memory_lines(told: Mapping[str, Mapping[Piece, float]]) -> Iterable[Line]:
 def _other(
     name: str, ours: Mapping[_Word, float], theirs: Mapping[_Word, float], reason: str
 ) -> Other:
-    """With the words that both found, in the order of ours."""
+    """Return the peer with the words that both found, in the order of ours."""
     both = [word for word in ours if word in theirs]
     mine, yours = (Measured(tuple(of[word] for word in both), _MS) for of in (ours, theirs))
     return Other(name, yours, mine, reason=reason)
 
 
 def live_lines(live: Mapping[str, Mapping[int, float]]) -> Iterable[Line]:
-    """Hearth beside each peer that is there; alone where none is."""
+    """Return Hearth beside each available peer, or alone."""
     ours = live[HEARTH]
     others = [
         # openWakeWord's loop takes as much at a time.
@@ -221,7 +221,7 @@ def live_lines(live: Mapping[str, Mapping[int, float]]) -> Iterable[Line]:
 
 
 def found_table(pieces: Sequence[Piece], told: Mapping[str, Mapping[Piece, float]]) -> Table:
-    """Who found how many, and how long after the end of the word."""
+    """Return how many each found, and how long after the end of the word."""
     rows = []
     for name, found in told.items():
         asked = [piece for piece in pieces if piece.word in _WORDS[name]]
@@ -238,7 +238,7 @@ def _called(name: str) -> str:
 
 
 def live_table(live: Mapping[str, Mapping[int, float]], times: int) -> Table:
-    """Who told of how many."""
+    """Return how many each detected."""
     rows = [(name, f"{len(told)} of {times}") for name, told in live.items()]
     return Table("Words told, live", ("listener", "told"), rows)
 
@@ -246,7 +246,7 @@ def live_table(live: Mapping[str, Mapping[int, float]], times: int) -> Table:
 async def _live(
     folder: Path, sound: Mapping[str, str], times: int
 ) -> tuple[dict[str, dict[int, float]], dict[str, str]]:
-    """Of each listener the ms of each word that it told; and who is missing, with the reason."""
+    """Return each listener's ms per detected word, and the missing ones with the reason."""
     clip = folder / "word.wav"
     write_wav(clip, waking.clip(_LIVE), SAMPLE_RATE)
     room_s = _SETTLE_S + times * (_REST_S + _WITHIN_S) + 180.0
@@ -265,8 +265,7 @@ async def _live(
 
 
 def told_of(listener: Listener, moments: Sequence[float]) -> dict[int, float]:
-    """ms from each moment to when it was told first, by number; those that were missed are not in
-    it."""
+    """Return the ms from each moment to its first detection, by number, without missed ones."""
     told = dict[int, float]()
     for number, moment in enumerate(moments):
         after = [at - moment for at in listener.told if 0 < at - moment <= _WITHIN_S]

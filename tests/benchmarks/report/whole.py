@@ -1,4 +1,4 @@
-"""The whole report: what each part came to, when and where; as JSON between two runs of it."""
+"""The whole report: each part's results, time and place; stored as JSON between two runs."""
 
 import json
 import os
@@ -24,7 +24,7 @@ _DIGITS = 5  # of a single value that is kept
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """What the figures were measured on."""
+    """The machine and the packages of the measurements."""
 
     cpu: str  # the model, as the kernel names it
     cores: int
@@ -34,7 +34,7 @@ class Place:
     packages: dict[str, str] = field(default_factory=dict)  # version by name
 
     def like(self, other: "Place") -> bool:
-        """Whether figures of both can stand in one report: the packages may differ."""
+        """Return whether figures of both can be in one report: the packages may differ."""
         return replace(self, packages={}) == replace(other, packages={})
 
 
@@ -59,14 +59,14 @@ class Report:
     entries: tuple[Entry, ...]
 
     def with_fresh(self, fresh: Iterable[Entry], order: Sequence[str]) -> "Report":
-        """The same with these entries in place of older ones of their names."""
+        """Return the report with these entries in place of older ones of the same names."""
         by_name = {entry.name: entry for entry in (*self.entries, *fresh)}
         ordered = (by_name[name] for name in order if name in by_name)
         return replace(self, entries=tuple(ordered))
 
 
 def here() -> Place:
-    """This machine, and the packages of this environment."""
+    """Describe this machine and the packages of this environment."""
     cpuinfo = Path("/proc/cpuinfo").read_text().splitlines()
     named = [line.partition(":")[2].strip() for line in cpuinfo if line.startswith("model name")]
     pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
@@ -81,23 +81,23 @@ def here() -> Place:
 
 
 def now() -> str:
-    """As entries say when they were measured."""
+    """Return the time as entries have it."""
     return time.strftime("%Y-%m-%d %H:%M", time.gmtime())
 
 
 def to_json(what: Report | Entry) -> str:
-    """All of it, single values with five digits."""
+    """Return all of it as JSON, single values with five digits."""
     plain = TypeAdapter(type(what)).dump_python(what, mode="json")
     return json.dumps(_shorter(plain), indent=1, ensure_ascii=False) + "\n"
 
 
 def entry_from(text: str) -> Entry:
-    """What `to_json` has written of an entry. Raises ValueError."""
+    """Parse what `to_json` has written of an entry. Raises ValueError."""
     return TypeAdapter(Entry).validate_json(text)
 
 
 def kept(path: Path) -> Report | None:
-    """The report of an earlier run; None where there is none, or one that cannot be read."""
+    """Return the report of an earlier run, or None if there is none that can be read."""
     try:
         return TypeAdapter(Report).validate_json(path.read_text("utf-8"))
     except (OSError, ValidationError):
@@ -105,7 +105,7 @@ def kept(path: Path) -> Report | None:
 
 
 def _shorter(value: Any) -> Any:
-    """The same with floats cut to the digits that mean something."""
+    """Return the value with floats cut to the significant digits."""
     match value:
         case float():
             return float(f"{value:.{_DIGITS}g}")

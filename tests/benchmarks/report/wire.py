@@ -1,4 +1,4 @@
-"""What the way to the service costs: the person's sound while they speak, and the end of it."""
+"""Cost of the way to the service: the person's sound while they speak, and the end of it."""
 
 import asyncio
 import itertools
@@ -30,7 +30,7 @@ Handed = Sequence[tuple[int, float]]  # a frame's end in samples, and when it wa
 
 
 class HandingSource(StampedSource):
-    """A file in real time that notes when each frame was handed over."""
+    """A file in real time that records when each frame was handed over."""
 
     def __init__(self, clip: Clip) -> None:
         super().__init__(clip)
@@ -43,10 +43,10 @@ class HandingSource(StampedSource):
 
 
 def on_the_wire(handed: Handed, start: int, pieces: Sequence[tuple[float, int]]) -> list[float]:
-    """Milliseconds from a frame to the arrival of the piece that holds its end.
+    """Return the ms from a frame to the arrival of the piece that holds its end.
 
-    `start`: the sample at which the sound begins that the pieces (arrival in s, bytes) are of.
-    Frames that were handed over before the first piece had arrived do not count.
+    `start`: the sample at which the sound of the pieces (arrival in s, bytes) begins. Frames that
+    were handed over before the first piece had arrived do not count.
     """
     ends = list(itertools.accumulate((size // 2 for _, size in pieces), initial=start))[1:]
     taken = []
@@ -58,7 +58,7 @@ def on_the_wire(handed: Handed, start: int, pieces: Sequence[tuple[float, int]])
 
 
 def part() -> Part:
-    """Twelve turns; LONG=1: 200."""
+    """Measure twelve turns; LONG=1: 200."""
     count = how_many(12, 200)
     with tempfile.TemporaryDirectory() as name, GeminiProcess(ANSWER) as service:
         folder = Path(name)
@@ -76,7 +76,7 @@ def part() -> Part:
 async def _measure(
     service: GeminiProcess, folder: Path, spoken: Sequence[Clip]
 ) -> tuple[list[float], list[float]]:
-    """Decision to wire of each turn, and frame to wire of each frame. ms."""
+    """Return ms from decision to wire of each turn, and from frame to wire of each frame."""
     decided, frames, player = list[float](), list[float](), NotingPlayer()
     with stamps() as moments:
         async with hearth(folder, service.address, player, engine="gemini") as app:
@@ -94,7 +94,7 @@ async def _measure(
 
 
 def _start(sound: ServedSound, clip: Clip) -> int:
-    """Where in the file the turn's sound begins."""
+    """Return the position in the file at which the turn's sound begins."""
     places = find(sound.pcm, read_wav(clip.path))
     assert len(places) == 1, f"the sound of the turn is no part of {clip.path.name}"
     return places[0]

@@ -24,7 +24,7 @@ Figures = Mapping[str, Sequence[float]]
 
 
 def house() -> Mapping[int, Figures]:
-    """The house by its size."""
+    """Return the house's figures by its size."""
     found = {}
     for size in SIZES:
         print(f"  a house of {size:,} things", flush=True)
@@ -34,7 +34,7 @@ def house() -> Mapping[int, Figures]:
 
 
 def really() -> Mapping[int, Figures]:
-    """The same in a real Home Assistant."""
+    """Return the same in a real Home Assistant."""
     found = {}
     for size in SIZES[1:]:
         grown = asyncio.run(growth.grown_really(size, _say))
@@ -43,17 +43,17 @@ def really() -> Mapping[int, Figures]:
 
 
 def days() -> Mapping[int, Figures]:
-    """The journal by its turns."""
+    """Return the journal's figures by its turns."""
     return {turns: journal.kept(turns).figures for turns in journal.TURNS}
 
 
 def crowds() -> Mapping[int, Figures]:
-    """Boxes at one Home Assistant."""
+    """Return the figures of boxes at one Home Assistant, by their number."""
     return {crowd.boxes: crowd.figures for crowd in asyncio.run(boxes.crowds(_say))}
 
 
 def stores() -> Mapping[int, Figures]:
-    """A day of one box in a time-series store; nothing where there is no promtool."""
+    """Return a box's day in a time-series store; nothing without promtool."""
     tool = series.promtool()
     if tool is None:
         print("  promtool is not here: the time-series store is left out")
@@ -64,7 +64,7 @@ def stores() -> Mapping[int, Figures]:
 
 
 async def _page() -> str:
-    """What Prometheus is told by a box with which somebody has talked."""
+    """Return the Prometheus page of a box with which somebody has talked."""
     said = (f"turn on the {THE_LIGHT}", "what time is it", f"turn off the {THE_LIGHT}", "nonsense")
     async with simulated_house(100) as there:
         with tempfile.TemporaryDirectory() as folder:

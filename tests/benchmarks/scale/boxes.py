@@ -39,7 +39,7 @@ Say = instances.Say
 
 @dataclass(frozen=True, slots=True)
 class Crowd:
-    """So many boxes. Each figure is a list of single values."""
+    """A number of boxes. Each figure is a list of single values."""
 
     boxes: int
     figures: Mapping[str, list[float]]
@@ -53,23 +53,23 @@ class Server:
     broker: int
 
     def cpu_s(self) -> tuple[float, float]:
-        """Used so far: by Home Assistant, by the broker."""
+        """Return the CPU time used so far by Home Assistant and by the broker."""
         return cpu_s(family(self.home)), cpu_s(family(self.broker))
 
     def pss_mb(self) -> tuple[float, float]:
-        """Held now, of the same."""
+        """Return the memory that Home Assistant and the broker hold now."""
         home, broker = (pss_mb(family(pid)) for pid in (self.home, self.broker))
         return home, broker
 
 
 def at_hand(places: Places | None = None) -> bool:
-    """Whether a Home Assistant is installed, so that nothing need be fetched."""
+    """Return whether a Home Assistant is installed, so that nothing has to be downloaded."""
     root = (places or Places.of_environment()).root
     return any(root.glob(f"debian-*/opt/home-assistant-{NEWEST}/hearth-complete"))
 
 
 async def crowds(say: Say, counts: Sequence[int] = COUNTS) -> list[Crowd]:
-    """Measure with so many boxes each, rising. Raises Refused where there is no Home Assistant."""
+    """Measure each number of boxes, rising. Raises Refused if there is no Home Assistant."""
     places = Places.of_environment()
     instances.reset(places, NAME, say)
     wanted = Instance(name=NAME, house="english", version=NEWEST, port=0, log="")
@@ -148,7 +148,7 @@ async def _at_rest(server: Server, boxes: Sequence[Box]) -> Figures:
 
 
 async def _changes(server: Server, admin: Admin, boxes: Sequence[Box], rest: float) -> Figures:
-    """States that change; the request that changes one is in Home Assistant's share."""
+    """Measure changing states; the request for a change is in Home Assistant's share."""
     before, own = server.cpu_s()[0], [box.cpu_s() for box in boxes]
     loop = asyncio.get_running_loop()
     began = loop.time()
@@ -191,7 +191,7 @@ async def _one_after_the_other(
 
 
 async def _all_at_once(boxes: Sequence[Box]) -> Figures:
-    """In every room somebody says something at the same moment."""
+    """Measure simultaneous turns in every room."""
     walls = list[float]()
     for number in range(how_many(3, 10)):
         turns = (_switch(box, number, place) for place, box in enumerate(boxes))
@@ -200,7 +200,7 @@ async def _all_at_once(boxes: Sequence[Box]) -> Figures:
 
 
 async def _without_end(server: Server, boxes: Sequence[Box]) -> Figures:
-    """Every box begins its next turn when the last is over, and no more than a program may."""
+    """Measure boxes that each begin a turn when the last is over, within a program's limit."""
     loop, seconds = asyncio.get_running_loop(), how_many(8, 30)
     until = loop.time() + seconds
     turns = list[Turn]()
@@ -235,7 +235,7 @@ async def _scrapes(box: Box) -> Figures:
 
 
 async def _switch(box: Box, number: int, place: int) -> Turn:
-    """A turn that changes something. Raises AssertionError where it did not come about."""
+    """Run a turn that changes something. Raises AssertionError if the change did not happen."""
     turn = await box.ask(f"turn {'off' if number % 2 == 0 else 'on'} the {_light(place)}")
     calls = [call["status"] for call in turn.told["tool_calls"]]
     # Two boxes may have switched the same light at the same moment, and see each other's change.
@@ -248,7 +248,7 @@ def _light(place: int) -> str:
 
 
 class _Overheard:
-    """What boxes say at the broker, as a context."""
+    """A context that records the boxes' messages at the broker."""
 
     def __init__(self, instance: Instance) -> None:
         self.messages = self.bytes = 0

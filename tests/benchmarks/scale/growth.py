@@ -49,7 +49,7 @@ class Grown:
 
 
 async def grown(size: int) -> Grown:
-    """Measure a house of so many things. Raises AssertionError where a turn did not do its work."""
+    """Measure a house of `size` things. Raises AssertionError if a turn did not do its work."""
     async with simulated_house(size) as house:
         parts = await _parts(house.url, house.token)
         whole: dict[str, list[float]] = {}
@@ -61,8 +61,11 @@ async def grown(size: int) -> Grown:
 
 
 async def grown_really(size: int, say: Say) -> Grown:
-    """The same in a real Home Assistant with so many things beside its own: the parts, and turns
-    served on the device. Raises Refused where there is none, and AssertionError as above."""
+    """Measure the same in a real Home Assistant with `size` things beside its own.
+
+    The parts, and turns served on the device. Raises Refused if there is none, and AssertionError
+    as `grown` does.
+    """
     async with real_house(size, say) as house:
         parts = await _parts(house.url, house.token)
         with tempfile.TemporaryDirectory() as name:
@@ -77,7 +80,7 @@ async def grown_really(size: int, say: Say) -> Grown:
 
 @dataclass(frozen=True, slots=True)
 class _Hand:
-    """Who puts the light out between two turns."""
+    """A person who turns the light off between two turns."""
 
     url: str
     token: str = field(repr=False)
@@ -98,7 +101,7 @@ async def _parts(url: str, token: str) -> dict[str, list[float]]:
 
 
 async def _offline(folder: Path, house: House) -> dict[str, list[float]]:
-    """The brain on the device; what the house's changes cost; what is held."""
+    """Measure the brain on the device, the house's changes, and the memory."""
     async with hearth(folder, house.url, house.token, ASSISTANT__AREA=AREA) as box:
         await asyncio.sleep(_SETTLE_S)
         held = box.pss_mb()
@@ -119,7 +122,7 @@ async def _offline(folder: Path, house: House) -> dict[str, list[float]]:
 
 
 async def _gemini(folder: Path, house: House, address: Address) -> dict[str, list[float]]:
-    """The simulated service, which thinks for no time."""
+    """Measure with the simulated service, which thinks for no time."""
     given = {
         "BRAIN__ORDER": '["gemini-live"]',
         "PRIVACY__ACCEPT_CLOUD": "true",

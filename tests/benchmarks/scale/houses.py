@@ -52,7 +52,7 @@ _ROOMS = (
     *("Veranda", "Gallery", "Guest Room", "Music Room"),
 )
 _WINGS = ("", "North", "South", "East", "West", "Upper", "Lower", "Inner", "Outer", "Old")
-_SENSORS = {  # what a sensor is called -> device class, unit, state
+_SENSORS = {  # name of a sensor -> device class, unit, state
     "temperature": ("temperature", "°C", "20.5"),
     "humidity": ("humidity", "%", "48"),
     "power": ("power", "W", "12"),
@@ -103,9 +103,9 @@ class Plan:
 
 
 def plan(size: int) -> Plan:
-    """A house of so many things, 1 to 5,000; the first room always has `THE_LIGHT`.
+    """Return a house of 1 to 5,000 things; the first room always has `THE_LIGHT`.
 
-    Raises ValueError beyond.
+    Raises ValueError for other sizes.
     """
     most = A_ROOM * len(_ROOMS) * len(_WINGS)
     if not 1 <= size <= most:
@@ -117,7 +117,7 @@ def plan(size: int) -> Plan:
 
 
 def picture(size: int) -> House:
-    """The same as Hearth pictures it, without asking anybody."""
+    """Return the house as Hearth pictures it, without asking a server."""
     house = plan(size)
     entities = [
         Entity(

@@ -1,4 +1,4 @@
-"""What Hearth's parts take in a house, measured within a process of its own.
+"""Costs of Hearth's parts in a house, measured within a separate process.
 
     python -m tests.benchmarks.scale.inside URL TOKEN AREA THING
 
@@ -44,7 +44,7 @@ Figures = dict[str, list[float]]
 
 
 async def measure(url: str, token: str, area: str, thing: str) -> Figures:
-    """All of it. `area`: the room of the box; `thing`: a light of the house."""
+    """Measure everything. `area`: the room of the box; `thing`: a light of the house."""
     figures: Figures = {}
     with tempfile.TemporaryDirectory() as folder:
         settings = offline_settings(
@@ -97,7 +97,7 @@ async def _prompt(home: HomeContext, minds: BrainSet) -> Figures:
 
 
 async def _resolver(home: HomeContext, area: str, thing: str) -> Figures:
-    """From a call to the policy's verdict."""
+    """Measure from a call to the policy's verdict."""
     menu = home.tools.current_menu
     tool = next(one.tool.name for one in menu.entries if _TURN_ON.fullmatch(one.tool.name))
     domain = ["light"]
@@ -119,7 +119,7 @@ async def _resolver(home: HomeContext, area: str, thing: str) -> Figures:
 
 
 def _picture(home: HomeContext) -> Figures:
-    """A state that changes, as the websocket tells it."""
+    """Measure a state that changes, as the websocket reports it."""
     picture = home.client._picture
     assert isinstance(picture, Picture)
     sensors = [one for one in picture.house.entities.values() if one.domain == "sensor"]
@@ -150,7 +150,7 @@ def _picture(home: HomeContext) -> Figures:
 
 
 async def _names(home: HomeContext, area: str, thing: str) -> Figures:
-    """What the brain on the device makes of the names; the recogniser comes last, it is large."""
+    """Measure the offline brain's work on the names; the recogniser, which is large, comes last."""
     house = home.client.house
     here = find_area(house, area)
     area_id = here.area_id if here is not None else ""
@@ -190,7 +190,7 @@ def _grammar(home: HomeContext, area_id: str) -> Figures:
 
 
 async def _times(work: Callable[[], Awaitable[object]], times: int = _TIMES) -> list[float]:
-    """Milliseconds of CPU of each; the first, which fills what is kept, comes first."""
+    """Return the milliseconds of CPU of each; the first one fills the caches."""
     taken = []
     for _ in range(times):
         cpu = time.process_time()
@@ -207,7 +207,7 @@ def _each(work: Callable[[], object], times: int = _TIMES) -> Iterator[float]:
 
 
 def _private_mb() -> float:
-    """What this process alone holds."""
+    """Return the memory that this process alone holds."""
     told = Path("/proc/self/smaps_rollup").read_text()
     found = re.findall(r"^Private_(?:Clean|Dirty):\s+(\d+)", told, re.M)
     return sum(map(int, found)) / 1024

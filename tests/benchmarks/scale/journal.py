@@ -25,14 +25,14 @@ Figures = dict[str, list[float]]
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A journal of so many turns. Each figure is a list of single values."""
+    """A journal of a number of turns. Each figure is a list of single values."""
 
     turns: int
     figures: Mapping[str, list[float]]
 
 
 def kept(turns: int) -> Kept:
-    """Write it and measure it."""
+    """Write the journal and measure it."""
     with tempfile.TemporaryDirectory() as folder:
         return Kept(turns, asyncio.run(_measure(Path(folder) / "hearth.db", turns)))
 
@@ -66,13 +66,13 @@ async def _measure(path: Path, turns: int) -> Figures:
 
 
 async def _forget(store: Store) -> None:
-    """What is done once an hour; nothing of it is old enough to go."""
+    """Run the hourly cleanup, which finds nothing old enough."""
     await store.erase_old(_KEPT_DAYS, _KEPT_DAYS * 24)
     await store.bound(Limits().max_mb * 1_000_000)
 
 
 async def _took(work: Awaitable[object]) -> float:
-    """Milliseconds."""
+    """Return the milliseconds."""
     began = time.perf_counter()
     await work
     return (time.perf_counter() - began) * 1000

@@ -1,4 +1,4 @@
-"""What was measured last, so that one part can be measured anew without the others."""
+"""Last measurements, kept so that one part can be measured again without the others."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -16,14 +16,14 @@ Figures = Mapping[str, Sequence[float]]
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """One part: figures by size, and on what they were measured."""
+    """One part: figures by size, and the machine that they are from."""
 
     by_size: Mapping[int, Figures]
     machine: str
 
 
 def keep(name: str, by_size: Mapping[int, Figures], file: Path = FILE) -> None:
-    """Write it down; the other parts stay."""
+    """Write the part; the other parts stay."""
     parts = _parts(file)
     parts[name] = {
         "machine": machine(),
@@ -34,7 +34,7 @@ def keep(name: str, by_size: Mapping[int, Figures], file: Path = FILE) -> None:
 
 
 def kept(name: str, file: Path = FILE) -> Measured | None:
-    """As last measured; None: never."""
+    """Return the last measurement, or None if there is none."""
     told = _parts(file).get(name)
     if told is None:
         return None

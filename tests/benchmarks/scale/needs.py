@@ -1,4 +1,4 @@
-"""What one box, one house and a fleet need, by measured constants. Arithmetic only."""
+"""Needs of one box, one house and a fleet, calculated from measured constants."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ Figures = Mapping[str, Sequence[float]]
 
 @dataclass(frozen=True, slots=True)
 class Constants:
-    """What was measured. CPU is of one core of that machine."""
+    """Measured values. CPU is of one core of that machine."""
 
     box_mb: float  # a box without sound after typed turns
     box_rest: float  # share of a core, without sound
@@ -38,7 +38,7 @@ class Constants:
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """What there is."""
+    """A fleet: its houses and their boxes."""
 
     name: str
     houses: int
@@ -51,7 +51,7 @@ class Site:
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """Of one box, of the Home Assistant of one house, and of what all houses share."""
+    """Needs of one box, of the Home Assistant of one house, and of what all houses share."""
 
     box_mb: float
     box_share: float  # of a core, on average over a day
@@ -69,7 +69,7 @@ class Needs:
 
 
 def needs(known: Constants, site: Site) -> Needs:
-    """By the constants, of which each counts as often as it comes up."""
+    """Calculate the needs; each constant counts as often as it applies."""
     turns_s = site.turns_a_day / DAY_S
     told = site.boxes * known.home_change_box_s
     home = site.boxes * (known.home_box_rest + turns_s * known.home_turn_s)
@@ -96,8 +96,10 @@ def needs(known: Constants, site: Site) -> Needs:
 
 
 def line(boxes: Sequence[float], values: Sequence[float]) -> tuple[float, float]:
-    """Value without a box and more with each, by least squares. Raises ValueError for fewer than
-    two numbers of boxes."""
+    """Fit the value without a box and the increase with each, by least squares.
+
+    Raises ValueError for fewer than two numbers of boxes.
+    """
     if len(set(boxes)) < 2:
         raise ValueError("a line needs two points")
     slope, begin = np.polyfit(boxes, values, 1)
@@ -105,8 +107,11 @@ def line(boxes: Sequence[float], values: Sequence[float]) -> tuple[float, float]
 
 
 def constants(crowds: Mapping[int, Figures], journal: Figures, sample_bytes: float) -> Constants:
-    """From figures of `boxes.crowds` by number of boxes, of which 0 and 1 must be among them, and
-    of the longest journal of `journal.kept`. Shares that fall with more boxes count as none."""
+    """Return the constants of measured figures.
+
+    `crowds` are figures of `boxes.crowds` by number of boxes, which must include 0 and 1; `journal`
+    is the longest journal of `journal.kept`. Shares that fall with more boxes count as none.
+    """
 
     def grows(name: str, each: float = 1.0) -> tuple[float, float]:
         known = {count: figures[name][0] * each for count, figures in crowds.items()}

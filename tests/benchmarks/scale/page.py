@@ -23,8 +23,10 @@ _HOW = {
 
 
 def generated(measured: dict[str, Measured | None]) -> str:
-    """All tables. `measured`: "house", "real", "journal", "boxes" and "series", where they are
-    there."""
+    """Return all tables.
+
+    `measured` has "house", "real", "journal", "boxes" and "series", if they exist.
+    """
     pieces = [
         *_section("By size of the house", "house", measured["house"], _house),
         *_section("In a real Home Assistant", "real", measured["real"], _real),
@@ -36,7 +38,7 @@ def generated(measured: dict[str, Measured | None]) -> str:
 
 
 def renewed(page: str, told: str) -> str:
-    """The page with another generated part. Raises ValueError where it has no place for it."""
+    """Replace the generated part of the page. Raises ValueError if it has no place for it."""
     return markdown.renewed(page, told, BEGIN, END)
 
 

@@ -33,7 +33,7 @@ _ACTIONS: Mapping[str, Mapping[str, Any]] = {
 
 @asynccontextmanager
 async def real_house(size: int, say: instances.Say) -> AsyncIterator[Instance]:
-    """One with so many things beside its own; it is forgotten afterwards. Raises Refused."""
+    """Yield one with `size` things beside its own, which is deleted afterwards. Raises Refused."""
     places, name = Places.of_environment(), f"scale-{size}"
     instances.reset(places, name, say)
     wanted = Instance(name=name, house=_HOUSE, version=NEWEST, port=0, log="")
@@ -53,7 +53,7 @@ async def real_house(size: int, say: instances.Say) -> AsyncIterator[Instance]:
 
 
 def package(house: Plan) -> dict[str, Any]:
-    """The part of Home Assistant's configuration that makes the things."""
+    """Return the part of Home Assistant's configuration that makes the things."""
     kinds: dict[str, list[dict[str, Any]]] = {}
     for thing in house.things:
         kinds.setdefault(_kind(thing), []).append(_entity(thing))
@@ -74,7 +74,7 @@ def _entity(thing: Thing) -> dict[str, Any]:
 
 
 async def _furnish(admin: Admin, house: Plan) -> None:
-    """Rooms, aliases and exposure."""
+    """Set rooms, aliases and exposure."""
     floors = {floor["name"]: floor["floor_id"] for floor in await admin.ask(_FLOORS + "list")}
     for floor in house.floors:
         made = await admin.ask(_FLOORS + "create", name=floor.name)

@@ -1,4 +1,4 @@
-"""What a box costs a time-series store: a day of its page in Prometheus's own blocks.
+"""Cost of a box for a time-series store: a day of its page in Prometheus's own blocks.
 
 The page is a real one. Its counters and histograms go on as in a household, where turns come in
 bursts and nights are quiet, and `promtool`, which comes with Prometheus, writes the blocks that the
@@ -35,17 +35,17 @@ class Stored:
 
     @property
     def sample_bytes(self) -> float:
-        """Of one sample, with its part of the index."""
+        """Return the bytes of one sample, with its part of the index."""
         return self.bytes / self.samples
 
 
 def promtool() -> str | None:
-    """Where it is: on the path, or what PROMTOOL names."""
+    """Return its path: on the PATH, or the value of PROMTOOL."""
     return os.environ.get("PROMTOOL") or shutil.which("promtool")
 
 
 def stored(page: str, tool: str) -> Stored:
-    """Write a day of such pages. Raises CalledProcessError with what promtool says."""
+    """Write a day of such pages. Raises CalledProcessError with promtool's message."""
     known = [found.groups() for line in page.splitlines() if (found := _LINE.fullmatch(line))]
     version = subprocess.run([tool, "--version"], capture_output=True, text=True, check=True)
     with tempfile.TemporaryDirectory() as name:
@@ -61,7 +61,7 @@ def stored(page: str, tool: str) -> Stored:
 
 
 def _day(known: list[tuple[str, ...]]) -> Iterator[str]:
-    """OpenMetrics, one series after the other, as promtool reads it quickest."""
+    """Yield OpenMetrics, one series after the other, which promtool reads fastest."""
     chance = np.random.default_rng(1)
     times = range(_BEGIN, _BEGIN + _DAY_S, _EVERY_S)
     awake = np.array([(at - _BEGIN) // 3600 >= _QUIET_UNTIL_H for at in times])
@@ -78,6 +78,6 @@ def _day(known: list[tuple[str, ...]]) -> Iterator[str]:
 
 
 def _with_box(labels: str | None) -> str:
-    """As the server writes it: whose it is, too."""
+    """Add the label of the box, as the server does."""
     own = 'instance="kitchen:8765",job="hearth"'
     return f"{{{labels[1:-1]},{own}}}" if labels else f"{{{own}}}"

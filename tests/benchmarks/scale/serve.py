@@ -16,7 +16,7 @@ from tests.benchmarks.scale.houses import plan
 
 
 async def serve(size: int) -> None:
-    """Until the input ends."""
+    """Serve until the input ends."""
     house = plan(size)
     async with DemoHome(things=house.things, areas=house.areas, floors=house.floors) as home:
         print(json.dumps({"url": home.url, "token": home.token}), flush=True)

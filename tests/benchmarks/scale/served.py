@@ -1,4 +1,4 @@
-"""A house and a `hearth run` beside this process: what a turn takes, and what they use."""
+"""A house and a `hearth run` beside this process: the time of a turn, and their costs."""
 
 import asyncio
 import json
@@ -16,21 +16,21 @@ from assistant.interfaces.http_tokens import AdminToken
 from tests.benchmarks.processes import cpu_s, family, pss_mb
 from tests.devices.daemon import settings
 
-UP_S = 90.0  # until everything stands; with many boxes on two cores that takes long
+UP_S = 90.0  # until everything is open; with many boxes on two cores that takes long
 _STEP_S = 0.05
 _TURN_S = 60.0
 
 
 @dataclass(frozen=True, slots=True)
 class House:
-    """The simulated one."""
+    """The simulated house."""
 
     url: str
     token: str = field(repr=False)
     process: asyncio.subprocess.Process
 
     async def change(self, count: int, per_s: float) -> None:
-        """Let so many sensors change; returns when they have."""
+        """Let `count` sensors change; return when they have."""
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         self.process.stdin.write(f"change {count} {per_s}\n".encode())
@@ -40,7 +40,7 @@ class House:
 
 @asynccontextmanager
 async def simulated_house(size: int) -> AsyncIterator[House]:
-    """One of that size, in a process of its own."""
+    """Yield a house of that size in a separate process."""
     pipe = asyncio.subprocess.PIPE
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "tests.benchmarks.scale.serve", str(size)), stdin=pipe, stdout=pipe
@@ -64,7 +64,7 @@ class Turn:
     told: Mapping[str, Any] = field(repr=False)  # as `hearth ask --json`
 
     def done(self) -> bool:
-        """Whether one call was made, and the house was seen to do it."""
+        """Return whether one call was made, and the house was observed to do it."""
         calls = [call["status"] for call in self.told["tool_calls"]]
         return calls == ["done"] and self.told["error"] is None
 
@@ -79,35 +79,38 @@ class Box:
     started_s: float  # from the start of its process until everything stood
 
     def cpu_s(self) -> float:
-        """Used so far, with the processes that it has started."""
+        """Return the CPU time used so far, with the child processes."""
         return cpu_s(family(self.pid))
 
     def pss_mb(self) -> float:
-        """Held now."""
+        """Return the memory held now."""
         return pss_mb(family(self.pid))
 
     async def ask(self, text: str) -> Turn:
-        """A typed turn. Raises httpx.HTTPError."""
+        """Run a typed turn. Raises httpx.HTTPError."""
         cpu, began = self.cpu_s(), time.perf_counter()
         answer = await self.client.post("/v1/ask", json={"text": text}, timeout=_TURN_S)
         wall_ms = (time.perf_counter() - began) * 1000
         return Turn(wall_ms, (self.cpu_s() - cpu) * 1000, answer.raise_for_status().json())
 
     async def scrape(self) -> str:
-        """What Prometheus is told. Raises httpx.HTTPError."""
+        """Return the page for Prometheus. Raises httpx.HTTPError."""
         return (await self.client.get("/metrics")).raise_for_status().text
 
 
 @asynccontextmanager
 async def hearth(folder: Path, url: str, token: str, **more: str) -> AsyncIterator[Box]:
-    """`hearth run` in that house until the block ends. `folder`: an empty one, where its log is."""
+    """Run `hearth run` in that house until the block ends.
+
+    `folder`: an empty one, in which its log is written.
+    """
     given = settings(
         folder,
         HOME_ASSISTANT__URL=url,
         HOME_ASSISTANT__TOKEN=token,
         AUDIO__INPUT="null",
         AUDIO__OUTPUT="null",
-        LIMITS__COMFORT_PER_MINUTE="10000",  # nobody here waits between two sentences
+        LIMITS__COMFORT_PER_MINUTE="10000",  # no real wait between two sentences
         **more,
     )
     log = folder / "hearth.log"
@@ -131,7 +134,7 @@ async def hearth(folder: Path, url: str, token: str, **more: str) -> AsyncIterat
 
 
 async def _up(client: httpx.AsyncClient, process: asyncio.subprocess.Process, log: Path) -> None:
-    """Wait until it answers programs, which is the last of its start."""
+    """Wait until it answers programs, which is the end of its start."""
     async with asyncio.timeout(UP_S):
         while True:
             try:

@@ -1,4 +1,4 @@
-"""What was measured as tables, for the page and the report: medians, as they are printed."""
+"""Measurements as tables, for the page and the report: medians, as they are printed."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ SITES = (
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One figure: how it is called in a table, and where it stands."""
+    """One figure: its name in a table, and its key."""
 
     called: str
     name: str
@@ -94,7 +94,7 @@ BOXES = (
 
 
 def table(title: str, rows: Sequence[Row], columns: Mapping[int, Figures], of: str) -> Table:
-    """A column for each size; a figure that was not measured there is left empty."""
+    """Return a table with a column per size; a figure that was not measured there is empty."""
     head = ("", *(f"{number:,} {of}" for number in columns))
     cells = [(row.called, *(_cell(row, figures) for figures in columns.values())) for row in rows]
     return Table(title, head, cells)
@@ -111,7 +111,7 @@ def _cell(row: Row, figures: Figures) -> str:
 
 
 def constants_table(known: Constants) -> Table:
-    """Per unit, as they go into the arithmetic."""
+    """Return the constants per unit, as they are used in the calculation."""
     rows = (
         ("a box without sound: memory", f"{known.box_mb:.0f} MB"),
         ("- at rest", f"{known.box_rest:.2%} of a core"),
@@ -137,7 +137,7 @@ def constants_table(known: Constants) -> Table:
 
 
 def needs_table(known: Constants, sites: Sequence[Site] = SITES) -> Table:
-    """What each of `sites` needs."""
+    """Return the needs of each of `sites`."""
     found = [(site, needs(known, site)) for site in sites]
     rows = [(what, *(tell(site, need) for site, need in found)) for what, tell in _NEEDS]
     return Table("What is needed", ("", *(site.name for site in sites)), rows)
