@@ -64,6 +64,15 @@ def test_the_index_leads_to_every_page_of_docs() -> None:
     assert sorted(set((ROOT / "docs").rglob("*.md")) - reached) == []
 
 
+def test_the_readme_is_short_and_begins_with_what_a_newcomer_needs() -> None:
+    lines = (ROOT / "README.md").read_text("utf-8").splitlines()
+    first_screen = "\n".join(lines[:25])
+    assert len(lines) <= 220
+    assert "make demo" in first_screen
+    assert "make test" in first_screen
+    assert "not yet run on a real Raspberry Pi, nor with the real Gemini service" in first_screen
+
+
 def test_links_and_headings_are_read_as_a_forge_reads_them(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text(
