@@ -18,9 +18,10 @@ from assistant.app.tools import BackgroundWork, open_background_work
 from assistant.config.schema import Settings
 from assistant.confirmation.pin import PinGuard
 from assistant.confirmation.witness import Hears, OwnersPhone, Witness
-from assistant.conversation.confirmation_dialog import AskingServices, Prompter
+from assistant.conversation.confirmation_dialog import AskingServices
 from assistant.conversation.loop import ConversationLoop
 from assistant.conversation.record import TurnLog
+from assistant.conversation.rules.events import Prompter
 from assistant.conversation.turn_services import TurnServices
 from assistant.interfaces.live_settings import LiveSettings
 from assistant.sound.devices import voices_of

@@ -86,11 +86,13 @@ async def open_conversation(
         catalogue = Catalogue()
         mouth = _mouth(settings, player, controls, resident=resident)
         stack.callback(mouth.close)
+        unheard = SpeechOutput(silent_voice, NullPlayer(paced=False))
+        stack.callback(unheard.close)
         paced = paced or resident
         ear = await _open_ear(stack, settings, home, paced=paced) if hears else None
         log = TurnLog(store, partial(_keeps_words, home), controls.written)
         runner = ConversationLoop(
-            TurnVoice(mouth, catalogue, _acknowledging(settings, home)),
+            TurnVoice(mouth, catalogue, _acknowledging(settings, home), unheard),
             services,
             ear,
             clock,

@@ -4,10 +4,10 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from assistant.confirmation.witness import Witness
-from assistant.conversation.rules.events import AnswersBy
+from assistant.conversation.rules.events import AnswersBy, Prompter
 from assistant.conversation.speculative_turn import SpeculativeTurn, transcript_of
 from assistant.domain.records import ConfirmationRecord
 from assistant.domain.tool_call import Question, Settlement, Tier, ToolCall
@@ -20,17 +20,6 @@ UNDERSTAND_S = 8.0  # seconds that a brain may take to show whether it heard a c
 STARS = "****"  # replaces a PIN wherever words are stored
 
 _NOBODY = Settlement("silence")
-
-
-class Prompter(Protocol):
-    """Ask a person at a keyboard."""
-
-    async def ask(self, question: str, *, hidden: bool) -> str | None:
-        """Return the line that the person typed, or None if they gave none in time.
-
-        `hidden`: do not echo it.
-        """
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -195,7 +195,12 @@ class Confirming:
                 self._held.drop()
             raise
         self._dispatch(
-            ConfirmationSettled(self._number, new_command=True, text=exchange.typed_text)
+            ConfirmationSettled(
+                self._number,
+                new_command=True,
+                text=exchange.typed_text,
+                terminal=self._turn.opening.terminal,
+            )
         )
 
     async def _ask(self) -> bool:

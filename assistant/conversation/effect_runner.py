@@ -128,7 +128,7 @@ class TurnMaker:
             self._clock.now(),
             self.languages.led_by(assumed),
             timeline,
-            self._voice,
+            self._voice.of_turn(printed=opening.terminal is not None),
             services,
             audio,
             dispatch,
@@ -306,7 +306,7 @@ class EffectRunner:
             turn.break_off()
             if self.turn is turn:
                 self._dispatch(StopAsked())
-                if not turn.opening.silent:
+                if not (turn.opening.silent or turn.opening.terminal):
                     # Play the error sound, so that the person does not wait for an answer.
                     self.group.create_task(self._play("error"))
 

@@ -17,6 +17,7 @@ from assistant.conversation.record import FinishedTurn, TurnListener
 from assistant.conversation.rules.effects import CloseTurn
 from assistant.conversation.rules.events import (
     Announced,
+    AtTerminal,
     Event,
     Muted,
     SourceBack,
@@ -304,11 +305,18 @@ class ConversationLoop:
         microphone.on_change = self.on_microphone
         await self.listen(microphone)
 
-    async def ask(self, text: str) -> None:
-        """Run one typed turn, until its answer has been given."""
+    async def ask(self, text: str, terminal: AtTerminal | None = None) -> None:
+        """Run one typed turn, until its answer has been given.
+
+        `terminal`: one beside the daemon; nothing of the turn is spoken, and it waits until nobody
+        else talks. Raises Busy, for a terminal only.
+        """
         if self.machine.stops_by_text and is_stop_word(text, self._languages.codes):
             self.stop()
             await self.rest()
+            return
+        if terminal is not None:
+            await self.programs.ask_at_terminal(text, terminal)
             return
         before = self._effects.closed
         self.dispatch(Typed(text))

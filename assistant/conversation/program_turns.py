@@ -22,6 +22,7 @@ from assistant.conversation.rules.effects import (
 )
 from assistant.conversation.rules.events import (
     Announced,
+    AtTerminal,
     ConfirmationSettled,
     Ended,
     Event,
@@ -123,6 +124,24 @@ class ProgramTurns:
         if isinstance(served, Busy):
             raise served
         return served
+
+    async def ask_at_terminal(self, text: str, terminal: AtTerminal) -> None:
+        """Run a person's typed turn, which a terminal prints, once the conversation rests.
+
+        Raises Busy if that takes too long. Cancel it to interrupt the turn.
+        """
+        async with self._line.place(PATIENCE_S):
+            rests = self._conversation.until(self._may_begin)
+            if not await done_within(self._clock, PATIENCE_S, rests):
+                raise Busy("Somebody is talking with the assistant.")
+            if self._conversation.ending:
+                raise Busy("The assistant is about to end.")
+            self._conversation.dispatch(Typed(text, terminal=terminal))
+            try:
+                await self._conversation.rest()
+            except asyncio.CancelledError:
+                self._conversation.stop()
+                raise
 
     async def _serve(
         self, typed: Typed, rights: Rights, limits: "Toolbox", begun: asyncio.Event

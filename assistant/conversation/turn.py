@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Callable, Coroutine
+from dataclasses import replace
 from datetime import datetime
 from functools import cached_property, partial
 from typing import Any
@@ -261,13 +262,16 @@ class Turn:
         services, group = self._services.get(), self._group
         assert services.asking is not None
         assert group is not None  # the question is asked in a task of the group
-        typed = self.opening.source == "text"
+        typed, terminal = self.opening.source == "text", self.opening.terminal
+        asking = services.asking
+        if terminal is not None:
+            asking = replace(asking, prompter=terminal.prompter)
         self.confirming = Confirming(
-            ConfirmationDialog(question, call, services.asking, typed=typed),
+            ConfirmationDialog(question, call, asking, typed=typed),
             self,
             self._voice.catalogue,
             services,
-            services.asking,
+            asking,
             self._dispatch,
             group,
             self._spawn,

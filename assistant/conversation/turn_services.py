@@ -1,7 +1,7 @@
 """Voice, services, costs and clock of a turn."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, get_args
 
 from assistant.conversation.acknowledgement import IN_WORDS, Acknowledging
@@ -24,6 +24,11 @@ class TurnVoice:
     mouth: SpeechOutput
     catalogue: Catalogue
     acknowledging: Acknowledging = IN_WORDS
+    unheard: SpeechOutput | None = None  # of turns that a terminal prints; None: `mouth`
+
+    def of_turn(self, *, printed: bool) -> "TurnVoice":
+        """Return the voice of a turn. `printed`: a terminal shows it, so nothing sounds."""
+        return replace(self, mouth=self.unheard) if printed and self.unheard else self
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,8 @@ import google.genai.live  # noqa: F401  # seconds on a busy machine: not in a co
 
 from assistant.app.build import App, open_app
 from assistant.config.schema import Settings
-from assistant.conversation.confirmation_dialog import Prompter
 from assistant.conversation.record import FinishedTurn
+from assistant.conversation.rules.events import Prompter
 from assistant.domain.clock import SystemClock
 from assistant.domain.records import TurnRecord
 from assistant.domain.tool_call import Status, Tier

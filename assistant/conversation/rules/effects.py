@@ -6,7 +6,14 @@ Times are milliseconds of audio since the source's first sample, unless noted.
 from dataclasses import dataclass
 from typing import Literal
 
-from assistant.conversation.rules.events import Announced, AnswersBy, Source, Then, WakeHeard
+from assistant.conversation.rules.events import (
+    Announced,
+    AnswersBy,
+    AtTerminal,
+    Source,
+    Then,
+    WakeHeard,
+)
 from assistant.domain.brain import PEOPLE, ConversationOwner
 from assistant.speech.sink import Manner
 
@@ -35,6 +42,7 @@ class OpenTurn:
     owner: ConversationOwner = (
         PEOPLE  # owner of the conversation it belongs to; spoken turns belong to people
     )
+    terminal: AtTerminal | None = None  # the terminal that prints the turn, if any
 
     @property
     def silent(self) -> bool:

@@ -4,7 +4,7 @@ Times are milliseconds of audio since the source's first sample, unless noted.
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from assistant.domain.brain import PEOPLE, ConversationOwner
 from assistant.speech.sink import PLAIN, Manner
@@ -148,6 +148,24 @@ class SourceBack:
     at_ms: float = 0.0
 
 
+class Prompter(Protocol):
+    """Ask a person at a keyboard."""
+
+    async def ask(self, question: str, *, hidden: bool) -> str | None:
+        """Return the line that the person typed, or None if they gave none in time.
+
+        `hidden`: do not echo it.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class AtTerminal:
+    """A person at a terminal, whose turn is printed there and not spoken."""
+
+    prompter: Prompter | None = None  # None if nobody can type an answer
+
+
 @dataclass(frozen=True, slots=True)
 class Typed:
     """A person typed a sentence, or a program sent one (then nothing of it is spoken)."""
@@ -155,6 +173,7 @@ class Typed:
     text: str
     caller: str = ""  # the program, "" for a person
     owner: ConversationOwner = PEOPLE
+    terminal: AtTerminal | None = None  # the terminal that prints the turn, if any
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,6 +324,7 @@ class ConfirmationSettled:
     new_command: bool = False  # the reply was a command and becomes a turn of its own
     text: str | None = None  # the new command, if it was typed
     more: bool = False  # the turn goes on with another question or with the brain's answer
+    terminal: AtTerminal | None = None  # the terminal where the new command was typed
 
 
 Event = (

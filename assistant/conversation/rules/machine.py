@@ -233,9 +233,16 @@ def _typed(machine: Machine, event: Typed) -> Step:
         state=State.THINKING,
         turn=turn,
         source="text",
-        silent=bool(event.caller),
+        silent=bool(event.caller) or event.terminal is not None,
     )
-    opening = OpenTurn(turn, "text", text=event.text, caller=event.caller, owner=event.owner)
+    opening = OpenTurn(
+        turn,
+        "text",
+        text=event.text,
+        caller=event.caller,
+        owner=event.owner,
+        terminal=event.terminal,
+    )
     return thinking, [*before, opening]
 
 

@@ -82,7 +82,7 @@ class Machine:
     ringing: bool = False  # a timer rings between the turns
     acknowledged: bool = False  # a tone has acknowledged the command
     error: tuple[str, str] | None = None  # kind and sentence, once the turn has failed
-    silent: bool = False  # nothing of the turn is spoken: a program's sentence
+    silent: bool = False  # nothing of the turn sounds: a program's sentence, or a terminal's
     microphone: MicrophoneState = MicrophoneState.OPEN
     muted: bool = False  # muted; what is in progress is still answered
     announcing: Announced | None = None  # the announcement of the newest turn

@@ -357,8 +357,9 @@ def settled(machine: Machine, event: ConfirmationSettled) -> Step:
         return told, deaf if event.more else [*deaf, FinishSpeech(machine.turn)]
     turn, close = machine.turn + 1, CloseTurn(machine.turn)
     if event.text is not None:
-        typed = replace(told.fresh(), turn=turn, source="text")
-        return typed, [close, OpenTurn(turn, "text", text=event.text)]
+        terminal = event.terminal
+        typed = replace(told.fresh(), turn=turn, source="text", silent=terminal is not None)
+        return typed, [close, OpenTurn(turn, "text", text=event.text, terminal=terminal)]
     opened = replace(told.fresh(), turn=turn, source="follow_up")
     near = machine.answer_near
     opening = OpenTurn(turn, "follow_up", held=True, near_own_speech=near)

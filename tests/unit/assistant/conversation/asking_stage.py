@@ -8,8 +8,8 @@ from typing import Literal
 from assistant.confirmation.pin import PinGuard
 from assistant.confirmation.witness import Hears, OwnersPhone, Witness
 from assistant.conversation.audio_front_end import EarEvent
-from assistant.conversation.confirmation_dialog import AskingServices, Prompter
-from assistant.conversation.rules.events import SpeechEnded, SpeechStarted
+from assistant.conversation.confirmation_dialog import AskingServices
+from assistant.conversation.rules.events import Prompter, SpeechEnded, SpeechStarted
 from assistant.conversation.rules.machine import State
 from assistant.conversation.turn import Turn
 from assistant.domain.brain import BrainEvent, Heard, Reached, ReplyText, Serving, TurnDone
