@@ -2,6 +2,6 @@
 
 import sys
 
-from assistant.cli.main import main
+from assistant.cli.entry import main
 
 sys.exit(main())

@@ -9,12 +9,13 @@ from pathlib import Path
 
 from rich.text import Text
 
-from assistant.app.build import open_app
+from assistant.app.build import App, open_app
 from assistant.cli.console import Terminal, keyboard, worded
-from assistant.cli.terminal import CliCommand, Failed, say, say_json
+from assistant.cli.terminal import CliCommand, Failed, add_alone, say, say_json
 from assistant.config.schema import Settings
 from assistant.conversation.record import NO_WAKE, FinishedTurn, joined, no_wake
 from assistant.conversation.record import as_json as turn_object
+from assistant.conversation.rules.events import AtTerminal, Prompter
 from assistant.domain.records import TurnRecord
 from assistant.domain.tool_call import Decision, ToolOutcome
 from assistant.sound.devices import open_file_player
@@ -29,7 +30,7 @@ def print_turn(turn: FinishedTurn, as_json: bool) -> int:
         say_json(turn_object(turn.record, turn.outcomes))
     else:
         show_turn(turn.record, turn.outcomes)
-    return 1 if turn.record.error else 0
+    return 1 if turn.record.error or not turn.record.understood else 0
 
 
 def show_turn(record: TurnRecord, outcomes: Sequence[ToolOutcome]) -> None:
@@ -65,26 +66,86 @@ def describe(outcome: ToolOutcome) -> Text:
 
 
 def _ask_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("text", metavar="TEXT", help="the sentence, in any configured language")
+    parser.add_argument(
+        "text", metavar="TEXT", nargs="+", help="the sentence, in any configured language"
+    )
     parser.add_argument("--json", action="store_true", help="print the turn as one JSON value")
+    add_alone(parser)
+
+
+def _text(arguments: argparse.Namespace) -> str:
+    """Return the sentence, typed with or without quotes. Raises Failed."""
+    text = " ".join(arguments.text).strip()
+    if not text:
+        raise Failed('Nothing was asked; try hearth ask "what time is it"', exit_code=2)
+    return text
 
 
 async def _ask(arguments: argparse.Namespace, settings: Settings) -> int:
-    if not arguments.text.strip():
-        raise Failed('Nothing was asked; try hearth ask "what time is it"', exit_code=2)
+    text = _text(arguments)
     async with open_app(settings, player=None, hears=False, prompter=keyboard()) as app:
         show_notices(app.notices)
-        await app.runner.ask(arguments.text)
+        await app.runner.ask(text)
         turn = joined(app.log.turns)
     return print_turn(turn, arguments.json)
 
 
+async def _ask_beside(arguments: argparse.Namespace, app: App, prompter: Prompter | None) -> int:
+    text = _text(arguments)
+    before = app.log.count
+    await app.runner.ask(text, AtTerminal(prompter))
+    count = app.log.count - before
+    if not count:
+        return 0  # a word that stopped something
+    return print_turn(joined(list(app.log.turns)[-count:]), arguments.json)
+
+
 COMMAND = CliCommand(
     name="ask",
-    summary="one typed turn",
-    example='hearth ask "turn on the kitchen light"',
+    examples=(
+        "hearth ask turn on the kitchen light",
+        'hearth ask "is the front door locked?" --json',
+    ),
     add_arguments=_ask_arguments,
     run=_ask,
+    beside=_ask_beside,
+)
+
+
+# What undoes the last action, in words of the first configured language.
+_UNDO = {
+    "de": "mach das rückgängig",
+    "es": "deshaz eso",
+    "fr": "annule la dernière action",
+    "pt": "desfaz isso",
+    "vi": "hoàn tác",
+}
+
+
+def _undo_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="print the turn as one JSON value")
+    add_alone(parser)
+
+
+def _undo_text(arguments: argparse.Namespace, settings: Settings) -> argparse.Namespace:
+    language = settings.assistant.languages[0].partition("-")[0]
+    return argparse.Namespace(text=[_UNDO.get(language, "undo that")], json=arguments.json)
+
+
+async def _undo(arguments: argparse.Namespace, settings: Settings) -> int:
+    return await _ask(_undo_text(arguments, settings), settings)
+
+
+async def _undo_beside(arguments: argparse.Namespace, app: App, prompter: Prompter | None) -> int:
+    return await _ask_beside(_undo_text(arguments, app.settings), app, prompter)
+
+
+UNDO = CliCommand(
+    name="undo",
+    examples=("hearth undo", "hearth undo --json"),
+    add_arguments=_undo_arguments,
+    run=_undo,
+    beside=_undo_beside,
 )
 
 
@@ -118,8 +179,10 @@ async def _hear(arguments: argparse.Namespace, settings: Settings) -> int:
 
 HEAR = CliCommand(
     name="hear",
-    summary="one spoken turn from a sound file",
-    example="hearth hear command.wav --fast --json --out answer.wav",
+    examples=(
+        "hearth hear command.wav",
+        "hearth hear command.wav --fast --json --out answer.wav",
+    ),
     add_arguments=_hear_arguments,
     run=_hear,
 )

@@ -124,9 +124,10 @@ def _end(row: AuditRecord) -> RenderableType:
 
 COMMAND = CliCommand(
     name="audit",
-    summary="every call of a tool, what was decided about it and by whom",
-    example="hearth audit --since yesterday, or of all that was refused at a lock: "
-    "hearth audit --entity 'lock.*' --decision denied --json",
+    examples=(
+        "hearth audit --since yesterday",
+        "hearth audit --entity 'lock.*' --decision denied --json",
+    ),
     add_arguments=_arguments,
     run=_run,
 )

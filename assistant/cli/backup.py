@@ -213,8 +213,7 @@ async def _run(arguments: argparse.Namespace, _: Settings) -> int:
 
 COMMAND = CliCommand(
     name="backup",
-    summary="back up what Hearth has learned, and restore it here or on another box",
-    example="hearth backup create hearth.zip",
+    examples=("hearth backup create hearth.zip", "hearth backup restore hearth.zip"),
     add_arguments=_arguments,
     run=_run,
     configured=False,  # a new box has no configuration before it restores one

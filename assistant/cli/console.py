@@ -18,6 +18,7 @@ from rich.console import Console, ConsoleOptions, Group, RenderableType
 from rich.segment import Segment
 from rich.text import Span, Text
 
+from assistant.cli.terminal import output, remote_terminal
 from integrations.cleaning import escaped, escaped_signs
 
 _PIPED = 160  # columns if the output is not a terminal
@@ -30,6 +31,12 @@ class Terminal(Console):
     def __init__(self, *, stderr: bool = False, **options: Any) -> None:
         """`options` are those of rich's Console, which is created without markup, emoji or
         highlighting."""
+        remote = remote_terminal.get()
+        if remote is not None:
+            options["file"] = output(error=stderr)
+            options.setdefault("width", remote.columns)
+            is_terminal = remote.error_is_terminal if stderr else remote.out_is_terminal
+            options |= {"force_terminal": is_terminal, "_environ": remote.environ}
         super().__init__(stderr=stderr, markup=False, emoji=False, highlight=False, **options)
 
     def tell(

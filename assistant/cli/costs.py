@@ -117,8 +117,7 @@ def _modalities(row: CostRow) -> Text:
 
 COMMAND = CliCommand(
     name="costs",
-    summary="what the cloud has cost, by day, brain and model",
-    example="hearth costs --days 7",
+    examples=("hearth costs", "hearth costs --days 7 --json"),
     add_arguments=_arguments,
     run=_run,
 )

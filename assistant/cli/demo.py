@@ -281,8 +281,7 @@ async def _with_microphone(settings: Settings) -> int:
 
 COMMAND = CliCommand(
     name="demo",
-    summary="try Hearth without a microphone, a key or Home Assistant",
-    example="hearth demo --mic",
+    examples=("hearth demo", "hearth demo --mic"),
     add_arguments=_arguments,
     run=_run,
 )

@@ -154,8 +154,7 @@ def _plain(device: DeviceInfo, level: float | None) -> dict[str, object]:
 
 COMMAND = CliCommand(
     name="devices",
-    summary="list microphones and speakers, measure their echo",
-    example="hearth devices --json",
+    examples=("hearth devices", "hearth devices --measure", "hearth devices --json"),
     add_arguments=_arguments,
     run=_run,
 )

@@ -138,8 +138,7 @@ def _sum(findings: Sequence[Finding]) -> Text:
 
 COMMAND = CliCommand(
     name="doctor",
-    summary="check everything and say how to mend it",
-    example="hearth doctor --json",
+    examples=("hearth doctor", "hearth doctor --json"),
     add_arguments=_arguments,
     run=_run,
     configured=False,

@@ -233,8 +233,7 @@ def _write(path: Path, table: str) -> None:
 
 COMMAND = CliCommand(
     name="eval",
-    summary="sixty spoken commands against the real service: success, latency, cost",
-    example="hearth eval --cap 0.30 --out eval.md",
+    examples=("hearth eval", "hearth eval --cap 0.30 --out eval.md"),
     add_arguments=_arguments,
     run=_run,
 )

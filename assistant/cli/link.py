@@ -68,8 +68,7 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
 
 COMMAND = CliCommand(
     name="link",
-    summary="print a one-time link that signs a browser in to the console",
-    example="hearth link --minutes 5",
+    examples=("hearth link", "hearth link --minutes 5"),
     add_arguments=_arguments,
     run=_run,
 )

@@ -1,6 +1,6 @@
 """The `hearth` program: parse the command line, run one command, turn errors into one sentence.
 
-Exit codes: 0 done, 1 the turn failed, 2 usage or configuration.
+Exit codes: 0 done, 1 failed or not understood, 2 usage or configuration, 130 Ctrl-C.
 """
 
 import argparse
@@ -11,10 +11,12 @@ import logging
 import os
 import sys
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 
+from assistant.cli.commands import COMMANDS, answer
+from assistant.cli.entry import cannot_write, with_ctrl_c
 from assistant.cli.terminal import CliCommand, Failed, Parser, StarredFormatter, hide_in_logs, say
 from assistant.config.errors import ConfigError
 from assistant.config.load import load_settings
@@ -23,28 +25,6 @@ from assistant.domain.records import StoreError
 from audio.errors import AudioError
 from integrations.errors import IntegrationError, unpacked
 
-# Each command's module in this package, and the name in it unless it is COMMAND.
-COMMANDS: Mapping[str, str] = {
-    "run": "run",
-    "demo": "demo",
-    "setup": "setup",
-    "token": "token",
-    "link": "link",
-    "backup": "backup",
-    "unregister": "unregister",
-    "hear": "ask:HEAR",
-    "ask": "ask",
-    "say": "say",
-    "tools": "tools",
-    "trace": "trace",
-    "costs": "costs",
-    "eval": "eval",
-    "audit": "audit",
-    "doctor": "doctor",
-    "devices": "devices",
-    "models": "models",
-}
-
 FAILED, UNUSABLE = 1, 2
 EXPECTED = (ConfigError, AudioError, IntegrationError, StoreError, Failed)
 
@@ -52,7 +32,9 @@ EXPECTED = (ConfigError, AudioError, IntegrationError, StoreError, Failed)
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command that `argv` names and return the exit code."""
     words = sys.argv[1:] if argv is None else list(argv)
-    arguments = _parser(words).parse_args(words)
+    if (code := answer(words)) is not None:
+        return code
+    arguments = parser_of(words).parse_args(words)
     command: CliCommand = arguments.command
     _log_to_stderr(arguments.debug)
     if argv is None:  # run as the program, not called by other code
@@ -61,6 +43,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         threading.excepthook = lambda fault: _log_fault(
             fault.exc_type, fault.exc_value, fault.exc_traceback
         )
+        with_ctrl_c()
     try:
         configured = command.configured
         settings = load_settings(arguments.config, os.environ) if configured else Settings()
@@ -68,14 +51,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         return asyncio.run(command.run(arguments, settings))
     except KeyboardInterrupt:
         return 130
-    except (*EXPECTED, BrokenPipeError, ImportError, ExceptionGroup) as error:
+    except (*EXPECTED, OSError, ImportError, ExceptionGroup) as error:
         cause = unpacked(error)
-        if isinstance(cause, BrokenPipeError):
-            # The reader of our output has gone (`hearth tools | head`), so there is nobody to tell.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            return FAILED
         if isinstance(cause, ImportError):  # most modules are imported when first needed
             cause = ConfigError(f"a part of Hearth cannot be loaded ({cause}): install it again")
+        if isinstance(cause, OSError):
+            return cannot_write(cause)
         if not isinstance(cause, EXPECTED):
             raise
         if arguments.debug:
@@ -86,7 +67,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _load(name: str) -> CliCommand:
     """Return one command. Its module is imported here, because some imports take a second."""
-    module, _, attribute = COMMANDS[name].partition(":")
+    module, _, attribute = COMMANDS[name].module.partition(":")
     gc.disable()  # nearly all imported objects stay: see `main`
     try:
         found = importlib.import_module(f"assistant.cli.{module}")
@@ -96,36 +77,33 @@ def _load(name: str) -> CliCommand:
     return command
 
 
-def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
-    """Return the parser for the first command in `words`, or for all commands."""
-    common = Parser(add_help=False)
-    common.add_argument(
+def parser_of(words: Sequence[str]) -> Parser:
+    """Return the parser for the command that is the first of `words`."""
+    command = _load(words[0])
+    summary = COMMANDS[command.name].summary
+    parser = Parser(prog="hearth")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    own = commands.add_parser(
+        command.name,
+        description=f"{summary[:1].upper()}{summary[1:]}.",
+        epilog=_examples(command.examples),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    own.add_argument(
         "--config",
         type=Path,
         metavar="FILE",
-        help="the configuration (default: $HEARTH_CONFIG, ~/.config/hearth/hearth.toml, "
+        help="read this configuration (default: $HEARTH_CONFIG, ~/.config/hearth/hearth.toml, "
         "/etc/hearth/hearth.toml)",
     )
-    common.add_argument("--debug", action="store_true", help="tell more on stderr, with tracebacks")
-    parser = Parser(
-        prog="hearth",
-        description="A voice for Home Assistant on a Pi: Gemini Live when you allow it, "
-        "your own box when not.",
-        epilog="Try it without microphone, key or Home Assistant: hearth demo",
-    )
-    commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    names = words[:1] if words and words[0] in COMMANDS else [*COMMANDS]
-    for command in map(_load, names):
-        own = commands.add_parser(
-            command.name,
-            help=command.summary,
-            description=command.summary[:1].upper() + command.summary[1:] + ".",
-            epilog="Example: " + command.example,
-            parents=[common],
-        )
-        command.add_arguments(own)
-        own.set_defaults(command=command)
+    own.add_argument("--debug", action="store_true", help="log more, with tracebacks")
+    command.add_arguments(own)
+    own.set_defaults(command=command)
     return parser
+
+
+def _examples(examples: Sequence[str]) -> str:
+    return "\n  ".join(["examples:", *examples])
 
 
 def _log_fault(

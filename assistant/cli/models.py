@@ -284,8 +284,10 @@ def _plain(one: Shelved) -> dict[str, Any]:
 
 COMMAND = CliCommand(
     name="models",
-    summary="voices and wake words: list, download, check",
-    example="hearth models download es_ES-davefx-medium",
+    examples=(
+        "hearth models list",
+        "hearth models download es_ES-davefx-medium",
+    ),
     add_arguments=_arguments,
     run=_run,
 )

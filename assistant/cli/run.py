@@ -4,9 +4,11 @@ import argparse
 import faulthandler
 import logging
 import os
+from contextvars import Context
 from typing import TYPE_CHECKING
 
 from assistant.app.process import Startup, locked, share_heap
+from assistant.cli.control import open_control
 from assistant.cli.terminal import CliCommand, hide_in_logs, say
 from assistant.config.exposed_secrets import exposed_secrets
 from assistant.config.load import find_file, load_settings
@@ -38,7 +40,13 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
         hide_in_logs(found)
         return found
 
+    def parser_for(words: list[str]) -> argparse.ArgumentParser:
+        from assistant.cli.main import parser_of  # with the modules of the command
+
+        return parser_of(words)
+
     def tell(app: "App", startup: Startup) -> None:
+        control.use(app)
         _announce(app, startup, quiet=arguments.quiet)
 
     for one in exposed_secrets(settings, find_file(arguments.config, os.environ)):
@@ -48,7 +56,9 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
         faulthandler.enable()  # shows where the process was when the watchdog ended it
     with locked(settings.data_folder):
         reloading = Reloading(settings, load, runtime_folder(os.environ))
-        await Service(reloading, manager, starts_of(os.environ), SystemClock(), tell, first).run()
+        async with open_control(settings.data_folder, parser_for) as control:
+            service = Service(reloading, manager, starts_of(os.environ), SystemClock(), tell, first)
+            await service.run()
     return 0
 
 
@@ -67,6 +77,11 @@ def _announce(app: "App", startup: Startup, *, quiet: bool) -> None:
 
 
 def _show(turn: FinishedTurn) -> None:
+    # A turn of another terminal runs in that one's context; this shows it here.
+    Context().run(_show_here, turn)
+
+
+def _show_here(turn: FinishedTurn) -> None:
     from assistant.cli.ask import show_turn  # imported when first needed
 
     show_turn(turn.record, turn.outcomes)
@@ -74,8 +89,7 @@ def _show(turn: FinishedTurn) -> None:
 
 COMMAND = CliCommand(
     name="run",
-    summary="listen, answer and go on",
-    example="hearth run --config /etc/hearth/hearth.toml",
+    examples=("hearth run", "hearth run --config /etc/hearth/hearth.toml"),
     add_arguments=_arguments,
     run=_run,
 )

@@ -3,20 +3,28 @@
 import argparse
 from pathlib import Path
 
-from assistant.cli.terminal import CliCommand, say, say_json
+from assistant.announcements.queue import KEEP
+from assistant.app.build import App
+from assistant.cli.terminal import CliCommand, Failed, add_alone, say, say_json
 from assistant.config.schema import Settings
+from assistant.conversation.rules.events import Prompter
+from assistant.domain.clock import SystemClock
+from assistant.domain.records import AnnouncementRecord, TurnRecord, new_id
 from assistant.sound.devices import open_outputs, spare_voices_of, voices_of
 from assistant.speech.identify import TurnLanguage, languages_of
 from assistant.speech.output import SpeechOutput
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("text", metavar="TEXT", help="what to say, markup and all")
+    parser.add_argument(
+        "text", metavar="TEXT", nargs="+", help="the text to speak, with its markup"
+    )
     parser.add_argument("--out", type=Path, metavar="FILE.wav", help="write it instead of playing")
     parser.add_argument(
         "--language", metavar="CODE", help="default: each clause's own, of the configured ones"
     )
     parser.add_argument("--json", action="store_true", help="print what was said as one JSON value")
+    add_alone(parser)
 
 
 async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
@@ -26,7 +34,7 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
             voices_of(settings), outputs, settings.voice.volume, spare_voices_of(settings)
         )
         try:
-            spoken = await mouth.speak(arguments.text, arguments.language or turn.now)
+            spoken = await mouth.speak(" ".join(arguments.text), arguments.language or turn.now)
         finally:
             mouth.close()
     if arguments.json:
@@ -37,10 +45,36 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
     return 0
 
 
+async def _beside(arguments: argparse.Namespace, app: App, prompter: Prompter | None) -> int:
+    """Speak it as an announcement: it waits until nobody else talks."""
+    assert app.daemon is not None
+    announcements, now = app.daemon.announcements, SystemClock().now()
+    options = {"language": arguments.language} if arguments.language else {}
+    record = AnnouncementRecord(new_id(now), " ".join(arguments.text), now, now + KEEP, options)
+    spoken: list[TurnRecord] = []
+    unfollow = app.log.follow(lambda turn: spoken.append(turn.record))
+    try:
+        heard = announcements.hold(record) and await announcements.over(record.id)
+    finally:
+        unfollow()
+    if not heard:
+        raise Failed("It was not spoken: no loudspeaker plays, or more important things wait.")
+    said = [turn for turn in spoken if turn.source == "announcement"][-1:]
+    clauses = list(said[0].clauses) if said else []
+    if arguments.json:
+        say_json({"clauses": clauses, "audio_ms": round(said[0].audio_ms if said else 0.0, 1)})
+    else:
+        say(" ".join(clauses), error=True)
+    return 0
+
+
 COMMAND = CliCommand(
     name="say",
-    summary="speak a text",
-    example='hearth say "It is **21.5°C** outside" --out weather.wav',
+    examples=(
+        "hearth say dinner is ready",
+        'hearth say "It is **21.5°C** outside" --out weather.wav',
+    ),
     add_arguments=_arguments,
     run=_run,
+    beside=_beside,
 )

@@ -239,8 +239,7 @@ def _completed(given: Answers, arguments: argparse.Namespace) -> Answers:
 
 COMMAND = CliCommand(
     name="setup",
-    summary="set Hearth up: answer a few questions, or use flags",
-    example="hearth setup --url http://homeassistant.local:8123",
+    examples=("hearth setup", "hearth setup --url http://homeassistant.local:8123"),
     add_arguments=_arguments,
     run=_run,
     configured=False,

@@ -10,22 +10,52 @@ import json
 import logging
 import sys
 import traceback
-from collections.abc import Callable, Coroutine, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from types import TracebackType
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 from pydantic import BaseModel, SecretStr
 
 from assistant.config.schema import Settings
 from integrations.cleaning import escaped, escaped_json
 
+if TYPE_CHECKING:
+    from assistant.app.build import App
+    from assistant.conversation.rules.events import Prompter
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteTerminal:
+    """A terminal of another process, where a command prints that runs in this one."""
+
+    out: TextIO
+    error: TextIO
+    columns: int
+    out_is_terminal: bool
+    error_is_terminal: bool
+    environ: Mapping[str, str]  # what colours depend on
+
+
+# Set while a command of another process runs here; each command runs in a context of its own.
+remote_terminal: ContextVar[RemoteTerminal | None] = ContextVar("remote_terminal", default=None)
+
+
+def output(*, error: bool = False) -> TextIO:
+    """Return the stream that the current command prints to."""
+    remote = remote_terminal.get()
+    if remote is not None:
+        return remote.error if error else remote.out
+    return sys.stderr if error else sys.stdout
+
 
 def say(*lines: object, error: bool = False) -> None:
     """Print each argument as one line, on stderr if `error`. Without arguments nothing is
     printed."""
-    stream = sys.stderr if error else sys.stdout
+    stream = output(error=error)
     for line in lines:
         print(escaped(str(line)), file=stream)
     stream.flush()
@@ -35,15 +65,34 @@ def say_json(
     value: object, *, ascii_only: bool = False, default: Callable[[Any], str] | None = None
 ) -> None:
     """Print one JSON value on one line of stdout. The escapes do not change its meaning."""
-    print(escaped_json(json.dumps(value, ensure_ascii=ascii_only, default=default)))
+    text = escaped_json(json.dumps(value, ensure_ascii=ascii_only, default=default))
+    print(text, file=output())
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose errors about the input, such as a file name, are one line."""
+    """A parser whose errors are one line, with the nearest option if one was misspelt."""
 
     def error(self, message: str) -> NoReturn:
         """Report a usage error with control characters escaped."""
+        unknown = message.removeprefix("unrecognized arguments: ")
+        if unknown != message and (near := get_close_matches(unknown, self._known(), 1)):
+            message = f"{message}; did you mean {near[0]}?"
         super().error(escaped(message))
+
+    def _known(self) -> list[str]:
+        """Return the options of this parser and of its commands."""
+        found = [option for action in self._actions for option in action.option_strings]
+        for action in self._actions:
+            if isinstance(action, argparse._SubParsersAction):
+                for parser in action.choices.values():
+                    found += parser._known()
+        return found
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        super()._print_message(message, output(error=file is not sys.stdout))
+
+
+Beside = Callable[[argparse.Namespace, "App", "Prompter | None"], Coroutine[Any, Any, int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +100,12 @@ class CliCommand:
     """One command of `hearth`."""
 
     name: str
-    summary: str  # one line for --help, lower case, no full stop
-    example: str
+    examples: Sequence[str]  # for --help
     add_arguments: Callable[[argparse.ArgumentParser], None]
     run: Callable[[argparse.Namespace, Settings], Coroutine[Any, Any, int]]  # returns the exit code
     configured: bool = True  # False: it runs with the defaults, whatever the file says
+    # Runs it in the daemon, for a terminal beside it; None: it always runs in its own process.
+    beside: "Beside | None" = None
 
 
 def repeat_common_arguments(parser: argparse.ArgumentParser) -> None:
@@ -63,6 +113,13 @@ def repeat_common_arguments(parser: argparse.ArgumentParser) -> None:
     hidden = argparse.SUPPRESS
     parser.add_argument("--config", type=Path, default=hidden, help=hidden)
     parser.add_argument("--debug", action="store_true", default=hidden, help=hidden)
+
+
+def add_alone(parser: argparse.ArgumentParser) -> None:
+    """Add the option that keeps a command out of the running daemon."""
+    parser.add_argument(
+        "--alone", action="store_true", help="run in this process, even if `hearth run` is running"
+    )
 
 
 class Failed(Exception):

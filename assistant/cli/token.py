@@ -114,8 +114,7 @@ def _act(arguments: argparse.Namespace, settings: Settings) -> None:
 
 COMMAND = CliCommand(
     name="token",
-    summary="create, list and revoke tokens for programs",
-    example="hearth token create washer --scopes speak",
+    examples=("hearth token list", "hearth token create washer --scopes speak"),
     add_arguments=_arguments,
     run=_run,
 )

@@ -11,14 +11,16 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
+from assistant.app.build import App
 from assistant.app.guards import rulings_of
 from assistant.app.home import HomeContext, open_home
 from assistant.app.tools import open_background_work
 from assistant.brains.briefing.briefer import Briefer
 from assistant.cli.console import Terminal
-from assistant.cli.terminal import CliCommand, Failed, say, say_json
+from assistant.cli.terminal import CliCommand, Failed, add_alone, say, say_json
 from assistant.cli.tools_decide import add_approve_parser, add_rate_parser, approve, rate
 from assistant.config.schema import Settings
+from assistant.conversation.rules.events import Prompter
 from assistant.domain.clock import Clock, SystemClock
 from assistant.domain.tool_call import Decision
 from assistant.tools.catalog.menu import MenuEntry
@@ -35,6 +37,7 @@ _LINE = 100  # characters of a description, even on wider terminals
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON value")
+    add_alone(parser)
     deeds = parser.add_subparsers(dest="deed", metavar="DEED", required=False)
     add_approve_parser(deeds)
     add_rate_parser(deeds)
@@ -56,9 +59,7 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 
 async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
     calls = _calls(arguments.explain) if arguments.explain else []
-    profile = arguments.prompt
-    if profile and profile not in settings.profiles:
-        raise Failed(f"There is no profile {profile}; add a table [profiles.{profile}]", 2)
+    _check_profile(arguments.prompt, settings)
     clock = SystemClock()
     if arguments.deed == "approve":
         async with open_home(settings, clock) as home:
@@ -73,18 +74,40 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
         open_home(settings, clock) as home,
         open_background_work(settings, home, clock),  # for the tools that it offers
     ):
-        await home.hub.tools(PATIENCE_S)  # programs take a while to start
-        if profile is not None:
-            told = await _instruction(home, settings, clock, profile)
-            say_json(told) if arguments.json else say(*told.split("\n"))
-            return 0
-        if arguments.explain:
-            language = settings.assistant.languages[0]
-            for call in calls:
-                _print_verdict(*await _explain(home, call, language), arguments.json)
-            return 0
-        menu = await home.tools.menu()
-        servers = home.hub.states()
+        return await _show(arguments, home, settings, clock, calls)
+
+
+async def _beside(arguments: argparse.Namespace, app: App, prompter: Prompter | None) -> int:
+    calls = _calls(arguments.explain) if arguments.explain else []
+    _check_profile(arguments.prompt, app.settings)
+    return await _show(arguments, app.home, app.settings, SystemClock(), calls)
+
+
+def _check_profile(profile: str | None, settings: Settings) -> None:
+    if profile and profile not in settings.profiles:
+        raise Failed(f"There is no profile {profile}; add a table [profiles.{profile}]", 2)
+
+
+async def _show(
+    arguments: argparse.Namespace,
+    home: HomeContext,
+    settings: Settings,
+    clock: Clock,
+    calls: Sequence[dict[str, Any]],
+) -> int:
+    """Print what was asked for: a prompt, verdicts on calls, or the menu."""
+    await home.hub.tools(PATIENCE_S)  # programs take a while to start
+    if arguments.prompt is not None:
+        told = await _instruction(home, settings, clock, arguments.prompt)
+        say_json(told) if arguments.json else say(*told.split("\n"))
+        return 0
+    if arguments.explain:
+        language = settings.assistant.languages[0]
+        for call in calls:
+            _print_verdict(*await _explain(home, call, language), arguments.json)
+        return 0
+    menu = await home.tools.menu()
+    servers = home.hub.states()
     rules = rulings_of(settings.policy).rules
     if arguments.json:
         whole = menu_json(servers, menu.entries, rules)
@@ -194,8 +217,12 @@ def _print_verdict(told: dict[str, Any], ruling: Ruling, as_json: bool) -> None:
 
 COMMAND = CliCommand(
     name="tools",
-    summary="the tools that can be used, with their tier",
-    example='hearth tools --explain \'{"name": "HassTurnOff", "arguments": {"area": "Hall"}}\'',
+    examples=(
+        "hearth tools",
+        """hearth tools --explain '{"name": "HassTurnOff", "arguments": {"area": "Hall"}}'""",
+        "hearth tools rate",
+    ),
     add_arguments=_arguments,
     run=_run,
+    beside=_beside,
 )

@@ -382,9 +382,7 @@ def _missing(turn: str) -> str:
 
 COMMAND = CliCommand(
     name="trace",
-    summary="show a turn's waterfall, or how the last turns went",
-    example="hearth trace last, hearth trace --list, "
-    "or of one that was not as it was meant: hearth trace TURN --mark wrong",
+    examples=("hearth trace last", "hearth trace --list", "hearth trace TURN --mark wrong"),
     add_arguments=_arguments,
     run=_run,
 )

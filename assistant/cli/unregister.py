@@ -95,8 +95,7 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
 
 COMMAND = CliCommand(
     name="unregister",
-    summary="remove this box from Home Assistant's devices",
-    example="hearth unregister",
+    examples=("hearth unregister",),
     add_arguments=_arguments,
     run=_run,
 )

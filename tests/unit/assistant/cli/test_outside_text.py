@@ -266,7 +266,7 @@ def test_what_was_typed_is_quoted(
     printed(capsys)
 
 
-@pytest.mark.parametrize("words", [[EVIL], ["costs", EVIL], ["costs", "--days", EVIL]])
+@pytest.mark.parametrize("words", [["costs", EVIL], ["costs", "--days", EVIL]])
 def test_the_parsers_own_complaints(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(words)

@@ -1,0 +1,92 @@
+"""The commands of `hearth`, and what can be answered without loading any of them."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A command as the overview shows it."""
+
+    summary: str  # begins with a verb; one line, no full stop
+    module: str  # in this package; with ":NAME" if its CliCommand is not called COMMAND
+
+
+COMMANDS = {
+    "run": Listed("start the assistant", "run"),
+    "demo": Listed("try Hearth without a microphone, a key or Home Assistant", "demo"),
+    "setup": Listed("set Hearth up: answer a few questions, or use flags", "setup"),
+    "token": Listed("create, list and revoke tokens for programs", "token"),
+    "link": Listed("print a one-time link that signs a browser in to the console", "link"),
+    "backup": Listed("back up what Hearth has learned, and restore it", "backup"),
+    "unregister": Listed("remove this device from Home Assistant", "unregister"),
+    "hear": Listed("run one spoken command from a sound file", "ask:HEAR"),
+    "ask": Listed("run one typed command", "ask"),
+    "undo": Listed("undo the last action", "ask:UNDO"),
+    "say": Listed("speak a text", "say"),
+    "tools": Listed("list the tools, and explain what is allowed", "tools"),
+    "trace": Listed("show where the time of a turn went, or list the last turns", "trace"),
+    "costs": Listed("show what the cloud has cost, by day, brain and model", "costs"),
+    "eval": Listed("run sixty spoken commands and report success, latency and cost", "eval"),
+    "audit": Listed("list the tool calls, what was decided and by whom", "audit"),
+    "doctor": Listed("check everything and suggest fixes", "doctor"),
+    "devices": Listed("list microphones and speakers, and measure their echo", "devices"),
+    "models": Listed("list, download and check voices and wake words", "models"),
+}
+USAGE = 2  # exit code
+
+
+def answer(words: Sequence[str]) -> int | None:
+    """Answer a command line that needs no command, and return the exit code; None for the others.
+
+    These are the overview, the version and a name that is no command.
+    """
+    if not words or words[0] in ("-h", "--help", "help"):
+        overview().print_help()
+        return 0
+    if words[0] == "--version":
+        from assistant.domain.version import own_version
+
+        sys.stdout.write(f"hearth {own_version()}\n")
+        return 0
+    if words[0] in COMMANDS:
+        return None
+    sys.stderr.write(f"hearth: {no_such(words[0])}\n")
+    return USAGE
+
+
+def no_such(word: str) -> str:
+    """Return a sentence about a first word that is no command."""
+    shown = word.encode("unicode_escape", "replace").decode("ascii") if not _plain(word) else word
+    if word.startswith("-"):
+        return f'"{shown}" must follow a command. Run `hearth --help` for the list.'
+    near = get_close_matches(word.lower(), COMMANDS, 1)
+    if near:
+        return f'There is no command "{shown}". Did you mean `hearth {near[0]}`?'
+    return f'There is no command "{shown}". Run `hearth --help` for the list.'
+
+
+def _plain(word: str) -> bool:
+    return word.isprintable() and len(word) < 100
+
+
+def overview() -> argparse.ArgumentParser:
+    """Return a parser that only prints the overview."""
+    parser = argparse.ArgumentParser(
+        prog="hearth",
+        usage="hearth COMMAND ...",
+        description="A voice assistant for Home Assistant: with Gemini Live if you allow it, "
+        "on your own device if not.",
+        epilog="Try it without a microphone, a key or Home Assistant: hearth demo",
+        add_help=False,
+    )
+    commands = parser.add_subparsers(title="commands", metavar="")
+    for name, listed in COMMANDS.items():
+        commands.add_parser(name, help=listed.summary, add_help=False)
+    general = parser.add_argument_group("options")
+    general.add_argument("-h", "--help", action="store_true", help="show this page")
+    general.add_argument("--version", action="store_true", help="show the version")
+    return parser

@@ -1,0 +1,208 @@
+"""Run a command in the `hearth run` that is running already: the side of the terminal.
+
+It imports next to nothing, so that an answer takes a fraction of the time that a process of its own
+would. `control` is the other side. One JSON value per line, in both directions:
+
+    {"version", "words", "config", "variables", "columns", "terminals", "environ"}   to the daemon
+    {"accepted": true}  or  {"alone": true}  or  {"busy": "a sentence"}
+    {"out": "text"}, {"error": "text"}, {"read": {"hidden": false, "wait_s": 60}}
+    {"line": "yes"}                                                                 to the daemon
+    {"exit": 0}
+"""
+
+import contextlib
+import hashlib
+import json
+import os
+import select
+import socket
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+COMMANDS = frozenset({"ask", "say", "tools", "undo"})
+NAME = "control.sock"  # in the data folder
+ANSWER_S = 3.0  # for the daemon to accept a command
+SYSTEM_FILE = Path("/etc/hearth/hearth.toml")
+_OWN = frozenset({"HEARTH_CONFIG", "HEARTH_ASSISTANT__DATA"})  # they lead to the daemon
+# What rich looks at before it uses colours.
+_COLOURS = ("TERM", "COLORTERM", "NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE")
+
+
+def run_in_daemon(words: Sequence[str], environ: Mapping[str, str]) -> int | None:
+    """Run a command in the daemon and return its exit code; None to run it in this process.
+
+    None means that nothing was begun: there is no daemon for these settings, or it cannot take this
+    command.
+    """
+    if not words or words[0] not in COMMANDS or not _may_be_remote(words[1:]):
+        return None
+    try:
+        config = config_file(words, environ)
+        connection = connect(data_folder(config, environ) / NAME)
+    except (OSError, ValueError, RuntimeError, TypeError):
+        return None
+    if connection is None:
+        return None
+    with connection, connection.makefile("rwb") as stream:
+        return _serve(connection, stream, _request(words, config, environ))
+
+
+def _may_be_remote(words: Sequence[str]) -> bool:
+    options = words[: words.index("--")] if "--" in words else words
+    # Of these some are for this process, and some need its files or its input.
+    alone = {"--alone", "--help", "-h", "--debug", "--out", "-", "approve", "rate"}
+    return not any(word.partition("=")[0] in alone for word in options)
+
+
+def config_file(words: Sequence[str], environ: Mapping[str, str]) -> Path | None:
+    """Return the configuration file that counts, as `assistant.config.load.find_file` does."""
+    for word, value in zip(words, [*words[1:], ""], strict=True):
+        if word == "--config":
+            return Path(value).absolute()
+        if word.startswith("--config="):
+            return Path(word.partition("=")[2]).absolute()
+    if environ.get("HEARTH_CONFIG"):
+        return Path(environ["HEARTH_CONFIG"]).absolute()
+    import platformdirs
+
+    users = platformdirs.user_config_path("hearth") / "hearth.toml"
+    return next((file for file in (users, SYSTEM_FILE) if file.is_file()), None)
+
+
+def data_folder(config: Path | None, environ: Mapping[str, str]) -> Path:
+    """Return the data folder of these settings. Raises OSError and ValueError."""
+    named: Any = environ.get("HEARTH_ASSISTANT__DATA", "")
+    base = Path.cwd()
+    if not named and config is not None:
+        import tomllib
+
+        table = tomllib.loads(config.read_text("utf-8")).get("assistant", {})
+        named, base = table.get("data", "") if isinstance(table, dict) else "", config.parent
+    if named:
+        return base / Path(named).expanduser()
+    import platformdirs
+
+    state = environ.get("STATE_DIRECTORY", "").split(":")[0]
+    return Path(state) if state else platformdirs.user_state_path("hearth")
+
+
+@contextlib.contextmanager
+def short_path(path: Path) -> Iterator[str]:
+    """Yield a path that fits into a socket's address, which holds 107 bytes."""
+    if len(os.fsencode(path)) < 107:
+        yield str(path)
+        return
+    folder = os.open(path.parent, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        yield f"/proc/self/fd/{folder}/{path.name}"
+    finally:
+        os.close(folder)
+
+
+def connect(path: Path) -> socket.socket | None:
+    """Return a connection to the daemon, None if none listens there. Raises OSError."""
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC)
+    try:
+        connection.settimeout(ANSWER_S)
+        with short_path(path) as address:
+            connection.connect(address)
+    except OSError:
+        connection.close()
+        return None
+    return connection
+
+
+def fingerprint(value: str) -> str:
+    """Return a hash by which both sides compare a variable without showing it."""
+    return hashlib.sha256(value.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def _request(
+    words: Sequence[str], config: Path | None, environ: Mapping[str, str]
+) -> dict[str, Any]:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        own = version("hearth-voice")
+    except PackageNotFoundError:
+        own = "0"
+    columns, streams = 80, (sys.stdin, sys.stdout, sys.stderr)
+    with contextlib.suppress(OSError, ValueError):
+        columns = int(environ.get("COLUMNS") or os.get_terminal_size(2).columns)
+    variables = {
+        name: fingerprint(value)
+        for name, value in environ.items()
+        if name.startswith("HEARTH_") and name not in _OWN
+    }
+    return {
+        "version": own,
+        "words": list(words),
+        "config": None if config is None else str(config),
+        "variables": variables,
+        "columns": columns,
+        "terminals": [stream is not None and stream.isatty() for stream in streams],
+        "environ": {name: environ[name] for name in _COLOURS if name in environ},
+    }
+
+
+def _serve(connection: socket.socket, stream: Any, request: dict[str, Any]) -> int | None:
+    """Send the command and do what the daemon says, until it gives the exit code."""
+    try:
+        _send(stream, request)
+        first = json.loads(stream.readline() or "{}")
+    except (OSError, ValueError):
+        _complain("the running Hearth does not answer; try again, or run the command with --alone")
+        return 1
+    if first.get("alone"):
+        return None
+    if "accepted" not in first:
+        _complain(first.get("busy") or "the running Hearth has just ended; try again")
+        return 1
+    connection.settimeout(None)
+    try:
+        for line in stream:
+            message = json.loads(line)
+            if "exit" in message:
+                return int(message["exit"])
+            if "out" in message:
+                sys.stdout.write(message["out"])
+                sys.stdout.flush()
+            elif "error" in message:
+                sys.stderr.write(message["error"])
+                sys.stderr.flush()
+            elif "read" in message:
+                _send(stream, {"line": _read_line(**message["read"])})
+    except ConnectionError:
+        pass
+    _complain("the running Hearth ended before the command did; `hearth trace` shows what was done")
+    return 1
+
+
+def _send(stream: Any, message: Mapping[str, Any]) -> None:
+    stream.write(json.dumps(message).encode() + b"\n")
+    stream.flush()
+
+
+def _read_line(hidden: bool, wait_s: float) -> str:
+    """Read a line from the terminal, "" if none comes in time. Earlier input is discarded."""
+    import termios
+
+    stdin = sys.stdin.fileno()
+    before = termios.tcgetattr(stdin)
+    quiet = [*before]
+    quiet[3] &= ~termios.ECHO
+    try:
+        termios.tcflush(stdin, termios.TCIFLUSH)
+        if hidden:
+            termios.tcsetattr(stdin, termios.TCSANOW, quiet)
+        ready, _, _ = select.select([stdin], [], [], wait_s)
+        return os.read(stdin, 4096).decode(errors="replace") if ready else ""
+    finally:
+        if hidden:
+            termios.tcsetattr(stdin, termios.TCSANOW, before)
+
+
+def _complain(sentence: str) -> None:
+    sys.stderr.write(f"hearth: {sentence}\n")
