@@ -199,7 +199,7 @@ class _Service:
         return wanted
 
     async def _listen(self) -> None:
-        """Hear the configured source: a file once, a microphone or nothing for ever."""
+        """Listen to the configured source: a file once, a microphone or nothing forever."""
         name, runner = self._conversation.settings.audio.input, self._conversation.runner
         if name == NOTHING:
             await asyncio.get_running_loop().create_future()

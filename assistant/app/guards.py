@@ -61,7 +61,7 @@ class PolicyContexts:
         await self.ratings.load()
 
     async def follow(self) -> None:
-        """Reload mode and ratings regularly, for ever.
+        """Reload mode and ratings regularly, until cancelled.
 
         Other processes with this data folder may change them: `hearth tools rate`, or `hearth ask`
         for the mode.

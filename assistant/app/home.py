@@ -262,8 +262,8 @@ def _here(home: HomeAssistant) -> bool:
 
 
 async def _learn(hub: McpHub, home: HomeAssistant) -> None:
-    """Learn from Home Assistant's own server what is exposed, because the registries do not tell
-    all of it."""
+    """Learn from Home Assistant's own server what is exposed, because the registries are
+    incomplete."""
     try:
         home.learn_exposure(read_context(await hub.prompt(HOME_ASSISTANT) or ""))
     except IntegrationError as error:

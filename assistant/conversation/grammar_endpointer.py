@@ -48,7 +48,7 @@ class _Sentence:
     # Audio thread: the pause (its last voiced sample) and the looks at it.
     looked: tuple[int, int] = (-1, -1)
     sent: int = 0  # audio thread: samples given to the decoder
-    started: bool = False  # the ear's
+    started: bool = False  # audio thread: the decoder has been started
     lost: bool = False  # audio thread: the turn goes on without the decoder
     first: int = 0  # decoder thread: sample at which its audio begins
     decoded: int = 0  # decoder thread: samples decoded

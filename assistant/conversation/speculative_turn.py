@@ -244,7 +244,7 @@ async def transcript_of(held: SpeculativeTurn | None, *, checked: bool) -> str |
 
 @dataclass(frozen=True, slots=True)
 class FollowOnTurn:
-    """Words said instead of a yes or no, with the brain's speculative turn on them."""
+    """Words said instead of a yes or no, with the brain's speculative turn for them."""
 
     turn: SpeculativeTurn
     audio: TurnAudio

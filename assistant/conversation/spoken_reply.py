@@ -68,7 +68,7 @@ class SpokenReply:
         """Add a piece of text.
 
         `voiced` is True for the local voice, False if the brain speaks it itself. `language` is
-        None if it has to be told from the text.
+        None if it has to be determined from the text.
         """
         self.text += delta
         self._stay()

@@ -106,7 +106,7 @@ async def _asked(client: httpx.AsyncClient, url: str, health: str) -> Daemon:
 
 
 async def its_findings(settings: Settings, daemon: Daemon) -> list[Finding]:
-    """Return its own findings, since it has secrets that a person's command does not see.
+    """Return the daemon's own findings, which use secrets that a person's command cannot read.
 
     Empty if it does not answer.
     """
@@ -206,7 +206,7 @@ def _judge_told(daemon: Daemon, state: Mapping[str, Any], version: str) -> Found
 
 
 def judge_lag(daemon: Daemon | None) -> Found:
-    """Judge the delays of its event loop."""
+    """Judge the delays of the daemon's event loop."""
     if daemon is None:
         return good("no Hearth runs")
     if daemon.lag_s is None:

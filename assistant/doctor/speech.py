@@ -94,7 +94,7 @@ class Tried:
 
 
 def judge_wake(tried: Sequence[Tried], fooled: Sequence[str], engine: str) -> Found:
-    """Judge the wake words. `fooled` are words that other speech was taken for."""
+    """Judge the wake words. `fooled` lists the words that were detected in other speech."""
     told = f"{engine}, clips by espeak-ng: {'; '.join(one.told for one in tried)}"
     if fooled:
         return odd(

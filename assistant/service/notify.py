@@ -59,7 +59,7 @@ def read_news(folder: Path) -> News | None:
 
 
 #
-# Repeatedly failing starts are retried ever more slowly, but for ever.
+# Repeatedly failing starts are retried ever more slowly, without a limit.
 #
 # systemd can do this by itself from release 254 on. Here a file in the service's runtime folder
 # counts them, which exists until the service is stopped or the machine goes down.

@@ -199,7 +199,7 @@ async def listen(
 
 @dataclass(frozen=True, slots=True)
 class _Ear:
-    """Wake engine with the thread that it belongs to."""
+    """A wake engine and the thread that it runs on."""
 
     engine: WakeEngine
     thread: Executor

@@ -36,9 +36,9 @@ class MicrophoneTones:
     """Play tones when the microphone is lost or comes back during a conversation.
 
     Pass `stand` every change of the conversation's standing, and enter the context to hear the
-    tones. A person who is speaking, or is being waited for, when the microphone goes hears a rising
-    tone when it is back. The turn's own words report the loss; only the wait for an answer, which
-    no words would end, is ended by a tone.
+    tones. A person who is speaking, or is being waited for, when the microphone is lost hears a
+    rising tone when it is back. The turn's own words report the loss; a tone does so only during
+    the wait for an answer, which ends without words.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""One open session: it assigns events to turns, keeps open calls and what was told to it."""
+"""One open session: it assigns events to turns, and keeps open calls and the texts sent so far."""
 
 import asyncio
 import logging

@@ -58,7 +58,7 @@ class TurnAttribution:
         self._spoken = self._replied = False
 
     def leave(self) -> None:
-        """End the turn; whatever the model still says to it is discarded."""
+        """End the turn; anything that the model still says in it is discarded."""
         self.debt = self.debt or self._owing
         self._owing = False
         self.phase = Phase.FREE

@@ -188,7 +188,7 @@ class SessionLifecycle:
         return self._leave_by is not None
 
     def _rotate(self, now: float) -> Step:
-        """Return ROTATE, or CLOSE if that would make us reconnect for ever to a service that sends
+        """Return ROTATE, or CLOSE if that would make us reconnect endlessly to a service that sends
         goAway to every session."""
         rotates = self._timeouts.rotates and self._may_suspect(now)
         if now >= self._keep_until or not rotates:

@@ -79,7 +79,7 @@ class LiveSessionManager:
         self._running = self._tasks.start(self.run(), "gemini-live session")
 
     async def run(self) -> None:
-        """Carry out due steps for ever."""
+        """Carry out due steps until cancelled."""
         while True:
             self._changed.clear()
             await self._do_what_is_due()
@@ -171,7 +171,7 @@ class LiveSessionManager:
     def forget(self) -> None:
         """Forget the conversation, once no turn is using it.
 
-        Its session is closed, and the next one is told nothing of it.
+        Its session is closed, and the next one learns nothing of it.
         """
         self._unwanted = True
         self._changed.set()

@@ -251,7 +251,8 @@ def pronounce(words: Sequence[str]) -> dict[str, tuple[str, ...]]:
 
 
 def _other_readings(phones: str) -> list[str]:
-    """Return the same with other vowels: in the first syllable, and for a long i in a later one."""
+    """Return other pronunciations, with other vowels in the first syllable and for a later
+    long i."""
     said = phones.split()
     first = next((at for at, phone in enumerate(said) if phone in _VOWELS), len(said))
     found = [said]

@@ -1,4 +1,4 @@
-"""Events: what the turn machine is told. Effects are in `effects`.
+"""Events of the turn machine. Effects are in `effects`.
 
 Times are milliseconds of audio since the source's first sample, unless noted.
 """

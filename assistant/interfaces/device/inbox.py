@@ -284,7 +284,7 @@ RECENT = timedelta(days=14)  # an automation that sent none for this long counts
 
 
 class OldOrder(BaseModel):
-    """Count and time of messages with one of these texts."""
+    """The count of messages with the same text, and the time of the last one."""
 
     model_config = ConfigDict(frozen=True)
 
