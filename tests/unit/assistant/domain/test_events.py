@@ -1,4 +1,4 @@
-"""What happens is told to everybody who follows."""
+"""Tests of event subscriptions."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Followers are told, each until it leaves, whatever becomes of the others."""
+"""Tests that one listener's failure or removal does not affect the others."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The system shows which thread is which, and the ear's answers whoever asks."""
+"""Tests of thread names and of the reply to a hearing ping."""
 
 import threading
 from pathlib import Path

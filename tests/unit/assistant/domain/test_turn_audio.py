@@ -1,4 +1,4 @@
-"""One turn's sound: whole for whoever reads it, whenever they begin."""
+"""Tests that every reader of a turn's audio gets all of it, no matter when it starts."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable

@@ -1,4 +1,4 @@
-"""The life of a job: its end, its limit, its being dropped or left."""
+"""Tests of a job's life: its end, its time limit, and being dropped or abandoned."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""A store of its own for each test."""
+"""Fixtures that give each test its own store."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path

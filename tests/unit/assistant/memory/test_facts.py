@@ -1,4 +1,4 @@
-"""The name that was asked for."""
+"""Tests of finding the name that belongs to a fact, and of choosing facts for a model."""
 
 from datetime import UTC, datetime, timedelta
 

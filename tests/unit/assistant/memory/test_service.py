@@ -1,4 +1,4 @@
-"""The memory leaves one machine as rows, and another takes them as they were, or none."""
+"""Tests of exporting memories and importing them unchanged, all or none."""
 
 import json
 from collections.abc import AsyncIterator

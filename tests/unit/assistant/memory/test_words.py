@@ -1,4 +1,5 @@
-"""Which words of a fact count, and who speaks in them."""
+"""Tests of a fact's content words, first-person speech, explicit requests and sensitive
+subjects."""
 
 import pytest
 

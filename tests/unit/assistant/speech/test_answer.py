@@ -1,4 +1,5 @@
-"""An answer in the brain's own voice, in both voices, and one that begins anew."""
+"""Tests of answers spoken with the model's own audio, mixed with synthesised speech, and
+restarted."""
 
 import asyncio
 from collections.abc import Iterator
@@ -178,7 +179,7 @@ def brain_says(ms: int) -> bytes:
 
 
 class TellingVoice:
-    """100 ms for each word and as much silence after it; it tells where words end."""
+    """A voice with 100 ms of sound and 100 ms of silence per word that reports where words end."""
 
     name = "telling"
     rate = RATE
@@ -189,7 +190,7 @@ class TellingVoice:
 
 
 class EndlessVoice:
-    """It never comes to the end of a clause."""
+    """A voice that never finishes a clause."""
 
     name = "endless"
     rate = RATE

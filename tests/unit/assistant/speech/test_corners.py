@@ -1,4 +1,5 @@
-"""Where a reading turns: the first and the last day, hour and amount, and what is left alone."""
+"""Tests of boundary cases in readings: first and last days, hours and amounts, and text
+left alone."""
 
 import pytest
 
@@ -123,7 +124,7 @@ def test_months_and_weekdays_are_known_in_any_case(language: str) -> None:
 
 
 def as_matched(word: str) -> set[str]:
-    """What `re.IGNORECASE` takes for the word, too."""
+    """Return the word and the variants that `re.IGNORECASE` also matches."""
     odd = {word.replace(letter, like) for letter, like in ("iı", "iİ", "sſ", "k\N{KELVIN SIGN}")}
     return {word.upper(), word.lower(), word.capitalize(), *odd}
 

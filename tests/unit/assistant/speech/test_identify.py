@@ -1,4 +1,4 @@
-"""Which of the configured languages a short sentence is in, with names from the other one."""
+"""Tests of identifying the language of short sentences that may contain foreign names."""
 
 from collections.abc import AsyncGenerator, Callable, Iterator
 from pathlib import Path
@@ -25,7 +25,8 @@ SIX = ("en", "es", "pt", "de", "fr", "vi")
 
 
 def sentences(*languages: str) -> list[tuple[str, str | None]]:
-    """The sentences in these languages, and those in none, each with what it should be."""
+    """Return the sentences in these languages, and those in none, each with its expected
+    language."""
     lines = SENTENCES.read_text(encoding="utf-8").splitlines()
     rows = [line.split("\t") for line in lines if not line.startswith("#")]
     return [
@@ -131,7 +132,7 @@ BOTH = Languages(("en", "es"), by_words)
 
 
 class Voices:
-    """Remembers what each language's voice was given."""
+    """Records the clauses given to each language's voice."""
 
     def __init__(self) -> None:
         self.said: list[tuple[str, str]] = []

@@ -1,4 +1,4 @@
-"""What is written, and what a good reader would say."""
+"""Tests of turning written text into speakable text."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Voices that fail: who speaks then, and who is told."""
+"""Tests of failing voices: which voice takes over, and what is reported."""
 
 import logging
 

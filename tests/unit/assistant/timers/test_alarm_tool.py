@@ -1,4 +1,4 @@
-"""What is said to set an alarm, a reminder or a request, or to have something done later."""
+"""Tests of the sentences that set alarms, reminders, requests and deferred calls."""
 
 import json
 from datetime import datetime
@@ -25,7 +25,7 @@ WEEKDAYS = ["mon", "tue", "wed", "thu", "fri"]
 
 
 class Calls(FrozenCalls):
-    """Freezes what it is given, unless it is to refuse."""
+    """A double that freezes every call unless `refusal` is set."""
 
     def __init__(self) -> None:
         self.refusal = ""
@@ -46,7 +46,7 @@ class Calls(FrozenCalls):
 
 
 class Hall:
-    """All tools over one shelf."""
+    """All timer tools over one shelf."""
 
     def __init__(self) -> None:
         self.clock, self.shelf, self.calls = VirtualClock(), Shelf(), Calls()

@@ -1,4 +1,4 @@
-"""What rings, until when, and what becomes of it."""
+"""Tests of ringing: which timers ring, for how long, and what happens afterwards."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""Alarms, reminders and what comes again, in the process that stays."""
+"""Tests of alarms, reminders and recurring timers in the long-lived process."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, time, timedelta

@@ -1,4 +1,4 @@
-"""What is said to a timer, and what becomes of it."""
+"""Tests of the sentences of the timer tools and of their effects."""
 
 import json
 from datetime import UTC
@@ -40,7 +40,7 @@ class Kitchen:
         self.recalls = False  # it may be told what people have said
 
     async def say(self, tool_name: str, language: str = "en", /, **arguments: Any) -> str:
-        """The sentence of one call."""
+        """Call a tool and return its sentence."""
         tool = self.tools[tool_name]
         fitted = fit(tool.schema, arguments)
         assert not fitted.problem, fitted.problem

@@ -1,4 +1,4 @@
-"""A house with something of everything that the policy knows."""
+"""A house with an example of everything that the policy distinguishes."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Doubles around the toolbox: servers, the house, the journal."""
+"""Doubles around the toolbox: servers, the house and the journal."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -19,12 +19,12 @@ QUERY = {"type": "object", "properties": {"query": {"type": "string"}}}
 
 
 def tool(name: str, *, reads: bool = False) -> McpTool:
-    """A tool of the one server."""
+    """Return a tool of the only server."""
     return McpTool(SERVER.name, name, name, "", QUERY, reads)
 
 
 class Hub(McpHub):
-    """One server. A call waits until the test answers it; one that was not expected fails."""
+    """A hub with one server whose calls wait for the test's answer; unexpected calls fail."""
 
     def __init__(self, *tools: McpTool) -> None:
         self._listed_tools = list(tools)
@@ -52,22 +52,22 @@ class Hub(McpHub):
         return await self.answers[-1]
 
     def answer(self, text: str, number: int = -1, *, is_error: bool = False) -> None:
-        """End the call of that number, the last one by default."""
+        """End the call with that number, by default the last one."""
         self.answers[number].set_result(McpResult(text, is_error))
 
 
 def toolbox(hub: Hub, clock: Clock, journal: FakeJournal | None = None) -> Toolbox:
-    """A toolbox on a house in which nothing changes."""
+    """Return a toolbox on a house in which nothing changes."""
     return Toolbox(hub, StillHome(), journal or FakeJournal(), Catalogue(), clock)
 
 
 def own_tool(
     name: str, run: Callable[[Mapping[str, Any], BuiltInRequest], Any], tier: Tier = Tier.COMFORT
 ) -> BuiltIn:
-    """A built-in with one text argument."""
+    """Return a built-in tool with one text argument."""
     return BuiltIn(name, f"{name}.", QUERY, tier, run)
 
 
 async def nothing(arguments: Mapping[str, Any], request: BuiltInRequest) -> BuiltInResult:
-    """A built-in that does nothing."""
+    """Do nothing, as a built-in tool."""
     return BuiltInResult("Nothing.")

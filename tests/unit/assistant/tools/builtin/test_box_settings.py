@@ -1,4 +1,4 @@
-"""Switching to another profile by voice."""
+"""Tests of switching profiles by voice."""
 
 import pytest
 
@@ -12,7 +12,7 @@ REQUEST = BuiltInRequest("turn-1", "turn", "use the profile kids", "en")
 
 
 class Live:
-    """Keeps the profile that is on."""
+    """A double that records the active profile and can fail to store it."""
 
     def __init__(self, present: str = NONE) -> None:
         self.present = present

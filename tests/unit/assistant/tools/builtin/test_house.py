@@ -1,4 +1,4 @@
-"""`GetLiveContext` in Home Assistant's form, from the live picture."""
+"""Tests of `GetLiveContext`, which has Home Assistant's format and uses the live picture."""
 
 import json
 from datetime import datetime, timedelta, timezone

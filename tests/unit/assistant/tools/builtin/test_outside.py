@@ -1,4 +1,4 @@
-"""A page of the internet, as a brain is given it."""
+"""Tests of web pages as they are given to a brain."""
 
 import json
 
@@ -31,7 +31,7 @@ URL = "https://x.example/"
 
 
 class Net(Fetcher):
-    """Gives this body, or fails so."""
+    """A fetcher that returns the given body or raises the given error."""
 
     def __init__(self, given: str | IntegrationError) -> None:
         self.given = given
@@ -236,7 +236,7 @@ HOUSE = House(entities={"device_tracker.a": Entity("device_tracker.a", "A", "hom
 
 
 class Telling(Phones):
-    """Phones that keep what they show."""
+    """Phones that record the messages they show."""
 
     def __init__(self, *phones: Phone) -> None:
         self._phones = list(phones)

@@ -1,4 +1,4 @@
-"""What a menu offers, what it leaves out and why, and when it is the same menu."""
+"""Tests of a menu's contents, the reasons for omissions, and its identity over time."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -130,7 +130,7 @@ def test_the_most_useful_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class TestKept:
-    """The same menu while nothing changes."""
+    """Tests that the same menu is kept while nothing changes."""
 
     def test_equal_tools_give_the_same_object(self) -> None:
         keeper, built_in = MenuKeeper(), [own("GetDateTime")]

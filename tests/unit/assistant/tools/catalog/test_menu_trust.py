@@ -1,4 +1,4 @@
-"""What a menu makes of servers that nobody vouches for."""
+"""Tests of untrusted servers on the menu."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Which call is which, and what a turn has sent."""
+"""Tests of request identity and of the record of sent calls in a turn."""
 
 from assistant.domain.tool_call import Decision, Status, Tier, ToolCall, ToolOutcome
 from assistant.tools.execution.requests import LEDGER_CALLS, Ledger

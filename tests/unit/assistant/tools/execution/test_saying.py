@@ -1,4 +1,4 @@
-"""Sentences for the home's engine on the path of every call: judged, kept, said once, looked at."""
+"""Tests of sentences for Home Assistant's conversation engine along the whole path of a call."""
 
 import asyncio
 from collections.abc import Callable
@@ -57,7 +57,8 @@ DONE = EngineReply("Turned on the fan", "action_done", succeeded=("fan.bed",))
 
 
 class Engine(Conversation):
-    """Says what it is told to; every sentence is kept, one too many fails."""
+    """A conversation engine that gives scripted answers, records sentences and fails on an
+    extra one."""
 
     def __init__(self, *answers: EngineReply | IntegrationError) -> None:
         self._answers = list(answers)
@@ -76,7 +77,7 @@ class Engine(Conversation):
 
 
 class LivingPicture(StillHome):
-    """A house that a test changes."""
+    """A live picture that the test changes."""
 
     def change(self, entity_id: str, state: str) -> None:
         entities = dict(self.house.entities)
@@ -292,7 +293,7 @@ async def test_a_reply_is_one_clean_line(house: House) -> None:
 
 
 async def test_a_model_cannot_reach_the_engine(house: House) -> None:
-    """Whatever a model calls, by whatever name and arguments, is a tool of the menu or nothing."""
+    """A model can call only tools of the menu, with any name and arguments."""
     arguments = {"text": UNLOCK.text, "sentence": {"text": UNLOCK.text, "source": "trigger"}}
     reading = EventReader(native_voice=False, timeouts=LiveTimeouts())
     asked = reading.take(FunctionCalls((FunctionCall("1", PROCESS, arguments),)), 0.0)

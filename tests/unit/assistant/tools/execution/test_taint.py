@@ -1,4 +1,4 @@
-"""How long text of strangers counts, and which results hold some."""
+"""Tests of how long untrusted text counts and which results contain it."""
 
 from dataclasses import replace
 from typing import Any

@@ -1,4 +1,4 @@
-"""The one way of every call, against the embedded house over HTTP."""
+"""Tests of the path of a call, against the embedded house over HTTP."""
 
 import asyncio
 from collections.abc import AsyncIterator

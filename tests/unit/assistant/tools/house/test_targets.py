@@ -1,4 +1,4 @@
-"""What a selection reaches, matched as Home Assistant matches."""
+"""Tests of the entities that a selection reaches, matched as Home Assistant does."""
 
 from dataclasses import replace
 from typing import Any

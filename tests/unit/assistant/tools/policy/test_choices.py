@@ -1,4 +1,4 @@
-"""The mode while Hearth runs: switched, kept, and back by time."""
+"""Tests of switching the mode at run time, keeping it, and its expiry."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -128,7 +128,7 @@ async def test_what_makes_for_more_trust(
 
 
 class Full:
-    """A disk that takes nothing."""
+    """A disk to which no write succeeds."""
 
     async def keep(self, name: str, value: Any) -> None:
         raise StoreError("the disk is full")
@@ -263,7 +263,7 @@ async def test_a_disk_that_cannot_be_read_leaves_all_as_it_is(
 
 
 class Mouth(SpeechOutput):
-    """Remembers with which voices it is to speak."""
+    """Speech output that records its voices."""
 
     def __init__(self) -> None:
         self.voices: Voices | None = None
@@ -273,7 +273,7 @@ class Mouth(SpeechOutput):
 
 
 class Tools:
-    """Remembers what it was told of each turn."""
+    """A toolbox that records what each turn was allowed."""
 
     def __init__(self) -> None:
         self.allowed: dict[str, Sequence[str]] = {}

@@ -1,4 +1,4 @@
-"""What must keep running is never switched off as comfort, in whatever language it is named."""
+"""Tests that devices that must keep running are never comfort, in any language."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Call to verdict, row by row."""
+"""Tests of the policy: calls and their verdicts, row by row."""
 
 from dataclasses import replace
 from typing import Any

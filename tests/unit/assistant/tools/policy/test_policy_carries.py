@@ -1,4 +1,4 @@
-"""What a verdict carries on: the words of a question, the call as it came, the rule behind it."""
+"""Tests of the details of a verdict: the question's words, the original call and the rule."""
 
 from collections.abc import Mapping
 from dataclasses import replace

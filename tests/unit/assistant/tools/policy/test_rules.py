@@ -1,4 +1,4 @@
-"""The owner's rules: what matches what, and which one wins."""
+"""Tests of the owner's rules: matching and precedence."""
 
 from dataclasses import replace
 from datetime import time

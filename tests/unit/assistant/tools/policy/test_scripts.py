@@ -1,4 +1,4 @@
-"""Fields of scripts against what the house has."""
+"""Tests of script fields against the contents of the house."""
 
 from dataclasses import replace
 from typing import Any

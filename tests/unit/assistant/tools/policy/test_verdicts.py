@@ -1,4 +1,4 @@
-"""Which call gets which verdict: the table of a whole house, with the words that were heard."""
+"""Tests of verdicts for a whole house and the words that were heard."""
 
 from dataclasses import replace
 from typing import Any
@@ -122,7 +122,7 @@ HOUSE = House(
 
 
 def entry(name: str, spec: ServerSpec = HOME) -> MenuEntry:
-    """The tool of that name as a menu has it."""
+    """Return the menu entry of the tool with that name."""
     tool = McpTool(spec.name, name, name, "", SCHEMA, False)
     return build_menu([tool], {spec.name: spec}).entries[0]
 

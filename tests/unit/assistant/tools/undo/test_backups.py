@@ -1,4 +1,4 @@
-"""What a file server changes comes back; what others have changed since stays."""
+"""Tests that a file server's changes are undone without touching what others have changed since."""
 
 import os
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What a snapshot may hold."""
+"""Tests of the states that a snapshot can restore."""
 
 from dataclasses import replace
 from typing import Any

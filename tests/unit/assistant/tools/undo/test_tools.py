@@ -1,4 +1,4 @@
-"""`undo` and `correct_last`, with the embedded house and the toolbox behind them."""
+"""Tests of `undo` and `correct_last` with the embedded house and its toolbox."""
 
 import json
 from collections.abc import AsyncIterator, Sequence
@@ -35,13 +35,13 @@ REQUEST = BuiltInRequest("turn-1", "turn", "undo that", "en")
 
 @pytest.fixture(autouse=True)
 def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A busy machine is slow, and a snapshot is waited for in real time."""
+    """Allow more time for snapshots, because they take real time and the machine may be busy."""
     monkeypatch.setattr("assistant.tools.undo.stack.BEFORE_S", 20.0)
 
 
 @dataclass
 class Stack(UndoStack):
-    """Gives what it is told to."""
+    """An undo stack with scripted results."""
 
     undone: Undone
     calls: tuple[DoneCall, ...] = ()
