@@ -166,7 +166,7 @@ async def _set_up(arguments: argparse.Namespace, target: Path, console: Terminal
         if way is Way.TALK:
             answers, left = await _talk(arguments, given, present, console)
         else:
-            if way is Way.ANEW:
+            if way is Way.FRESH:
                 given = _completed(given, arguments)
             answers = await settle_given(given, present, console)
     except IntegrationError as error:

@@ -1,4 +1,4 @@
-"""What `hearth setup` asks, and how answers are read, from a terminal or from flags."""
+"""Questions of `hearth setup`, and answers from a terminal or from flags."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -153,7 +153,7 @@ class Way(Enum):
 
     TALK = "talk"  # ask everything that no flag answers
     CHANGE = "change"  # write the flags' answers into the existing configuration
-    ANEW = "anew"  # make a configuration from the flags alone
+    FRESH = "fresh"  # make a configuration from the flags alone
     REFUSE = "refuse"  # no flag answers anything, and there is a configuration already
 
 
@@ -167,7 +167,7 @@ def way_of(*, exists: bool, given: bool, person: bool) -> Way:
         return Way.CHANGE
     if person:
         return Way.TALK
-    return Way.REFUSE if exists else Way.ANEW
+    return Way.REFUSE if exists else Way.FRESH
 
 
 class Person(Protocol):

@@ -30,7 +30,7 @@ _LACKS = (State.MISSING, State.PARTIAL, State.BROKEN)
 
 @dataclass(frozen=True, slots=True)
 class HouseFacts:
-    """What the house says about itself."""
+    """Name, version, language and rooms of a house."""
 
     name: str
     version: str

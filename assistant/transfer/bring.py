@@ -72,14 +72,15 @@ def change_of(contents: Contents, here: Here, now: datetime) -> ImportPlan:
     files, lines, accepted, lost = _settings(contents, here)
     known = {fact.id for fact in here.memory}
     if len(known | {fact.id for fact in contents.memory}) > MAX_FACTS:
-        raise ConfigError(f"With these there would be more than {MAX_FACTS} facts; forget some")
+        raise ConfigError(f"There would be more than {MAX_FACTS} facts: forget some first")
     new = sum(fact.id not in known for fact in contents.memory)
-    lines.append(f"memory: {len(contents.memory)} facts, {new} of them new")
+    facts = len(contents.memory)
+    lines.append(f"memory: {facts} {'fact' if facts == 1 else 'facts'}, {new} of them new")
     coming = still_to_come(contents.timers, now)
     timers = [timer for timer in coming if timer.id not in here.timer_ids]
     over = len(contents.timers) - len(coming)
-    told = f", {over} are over and left out" if over else ""
-    lines.append(f"timers and the like: {len(timers)} new{told}")
+    told = f"; {over} expired, left out" if over else ""
+    lines.append(f"timers, alarms and reminders: {len(timers)} new{told}")
     merged = {name: _merged(here.kept.get(name), value) for name, value in contents.kept.items()}
     for name, value in contents.kept.items():
         lines.append(f"{name}: {len(value)}")
@@ -98,7 +99,7 @@ def change_of(contents: Contents, here: Here, now: datetime) -> ImportPlan:
     if contents.device is not None and not here.registered:
         record = json.dumps(asdict(contents.device), indent=1).encode()
         files.append(NewFile(here.settings.data_folder / DEVICE_FILE, record))
-        lines.append("the registration with Home Assistant: the other box must not run any more")
+        lines.append("the registration in Home Assistant: stop Hearth on the other box")
     return ImportPlan(
         tuple(files),
         tuple(contents.memory),
@@ -183,8 +184,8 @@ def _settings(
         lines.append(f"secrets: {', '.join(secret.name for secret in secrets)}")
     if found.lost:
         lines.append(
-            f"left out, since they would go to another address: {', '.join(found.lost)}; give them "
-            f"again for the new one, as {', '.join(f'{name}_file' for name in found.lost)}"
+            f"left out, because they would go to another address: {', '.join(found.lost)}; enter "
+            f"them again for the new one, as {', '.join(f'{name}_file' for name in found.lost)}"
         )
     after = settings_in(text)
     accepts = after.privacy.accept_cloud and not here.settings.privacy.accept_cloud
@@ -203,8 +204,8 @@ def _refuse_from_outside(here: Here, text: str) -> None:
         if address(section, here.settings) != address(section, before):
             continue  # the environment also gives the address, and it overrides the file
         raise ConfigError(
-            f"The export brings another address for {section}, and {name} is given to this box by "
-            "the environment, which would send it there; take it out of the environment first"
+            f"The backup has another address for {section}, and this box has {name} in its "
+            "environment, so it would be sent there: remove it from the environment first"
         )
 
 

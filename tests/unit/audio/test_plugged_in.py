@@ -20,7 +20,7 @@ from tests.fakes.sound import FakeWatch, InlineCalls
 from tests.unit.audio.steady_stage import BLOCK_S, QuickClock
 
 MISSING, READY = SpeakerStatus.MISSING, SpeakerStatus.READY
-SETTLED_S = 5.0  # of sound, before the microphone closes
+SETTLED_S = 5.0  # of sound, before the microphone lets go
 
 
 class PortAudioError(Exception):
@@ -28,6 +28,8 @@ class PortAudioError(Exception):
 
 
 class Stream:
+    """Open from its start to its end."""
+
     latency = 0.01
     active = True
 
@@ -45,12 +47,12 @@ class Stream:
 
 
 class PortAudio:
-    """A sounddevice module that lists at its start what is plugged in."""
+    """A sounddevice module that sees what is plugged in when it starts, and not later."""
 
     PortAudioError = PortAudioError
 
     def __init__(self) -> None:
-        self.plugged = [("Microphone", 1, 0)]  # name, channels in and out
+        self.plugged = [("Microphone", 1, 0)]  # with its channels in and out
         self.open: list[Stream] = []
         self.default = SimpleNamespace(device=[0, -1])
         self.starts = -1  # beyond the first
@@ -89,7 +91,7 @@ class PortAudio:
 
 
 class Room:
-    """A listening microphone, a loudspeaker, and a clock."""
+    """A microphone that listens, a loudspeaker, and time."""
 
     def __init__(self, portaudio: PortAudio) -> None:
         self.portaudio = portaudio

@@ -1,4 +1,4 @@
-"""Helpers for the tests of downloads."""
+"""What the tests of downloads share."""
 
 import hashlib
 import os
@@ -15,7 +15,7 @@ VOICE = os.urandom(300_000)
 
 
 class Pauses:
-    """A replacement for sleeping that records the durations."""
+    """Stands for sleeping: keeps how long it would have been."""
 
     def __init__(self) -> None:
         self.seconds: list[float] = []

@@ -1,4 +1,4 @@
-"""The visible form of a URL, and the host that it names."""
+"""What is shown of a URL, and which host it names."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""TLS settings for each address."""
+"""Which address gets which TLS settings."""
 
 import ssl
 

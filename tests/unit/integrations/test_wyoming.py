@@ -1,4 +1,4 @@
-"""The Wyoming client against a small server on loopback that checks what it gets."""
+"""The Wyoming client against a small server on loopback that knows what it must be sent."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -25,7 +25,10 @@ def sends(*events: Event) -> Answer:
 
 @asynccontextmanager
 async def server(answer: Answer, *, hang_up: bool = True) -> AsyncIterator[tuple[int, list[Event]]]:
-    """Read up to audio-stop, answer, and close or wait for the client. Yields port and events."""
+    """Reads up to audio-stop, answers, hangs up or waits for the client to do so.
+
+    Gives its port and what it has read.
+    """
     read: list[Event] = []
     done = asyncio.Event()
 
@@ -74,7 +77,7 @@ async def test_the_language_may_be_left_to_the_server() -> None:
 
 
 async def nothing(writer: asyncio.StreamWriter) -> None:
-    """Send nothing."""
+    """Say nothing."""
 
 
 async def rubbish(writer: asyncio.StreamWriter) -> None:

@@ -1,4 +1,4 @@
-"""Tests that announcements are reported, said once even if sent again, and may be sounds."""
+"""An announcement is told of, said once whoever sends it again, and may be a sound."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -23,7 +23,7 @@ BELL = Clip("bell.wav", b"\1\2" * 800, 8_000)
 
 
 class Stage:
-    """Announcements of successive processes on one disk."""
+    """Announcements of one process after the other, on one disk."""
 
     def __init__(self, store: Store, clock: VirtualClock, folder: Path) -> None:
         self.store, self.clock, self.folder = store, clock, folder
@@ -59,13 +59,13 @@ class Stage:
         return len(list(self.folder.glob("*")))
 
     async def settle(self) -> None:
-        """Wait until the store has nothing left to do."""
+        """Until the store has nothing more to do for anybody."""
         for _ in range(20):
             await self.store.kept("nothing")
             await self.clock.settle()
 
     async def cleared(self) -> None:
-        """Wait until all sound files are gone."""
+        """Until no sound of any is left."""
         async with asyncio.timeout(20):
             while self.files:
                 await asyncio.to_thread(int)
@@ -123,7 +123,7 @@ async def test_who_waits_for_one_is_let_go_when_everything_ends(stage: Stage) ->
 
 
 async def test_one_that_is_sent_again_is_said_once(stage: Stage) -> None:
-    """It may be sent again while it waits, while it is said, afterwards, or in the next process."""
+    """While it waits, while it is said, when it was said, and by the next process."""
     stage.talker.free.clear()
     async with stage.process() as announcements:
         assert not await announcements.knows("one")

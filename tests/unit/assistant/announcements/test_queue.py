@@ -1,4 +1,4 @@
-"""Tests that announcements are said once, between turns, and after a restart if still current."""
+"""What nobody asked for is said once, between the turns, and after a restart if it is news."""
 
 import asyncio
 import logging
@@ -19,7 +19,7 @@ from assistant.speech.sink import PLAIN, Manner
 
 
 class Talker(SpeechOutput):
-    """A conversation that pauses when the test says so, and its loudspeaker."""
+    """A conversation that rests when the test says so, and its loudspeaker."""
 
     drops: int = 0
 
@@ -355,7 +355,7 @@ async def test_too_much_that_is_not_kept_and_what_comes_too_late_is_left_out(
 async def together(
     announcements: Announcements, talker: Talker, *records: AnnouncementRecord, kept: bool
 ) -> list[str]:
-    """Return, in order, what is said of announcements that arrived during a conversation."""
+    """What is said of those that came while somebody was talking to us, in order."""
     for record in records:
         assert await announcements.keep(record) if kept else announcements.hold(record)
     assert talker.said == []

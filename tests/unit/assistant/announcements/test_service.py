@@ -1,4 +1,4 @@
-"""Tests that a program's request becomes an announcement or a stated refusal."""
+"""What programs have said becomes an announcement, or a reason why not."""
 
 import os
 from datetime import timedelta
@@ -32,7 +32,7 @@ BELL = Clip("bell.wav", b"\1\2" * 800, 8_000)
 
 
 class Queue(Announcements):
-    """A double of `Announcements` that accepts, refuses or fails as the test says."""
+    """Stands for `Announcements`: takes it, or does what the test says."""
 
     def __init__(self) -> None:
         self.held: list[tuple[AnnouncementRecord, Clip | None]] = []
@@ -67,7 +67,7 @@ class Queue(Announcements):
 
 
 class Sounds(SoundFiles):
-    """Sound files with only one sound."""
+    """Has one sound."""
 
     def __init__(self) -> None:
         self.asked: list[str] = []
@@ -80,7 +80,7 @@ class Sounds(SoundFiles):
 
 
 class Stage:
-    """The announcement service with doubles around it."""
+    """The desk and who stands behind it."""
 
     def __init__(self) -> None:
         self.queue, self.sounds, self.clock = Queue(), Sounds(), VirtualClock()
@@ -288,7 +288,7 @@ SOUND_FILES_RATE = 16_000
 
 
 class Home(HomeSounds):
-    """A Home Assistant with one file, or an error."""
+    """Home Assistant has one file, or an error."""
 
     def __init__(self, gives: bytes | IntegrationError = b"") -> None:
         self._gives = gives

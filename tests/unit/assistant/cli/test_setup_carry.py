@@ -99,7 +99,7 @@ async def test_everything_comes_over_but_secrets(
     assert b"c4nary" not in whole
     assert await setup(new, "--import", file, "--non-interactive") == 0
     told = " ".join(capsys.readouterr().err.split())
-    for part in ("assistant.area", "memory: 1 facts, 1 of them new", "1 are over", "tokens: panel"):
+    for part in ("assistant.area", "1 fact, 1 of them new", "1 expired, left out", "tokens: panel"):
         assert part in told
     assert "things seen to open something: 1, new here: switch.hall" in told
     assert "asked about less than now: script.movie (unrated -> comfort)" in told
@@ -141,8 +141,8 @@ async def test_no_secret_of_this_box_goes_to_an_address_of_the_export(
     assert await setup(new, "--import", file, "--non-interactive") == 0
     told = " ".join(capsys.readouterr().err.split())
     assert (
-        "left out, since they would go to another address: home_assistant.token; give them again "
-        "for the new one, as home_assistant.token_file" in told
+        "left out, because they would go to another address: home_assistant.token; enter them "
+        "again for the new one, as home_assistant.token_file" in told
     )
     assert "--token-file FILE" in told
     settings = new.settings
@@ -180,7 +180,7 @@ async def test_a_secret_of_the_environment_cannot_be_left_out(
         assert code == 0
         return
     assert code == 2
-    assert "take it out of the environment first" in " ".join(capsys.readouterr().err.split())
+    assert "remove it from the environment first" in " ".join(capsys.readouterr().err.split())
     assert new.config.read_text() == before
 
 

@@ -1,4 +1,4 @@
-"""Tests that every answer is read as a whole: a table, and properties of all forms."""
+"""Every answer is read as a whole: a table, and what must hold for all forms."""
 
 from pathlib import Path
 

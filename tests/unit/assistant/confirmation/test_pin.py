@@ -1,4 +1,4 @@
-"""Tests of the PIN: three wrong attempts lock it, across restarts and clock changes."""
+"""The PIN: three wrong ones lock it, also over a restart and against a clock set back."""
 
 import logging
 from datetime import UTC, datetime, timedelta
@@ -30,13 +30,13 @@ def guard(store: FakeValues, clock: VirtualClock) -> PinGuard:
 
 
 async def lock(guard: PinGuard) -> None:
-    """Enter three wrong PINs."""
+    """Three wrong ones."""
     for _ in range(3):
         assert await guard.check("0000") == "wrong"
 
 
 async def is_locked_for(guard: PinGuard, clock: VirtualClock, seconds: float) -> None:
-    """Check that even the right PIN is refused for `seconds`, and leave the guard unlocked."""
+    """The right one is refused until then; leaves it open."""
     assert await guard.check(PIN) == "locked"
     clock.advance(seconds - 1)
     assert await guard.check(PIN) == "locked"

@@ -1,4 +1,4 @@
-"""Tests that nearby media are paused for a question and resumed after it."""
+"""What plays near is paused for a question, and plays on after it."""
 
 import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -19,7 +19,7 @@ def player(name: str, state: str = "playing", area: str = "kitchen", can: int = 
 
 
 class Room(FakeHome):
-    """A home with several media players, whose actions can be made to hang."""
+    """Pauses and plays several players at once, unless it is told otherwise."""
 
     hangs = False
 
@@ -41,7 +41,7 @@ class Room(FakeHome):
 
 
 class Watched(Room):
-    """A room in which long waits see the state only when the test calls `look`."""
+    """Whoever waits for it to look a certain way is told at the next look."""
 
     def __init__(self, *entities: Entity) -> None:
         super().__init__(*entities)
@@ -176,7 +176,7 @@ async def test_a_house_that_goes_meanwhile_is_not_known_to_be_quiet() -> None:
 
 
 class Late(Watched):
-    """A room whose radio shows only now that it was started before the question."""
+    """The radio shows only now that it was asked to play before the question."""
 
     async def wait_for(
         self, entity_ids: Collection[str], predicate: Callable[[House], bool], timeout_s: float

@@ -1,4 +1,4 @@
-"""Tests that an answer that cannot be heard does not count, and that the log says why."""
+"""An answer that cannot be heard is none, and the log says why."""
 
 import asyncio
 from pathlib import Path
@@ -18,7 +18,7 @@ from integrations.home_assistant.phones import Phone
 
 
 class DeafEar:
-    """A recogniser that hangs or fails."""
+    """Never comes to an end, or fails."""
 
     languages = ("en",)
 
@@ -106,7 +106,7 @@ def question(language: str) -> Question:
 
 
 class Phones(phones.Phones):
-    """Phones that all give the same answer."""
+    """Phones that answer alike."""
 
     def __init__(self, *known: Phone, answer: Literal["yes", "no"] | None = "yes") -> None:
         self._known, self._answer = list(known), answer

@@ -1,4 +1,4 @@
-"""Tests that virtual time passes only on request and that sleepers wake in order."""
+"""Time passes in tests only when they say so, and sleepers run in their order."""
 
 import asyncio
 from datetime import UTC, datetime, timedelta

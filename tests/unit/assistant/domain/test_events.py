@@ -1,4 +1,4 @@
-"""Tests of event subscriptions."""
+"""What happens is told to everybody who follows."""
 
 import pytest
 

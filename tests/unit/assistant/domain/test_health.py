@@ -1,5 +1,4 @@
-"""Tests of a satellite's health: a deaf or silent one is unhealthy, unless it was muted on
-purpose."""
+"""No box that hears nobody, or that nobody hears, is healthy, unless it was told to be deaf."""
 
 from types import SimpleNamespace
 from typing import cast
@@ -13,6 +12,7 @@ from audio.steady import SteadyMicrophone
 
 
 def microphone_of(status: Status, frame_age_s: float, heartbeat_age_s: float) -> SteadyMicrophone:
+    """A microphone that stands so."""
     ages = {"last_frame_age_s": frame_age_s, "heartbeat_age_s": heartbeat_age_s}
     return cast(SteadyMicrophone, SimpleNamespace(status=status, **ages))
 
@@ -40,6 +40,7 @@ def test_one_word(status: Status, frame_age_s: float, heartbeat_age_s: float, wo
 
 
 def loudspeaker_of(status: SpeakerStatus) -> Presence:
+    """A loudspeaker that stands so."""
     return cast(Presence, SimpleNamespace(status=status))
 
 

@@ -1,4 +1,4 @@
-"""Tests that one listener's failure or removal does not affect the others."""
+"""Followers are told, each until it leaves, whatever becomes of the others."""
 
 import pytest
 

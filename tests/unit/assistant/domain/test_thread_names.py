@@ -1,4 +1,4 @@
-"""Tests of thread names and of the reply to a hearing ping."""
+"""The system shows which thread is which, and the ear's answers whoever asks."""
 
 import threading
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Tests that every reader of a turn's audio gets all of it, no matter when it starts."""
+"""One turn's sound: whole for whoever reads it, whenever they begin."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable

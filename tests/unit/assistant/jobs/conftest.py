@@ -1,4 +1,4 @@
-"""Fixtures: a toolbox with one slow server, calls that become jobs, and the announcements."""
+"""A toolbox with one slow server, patience in front of it, and all that is announced."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable
@@ -19,7 +19,7 @@ from tests.unit.assistant.tools.doubles import Hub, tool, toolbox
 
 
 class Bench:
-    """Everything involved in long work, driven step by step by the test."""
+    """Everything that takes part in long work. Only what the test lets happen happens."""
 
     def __init__(self, *, words: bool, after_s: float | None) -> None:
         self.clock = VirtualClock()
@@ -49,7 +49,7 @@ class Bench:
     def begin(
         self, name: str, turn_id: str = "t", language: str = "en", **arguments: str
     ) -> asyncio.Task[ToolOutcome]:
-        """Start a call as a turn does."""
+        """Make a call as a turn does."""
         call = ToolCall("a", name, arguments)
         heard = f"the words of {turn_id}"
         return self._tasks.start(self.patient.call(call, turn_id, heard, language), name)
@@ -57,7 +57,7 @@ class Bench:
     async def job(
         self, name: str, turn_id: str = "t", language: str = "en", **arguments: str
     ) -> ToolOutcome:
-        """Make a call and wait until it becomes a job."""
+        """Make a call and wait until it is a job."""
         task = self.begin(name, turn_id, language, **arguments)
         await self.clock.run(PATIENCE_S)
         return task.result()
@@ -66,7 +66,7 @@ class Bench:
     async def running(
         self, call: Awaitable[ToolOutcome]
     ) -> AsyncIterator[asyncio.Future[ToolOutcome]]:
-        """Keep a call running during the body and check that it has ended after it."""
+        """A call under way in the body, ended when the body was left."""
         future = asyncio.ensure_future(call)
         await self.settle()
         yield future
@@ -95,13 +95,13 @@ async def bench() -> AsyncIterator[Bench]:
 
 @pytest.fixture
 async def wordy() -> AsyncIterator[Bench]:
-    """Provide a bench that puts data into words."""
+    """One that puts data into words."""
     async with Bench(words=True, after_s=PATIENCE_S).open() as opened:
         yield opened
 
 
 @pytest.fixture
 async def short() -> AsyncIterator[Bench]:
-    """Provide a bench in a process that ends after its only turn."""
+    """One in a process that ends after its one turn."""
     async with Bench(words=False, after_s=None).open() as opened:
         yield opened

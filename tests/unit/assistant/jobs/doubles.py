@@ -1,4 +1,4 @@
-"""A double of the thinking model, answered by the test."""
+"""A mind that thinks as long as the test lets it."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -12,7 +12,7 @@ from integrations.gemini.once import Picture
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One question as it was received."""
+    """One question as it came."""
 
     question: str
     instruction: str
@@ -23,7 +23,7 @@ class Asked:
 
 
 class Thinker:
-    """A model that keeps every question until the test answers it."""
+    """Keeps every question; each waits until the test answers it."""
 
     def __init__(self) -> None:
         self.asked: list[Asked] = []
@@ -50,7 +50,7 @@ class Thinker:
         return await answer
 
     def answer(self, answer: str | BrainFault | Exception, number: int = -1) -> None:
-        """Answer the question with that number, by default the last one."""
+        """End the thinking of that number, the last one by default."""
         if isinstance(answer, Exception):
             self._answers[number].set_exception(answer)
         elif isinstance(answer, BrainFault):

@@ -1,4 +1,4 @@
-"""Tests of a job's life: its end, its time limit, and being dropped or abandoned."""
+"""The life of a job: its end, its limit, its being dropped or left."""
 
 import asyncio
 

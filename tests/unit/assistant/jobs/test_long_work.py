@@ -1,4 +1,4 @@
-"""Tests of long thinking, of asking about it, and of dropping it."""
+"""Thinking for long, asking what goes on, and dropping it."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Tests of looking through a camera."""
+"""Looking through a camera of the home."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -22,7 +22,7 @@ ASK = {"camera": "door camera", "question": "Who is there?"}
 
 
 class Stage:
-    """A house with cameras and a model with one answer."""
+    """A house with cameras, and a model that has one answer."""
 
     def __init__(self, *cameras: Entity, thought: Thought | None = None) -> None:
         self.house = House(entities={one.entity_id: one for one in cameras})

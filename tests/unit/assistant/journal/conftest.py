@@ -1,4 +1,4 @@
-"""Fixtures that give each test its own store."""
+"""A store of its own for each test."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Sample records with every field filled."""
+"""Records with something in every field."""
 
 from dataclasses import replace
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""Tests that the audit is append-only: words can be erased, rows only expire."""
+"""The audit is only ever added to: its words can go, its rows by age alone."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -23,8 +23,7 @@ from tests.unit.assistant.journal.samples import a_call, a_turn, an_audit, an_ou
 
 @pytest.fixture
 async def written(store: Store, clock: VirtualClock) -> None:
-    """Write three rows a minute apart: a lamp, a lock that needs confirmation, and its
-    confirmation."""
+    """Three rows, a minute apart: a lamp, a lock that is asked about, and its yes."""
     await store.audit(an_audit(clock, "c1"))
     clock.advance(60)
     waiting = an_audit(
@@ -44,7 +43,7 @@ async def written(store: Store, clock: VirtualClock) -> None:
 
 @pytest.fixture
 def outside(path: Path, written: None) -> Iterator[sqlite3.Connection]:
-    """Open the database file directly, bypassing the store."""
+    """Somebody with the file in hand."""
     with closing(sqlite3.connect(path, isolation_level=None)) as db:
         yield db
 

@@ -1,4 +1,4 @@
-"""Tests of journal upkeep between turns: expiry, checks and recording of faults."""
+"""The journal is cared for beside the turns: it forgets, is checked, and notes faults."""
 
 import asyncio
 import logging
@@ -17,7 +17,7 @@ from assistant.journal.store import Store
 
 
 class Journal(Store):
-    """A store that records its calls and fails with `problem` while that is set."""
+    """Notes what is asked of it; fails while `problem` says why."""
 
     problem: str = ""
 
@@ -47,7 +47,7 @@ class Journal(Store):
 
 
 class Faults(Reports):
-    """Reports that pass the faults to be recorded to `note`."""
+    """Tells `note` what is to be written down."""
 
     def __init__(self, note: Callable[[str], None]) -> None:
         self._note = note

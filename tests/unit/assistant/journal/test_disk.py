@@ -1,4 +1,4 @@
-"""Tests of the journal on a full, read-only or damaged disk, and of its size limit."""
+"""The journal goes on where the disk is full, read-only or garbled, and stays within its size."""
 
 import errno
 import logging
@@ -68,8 +68,7 @@ async def test_a_full_disk_is_told_once_and_is_over_by_itself(
 async def test_it_opens_on_a_disk_that_cannot_be_written(
     path: Path, clock: VirtualClock, monkeypatch: pytest.MonkeyPatch, code: int
 ) -> None:
-    """The file's contents can be read, and writes go to the file again once the disk
-    accepts them."""
+    """What the file holds is read; once the disk can be written, it is."""
     async with Store(path, clock) as store:
         await store.record_turn(a_turn(clock))
     with monkeypatch.context() as patch:
@@ -116,7 +115,7 @@ async def test_nothing_there_yet_and_nothing_can_be_written(
 async def test_what_lasts_is_read_though_the_file_cannot_be_brought_up_to_date(
     path: Path, clock: VirtualClock, monkeypatch: pytest.MonkeyPatch, spoilt: str
 ) -> None:
-    """This is the case when an update has filled the disk."""
+    """As when an update has filled the disk."""
     with monkeypatch.context() as earlier:
         if spoilt == "of an earlier version":
             earlier.setattr("assistant.journal.migrations.MIGRATIONS", MIGRATIONS[:6])
@@ -138,7 +137,7 @@ async def test_what_lasts_is_read_though_the_file_cannot_be_brought_up_to_date(
 async def test_damage_that_a_write_meets(
     path: Path, clock: VirtualClock, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The write goes to a fresh file, together with the state that the process holds in memory."""
+    """The write lands in a fresh file, with what the process knows by itself."""
     found = Database(path, clock.now, lambda db: keep_value(db, "tea", '"5 min"', clock.now()))
     await found.open()
     for number in range(60):
@@ -175,7 +174,7 @@ async def test_damage_while_it_runs_costs_no_timer(path: Path, clock: VirtualClo
 
 
 def _size(path: Path) -> int:
-    """Return the size in bytes, or 0 if there is no file."""
+    """In bytes; 0 for none."""
     return path.stat().st_size if path.exists() else 0
 
 
@@ -246,7 +245,7 @@ async def test_damaged_files_go_when_their_words_would(path: Path, clock: Virtua
 async def test_what_is_oldest_goes_first_where_there_is_too_much(
     path: Path, clock: VirtualClock
 ) -> None:
-    """Words go first, then rows, and timers stay; the file itself shrinks."""
+    """First words, then rows; timers stay. The file itself gets smaller."""
     async with Store(path, clock) as store:
         await store.add_timer(a_timer(clock, "tea", 5))
         for number in range(600):
@@ -286,7 +285,7 @@ async def test_a_file_of_an_earlier_version_shrinks_too(path: Path, clock: Virtu
 async def test_what_fails_while_it_is_mended_is_tried_again_with_nothing_lost(
     path: Path, clock: VirtualClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A damaged disk is often full or read-only as well."""
+    """A disk that is damaged is often full or read-only as well."""
     async with Store(path, clock) as store:
         await store.keep("volume", 0.5)
         for number in range(60):
@@ -309,7 +308,7 @@ async def test_what_fails_while_it_is_mended_is_tried_again_with_nothing_lost(
 
 
 def _garble_table(path: Path, table: str) -> None:
-    """Overwrite the table's first page."""
+    """The page with which it begins."""
     with sqlite3.connect(path) as db:
         query = "SELECT rootpage FROM sqlite_schema WHERE name = ?"
         (root,) = db.execute(query, (table,)).fetchone()
@@ -328,7 +327,7 @@ def _no_room(fresh: sqlite3.Connection, damaged: Path) -> list[str]:
 async def test_what_was_begun_does_not_begin_again_in_a_fresh_file(
     path: Path, clock: VirtualClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """This holds even if nothing could be rescued: a call that was sent once is not sent again."""
+    """Not even where nothing could be saved: a call that was sent once is not sent again."""
     monkeypatch.setattr("assistant.journal.opening.salvage", lambda fresh, damaged: [])
     async with Store(path, clock) as store:
         for name in ("lock up", "tea", "daily"):

@@ -1,4 +1,4 @@
-"""Tests of reports over many turns: costs, shares, marks and faults."""
+"""What the journal tells of many turns: costs, shares, marks and faults."""
 
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta

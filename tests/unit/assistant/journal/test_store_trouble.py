@@ -1,4 +1,4 @@
-"""Tests of the store with killed processes, failing disks and concurrent processes."""
+"""The store survives what processes, disks and other processes do."""
 
 import asyncio
 import logging
@@ -34,7 +34,7 @@ async def test_a_write_is_finished_though_its_caller_was_cancelled(
 
 
 async def test_many_writers_wait_their_turn(store: Store, clock: VirtualClock) -> None:
-    """More writes than the queue holds are all kept."""
+    """More at once than the queue holds: all are kept."""
     async with asyncio.TaskGroup() as tasks:
         for number in range(600):
             tasks.create_task(store.record_turn(a_turn(clock, f"t{number:03}")))
@@ -42,7 +42,7 @@ async def test_many_writers_wait_their_turn(store: Store, clock: VirtualClock) -
 
 
 async def test_two_stores_share_the_file(path: Path, clock: VirtualClock) -> None:
-    """A daemon and `hearth ask` do this when they start at the same moment."""
+    """As a daemon and `hearth ask` beside it do, opened at the same moment."""
     one, two = Store(path, clock), Store(path, clock)
     async with asyncio.timeout(20), asyncio.TaskGroup() as tasks:
         tasks.create_task(one.__aenter__())
@@ -119,7 +119,7 @@ asyncio.run(main())
 async def test_a_process_killed_while_writing_loses_nothing(
     path: Path, clock: VirtualClock
 ) -> None:
-    """After kill -9, every confirmed row is there and the call under way has an unknown outcome."""
+    """kill -9 in the middle: every confirmed row is there, and what was under way is unknown."""
     writer = await asyncio.create_subprocess_exec(
         sys.executable, "-c", _WRITER, str(path), stdout=asyncio.subprocess.PIPE
     )

@@ -1,4 +1,4 @@
-"""Tests that a memory is kept and found by its words until it is erased."""
+"""What was remembered stays until it is forgotten, is found by its words, and is then gone."""
 
 import sqlite3
 from datetime import timedelta
@@ -28,7 +28,7 @@ def facts(clock: VirtualClock) -> list[MemoryRecord]:
 
 
 def bytes_hold(path: Path, word: bytes) -> bool:
-    """Return True if any file of the store contains the word, ignoring case."""
+    """Whether any file of the store has it, in whatever case."""
     return any(word in part.read_bytes().lower() for part in path.parent.iterdir())
 
 

@@ -1,4 +1,4 @@
-"""Tests of the drawing of a turn: positions and durations of phases, and its width."""
+"""A turn's picture: where each phase stands, how long it took, and that it fits a terminal."""
 
 import textwrap
 from datetime import UTC, datetime
@@ -174,7 +174,7 @@ def test_a_quick_turn_has_no_slowest_stage() -> None:
 
 
 def test_words_that_come_while_it_answers_already() -> None:
-    """A live model reports the words late, so thinking is measured from the end of the sentence."""
+    """A live model tells them late: it has thought since the sentence was over."""
     late = {"end_of_turn": 2300.0, "first_reply_text": 2800.0, "heard": 3000.0}
     (thinking,) = [stage for stage in stages(late) if stage.name == "thinking"]
     assert (thinking.start, thinking.end) == (2300.0, 2800.0)

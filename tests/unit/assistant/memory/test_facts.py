@@ -1,4 +1,4 @@
-"""Tests of finding the name that belongs to a fact, and of choosing facts for a model."""
+"""The name that was asked for."""
 
 from datetime import UTC, datetime, timedelta
 

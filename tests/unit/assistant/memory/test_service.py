@@ -1,4 +1,4 @@
-"""Tests of exporting memories and importing them unchanged, all or none."""
+"""The memory leaves one machine as rows, and another takes them as they were, or none."""
 
 import json
 from collections.abc import AsyncIterator

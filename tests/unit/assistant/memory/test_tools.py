@@ -1,4 +1,4 @@
-"""Tests of keeping, finding, correcting and forgetting facts."""
+"""Facts that people tell it: kept, found again, put right, forgotten."""
 
 import json
 from collections.abc import AsyncIterator
@@ -29,7 +29,7 @@ FACTS = [
 
 
 class Tools:
-    """The memory tools on one store."""
+    """The tools on one store."""
 
     def __init__(self, memories: Memories) -> None:
         self.tools = {tool.name: tool for tool in memories.tools()}
@@ -392,7 +392,7 @@ async def test_nothing_is_briefed_while_guests_are_there(store: Store) -> None:
 
 
 class Broken(MemoryRows):
-    """Memory rows on a full disk."""
+    """A store on a full disk."""
 
     def __init__(self) -> None:
         pass
@@ -433,7 +433,7 @@ async def test_a_broken_store_costs_a_sentence() -> None:
 async def test_what_people_said_last_has_no_part_in_what_a_program_is_told(
     store: Store, clock: VirtualClock
 ) -> None:
-    """Nor do a program's questions change what people are told."""
+    """Nor does what a program asks change what people are told."""
 
     async def lately() -> str:
         return "and the zebra"

@@ -1,5 +1,4 @@
-"""Tests of a fact's content words, first-person speech, explicit requests and sensitive
-subjects."""
+"""Which words of a fact count, and who speaks in them."""
 
 import pytest
 

@@ -1,5 +1,4 @@
-"""Tests of answers spoken with the model's own audio, mixed with synthesised speech, and
-restarted."""
+"""An answer in the brain's own voice, in both voices, and one that begins anew."""
 
 import asyncio
 from collections.abc import Iterator
@@ -179,7 +178,7 @@ def brain_says(ms: int) -> bytes:
 
 
 class TellingVoice:
-    """A voice with 100 ms of sound and 100 ms of silence per word that reports where words end."""
+    """100 ms for each word and as much silence after it; it tells where words end."""
 
     name = "telling"
     rate = RATE
@@ -190,7 +189,7 @@ class TellingVoice:
 
 
 class EndlessVoice:
-    """A voice that never finishes a clause."""
+    """It never comes to the end of a clause."""
 
     name = "endless"
     rate = RATE

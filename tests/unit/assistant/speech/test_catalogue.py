@@ -1,4 +1,4 @@
-"""Tests that every sentence exists in each language that needs it, with the same fields."""
+"""Every sentence exists in every language that needs it, with the same fields, fit for a voice."""
 
 import ast
 import re
@@ -109,12 +109,12 @@ def test_a_line_is_words_for_ears_already(language: str) -> None:
 
 
 def _counted(text: str) -> Counter[str | None]:
-    """Count the occurrences of each field in a sentence."""
+    """How often each field stands in a sentence."""
     return Counter(name for _, name, _, _ in string.Formatter().parse(text) if name is not None)
 
 
 def _bare(text: str) -> str:
-    """Strip quotation marks, spaces and the final full stop, which a voice does not pronounce."""
+    """Without what a voice does not say: quotation marks, spaces, the last full stop."""
     return " ".join(re.sub(r"[“”„«»]", "", text).split()).rstrip(".")
 
 
@@ -193,14 +193,14 @@ _HOLE = "([a-z0-9_.-]*)"
 
 @dataclass
 class Texts:
-    """All string literals of the code, f-strings as patterns, and the words in both."""
+    """All texts of the code: as they stand, as patterns with holes, and the words in them."""
 
     whole: set[str] = field(default_factory=set)
     patterns: set[str] = field(default_factory=set)
     words: set[str] = field(default_factory=set)
 
     def give(self, key: str) -> bool:
-        """Return True if the code contains this key or builds it from words that it contains."""
+        """Whether the code has this key, or makes it from words that it has."""
         if key in self.whole:
             return True
         return any(
@@ -231,7 +231,7 @@ def texts() -> Texts:
 
 
 def _pattern(part: ast.expr) -> str:
-    """Return the pattern for one part of an f-string: its literal text or a wildcard."""
+    """A piece of an f-string: its text as it stands, or a hole."""
     if isinstance(part, ast.Constant) and isinstance(part.value, str):
         return re.escape(part.value)
     return _HOLE
@@ -251,7 +251,7 @@ def test_a_sentence_that_nobody_says_would_be_found() -> None:
 
 
 def test_every_key_in_the_code_has_its_sentence() -> None:
-    """Keys are the literal first arguments of `say`, `line`, `text` and similar calls."""
+    """Keys are what is given first to `say`, `line`, `text` and the like, as it stands there."""
     given = {
         node.args[0].value
         for node in nodes()

@@ -1,5 +1,4 @@
-"""Tests of boundary cases in readings: first and last days, hours and amounts, and text
-left alone."""
+"""Where a reading turns: the first and the last day, hour and amount, and what is left alone."""
 
 import pytest
 
@@ -124,7 +123,7 @@ def test_months_and_weekdays_are_known_in_any_case(language: str) -> None:
 
 
 def as_matched(word: str) -> set[str]:
-    """Return the word and the variants that `re.IGNORECASE` also matches."""
+    """What `re.IGNORECASE` takes for the word, too."""
     odd = {word.replace(letter, like) for letter, like in ("iı", "iİ", "sſ", "k\N{KELVIN SIGN}")}
     return {word.upper(), word.lower(), word.capitalize(), *odd}
 

@@ -1,4 +1,4 @@
-"""Tests against the golden corpus of written sentences and their spoken forms."""
+"""The golden corpus: what is written, and what a good reader would say."""
 
 import re
 from pathlib import Path
@@ -14,8 +14,7 @@ LANGUAGES = ("en", "es")  # of the rows that mix
 
 
 def rows(name: str) -> list[list[str]]:
-    """Return the rows (topic, language, written, spoken) with line breaks and characters
-    unescaped."""
+    """Topic, language, as written, as spoken. Escapes: a line break and characters by number."""
     lines = (FOLDER / name).read_text("utf-8").splitlines()
     found = [line.split("\t") for line in lines]
     for row in found:

@@ -1,4 +1,4 @@
-"""Tests of identifying the language of short sentences that may contain foreign names."""
+"""Which of the configured languages a short sentence is in, with names from the other one."""
 
 from collections.abc import AsyncGenerator, Callable, Iterator
 from pathlib import Path
@@ -25,8 +25,7 @@ SIX = ("en", "es", "pt", "de", "fr", "vi")
 
 
 def sentences(*languages: str) -> list[tuple[str, str | None]]:
-    """Return the sentences in these languages, and those in none, each with its expected
-    language."""
+    """The sentences in these languages, and those in none, each with what it should be."""
     lines = SENTENCES.read_text(encoding="utf-8").splitlines()
     rows = [line.split("\t") for line in lines if not line.startswith("#")]
     return [
@@ -132,7 +131,7 @@ BOTH = Languages(("en", "es"), by_words)
 
 
 class Voices:
-    """Records the clauses given to each language's voice."""
+    """Remembers what each language's voice was given."""
 
     def __init__(self) -> None:
         self.said: list[tuple[str, str]] = []

@@ -1,4 +1,4 @@
-"""Tests of speech output: order, pace, silence and failing voices."""
+"""Speaking: order, pace, silence, and voices that fail."""
 
 import asyncio
 import threading
@@ -25,7 +25,7 @@ def pcm(ms: int, level: int = 1000) -> bytes:
 
 
 class FakeVoice:
-    """A voice that yields 100 ms of sound per word and fails at the word in `breaks_at`."""
+    """100 ms of sound for each word, one piece a word; it fails at the word in `breaks_at`."""
 
     rate = RATE
 
@@ -55,7 +55,7 @@ class FakeVoice:
 
 
 class Recorder(NullPlayer):
-    """A player that records its sound."""
+    """A player that remembers."""
 
     def __init__(self, clock: VirtualClock | None = None, lost_after: int = 1000) -> None:
         super().__init__(paced=clock is not None, clock=clock)
@@ -76,7 +76,7 @@ class Recorder(NullPlayer):
 
 
 class Voices:
-    """A factory of one fake voice per language."""
+    """Makes one fake voice for each language."""
 
     def __init__(self, name: str = "fake", breaks_at: str = "broken") -> None:
         self.made: dict[str, FakeVoice] = {}
@@ -90,7 +90,7 @@ class Voices:
 
 
 async def settle(mouth: SpeechOutput, clock: VirtualClock, seconds: float = 0.0) -> None:
-    """Let the worker thread finish its work while virtual time passes in small steps."""
+    """Let the worker thread do all that it can, while time passes in small steps."""
     loop = asyncio.get_running_loop()
     for _ in range(max(1, round(seconds / 0.05))):
         for _ in range(20):  # a piece each
@@ -269,14 +269,14 @@ class Streams:
         raise AssertionError("the outputs are not the mouth's to close")
 
     def heard(self) -> set[StreamName]:
-        """Return the streams on which something was played since the last call."""
+        """Where something was played since the last time."""
         heard = {name for name, recorder in self.recorders.items() if recorder.sound}
         for recorder in self.recorders.values():
             recorder.sound.clear()
         return heard
 
     def stopped(self) -> set[StreamName]:
-        """Return the streams that were silenced since the last call."""
+        """What was silenced since the last time."""
         stopped = {name for name, recorder in self.recorders.items() if recorder.stops}
         for recorder in self.recorders.values():
             recorder.stops = 0

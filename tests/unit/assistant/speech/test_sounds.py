@@ -1,4 +1,4 @@
-"""Tests of the short sounds: when they play, and that they never overlap words."""
+"""Which short sounds are played, and that none of them is over words."""
 
 import asyncio
 import math
@@ -39,7 +39,7 @@ class Stage:
         self.sounds = Sounds(AudioSink(self.player, as_it_is), words, off)
 
     async def waits(self, seconds: float) -> bool:
-        """Return True if waiting words are still held back after `seconds`."""
+        """Whether words that want to sound still wait when so much time has passed."""
         waiting = asyncio.create_task(self.sounds.make_way())
         await self.clock.run(seconds)
         await self.clock.settle()
@@ -162,7 +162,7 @@ PIECE = 200  # samples that are handed to the player at once
 
 
 class Steady:
-    """A voice of constant loudness that gives the player one piece per word."""
+    """A voice of one loudness; each word is one piece for the player."""
 
     name = "steady"
     rate = RATE
@@ -173,7 +173,7 @@ class Steady:
 
 
 class Pieces(NullPlayer):
-    """A player that keeps the peak of every piece."""
+    """Keeps the peak of every piece that it is given."""
 
     def __init__(self) -> None:
         super().__init__(paced=False)
@@ -201,7 +201,7 @@ class Players:
 
 
 class Speaking:
-    """Speech output with its recorded pieces and a volume limit."""
+    """A mouth, what came out of it, and the limit of the hour."""
 
     def __init__(self, outputs: Outputs | Player, volume: float = 0.8) -> None:
         self.mouth = SpeechOutput(lambda language: Steady(), outputs, volume)

@@ -1,4 +1,4 @@
-"""Tests of turning written text into speakable text."""
+"""What is written, and what a good reader would say."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Tests of failing voices: which voice takes over, and what is reported."""
+"""Voices that fail: who speaks then, and who is told."""
 
 import logging
 

@@ -1,4 +1,4 @@
-"""Fixtures: an in-memory store and a conversation that pauses when the test says so."""
+"""A store in memory, and a conversation that rests when the test says so."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -23,7 +23,7 @@ from integrations.home_assistant.house import House
 
 
 class Shelf(Store):
-    """An in-memory version of the timer methods of `assistant.journal.store.Store`."""
+    """What `assistant.journal.store.Store` does with timers, at once and in memory."""
 
     def __init__(self) -> None:
         self.rows: dict[str, TimerRecord] = {}
@@ -119,7 +119,7 @@ class Shelf(Store):
 
 
 class Talker:
-    """A conversation and its loudspeaker, with a record of the sounds and their times."""
+    """A conversation, a loudspeaker, and what came out of it with its time."""
 
     def __init__(self, clock: VirtualClock) -> None:
         self.said: list[str] = []
@@ -158,7 +158,7 @@ class Talker:
 
 
 class Doer(FrozenCalls):
-    """A double that records deferred calls and requests."""
+    """Does what was to be done later, and writes it down."""
 
     def __init__(self) -> None:
         self.ready_now = True
@@ -195,7 +195,7 @@ def a_keeper(
     clock: Clock,
     doer: Doer | None = None,
 ) -> TimerService:
-    """Return a service that rings and defers actions to `doer`."""
+    """One that rings, with nobody who does anything later but `doer`."""
     doer = doer or Doer()
     return TimerService(
         store,
@@ -214,7 +214,7 @@ def a_keeper(
 
 @dataclass
 class Room:
-    """The surroundings of a timer service; `keeping` runs the long-lived process."""
+    """A keeper's surroundings; `keeping` is the process that stays."""
 
     shelf: Shelf
     talker: Talker

@@ -1,4 +1,4 @@
-"""Helpers that set timers and let time pass."""
+"""Setting timers and letting time pass, for the tests of the keeper."""
 
 from datetime import datetime, time
 from typing import Any
@@ -20,7 +20,7 @@ async def set_(room: Room, kind: Any = "alarm", **wanted: Any) -> TimerRecord:
 
 
 async def pass_(room: Room, seconds: float) -> None:
-    """Jump to two seconds before the end, then let time run past it."""
+    """Let time pass at one bound, and the last moments of it as they come."""
     room.clock.advance(seconds - 2)
     await room.clock.run(2.1)
 

@@ -1,4 +1,4 @@
-"""Tests of the sentences that set alarms, reminders, requests and deferred calls."""
+"""What is said to set an alarm, a reminder or a request, or to have something done later."""
 
 import json
 from datetime import datetime
@@ -25,7 +25,7 @@ WEEKDAYS = ["mon", "tue", "wed", "thu", "fri"]
 
 
 class Calls(FrozenCalls):
-    """A double that freezes every call unless `refusal` is set."""
+    """Freezes what it is given, unless it is to refuse."""
 
     def __init__(self) -> None:
         self.refusal = ""
@@ -46,7 +46,7 @@ class Calls(FrozenCalls):
 
 
 class Hall:
-    """All timer tools over one shelf."""
+    """All tools over one shelf."""
 
     def __init__(self) -> None:
         self.clock, self.shelf, self.calls = VirtualClock(), Shelf(), Calls()

@@ -1,4 +1,4 @@
-"""Tests of the timers that programs may set, list and end."""
+"""What programs may set, see and end."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, time, timedelta
@@ -20,7 +20,7 @@ WEEKDAYS = ["mon", "tue", "wed", "thu", "fri"]
 
 
 class Desk:
-    """A program's desk with a timer service, which runs only if the test starts it."""
+    """A desk with its keeper, which is not running unless the test runs it."""
 
     def __init__(self, shelf: Shelf, keeper: TimerService, clock: VirtualClock) -> None:
         almanac = an_almanac(shelf, MADRID)

@@ -1,4 +1,4 @@
-"""Tests of deferred calls, judged when requested and again when due, on the embedded house."""
+"""Calls for later, on the embedded house: judged when they are asked for, and when they are due."""
 
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -24,7 +24,7 @@ NOW = VirtualClock().now()
 
 
 class Mind:
-    """The current policy mode."""
+    """What holds at the moment."""
 
     mode = Mode.NORMAL
 

@@ -1,4 +1,4 @@
-"""Tests of deadlines while the wall clock jumps."""
+"""What rings when, however the wall clock leaps."""
 
 from datetime import timedelta
 
@@ -17,7 +17,7 @@ def a_timer(clock: VirtualClock, name: str, seconds: float, **rest: float) -> Ti
 
 
 class Case:
-    """Deadlines as the ringer uses them, with a record of corrected timers."""
+    """Deadlines as the ringer uses them, with a look before and after whatever happens."""
 
     def __init__(self, clock: VirtualClock) -> None:
         self.clock = clock

@@ -1,4 +1,4 @@
-"""Tests of ringing: which timers ring, for how long, and what happens afterwards."""
+"""What rings, until when, and what becomes of it."""
 
 import asyncio
 import logging

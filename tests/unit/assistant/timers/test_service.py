@@ -1,4 +1,4 @@
-"""Tests of alarms, reminders and recurring timers in the long-lived process."""
+"""Alarms, reminders and what comes again, in the process that stays."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, time, timedelta

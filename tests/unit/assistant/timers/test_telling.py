@@ -1,4 +1,4 @@
-"""Tests of the sentences about timers."""
+"""How timers sound."""
 
 from datetime import date, datetime, time, timedelta
 from typing import Any

@@ -1,4 +1,4 @@
-"""Tests of the sentences of the timer tools and of their effects."""
+"""What is said to a timer, and what becomes of it."""
 
 import json
 from datetime import UTC
@@ -40,7 +40,7 @@ class Kitchen:
         self.recalls = False  # it may be told what people have said
 
     async def say(self, tool_name: str, language: str = "en", /, **arguments: Any) -> str:
-        """Call a tool and return its sentence."""
+        """The sentence of one call."""
         tool = self.tools[tool_name]
         fitted = fit(tool.schema, arguments)
         assert not fitted.problem, fitted.problem

@@ -1,4 +1,4 @@
-"""A house with an example of everything that the policy distinguishes."""
+"""A house with something of everything that the policy knows."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Doubles around the toolbox: servers, the house and the journal."""
+"""Doubles around the toolbox: servers, the house, the journal."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -19,12 +19,12 @@ QUERY = {"type": "object", "properties": {"query": {"type": "string"}}}
 
 
 def tool(name: str, *, reads: bool = False) -> McpTool:
-    """Return a tool of the only server."""
+    """A tool of the one server."""
     return McpTool(SERVER.name, name, name, "", QUERY, reads)
 
 
 class Hub(McpHub):
-    """A hub with one server whose calls wait for the test's answer; unexpected calls fail."""
+    """One server. A call waits until the test answers it; one that was not expected fails."""
 
     def __init__(self, *tools: McpTool) -> None:
         self._listed_tools = list(tools)
@@ -52,22 +52,22 @@ class Hub(McpHub):
         return await self.answers[-1]
 
     def answer(self, text: str, number: int = -1, *, is_error: bool = False) -> None:
-        """End the call with that number, by default the last one."""
+        """End the call of that number, the last one by default."""
         self.answers[number].set_result(McpResult(text, is_error))
 
 
 def toolbox(hub: Hub, clock: Clock, journal: FakeJournal | None = None) -> Toolbox:
-    """Return a toolbox on a house in which nothing changes."""
+    """A toolbox on a house in which nothing changes."""
     return Toolbox(hub, StillHome(), journal or FakeJournal(), Catalogue(), clock)
 
 
 def own_tool(
     name: str, run: Callable[[Mapping[str, Any], BuiltInRequest], Any], tier: Tier = Tier.COMFORT
 ) -> BuiltIn:
-    """Return a built-in tool with one text argument."""
+    """A built-in with one text argument."""
     return BuiltIn(name, f"{name}.", QUERY, tier, run)
 
 
 async def nothing(arguments: Mapping[str, Any], request: BuiltInRequest) -> BuiltInResult:
-    """Do nothing, as a built-in tool."""
+    """A built-in that does nothing."""
     return BuiltInResult("Nothing.")

@@ -1,4 +1,4 @@
-"""The embedded house with a toolbox, for end-to-end tests of calls."""
+"""The embedded house with a toolbox on it, for tests of the one way of every call."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -16,7 +16,7 @@ from tests.fakes.journal import FakeJournal
 
 
 class House:
-    """The embedded house with a toolbox."""
+    """The embedded house with a toolbox on it."""
 
     def __init__(
         self, demo: DemoHome, home: HomeAssistant, hub: McpHub, area: str, **more: Any
@@ -39,7 +39,7 @@ class House:
 
 @asynccontextmanager
 async def living(area: str = "Kitchen", **more: Any) -> AsyncIterator[House]:
-    """Run the embedded house; `more` holds further arguments of the toolbox."""
+    """`more`: of the toolbox."""
     async with (
         DemoHome(settle_s=0.02) as demo,
         McpHub([home_assistant_server(demo.url, demo.token)]) as hub,

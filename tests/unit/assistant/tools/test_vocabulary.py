@@ -1,4 +1,4 @@
-"""Tests of finding words in names and sentences of any language."""
+"""How words are found in names and sentences, whatever language they are in."""
 
 from collections.abc import Iterator
 

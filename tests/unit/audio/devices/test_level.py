@@ -1,4 +1,4 @@
-"""Measuring the level at a microphone."""
+"""The level at a microphone."""
 
 import sys
 from collections.abc import Callable
@@ -37,8 +37,7 @@ def test_levels(pcm: bytes, dbfs: float) -> None:
 
 
 class FakeStream:
-    """A stream that delivers all its blocks as soon as it is started: a click, then the given
-    ones."""
+    """Gives its blocks at once when it is started: a click, and then what it was given."""
 
     def __init__(self, blocks: int, callback: Callable[..., None], **wish: Any) -> None:
         assert (wish["device"], wish["samplerate"], wish["channels"]) == (3, RATE, 2)
@@ -78,7 +77,7 @@ def test_a_microphone_is_measured_without_its_first_click(monkeypatch: pytest.Mo
     portaudio(monkeypatch, opens)
     assert measure_level(DEVICE) == pytest.approx(-20.0, abs=0.1)
     assert streams[0].closed
-    assert refresh()  # no stream is left open
+    assert refresh()  # nothing is left open
 
 
 def test_a_microphone_that_gives_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""The sound server's devices, and time limits for a server that does not answer."""
+"""What the sound server has, and that nothing waits for a server that does not answer."""
 
 import builtins
 import os
@@ -70,12 +70,11 @@ def stream(index: int, place: int, process: int) -> Any:
     ("streams", "name"),
     [
         ([], None),
-        ([stream(1, 1, 1)], None),  # another process's stream
+        ([stream(1, 1, 1)], None),  # another process
         ([stream(1, 1, 0)], "mic"),
-        # our newest stream
-        ([stream(5, 0, 0), stream(1, 1, 0), stream(9, 1, 1)], "speaker.monitor"),
-        ([SimpleNamespace(index=7, source=1, proplist={})], None),  # the server's own stream
-        ([stream(1, 77, 0)], None),  # a device that is just being removed
+        ([stream(5, 0, 0), stream(1, 1, 0), stream(9, 1, 1)], "speaker.monitor"),  # our newest
+        ([SimpleNamespace(index=7, source=1, proplist={})], None),  # the server's own
+        ([stream(1, 77, 0)], None),  # just going
     ],
 )
 def test_where_our_stream_is(fake: FakeServer, streams: list[Any], name: str | None) -> None:
@@ -128,11 +127,11 @@ def test_a_system_without_libpulse(monkeypatch: pytest.MonkeyPatch) -> None:
         load_pulsectl.cache_clear()
 
 
-# USB cards are named by their ids, not by their current number.
+# USB cards are told apart by what they are, not by the number they happen to have.
 
 
 def plug(sys: Path, number: int, socket: str, **attributes: str) -> None:
-    """Add a card as in sysfs: a link to an interface, one level below the device."""
+    """A card as the kernel shows it: a link to an interface, one below the device."""
     device = sys / "devices" / "usb1" / socket
     interface = device / f"{socket}:1.0"
     interface.mkdir(parents=True)

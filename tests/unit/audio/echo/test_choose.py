@@ -1,4 +1,4 @@
-"""Choice of the plan against the echo, row by row."""
+"""The plan against the echo, row by row."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""A voice with its loudness, its cache and its speed."""
+"""A voice with its loudness, its memory and its pace."""
 
 import logging
 from collections.abc import Iterator
@@ -14,6 +14,8 @@ RATE = 16_000
 
 
 class Clock:
+    """Time that passes only where it is told to. Seconds."""
+
     def __init__(self) -> None:
         self.now = 0.0
 
@@ -22,7 +24,7 @@ class Clock:
 
 
 class WorkingVoice:
-    """A voice with one chunk of one second for each word, made in `cost_s`; fails at "broken"."""
+    """A second of sound for each word, one chunk a word, in `cost_s`; fails at "broken"."""
 
     rate = RATE
 
@@ -115,7 +117,7 @@ def test_the_pace_is_of_the_work_alone() -> None:
     for _ in rig.voice.speak("One two three"):
         rig.clock.now += 5.0  # the player takes its time
     assert rig.voice.factor == pytest.approx(0.2)
-    list(rig.voice.speak("One two three"))  # from the cache
+    list(rig.voice.speak("One two three"))  # from memory
     assert rig.voice.factor == pytest.approx(0.2)
     assert rig.voice.complaint == ""
 
@@ -130,7 +132,7 @@ def test_a_slow_voice_is_named_once(caplog: pytest.LogCaptureFixture) -> None:
     assert "en_US-lessac-low" in rig.voice.complaint
 
 
-# Cached phrases: which, and for how long.
+# Phrases that are kept: which, and for how long.
 
 
 def phrase(text: str, speed: float = 1.0, speaker: str = "", voice: str = "v") -> Phrase:

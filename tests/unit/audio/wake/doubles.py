@@ -1,4 +1,4 @@
-"""A wake engine with scripted scores."""
+"""A wake engine that is told what to hear."""
 
 from collections.abc import Callable, Mapping
 
@@ -6,8 +6,7 @@ from audio.wake import Detection, NearMiss
 
 
 class ScriptedWake:
-    """Give scores by the end of the frame in ms; fires above `threshold` outside the refractory
-    time."""
+    """Gives scores by the end of the frame in ms; fires above `threshold`, where it is not deaf."""
 
     def __init__(self, scores: Callable[[int], float] = lambda _: 0.0, word: str = "alexa") -> None:
         self._script = scores

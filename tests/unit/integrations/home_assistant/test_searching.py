@@ -1,4 +1,4 @@
-"""Effects of scripts, automations and scenes, requested from a running home."""
+"""Effects of scripts, automations and scenes, as a home is asked for them while it runs."""
 
 import asyncio
 from typing import Any
@@ -84,7 +84,7 @@ async def test_an_administrators_token_reads_what_scripts_do(fake: FakeHome) -> 
             "automation.lost": (),
         }
         searched = {one["item_id"] for one in fake.asked if one["type"] == "search/related"}
-        assert "script.film" not in searched  # fully known
+        assert "script.film" not in searched  # all of it is known
 
 
 async def test_nobody_else_asks_for_configurations(fake: FakeHome) -> None:
@@ -147,7 +147,7 @@ async def test_until_it_is_told_what_scripts_touch_is_unread(fake: FakeHome) -> 
 
 
 async def test_what_scripts_do_is_not_known_while_home_assistant_starts(fake: FakeHome) -> None:
-    """The lock of the room that a script opens may not be loaded yet."""
+    """The lock of the room that a script opens may not be there yet."""
     fake.script("film", LAMP)
     fake.config = {"state": "STARTING"}
     async with followed(fake) as home:
@@ -173,7 +173,7 @@ async def test_only_an_admin_asks_for_what_home_assistant_logs_as_an_error(fake:
 
 
 def add_scene(fake: FakeHome, key: str, states: dict[str, Any], *, read: bool = True) -> str:
-    """Add a scene made in Home Assistant's UI."""
+    """A scene of Home Assistant's page."""
     entity_id = f"scene.{key}"
     fake.entity(entity_id, key, "unknown", entry={})
     fake.states[entity_id]["attributes"] |= {"entity_id": list(states), "id": f"id_{key}"}
@@ -198,8 +198,7 @@ async def test_an_administrators_token_reads_which_way_a_scene_goes(fake: FakeHo
         assert house.ways == {"scene.in": {"lock.front": "off", "light.lamp": "either"}}
         assert house.touches["scene.hidden"] == {"lock.front", "light.lamp"}
         assert not house.untold
-        # lamps are harmless in either direction
-        assert sorted(fake.asked_scenes) == ["id_hidden", "id_in"]
+        assert sorted(fake.asked_scenes) == ["id_hidden", "id_in"]  # lamps are free either way
 
 
 @pytest.mark.parametrize("related", [True, False])
@@ -207,7 +206,7 @@ async def test_an_administrators_token_reads_which_way_a_scene_goes(fake: FakeHo
     "config",
     [
         *(None, [], 5, "no JSON", {}, {"entities": []}, {"entities": {}}),
-        {"entities": {"lock.front": "locked"}},  # less than the loaded scene contains
+        {"entities": {"lock.front": "locked"}},  # less than the scene that is loaded holds
         {"entities": {**UNLOCKING, "lock.back": "locked"}},
     ],
 )
@@ -224,7 +223,7 @@ async def test_a_scene_that_cannot_be_read_may_go_either_way(
     async with followed(fake) as home:
         await until(home, lambda house: not house.unread)
         assert not home.house.ways
-        assert not home.house.untold  # the scene lists its members
+        assert not home.house.untold  # the scene says itself what it holds
         told = {**home.house.touches, **home.house.partly}.get("scene.in")
         assert told == (set(UNLOCKING) if related else None)
 

@@ -1,4 +1,4 @@
-"""Fixtures for the tests of the MCP client."""
+"""Fixtures of the tool bridge's tests."""
 
 from collections.abc import AsyncIterator
 

@@ -1,4 +1,4 @@
-"""Servers that misbehave, and what is left of their processes."""
+"""Servers that go wrong, and what is left of their processes."""
 
 import asyncio
 import os
@@ -11,7 +11,7 @@ SCRIPT = Path(__file__).with_name("rogue.py")
 
 
 def rogue(mode: str, folder: Path, timeout_s: float = 2.0, name: str = "rogue") -> ServerSpec:
-    """Make a program that misbehaves as `mode` says; `folder` is created."""
+    """A program that goes wrong as `mode` says; `folder` is made."""
     folder.mkdir(exist_ok=True)
     return ServerSpec(
         name,
@@ -24,17 +24,17 @@ def rogue(mode: str, folder: Path, timeout_s: float = 2.0, name: str = "rogue") 
 
 
 def started(folder: Path) -> list[int]:
-    """Return the process ids of all starts."""
+    """The process ids of all starts."""
     return [int(one.name) for one in folder.iterdir()]
 
 
 def alive(folder: Path) -> list[int]:
-    """Return those that still run or are not reaped."""
+    """Those of them that still run, or are not reaped."""
     return [number for number in started(folder) if Path(f"/proc/{number}").exists()]
 
 
 async def all_gone(folder: Path) -> bool:
-    """Return True if none is left; orphans are reaped by the system at any time."""
+    """Whether none of them is left; orphans are reaped by the system when it likes to."""
     for _ in range(2_000):
         if not alive(folder):
             return True
@@ -43,6 +43,6 @@ async def all_gone(folder: Path) -> bool:
 
 
 def memory() -> int:
-    """Return this process's resident memory in bytes."""
+    """This process's resident memory in bytes."""
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE")

@@ -1,4 +1,4 @@
-"""Tests of explaining past actions and refusals from the audit alone."""
+"""What did you do, and why did you refuse: answered from the audit alone."""
 
 import json
 from dataclasses import replace
@@ -70,7 +70,7 @@ DOOR = replace(
 
 
 class Journal(Store):
-    """A store that returns the given rows, newest first, or fails."""
+    """The rows given, newest first; or none can be read."""
 
     def __init__(self, rows: tuple[AuditRecord, ...], broken: bool = False) -> None:
         self._audit = rows
@@ -310,7 +310,7 @@ async def test_what_was_not_understood_of_a_program_is_not_quoted() -> None:
 
 
 class Marks(Reports):
-    """Reports that hold one command, or none."""
+    """A journal with one command, or none."""
 
     def __init__(self, turn: TurnRecord | None = None, problem: StoreError | None = None) -> None:
         self.turn = turn

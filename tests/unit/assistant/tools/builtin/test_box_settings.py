@@ -1,4 +1,4 @@
-"""Tests of switching profiles by voice."""
+"""Switching to another profile by voice."""
 
 import pytest
 
@@ -12,7 +12,7 @@ REQUEST = BuiltInRequest("turn-1", "turn", "use the profile kids", "en")
 
 
 class Live:
-    """A double that records the active profile and can fail to store it."""
+    """Keeps the profile that is on."""
 
     def __init__(self, present: str = NONE) -> None:
         self.present = present

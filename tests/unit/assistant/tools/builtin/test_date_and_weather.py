@@ -1,4 +1,4 @@
-"""Tests of the current weather and the forecast."""
+"""The weather at home, now and in the next days."""
 
 import json
 from datetime import UTC, datetime, timedelta, timezone
@@ -31,7 +31,7 @@ def row(day: int, high: float, low: float | None = None, **rest: Any) -> dict[st
 
 
 class Home:
-    """A home that answers the one command with the given rows."""
+    """Answers the one command with these rows."""
 
     def __init__(self, rows: Any) -> None:
         self.rows = rows

@@ -1,4 +1,4 @@
-"""Tests of `GetLiveContext`, which has Home Assistant's format and uses the live picture."""
+"""`GetLiveContext` in Home Assistant's form, from the live picture."""
 
 import json
 from datetime import datetime, timedelta, timezone

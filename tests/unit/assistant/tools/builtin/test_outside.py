@@ -1,4 +1,4 @@
-"""Tests of web pages as they are given to a brain."""
+"""A page of the internet, as a brain is given it."""
 
 import json
 
@@ -31,7 +31,7 @@ URL = "https://x.example/"
 
 
 class Net(Fetcher):
-    """A fetcher that returns the given body or raises the given error."""
+    """Gives this body, or fails so."""
 
     def __init__(self, given: str | IntegrationError) -> None:
         self.given = given
@@ -236,7 +236,7 @@ HOUSE = House(entities={"device_tracker.a": Entity("device_tracker.a", "A", "hom
 
 
 class Telling(Phones):
-    """Phones that record the messages they show."""
+    """Phones that keep what they show."""
 
     def __init__(self, *phones: Phone) -> None:
         self._phones = list(phones)

@@ -1,4 +1,4 @@
-"""Tests that untrusted tools are pinned when first seen and that changes need approval."""
+"""Tools of untrusted servers are pinned as first seen; what changes waits for its owner."""
 
 import asyncio
 import logging
@@ -22,7 +22,7 @@ SCHEMA: dict[str, Any] = {"type": "object", "properties": {"text": {"type": "str
 
 
 class Kept(FakeValues):
-    """In-memory stored values that can be made to fail."""
+    """The store's small values; it can fail."""
 
     def __init__(self, value: Any = None) -> None:
         super().__init__()

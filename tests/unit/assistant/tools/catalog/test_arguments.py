@@ -1,4 +1,4 @@
-"""Tests of fitting a model's arguments to the server's schema."""
+"""What a model writes, made to fit the server's schema."""
 
 import socket
 from typing import Any

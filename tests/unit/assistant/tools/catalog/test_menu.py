@@ -1,4 +1,4 @@
-"""Tests of a menu's contents, the reasons for omissions, and its identity over time."""
+"""What a menu offers, what it leaves out and why, and when it is the same menu."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -130,7 +130,7 @@ def test_the_most_useful_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class TestKept:
-    """Tests that the same menu is kept while nothing changes."""
+    """The same menu while nothing changes."""
 
     def test_equal_tools_give_the_same_object(self) -> None:
         keeper, built_in = MenuKeeper(), [own("GetDateTime")]

@@ -1,4 +1,4 @@
-"""Tests of untrusted servers on the menu."""
+"""What a menu makes of servers that nobody vouches for."""
 
 from typing import Any
 

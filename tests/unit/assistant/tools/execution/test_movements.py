@@ -1,4 +1,4 @@
-"""Tests of following a movement after its call has returned."""
+"""What a movement comes to after its call was answered."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Collection
@@ -19,7 +19,7 @@ DOOR = "cover.garage"
 
 
 class Picture(StillHome):
-    """A live picture in which a wait ends at a change or when the test lets it time out."""
+    """A live picture in which a wait ends at a change or when the test lets its time run out."""
 
     def __init__(self) -> None:
         super().__init__(House(entities={DOOR: Entity(DOOR, "Garage Door", "closing")}))
@@ -53,7 +53,7 @@ class Picture(StillHome):
 
 
 class Stage:
-    """A movement watch and the sentences it has said."""
+    """A watch and what it said."""
 
     def __init__(self) -> None:
         self.picture = Picture()
@@ -131,7 +131,7 @@ LOCK = "lock.front_door"
 
 
 class LateStage(Stage):
-    """A lock that shows no sign of the requested change when its call returns."""
+    """A lock that showed nothing of what was asked when its call was answered."""
 
     def __init__(self, before: str, after: str | None = None, asked: str = "HassTurnOn") -> None:
         super().__init__()
@@ -157,7 +157,7 @@ class LateStage(Stage):
 
 
 class Still(StillHome):
-    """A picture that shows no further changes."""
+    """A picture that shows nothing more."""
 
     async def wait_for(self, *given: Any) -> bool:
         return False

@@ -1,4 +1,4 @@
-"""Tests of request identity and of the record of sent calls in a turn."""
+"""Which call is which, and what a turn has sent."""
 
 from assistant.domain.tool_call import Decision, Status, Tier, ToolCall, ToolOutcome
 from assistant.tools.execution.requests import LEDGER_CALLS, Ledger

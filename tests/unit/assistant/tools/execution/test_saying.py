@@ -1,4 +1,4 @@
-"""Tests of sentences for Home Assistant's conversation engine along the whole path of a call."""
+"""Sentences for the home's engine on the path of every call: judged, kept, said once, looked at."""
 
 import asyncio
 from collections.abc import Callable
@@ -57,8 +57,7 @@ DONE = EngineReply("Turned on the fan", "action_done", succeeded=("fan.bed",))
 
 
 class Engine(Conversation):
-    """A conversation engine that gives scripted answers, records sentences and fails on an
-    extra one."""
+    """Says what it is told to; every sentence is kept, one too many fails."""
 
     def __init__(self, *answers: EngineReply | IntegrationError) -> None:
         self._answers = list(answers)
@@ -77,7 +76,7 @@ class Engine(Conversation):
 
 
 class LivingPicture(StillHome):
-    """A live picture that the test changes."""
+    """A house that a test changes."""
 
     def change(self, entity_id: str, state: str) -> None:
         entities = dict(self.house.entities)
@@ -293,7 +292,7 @@ async def test_a_reply_is_one_clean_line(house: House) -> None:
 
 
 async def test_a_model_cannot_reach_the_engine(house: House) -> None:
-    """A model can call only tools of the menu, with any name and arguments."""
+    """Whatever a model calls, by whatever name and arguments, is a tool of the menu or nothing."""
     arguments = {"text": UNLOCK.text, "sentence": {"text": UNLOCK.text, "source": "trigger"}}
     reading = EventReader(native_voice=False, timeouts=LiveTimeouts())
     asked = reading.take(FunctionCalls((FunctionCall("1", PROCESS, arguments),)), 0.0)

@@ -1,4 +1,4 @@
-"""Tests of how long untrusted text counts and which results contain it."""
+"""How long text of strangers counts, and which results hold some."""
 
 from dataclasses import replace
 from typing import Any

@@ -1,4 +1,4 @@
-"""Tests of the path of a call, against the embedded house over HTTP."""
+"""The one way of every call, against the embedded house over HTTP."""
 
 import asyncio
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""Tests that gated calls are frozen, asked about once and settled once, on the embedded house."""
+"""Gated calls on the embedded house: frozen, asked about once, and settled once."""
 
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
@@ -43,7 +43,7 @@ YES = Settlement("yes", "voice")
 
 
 class Room:
-    """Media players that may or may not be pausable."""
+    """Media that can be paused, or cannot."""
 
     def __init__(self, *, quiet: bool) -> None:
         self.quiet = quiet
@@ -309,7 +309,8 @@ async def test_nothing_secure_follows_text_from_outside() -> None:
 async def test_work_begun_in_a_turn_and_the_turn_have_read_the_same(
     read_in: str, follows_in: str
 ) -> None:
-    """A turn and the long thinking begun in it share their taint, in both directions."""
+    """Thinking for long is calls of its own: what they read comes back, and what was read goes
+    along."""
     rules = CallGuards(taints=lambda entry: entry.suffix == "GetDateTime")
     free = Rulings(secure="allow")
     async with living("Hall", governance=rules, rulings=free) as house:
@@ -321,8 +322,7 @@ async def test_work_begun_in_a_turn_and_the_turn_have_read_the_same(
 
 
 async def test_after_text_from_outside_no_words_of_the_person_spare_the_question() -> None:
-    """Otherwise a page could dictate what is remembered in a turn in which a person says
-    "remember"."""
+    """Else a page could say what is remembered, in a turn in which somebody says "remember"."""
 
     def asks(arguments: Mapping[str, Any], heard: str | None) -> AskFirst | None:
         return None if heard is not None else AskFirst("remember", "it")

@@ -1,4 +1,4 @@
-"""Tests that interrupted, withdrawn or refused gated calls leave nothing waiting or silenced."""
+"""Gated calls that are cut off, taken back or refused: nothing is left waiting, or silenced."""
 
 import asyncio
 from dataclasses import replace
@@ -19,7 +19,7 @@ OFF, DOOR = "HassTurnOff", {"name": "Front door"}
 
 
 class Room:
-    """Media players that take a while to pause and may not fall silent."""
+    """Media that take their time to fall silent, or do not."""
 
     def __init__(self, *, quiet: bool) -> None:
         self.quiet = quiet

@@ -1,4 +1,4 @@
-"""Tests of a turn whose profile excludes tools, on the embedded house."""
+"""A turn whose profile leaves tools out, on the embedded house."""
 
 from collections.abc import AsyncIterator
 

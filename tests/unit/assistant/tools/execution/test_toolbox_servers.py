@@ -1,6 +1,5 @@
-"""Tests of servers that hang, die, flood, lie or answer garbage.
-
-Each call ends in time with a sentence, and the other servers' tools work meanwhile.
+"""A server that hangs, dies, floods, lies or answers garbage, seen by a whole call: it ends in time
+with a sentence, and the other servers' tools work meanwhile.
 """
 
 import asyncio
@@ -34,7 +33,7 @@ def short_patience(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @asynccontextmanager
 async def tools_of(mode: str, folder: Path) -> AsyncIterator[Toolbox]:
-    """Run a toolbox with a server that misbehaves as `mode` says, followed by an honest one."""
+    """A toolbox with a server that goes wrong as `mode` says and, behind it, an honest one."""
     bad = replace(rogue(mode, folder / "bad", timeout_s=1.0), allow=("t",))
     good = replace(rogue("good", folder / "good", LIMIT_S, "honest"), allow=("t",))
     async with asyncio.timeout(LIMIT_S):

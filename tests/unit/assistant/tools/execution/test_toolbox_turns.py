@@ -1,4 +1,4 @@
-"""Tests of built-in tools on the common path and of the record of a turn's calls."""
+"""Hearth's own tools on the one way, and what is known of a turn's calls."""
 
 import asyncio
 import json

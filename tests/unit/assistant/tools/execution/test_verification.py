@@ -1,4 +1,4 @@
-"""Tests that requested changes are compared with the states that follow."""
+"""What was asked, compared with the states that follow."""
 
 import asyncio
 from collections.abc import Callable, Collection
@@ -13,7 +13,7 @@ from tests.fakes.home import StillHome
 
 
 class Picture(StillHome):
-    """A live picture whose changes are scripted by the test."""
+    """A live picture that changes as the test says."""
 
     def __init__(self, house: House, connected: bool = True) -> None:
         super().__init__(house, connected=connected)
@@ -31,8 +31,7 @@ class Picture(StillHome):
     async def wait_for(
         self, entity_ids: Collection[str], predicate: Callable[[House], bool], timeout_s: float
     ) -> bool:
-        """Return False at the first change that does not satisfy the predicate, as time stands
-        still here."""
+        """Gives up at the first change that does not satisfy, as time does not pass here."""
         self.waits.append(timeout_s)
         if not predicate(self.house) and self.connected:
             await self._changed.wait()

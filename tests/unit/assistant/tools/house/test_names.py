@@ -1,4 +1,4 @@
-"""Tests of the known names suggested for an unknown one."""
+"""Which known names are told instead of an unknown one."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches

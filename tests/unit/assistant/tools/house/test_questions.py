@@ -1,4 +1,4 @@
-"""Tests of the things a question covers, their states, and those whose state is unknown."""
+"""Which things a question is about, what each shows, and which of them cannot tell."""
 
 import random
 from dataclasses import replace
@@ -255,7 +255,8 @@ def test_a_thing_that_has_gone_is_not_asked_about() -> None:
 
 
 def test_nothing_unknown_ever_counts_as_an_answer() -> None:
-    """Each thing of a random house is counted once, and unknown ones only as unknown."""
+    """Of a random house: each thing that a group is about stands in one place, the unknown ones in
+    theirs."""
     chance = random.Random(7)
     classes = ("door", "window", "garage_door", "opening", "lock", None)
     for _ in range(300):

@@ -1,4 +1,4 @@
-"""Tests of the entities that a selection reaches, matched as Home Assistant does."""
+"""What a selection reaches, matched as Home Assistant matches."""
 
 from dataclasses import replace
 from typing import Any

@@ -1,4 +1,4 @@
-"""Builders of contacts, locks, covers and sensors for tests of questions."""
+"""Things of a house for tests of questions: contacts, locks, covers and sensors by short words."""
 
 from dataclasses import replace
 from typing import Any
@@ -16,22 +16,23 @@ def thing(
     area_id: str | None = None,
     **more: Any,
 ) -> Entity:
-    """Return one exposed entity; `more` holds fields, or attributes under `attributes`."""
+    """One exposed entity; `more` are fields, or attributes in `attributes`."""
     return Entity(entity_id, name, state, area_id=area_id, device_class=device_class, **more)
 
 
 def contact(key: str, name: str, state: str, device_class: str = "window", **more: Any) -> Entity:
-    """Return a contact whose state is given as "open" or "closed"."""
+    """A contact: "open" and "closed" stand for its on and off."""
     raw = {"open": "on", "closed": "off"}.get(state, state)
     return thing(f"binary_sensor.{key}", name, raw, device_class, **more)
 
 
 def lock(key: str, name: str, state: str, **more: Any) -> Entity:
+    """A lock."""
     return thing(f"lock.{key}", name, state, **more)
 
 
 def house_of(*entities: Entity, **areas: dict[str, str | None]) -> House:
-    """Return a house with these entities; `areas` holds further fields of rooms by id."""
+    """A house of these; `areas`: further fields of a room, by its id."""
     rooms = {"kitchen": "Kitchen", "hall": "Hall", "bedroom": "Bedroom", "garden": "Garden"}
     known = {
         key: Area(key, name, floor_id="upper" if key == "bedroom" else "ground")

@@ -1,4 +1,4 @@
-"""Tests that a call reaches exactly what the words mean, in every shipped language."""
+"""A call is no wider than the words, and no narrower, in every shipped language."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Tests of switching the mode at run time, keeping it, and its expiry."""
+"""The mode while Hearth runs: switched, kept, and back by time."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -128,7 +128,7 @@ async def test_what_makes_for_more_trust(
 
 
 class Full:
-    """A disk to which no write succeeds."""
+    """A disk that takes nothing."""
 
     async def keep(self, name: str, value: Any) -> None:
         raise StoreError("the disk is full")
@@ -263,7 +263,7 @@ async def test_a_disk_that_cannot_be_read_leaves_all_as_it_is(
 
 
 class Mouth(SpeechOutput):
-    """Speech output that records its voices."""
+    """Remembers with which voices it is to speak."""
 
     def __init__(self) -> None:
         self.voices: Voices | None = None
@@ -273,7 +273,7 @@ class Mouth(SpeechOutput):
 
 
 class Tools:
-    """A toolbox that records what each turn was allowed."""
+    """Remembers what it was told of each turn."""
 
     def __init__(self) -> None:
         self.allowed: dict[str, Sequence[str]] = {}

@@ -1,4 +1,4 @@
-"""Tests that devices that must keep running are never comfort, in any language."""
+"""What must keep running is never switched off as comfort, in whatever language it is named."""
 
 from typing import Any
 

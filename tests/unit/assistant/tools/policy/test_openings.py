@@ -1,5 +1,4 @@
-"""Tests that opening, unlocking and disarming are never free, in six languages and random
-houses."""
+"""Nothing that opens, unlocks or disarms is free: a table in six languages, and random houses."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -44,7 +43,7 @@ def _rows() -> list[tuple[str, str, str, str, str]]:
 
 
 def _house(entity_id: str, name: str, more: Mapping[str, str]) -> House:
-    """Return a house with this thing and, if `more` asks for one, another entity of its device."""
+    """A house of this thing and what stands beside it."""
     holds = more.get("holds", "").split()
     own = Entity(
         entity_id,
@@ -117,7 +116,7 @@ styled = st.sampled_from(
 
 @st.composite
 def openers(draw: Any) -> tuple[Entity, House, Action]:
-    """Draw an opener with no class or an unknown one, its house, and an action that may open it."""
+    """Something that opens, without a class or with one nobody knows, and a way that may open."""
     named = draw(styled)(draw(called))
     plain = f"Relay {draw(st.integers(1, 9))}"
     kind = draw(st.sampled_from(["cover", "relay", "lock", "valve"]))
@@ -220,8 +219,7 @@ LAMP = Entity("light.lamp", "Lamp", "off", area_id="yard")
 def test_no_call_of_a_model_opens_unasked(
     found: tuple[Entity, House, Action], by: str, live: bool
 ) -> None:
-    """This covers calls by name, room or kind, among other things, with a live or outdated
-    picture."""
+    """By name, by room or by kind, among other things, with an up-to-date picture or an old one."""
     entity, _, action = found
     entity = replace(entity, area_id="yard")
     house = House(

@@ -1,4 +1,4 @@
-"""Tests of the policy: calls and their verdicts, row by row."""
+"""Call to verdict, row by row."""
 
 from dataclasses import replace
 from typing import Any

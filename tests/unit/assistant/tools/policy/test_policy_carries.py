@@ -1,4 +1,4 @@
-"""Tests of the details of a verdict: the question's words, the original call and the rule."""
+"""What a verdict carries on: the words of a question, the call as it came, the rule behind it."""
 
 from collections.abc import Mapping
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Tests of calls that run a script, row by row."""
+"""What becomes of a call that runs a script, row by row."""
 
 from dataclasses import replace
 from typing import Any
@@ -173,7 +173,7 @@ DOORS = {
 @pytest.mark.parametrize("door", DOORS)
 @pytest.mark.parametrize("known", [True, False])
 def test_a_scene_is_asked_about_in_words_for_what_it_does(door: str, known: bool) -> None:
-    """A scene that locks or closes is free if the states that it sets are known."""
+    """One that locks or closes is free, where the states that it sets are known."""
     shuts, opens, rule = DOORS[door]
     things = [
         Entity(door, "Front", "x", device_class="garage"),
@@ -195,7 +195,7 @@ def test_a_scene_is_asked_about_in_words_for_what_it_does(door: str, known: bool
 
 
 def test_what_a_script_may_do_is_not_said_to_be_sure(house: House) -> None:
-    """The script may have conditions."""
+    """It may have conditions."""
     touched = {"script.movie_night": frozenset({"lock.front"})}
     read = replace(house, touches=touched, ways={"script.movie_night": {"lock.front": "off"}})
     verdict = judge(entry("script__movie_night"), {}, read, "do it", "")

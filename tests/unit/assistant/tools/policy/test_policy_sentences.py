@@ -1,4 +1,4 @@
-"""Tests of the policy on sentences for Home Assistant's conversation engine."""
+"""What the policy makes of a sentence for the home's own engine."""
 
 from dataclasses import replace
 from typing import Any, Literal

@@ -1,4 +1,4 @@
-"""Tests that questions, refusals and the audit describe all of a call and nothing else."""
+"""What a question, a refusal and the audit tell of a call: all of it, and nothing else."""
 
 from dataclasses import replace
 from typing import Any
@@ -26,12 +26,12 @@ GATE = Entity("cover.gate", "Gate", "closed", (), "cellar", "gate")
 
 
 def with_things(*things: Entity) -> House:
-    """Return the house with these entities added."""
+    """The house with these in it too."""
     return replace(HOUSE, entities={**HOUSE.entities, **{one.entity_id: one for one in things}})
 
 
 def said(verdict: PolicyDecision) -> tuple[str, str]:
-    """Return the question or refusal, and the sentence after a no."""
+    """The question or refusal, and what is said after a no."""
     say = Catalogue().say
     left = say(verdict.left, "en", **verdict.values) if verdict.left else ""
     return say(verdict.key, "en", **verdict.values), left

@@ -1,4 +1,4 @@
-"""Tests that a program's turn stays within its rights and cannot be approved by a person's yes."""
+"""A program's turn on the embedded house: within its rights, and never by somebody's yes."""
 
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
@@ -177,7 +177,7 @@ LED = replace(ASK, led_by=GARDEN)
 
 
 class TestTalk:
-    """Tests of a person answering a program whose words the model also has."""
+    """A person answers what a program has said, and the model has the program's words too."""
 
     async def test_comfort_is_free(self, house: House) -> None:
         outcome = await house.do(ON, LAMP, situation=LED)
@@ -369,7 +369,7 @@ async def test_what_will_not_be_asked_uses_up_nothing_of_the_household() -> None
 
 
 def test_tools_of_the_room_are_marked() -> None:
-    """The mark covers tools that deal with the talk, repeat what others said, or speak."""
+    """What is about the talk, tells what others said, or speaks, as it stands in the sources."""
     from assistant.interfaces.controls import TalkTools
     from assistant.memory.tools import Memories
     from assistant.tools.builtin.protocol import CORRECT, FORGET, RECALL, REMEMBER

@@ -1,4 +1,4 @@
-"""Tests of recognising costly devices by name and kind."""
+"""What is costly to switch, by name and kind."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Tests of the owner's rules: matching and precedence."""
+"""The owner's rules: what matches what, and which one wins."""
 
 from dataclasses import replace
 from datetime import time

@@ -1,4 +1,4 @@
-"""Tests of script fields against the contents of the house."""
+"""Fields of scripts against what the house has."""
 
 from dataclasses import replace
 from typing import Any

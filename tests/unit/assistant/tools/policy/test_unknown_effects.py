@@ -1,4 +1,4 @@
-"""Tests of scripts, automations and scenes with partly unknown effects."""
+"""Scripts, automations and scenes of which not all is known: what is asked and waited for."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Collection
@@ -204,7 +204,7 @@ def test_a_script_that_was_read_goes_the_way_that_it_says(
 
 
 def test_what_was_seen_of_it_counts_either_way() -> None:
-    """A lock moved when the script ran, though the script's configuration names none."""
+    """A lock that moved when the script ran, though its configuration names none."""
     seen = replace(KNOWN, touches={SCRIPT: LAMP | {"lock.front"}})
     assert judge(entry(ON), {"name": "Cosy time"}, seen, "x", "").rule == "unlock"
 
@@ -240,7 +240,7 @@ def test_a_field_may_name_a_label() -> None:
 
 
 class Telling(StillHome):
-    """A house whose picture arrives in parts, one with each wait."""
+    """A house that is told bit by bit: each wait brings the next picture."""
 
     def __init__(self, *houses: House, connected: bool = True) -> None:
         super().__init__(houses[0], connected=connected)
@@ -425,7 +425,7 @@ FILM = ("script__movie_night", {"brightness": 30})
 
 @asynccontextmanager
 async def no_administrator(**more: Any) -> AsyncIterator[EmbeddedHouse]:
-    """Run the embedded house with a token that may not read configurations."""
+    """The embedded house with a token that may read no configuration."""
     async with (
         DemoHome(settle_s=0.02) as demo,
         McpHub([home_assistant_server(demo.url, demo.person_token)]) as hub,
@@ -435,7 +435,7 @@ async def no_administrator(**more: Any) -> AsyncIterator[EmbeddedHouse]:
 
 
 async def test_text_from_outside_asks_before_what_nobody_knows() -> None:
-    """The turn has searched the web, so a standing "always" does not apply either."""
+    """In a turn that has searched the web; "always" is not meant by it either."""
     clock = VirtualClock()
     watched = CallGuards(consents=Consents(FakeValues(), clock))
     outside = replace(ASK, searched=True)
@@ -463,7 +463,7 @@ async def test_an_administrators_token_knows_the_same_script() -> None:
 
 
 async def test_what_would_be_decided_waits_too() -> None:
-    """This is `hearth tools --explain` just after the start."""
+    """`hearth tools --explain` just after the start."""
     async with no_administrator() as house:
         found = await house.box.explain(*FILM)
         assert found is not None

@@ -1,4 +1,4 @@
-"""Tests of verdicts for a whole house and the words that were heard."""
+"""Which call gets which verdict: the table of a whole house, with the words that were heard."""
 
 from dataclasses import replace
 from typing import Any
@@ -122,7 +122,7 @@ HOUSE = House(
 
 
 def entry(name: str, spec: ServerSpec = HOME) -> MenuEntry:
-    """Return the menu entry of the tool with that name."""
+    """The tool of that name as a menu has it."""
     tool = McpTool(spec.name, name, name, "", SCHEMA, False)
     return build_menu([tool], {spec.name: spec}).entries[0]
 

@@ -1,4 +1,4 @@
-"""Doubles of a house that changes only through actions and scenes."""
+"""A house that is changed by actions and scenes, and nothing else."""
 
 import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -65,7 +65,7 @@ def outcome(
 
 
 class FakeHome(StillHome, Snapshots, Services):
-    """A live picture, snapshots and actions in one; an unexpected action fails."""
+    """Live picture, snapshots and actions in one. An action of which nothing is told fails."""
 
     def __init__(self, *entities: Entity) -> None:
         areas = {"kitchen": Area("kitchen", "Kitchen"), "bedroom": Area("bedroom", "Bedroom")}

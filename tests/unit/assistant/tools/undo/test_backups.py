@@ -1,4 +1,4 @@
-"""Tests that a file server's changes are undone without touching what others have changed since."""
+"""What a file server changes comes back; what others have changed since stays."""
 
 import os
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Tests of the states that a snapshot can restore."""
+"""What a snapshot may hold."""
 
 from dataclasses import replace
 from typing import Any

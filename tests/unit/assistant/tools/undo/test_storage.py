@@ -1,4 +1,4 @@
-"""Tests of undoing in one process what another did, through the shared store alone."""
+"""What one process did another one undoes: the store is all that they share."""
 
 import json
 from collections.abc import AsyncIterator
@@ -17,7 +17,7 @@ from tests.unit.assistant.tools.undo.test_stack import HALL, LAMP, SHELF, Table
 
 
 class Shared:
-    """Kept values, serialised as in a file; reads and writes fail while `broken` is set."""
+    """Kept values as a file has them; `broken`: it can be neither read nor written."""
 
     def __init__(self) -> None:
         self.values: dict[str, str] = {}
@@ -38,7 +38,7 @@ class Shared:
 
 
 class Machine:
-    """One home and one store for a succession of processes."""
+    """One home and one store, in which processes come and go."""
 
     def __init__(self) -> None:
         self.store, self.clock = Shared(), VirtualClock()
@@ -50,7 +50,7 @@ class Machine:
 
     @asynccontextmanager
     async def process(self, *, alone: bool = True) -> AsyncIterator[Table]:
-        """Run one process of Hearth from start to end."""
+        """A process of Hearth, from its start to its end."""
         made = UndoStack(self.home, self.home, self.home, self.clock, alone=alone, store=self.store)
         self._processes += 1
         async with made as stack:

@@ -1,4 +1,4 @@
-"""Tests of `undo` and `correct_last` with the embedded house and its toolbox."""
+"""`undo` and `correct_last`, with the embedded house and the toolbox behind them."""
 
 import json
 from collections.abc import AsyncIterator, Sequence
@@ -35,13 +35,13 @@ REQUEST = BuiltInRequest("turn-1", "turn", "undo that", "en")
 
 @pytest.fixture(autouse=True)
 def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Allow more time for snapshots, because they take real time and the machine may be busy."""
+    """A busy machine is slow, and a snapshot is waited for in real time."""
     monkeypatch.setattr("assistant.tools.undo.stack.BEFORE_S", 20.0)
 
 
 @dataclass
 class Stack(UndoStack):
-    """An undo stack with scripted results."""
+    """Gives what it is told to."""
 
     undone: Undone
     calls: tuple[DoneCall, ...] = ()
