@@ -1,9 +1,9 @@
-"""Read what pip-audit found, as JSON on standard input, and say how much was really looked up.
+"""Read the findings of pip-audit as JSON on stdin, and report how many packages it looked up.
 
     audited.py DATABASE
 
-Exit code 0: every package was looked up and none has a known fault. 1: one has, or some could not
-be looked up. 3: nothing was looked up.
+Exit code 0: every package was looked up and has no known vulnerability. 1: one has, or some could
+not be looked up. 3: nothing was looked up.
 """
 
 import json
@@ -19,7 +19,7 @@ def judge(found: dict[str, Any], database: str) -> tuple[int, list[str]]:
     if len(skipped) == len(packages):
         return 3, [f"{database}: not reached"]
     lines = [
-        f"{one['name']} {one['version']}: {fault['id']}, mended in "
+        f"{one['name']} {one['version']}: {fault['id']}, fixed in "
         f"{', '.join(fault['fix_versions']) or 'no version yet'}"
         for one in faulty
         for fault in one["vulns"]
@@ -29,7 +29,7 @@ def judge(found: dict[str, Any], database: str) -> tuple[int, list[str]]:
     looked_up = len(packages) - len(skipped)
     lines.append(
         f"{database}: {looked_up} of {len(packages)} packages looked up, "
-        f"{len(faulty)} with a known fault"
+        f"{len(faulty)} with a known vulnerability"
     )
     return (1 if faulty or skipped else 0), lines
 

@@ -1,19 +1,19 @@
 #!/usr/bin/env bash
-# Checks deploy/hearth.service by systemd's own tools, where they are; needs no running systemd.
+# Checks deploy/hearth.service with systemd's own tools, if they are installed. systemd need not run.
 #
 #   deploy/development/check-unit.sh
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
-EXPOSURE=25 # at most, in tenths, as systemd counts it
+EXPOSURE=25 # the highest exposure allowed, in tenths of systemd's own scale
 
 if ! command -v systemd-analyze >/dev/null; then
-    echo 'hearth.service is not checked: there is no systemd-analyze' >&2
+    echo 'hearth.service was not checked: there is no systemd-analyze' >&2
     exit 0
 fi
 folder=$(mktemp -d)
 trap 'rm -rf -- "$folder"' EXIT
-# Programs that are not installed here are no mistake.
+# The programs need not be installed here.
 sed -E 's#^(Exec[A-Za-z]*=)/opt/hearth/[^ ]*#\1/bin/true#' deploy/hearth.service >"$folder/hearth.service"
 words=$(systemd-analyze verify "$folder/hearth.service" 2>&1) || true
 if [ -n "$words" ]; then

@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
-# Shows that Hearth sets itself up on a machine that has nothing: makes a minimal Debian in a folder,
-# puts a clean clone there and runs a command in it. Needs root. Mounts and processes end with it.
+# Shows that Hearth sets itself up on an empty machine: creates a minimal Debian in a folder, clones
+# this repository there and runs a command in it. Needs root. Mounts and processes end with it.
 #
 #   deploy/development/fresh-root.sh [--user | --no-sudo] [--working-tree] SUITE [COMMAND ...]
 #     SUITE            bookworm (Debian 12, Python 3.11) or trixie (Debian 13, Python 3.13)
 #     COMMAND          default: make demo
-#     --user           run it as an ordinary user who may use sudo (default: as root)
+#     --user           run it as an ordinary user with sudo (default: as root)
 #     --no-sudo        run it as an ordinary user on a machine without sudo
-#     --working-tree   copy the work tree as it is instead of cloning the last commit
-#   HEARTH_ROOTS    where the roots live (default: /var/tmp/hearth-roots)
+#     --working-tree   copy the work tree as it is, instead of cloning the last commit
+#   HEARTH_ROOTS    the folder of the roots (default: /var/tmp/hearth-roots)
 #   HEARTH_SHARED   the folder with recordings for the tests (default: ../shared, if there is one)
 set -euo pipefail
 
-# A mount and process namespace of its own: whatever is mounted or started below ends with the script.
+# In a mount and process namespace of its own, so that all mounts and processes end with the script.
 if [ "${1:-}" != --inside ]; then
     exec unshare --mount --pid --fork --kill-child --mount-proc -- "${BASH_SOURCE[0]}" --inside "$@"
 fi
@@ -51,7 +51,7 @@ in_root() {
         PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin "$@"
 }
 
-# The minimal Debian, kept for the next run. The mirror is the one this machine's own apt uses.
+# Creates the minimal Debian, from the mirror of this machine's apt, and keeps it for the next run.
 make_base() {
     [ ! -f "$BASE/etc/hearth-base" ] || return 0
     command -v debootstrap >/dev/null || { apt-get update -q && apt-get install -y -q debootstrap; } >/dev/null
@@ -68,7 +68,7 @@ make_base() {
     say "Debian $SUITE is there"
 }
 
-# What belongs to this machine's network and not to Debian: names, certificates, pip's settings.
+# Copies what belongs to this machine's network: host names, certificates, pip's settings.
 lend_network() {
     cp /etc/resolv.conf /etc/hosts "$ROOT/etc/"
     mkdir -p "$ROOT/etc/ssl/certs"
@@ -83,7 +83,7 @@ make_root() {
     mkdir -p "$ROOT/dev/shm"
     mount -t tmpfs tmpfs "$ROOT/dev/shm"
     lend_network
-    # What the README asks a person to do first.
+    # The README asks for these first.
     in_root apt-get update -q >"$ROOT.apt.log" 2>&1
     in_root apt-get install -y -q git make >>"$ROOT.apt.log" 2>&1
     lend_network # installing the certificates rewrote the bundle

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Installs the tool servers that Hearth is proven with, from npm and PyPI, into one folder. Safe to
-# run again. Needs npm (Node.js 20 or newer) and Python with venv.
+# Installs the tool servers that Hearth is tested with, from npm and PyPI, into one folder. You can run
+# it again at any time. Needs npm (Node.js 20 or newer) and Python with venv.
 #
 #   deploy/development/mcp-servers.sh FOLDER
-#   HEARTH_PYTHON   the Python to build with (default: python3)
+#   HEARTH_PYTHON   the Python to use (default: python3)
 set -euo pipefail
 
 FOLDER=${1:?usage: mcp-servers.sh FOLDER}
@@ -19,11 +19,11 @@ PYPI=(
 )
 
 fail() {
-    printf 'The tool servers are not installed: %s\n' "$*" >&2
+    printf 'Could not install the tool servers: %s\n' "$*" >&2
     exit 1
 }
 
-command -v npm >/dev/null || fail "there is no npm; install Node.js (Debian: apt-get install npm)"
+command -v npm >/dev/null || fail "there is no npm: install Node.js (on Debian: apt-get install npm)"
 command -v "$PYTHON" >/dev/null || fail "there is no $PYTHON"
 
 WANTED="${NPM[*]} ${PYPI[*]}"

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Looks after what Hearth is built from: pins it, audits it, lists it.
+# Pins, audits and lists the packages that Hearth is built from.
 #
 #   deploy/development/supply.sh lock     pins every package with its hashes in deploy/*.lock
-#   deploy/development/supply.sh audit    looks the pinned packages up in the databases of known faults
+#   deploy/development/supply.sh audit    looks the pinned packages up in databases of vulnerabilities
 #   deploy/development/supply.sh sbom [FILE]   writes a list of them (CycloneDX; default dist/hearth.cdx.json)
-#   HEARTH_VENV   where the environment is (default: .venv); the tools get one of their own in it
+#   HEARTH_VENV   the folder of the environment (default: .venv); the tools get their own one inside
 #
 # Exit code 3 of `audit`: no database could be reached, so nothing was audited.
 set -euo pipefail
@@ -21,7 +21,7 @@ fail() {
     exit "${2:-1}"
 }
 
-# What looks after packages is no part of Hearth's own environment.
+# Installs the tools, which are not part of Hearth's own environment.
 need_tools() {
     local wanted
     wanted=$(sed -n '/^supply = \[/,/^\]/p' pyproject.toml)
@@ -33,7 +33,7 @@ need_tools() {
     fi
 }
 
-# pin FILE ARGUMENT...: compile what follows for Python 3.11 to 3.13 on every architecture.
+# pin FILE ARGUMENT...: compiles FILE for Python 3.11 to 3.13 on every architecture.
 pin() {
     local file=$1
     shift
@@ -51,8 +51,8 @@ lock() {
     printf '%s\n' "$BUILD_REQUIRES" | pin $BUILD -
 }
 
-# The tool calls a package that no database could be asked about "skipped", and says that all is well:
-# packages that were really looked up are counted here.
+# The tool reports success even if it has skipped every package because no database answered. So
+# audited.py counts the packages that were really looked up.
 audit() {
     local service found
     for service in pypi osv; do
@@ -61,7 +61,7 @@ audit() {
         "$VENV/bin/python" deploy/development/audited.py "$service" <<<"$found" && return
         [ $? -eq 3 ] || return 1
     done
-    fail "No database of known faults could be reached: nothing was audited." 3
+    fail "Nothing was audited: no database of vulnerabilities could be reached. Check the network." 3
 }
 
 sbom() {

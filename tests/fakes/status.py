@@ -1,4 +1,4 @@
-"""Fake sources of the status: turns, timers, problems, a conversation."""
+"""Sources of the box's status, as a test has them: a turn, timers, problems, a conversation."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -11,6 +11,8 @@ from audio.device_status import MicrophoneStatus
 
 
 class Followed:
+    """A source of changes."""
+
     def __init__(self) -> None:
         self.followers: list[Callable[[], None]] = []
 
@@ -24,7 +26,7 @@ class Followed:
 
 
 class FakeStats(Followed):
-    """A fake of `TurnStats`."""
+    """A last turn, as `TurnStats`."""
 
     last_heard: str | None = "lights on"
     last_answer: str | None = "Done."
@@ -37,7 +39,7 @@ class FakeStats(Followed):
 
 
 class FakeTimers(Followed):
-    """A fake of `ProgramTimers`."""
+    """Timers, as `ProgramTimers`."""
 
     count = 0
     due: datetime | None = None
@@ -47,13 +49,13 @@ class FakeTimers(Followed):
 
 
 class FakeHealth(Followed):
-    """A fake of `HealthMonitor`."""
+    """Problems, as `HealthMonitor`."""
 
     sentences: Sequence[str] = ()
 
 
 class FakeConversation(Followed):
-    """A fake of `Runner`, in the state that the test sets."""
+    """A conversation that stands as the test says, as `Runner`."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -68,7 +70,7 @@ class FakeConversation(Followed):
 
 
 class FakeStatus:
-    """All of these fakes together."""
+    """All of them."""
 
     def __init__(self) -> None:
         self.conversation = FakeConversation()

@@ -1,7 +1,7 @@
-"""generateContent of the simulated service: streamed answers over REST, scripted by turn.
+"""generateContent of the simulated service: streamed answers over REST, scripted turn by turn.
 
-A turn may take several requests: a call ends an answer, and the next request must contain its
-response; an error or a drop ends a request, and the next one gets the remaining steps.
+One turn may take several requests: a call ends an answer, and the next request must bring its
+response; an error or a drop ends a request, and the next one is served the steps that follow.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ from tests.simulators.performance import opened, schedule
 from tests.simulators.records import OnceRequest
 from tests.simulators.wire import Json, Refusal, encoded, normalised
 
-_STATUS = {  # canonical names of Google's API errors, and their default messages
+_STATUS = {  # canonical names of Google's API errors, and what they say by default
     400: ("INVALID_ARGUMENT", "Request contains an invalid argument."),
     403: ("PERMISSION_DENIED", "The caller does not have permission"),
     404: ("NOT_FOUND", "The model is not found."),
@@ -34,7 +34,7 @@ _STATUS = {  # canonical names of Google's API errors, and their default message
 
 
 def http_error(status: int, message: str = "", reason: str = "") -> web.Response:
-    """Make an error as Google's APIs do; `reason` as in ErrorInfo, e.g. API_KEY_INVALID."""
+    """An error as Google's APIs answer it; `reason` as in ErrorInfo, e.g. API_KEY_INVALID."""
     name, usual = _STATUS.get(status, ("UNKNOWN", "Unknown error."))
     error: Json = {"code": status, "message": message or usual, "status": name}
     if reason:
@@ -48,12 +48,12 @@ class _UnderWay:
     """A turn that has begun."""
 
     plan: script.OnceTurn
-    steps: list[script.Step]  # remaining steps
-    expects: dict[str, script.Call]  # calls whose responses the next request must contain
+    steps: list[script.Step]  # still to be done
+    expects: dict[str, script.Call]  # calls whose responses the next request must bring
 
 
 class OnceService:
-    """Answer the requests, one turn after another."""
+    """Answers the requests, one turn after the other."""
 
     def __init__(self, book: Book) -> None:
         self._book = book
@@ -62,13 +62,13 @@ class OnceService:
         self.stopping = asyncio.Event()
 
     def unconsumed(self) -> list[str]:
-        """Return the remaining steps of the current turn."""
+        """What the turn that is under way still had to do."""
         turn = self._turn
         left = turn is not None and (turn.steps or turn.expects) and turn.plan.cut is False
         return [f"never came to: {turn.steps!r} of REST"] if turn and left else []
 
     async def serve(self, request: web.Request, model: str) -> web.StreamResponse:
-        """Answer a request whose key and address are right."""
+        """Answer one request whose key and address are right."""
         rules = self._book.rules(model, live=False)
         if rules is None:
             said = (
@@ -100,10 +100,10 @@ class OnceService:
             return answer.response
 
     def _take(self, asked: OnceRequest) -> _UnderWay:
-        """Return the turn of this request. Raises AssertionError."""
+        """The turn that this request belongs to. Raises AssertionError."""
         turn = self._turn
         if turn is not None and turn.expects and not asked.responses:
-            self._cut(turn)  # it did not send the responses
+            self._cut(turn)  # it did not come back with the responses
             turn = None
         if turn is not None and turn.steps:
             self._check_answers(turn, asked)
@@ -132,7 +132,7 @@ class OnceService:
         turn.expects = {}
 
     async def _perform(self, turn: _UnderWay, answer: "_Answer") -> web.StreamResponse:
-        """Run steps until one ends the answer."""
+        """Do steps until one ends the answer."""
         while turn.steps:
             step = turn.steps.pop(0)
             match step:
@@ -188,7 +188,7 @@ class OnceService:
 
 
 class _Answer:
-    """An HTTP answer: server-sent events, begun with the first of them."""
+    """One HTTP answer: server-sent events, begun with the first of them."""
 
     def __init__(self, request: web.Request, asked: OnceRequest, book: Book) -> None:
         self._request = request
@@ -200,7 +200,7 @@ class _Answer:
         )
 
     async def do(self, step: script.Step) -> None:
-        """Run a step that sends parts, or the token counts."""
+        """A step that sends parts, or says what was used."""
         match step:
             case script.Say():
                 began = self._book.clock.monotonic()
@@ -219,18 +219,18 @@ class _Answer:
                 raise AssertionError(f"{step!r} is no step of a REST answer")
 
     async def parts(self, parts: Sequence[Json]) -> None:
-        """Send a piece of the reply."""
+        """A piece of the reply."""
         candidate = {"content": {"role": "model", "parts": list(parts)}, "index": 0}
         await self.send({"candidates": [candidate]})
 
     async def finish(self, reason: str, usage: script.Tokens | None) -> None:
-        """Send the last piece."""
+        """The last piece."""
         content = {"role": "model", "parts": [{"text": ""}]}
         candidate = {"content": content, "finishReason": reason, "index": 0}
         await self.send({"candidates": [candidate], **frames.usage_once(usage or self._usage)})
 
     async def send(self, event: Json) -> None:
-        """Send one event."""
+        """One event."""
         await self._begin()
         full: Json = {
             **event,
@@ -240,7 +240,7 @@ class _Answer:
         await self.response.write(f"data: {json.dumps(full)}\r\n\r\n".encode())
 
     async def fail(self, status: int, message: str) -> web.StreamResponse:
-        """Send an error: as the answer itself, or as an event if the answer has begun."""
+        """An error: the answer itself, or an event of it where it has begun."""
         error = http_error(status, message)
         if not self.response.prepared:
             self.asked.status = status
@@ -249,13 +249,13 @@ class _Answer:
         return await self.end()
 
     async def drop(self) -> web.StreamResponse:
-        """Break the connection."""
+        """The connection breaks without a word."""
         if self._request.transport is not None:
             self._request.transport.abort()
         return self.response
 
     async def end(self) -> web.StreamResponse:
-        """End the answer properly."""
+        """The orderly end."""
         await self._begin()
         await self.response.write_eof()
         self._book.changes.tell()
