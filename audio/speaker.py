@@ -134,7 +134,7 @@ class Speaker:
         await self._clock.sleep(min(seconds, _WAIT_S))
 
     def raise_failure(self) -> NoReturn:
-        """Raise the error because of which sound was last dropped."""
+        """Raise the error that last caused sound to be dropped."""
         assert self._failure is not None
         raise type(self._failure)(str(self._failure)) from self._failure
 
@@ -220,7 +220,7 @@ class Speaker:
         return self._rests  # if it was opened in between, that result is newer
 
     async def _try(self, work: Callable[[], None], late: Callable[[], None] | None = None) -> None:
-        """Run a blocking device call, one at a time. Raises AudioError."""
+        """Run a blocking device call; only one runs at a time. Raises AudioError."""
         try:
             async with self._asking:  # a look may open the device and block another call
                 await self._calls.call(work, late)

@@ -207,7 +207,7 @@ class SphinxRecognizer:
         return scores
 
     def _run(self, search: str, pcm: bytes) -> list[_Segment]:
-        """Decode with the sound's own level; measuring it first gains a tenth of the words."""
+        """Decode the sound after measuring its level, which gains a tenth of the words."""
         decoder = self._decoder  # first, because it sets the level
         if self._measured[0] != pcm:
             self._feed(_LEVEL, pcm, self._level)

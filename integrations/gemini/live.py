@@ -68,7 +68,7 @@ class LiveSession:
         return self._over is not None
 
     async def begin_activity(self) -> None:
-        """Tell Gemini that the person begins to speak, which interrupts a reply."""
+        """Tell Gemini that the person has begun to speak, which interrupts a reply."""
         with self._sending():
             await self._wire.send_realtime_input(activity_start={})
 

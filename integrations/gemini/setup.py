@@ -84,8 +84,8 @@ def tools_of(
 ) -> "tuple[types.Tool, ...]":
     """Return the functions as one tool, and Google Search as another if the row has it.
 
-    Functions are given by `parameters`, never by `parameters_json_schema`, with which one of the
-    models speaks its calls instead of making them (AidenAI-IO/aiden-firmware #708).
+    Functions are declared with `parameters`. With `parameters_json_schema` one of the models speaks
+    its calls instead of making them (AidenAI-IO/aiden-firmware #708).
     """
     from google.genai import types
 

@@ -152,9 +152,9 @@ class Conversation:
         return {"device_id": device} if self._takes_device else {}
 
     async def _is_taken(self, device: str) -> bool:
-        """Test, with a command without a sentence, whether a device may be given.
+        """Return True if commands accept a device id, tested with one that has no sentence.
 
-        Home Assistant 2026.2 has no such field, and its refusal names the field.
+        Home Assistant 2026.2 has no such field; its error then names the field.
         """
         try:
             await self._home.command(_SAY, device_id=device)

@@ -157,7 +157,7 @@ class NotKept(Exception):
 
 
 class NotAnnounced(Exception):
-    """It will not be said, for a reason that is not the request's fault."""
+    """The announcement will not be made, for a reason that is not the request's fault."""
 
 
 class NotPossible(Exception):
@@ -169,7 +169,7 @@ class Busy(Exception):
 
 
 class Unknown(Exception):
-    """There is no such thing (any more)."""
+    """The item does not exist, or no longer does."""
 
 
 class Box(Protocol):
