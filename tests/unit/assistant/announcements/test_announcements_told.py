@@ -1,4 +1,5 @@
-"""An announcement is told of, said once whoever sends it again, and may be a sound."""
+"""Tests that announcements are reported, spoken once however often they are sent, and may be
+sounds."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -59,13 +60,13 @@ class Stage:
         return len(list(self.folder.glob("*")))
 
     async def settle(self) -> None:
-        """Until the store has nothing more to do for anybody."""
+        """Wait until the store has nothing more to do."""
         for _ in range(20):
             await self.store.kept("nothing")
             await self.clock.settle()
 
     async def cleared(self) -> None:
-        """Until no sound of any is left."""
+        """Wait until no announcement's sound is left."""
         async with asyncio.timeout(20):
             while self.files:
                 await asyncio.to_thread(int)
@@ -123,7 +124,7 @@ async def test_who_waits_for_one_is_let_go_when_everything_ends(stage: Stage) ->
 
 
 async def test_one_that_is_sent_again_is_said_once(stage: Stage) -> None:
-    """While it waits, while it is said, when it was said, and by the next process."""
+    """While it waits, while it is spoken, after it was spoken, and in the next process."""
     stage.talker.free.clear()
     async with stage.process() as announcements:
         assert not await announcements.knows("one")

@@ -1,4 +1,4 @@
-"""Which announcement comes first, and which is left out."""
+"""Tests of the order of announcements, and of which are dropped."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -12,7 +12,7 @@ NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
 
 
 def record(plan: str) -> AnnouncementRecord:
-    """Such as "h3": of high priority, three minutes past noon."""
+    """Return a record such as "h3": of high priority, three minutes past noon."""
     name = {"l": "low", "n": "normal", "h": "high"}[plan[0]]
     at = NOON + timedelta(minutes=int(plan[1:]))
     return AnnouncementRecord(plan, plan, at, options={"priority": name})

@@ -1,4 +1,5 @@
-"""What nobody asked for is said once, between the turns, and after a restart if it is news."""
+"""Tests that announcements are spoken once, between turns, and after a restart if they are
+recent."""
 
 import asyncio
 import logging
@@ -145,7 +146,7 @@ async def test_what_waits_is_unsaid_until_it_was_heard(
         talker.there.clear()
         await announcements.keep(news(clock, "three"))
         await clock.run(0)
-        assert not announcements.unsaid  # nobody knows for how long there is no loudspeaker
+        assert not announcements.unsaid  # it is unknown how long there is no loudspeaker
 
 
 async def test_where_nothing_more_is_begun_what_was_kept_is_for_the_next_process(
@@ -355,7 +356,7 @@ async def test_too_much_that_is_not_kept_and_what_comes_too_late_is_left_out(
 async def together(
     announcements: Announcements, talker: Talker, *records: AnnouncementRecord, kept: bool
 ) -> list[str]:
-    """What is said of those that came while somebody was talking to us, in order."""
+    """Return, in order, what is said of announcements that came during a conversation."""
     for record in records:
         assert await announcements.keep(record) if kept else announcements.hold(record)
     assert talker.said == []

@@ -1,4 +1,4 @@
-"""What programs have said becomes an announcement, or a reason why not."""
+"""Tests that a program's request becomes an announcement, or a reason for its refusal."""
 
 import os
 from datetime import timedelta
@@ -32,7 +32,7 @@ BELL = Clip("bell.wav", b"\1\2" * 800, 8_000)
 
 
 class Queue(Announcements):
-    """Stands for `Announcements`: takes it, or does what the test says."""
+    """A replacement for `Announcements` that accepts everything, or does what the test sets."""
 
     def __init__(self) -> None:
         self.held: list[tuple[AnnouncementRecord, Clip | None]] = []
@@ -67,7 +67,7 @@ class Queue(Announcements):
 
 
 class Sounds(SoundFiles):
-    """Has one sound."""
+    """A collection of one sound."""
 
     def __init__(self) -> None:
         self.asked: list[str] = []
@@ -80,7 +80,7 @@ class Sounds(SoundFiles):
 
 
 class Stage:
-    """The desk and who stands behind it."""
+    """The announcement service with its collaborators."""
 
     def __init__(self) -> None:
         self.queue, self.sounds, self.clock = Queue(), Sounds(), VirtualClock()
@@ -187,7 +187,7 @@ async def test_whoever_must_can_wait_for_its_end(stage: Stage) -> None:
     assert not await stage.desk.over("left out")
 
 
-# The sound of what waits: in memory or on the disk, no more of it than there is room for.
+# The sound of waiting announcements: in memory or on the disk, within the limit.
 
 
 WAITING_SOUNDS_RATE = 8_000
@@ -281,14 +281,14 @@ async def test_one_that_is_damaged_is_lost(sounds: WaitingSounds, tmp_path: Path
     assert await sounds.take("one", "bell.wav") is None
 
 
-# A program's sound comes from the owner's folder or from Home Assistant, and from nowhere else.
+# A program's sound comes only from the owner's folder or from Home Assistant.
 
 
 SOUND_FILES_RATE = 16_000
 
 
 class Home(HomeSounds):
-    """Home Assistant has one file, or an error."""
+    """A Home Assistant that has one file, or an error."""
 
     def __init__(self, gives: bytes | IntegrationError = b"") -> None:
         self._gives = gives

@@ -1,4 +1,4 @@
-"""Something is said in the home: who speaks, and what is told of it."""
+"""Tests of the announcement tool: the devices that speak, and the report of it."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -56,7 +56,7 @@ def house(*entities: Entity) -> House:
 
 
 class Home(StillHome):
-    """A home that notes what it is asked to say."""
+    """A home that records what it is asked to say."""
 
     def __init__(self, *entities: Entity) -> None:
         super().__init__(house(*entities))
@@ -84,7 +84,7 @@ class Home(StillHome):
 
 
 class Stage:
-    """The tool in the kitchen, with a voice of its own."""
+    """The tool in the kitchen, with a voice."""
 
     def __init__(self, announcer: Announcer, here: list[tuple[str, str]]) -> None:
         self.announcer = announcer

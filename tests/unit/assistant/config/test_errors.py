@@ -1,4 +1,4 @@
-"""What people read when a setting is wrong: one sentence with file, key and mend, and no secret."""
+"""Tests of errors in settings: one sentence with file, key and remedy, and without secrets."""
 
 from pathlib import Path
 
@@ -211,7 +211,7 @@ def test_a_secret_file_that_cannot_serve(
 
 
 def test_a_file_that_may_not_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Refused by the open itself, so that the test holds for root too."""
+    """The open call itself refuses, so that the test also works for root."""
 
     def refuse(self: Path, *_: object, **__: object) -> None:
         raise PermissionError(13, "Permission denied")

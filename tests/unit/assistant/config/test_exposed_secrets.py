@@ -1,4 +1,4 @@
-"""Secrets that others on this machine can read are told, each with the command that mends it."""
+"""Tests of reports on secrets that others can read, each with the command that repairs it."""
 
 import os
 from pathlib import Path
@@ -73,7 +73,7 @@ def exposed(file: Path) -> list[str]:
 def test_what_only_the_owner_reads_is_no_trouble(file: Path) -> None:
     for name in KEPT:
         _write(file.parent / "data" / name, "{}")
-    file.chmod(0o644)  # no secret stands in it
+    file.chmod(0o644)  # it contains no secret
     (file.parent / "cert.pem").chmod(0o644)
     assert exposed(file) == []
 

@@ -1,4 +1,4 @@
-"""Where settings come from, and which source wins."""
+"""Tests of the sources of settings, and of their precedence."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The hours in which nothing is loud, by the clock on the wall."""
+"""Tests of the quiet hours, by the clock on the wall."""
 
 from datetime import UTC, datetime, timedelta
 from math import inf

@@ -1,4 +1,4 @@
-"""Every answer is read as a whole: a table, and what must hold for all forms."""
+"""Tests of answers, which are read as a whole: a table, and properties of all forms."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The PIN: three wrong ones lock it, also over a restart and against a clock set back."""
+"""Tests of the PIN: three wrong ones lock it, even over a restart and with a clock set back."""
 
 import logging
 from datetime import UTC, datetime, timedelta
@@ -30,13 +30,13 @@ def guard(store: FakeValues, clock: VirtualClock) -> PinGuard:
 
 
 async def lock(guard: PinGuard) -> None:
-    """Three wrong ones."""
+    """Enter three wrong PINs."""
     for _ in range(3):
         assert await guard.check("0000") == "wrong"
 
 
 async def is_locked_for(guard: PinGuard, clock: VirtualClock, seconds: float) -> None:
-    """The right one is refused until then; leaves it open."""
+    """Check that the right PIN is refused for `seconds`; the guard is open afterwards."""
     assert await guard.check(PIN) == "locked"
     clock.advance(seconds - 1)
     assert await guard.check(PIN) == "locked"
@@ -187,7 +187,7 @@ async def test_a_store_that_cannot_be_written_gives_no_further_tries(
 async def test_nothing_of_the_pin_is_told(
     store: FakeValues, clock: VirtualClock, caplog: pytest.LogCaptureFixture
 ) -> None:
-    pin, wrong = "481516234208", "777777777777"  # so long that no address has them in it
+    pin, wrong = "481516234208", "777777777777"  # too long to occur in an address
     guard = PinGuard(SecretStr(pin), store, clock)
     caplog.set_level(logging.DEBUG)
     await guard.check(wrong)

@@ -1,4 +1,4 @@
-"""What plays near is paused for a question, and plays on after it."""
+"""Tests that nearby media is paused for a question, and resumed after it."""
 
 import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -19,7 +19,7 @@ def player(name: str, state: str = "playing", area: str = "kitchen", can: int = 
 
 
 class Room(FakeHome):
-    """Pauses and plays several players at once, unless it is told otherwise."""
+    """Pauses and resumes several players at once, unless the test sets otherwise."""
 
     hangs = False
 
@@ -41,7 +41,7 @@ class Room(FakeHome):
 
 
 class Watched(Room):
-    """Whoever waits for it to look a certain way is told at the next look."""
+    """A house that can only be observed when the test lets it."""
 
     def __init__(self, *entities: Entity) -> None:
         super().__init__(*entities)
@@ -176,7 +176,7 @@ async def test_a_house_that_goes_meanwhile_is_not_known_to_be_quiet() -> None:
 
 
 class Late(Watched):
-    """The radio shows only now that it was asked to play before the question."""
+    """A house that shows late that the radio was asked to play before the question."""
 
     async def wait_for(
         self, entity_ids: Collection[str], predicate: Callable[[House], bool], timeout_s: float

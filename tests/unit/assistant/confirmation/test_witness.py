@@ -1,4 +1,4 @@
-"""An answer that cannot be heard is none, and the log says why."""
+"""Tests that an answer that cannot be heard counts as none, and that the log says why."""
 
 import asyncio
 from pathlib import Path
@@ -18,7 +18,7 @@ from integrations.home_assistant.phones import Phone
 
 
 class DeafEar:
-    """Never comes to an end, or fails."""
+    """A recogniser that never finishes, or fails."""
 
     languages = ("en",)
 
@@ -95,7 +95,7 @@ def test_without_the_question_the_echo_is_of_opening() -> None:
     assert weigh("yes, lock it", None, True, FORMS, THINGS) == ("new_command", False)
 
 
-# The owner's phone: the one that is named, asked in the person's language.
+# The owner's phone: the named one, asked in the person's language.
 
 
 PIXEL, IPAD = Phone("mobile_app_pixel_12", "Ana's Pixel"), Phone("mobile_app_ipad", "iPad")
@@ -106,7 +106,7 @@ def question(language: str) -> Question:
 
 
 class Phones(phones.Phones):
-    """Phones that answer alike."""
+    """Phones that all answer the same."""
 
     def __init__(self, *known: Phone, answer: Literal["yes", "no"] | None = "yes") -> None:
         self._known, self._answer = list(known), answer

@@ -1,4 +1,4 @@
-"""Time passes in tests only when they say so, and sleepers run in their order."""
+"""Tests of the virtual clock: time passes only on request, and sleepers wake in order."""
 
 import asyncio
 from datetime import UTC, datetime, timedelta

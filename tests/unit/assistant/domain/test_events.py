@@ -1,4 +1,4 @@
-"""What happens is told to everybody who follows."""
+"""Tests that every follower gets the events."""
 
 import pytest
 

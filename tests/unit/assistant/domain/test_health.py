@@ -1,4 +1,5 @@
-"""No box that hears nobody, or that nobody hears, is healthy, unless it was told to be deaf."""
+"""Tests that a box without a working microphone or loudspeaker is unhealthy, unless it is
+meant so."""
 
 from types import SimpleNamespace
 from typing import cast
@@ -12,7 +13,7 @@ from audio.steady import SteadyMicrophone
 
 
 def microphone_of(status: Status, frame_age_s: float, heartbeat_age_s: float) -> SteadyMicrophone:
-    """A microphone that stands so."""
+    """Return a microphone in that state."""
     ages = {"last_frame_age_s": frame_age_s, "heartbeat_age_s": heartbeat_age_s}
     return cast(SteadyMicrophone, SimpleNamespace(status=status, **ages))
 
@@ -40,7 +41,7 @@ def test_one_word(status: Status, frame_age_s: float, heartbeat_age_s: float, wo
 
 
 def loudspeaker_of(status: SpeakerStatus) -> Presence:
-    """A loudspeaker that stands so."""
+    """Return a loudspeaker in that state."""
     return cast(Presence, SimpleNamespace(status=status))
 
 

@@ -1,4 +1,4 @@
-"""Followers are told, each until it leaves, whatever becomes of the others."""
+"""Tests that listeners are called until they leave, even if others fail."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The system shows which thread is which, and the ear's answers whoever asks."""
+"""Tests that the system shows the names of threads, and that the ear's thread answers."""
 
 import threading
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""One turn's sound: whole for whoever reads it, whenever they begin."""
+"""Tests of one turn's sound: complete for every reader, whenever it begins."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable
@@ -27,7 +27,7 @@ async def test_nothing_is_given_before_somebody_speaks() -> None:
     reading = asyncio.create_task(_read(audio))
     await _settle()
     audio.append(b"bb")
-    await _soon(audio.taken())  # a reader that is given nothing holds up nobody
+    await _soon(audio.taken())  # a reader that is given nothing delays nobody
     assert not reading.done()
     audio.release()
     audio.finish()

@@ -1,4 +1,4 @@
-"""A toolbox with one slow server, patience in front of it, and all that is announced."""
+"""A toolbox with one slow server, a patience limit before it, and all announcements."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable
@@ -19,7 +19,7 @@ from tests.unit.assistant.tools.doubles import Hub, tool, toolbox
 
 
 class Bench:
-    """Everything that takes part in long work. Only what the test lets happen happens."""
+    """Everything that takes part in long work; only what the test allows happens."""
 
     def __init__(self, *, words: bool, after_s: float | None) -> None:
         self.clock = VirtualClock()
@@ -66,7 +66,7 @@ class Bench:
     async def running(
         self, call: Awaitable[ToolOutcome]
     ) -> AsyncIterator[asyncio.Future[ToolOutcome]]:
-        """A call under way in the body, ended when the body was left."""
+        """Keep a call under way in the body; it is ended afterwards."""
         future = asyncio.ensure_future(call)
         await self.settle()
         yield future
@@ -95,13 +95,13 @@ async def bench() -> AsyncIterator[Bench]:
 
 @pytest.fixture
 async def wordy() -> AsyncIterator[Bench]:
-    """One that puts data into words."""
+    """Yield a bench that phrases data as sentences."""
     async with Bench(words=True, after_s=PATIENCE_S).open() as opened:
         yield opened
 
 
 @pytest.fixture
 async def short() -> AsyncIterator[Bench]:
-    """One in a process that ends after its one turn."""
+    """Yield a bench in a process that ends after its one turn."""
     async with Bench(words=False, after_s=None).open() as opened:
         yield opened

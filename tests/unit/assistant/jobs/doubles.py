@@ -1,4 +1,4 @@
-"""A mind that thinks as long as the test lets it."""
+"""A model that thinks as long as the test lets it."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -50,7 +50,7 @@ class Thinker:
         return await answer
 
     def answer(self, answer: str | BrainFault | Exception, number: int = -1) -> None:
-        """End the thinking of that number, the last one by default."""
+        """End the thinking of that number, by default the last one."""
         if isinstance(answer, Exception):
             self._answers[number].set_exception(answer)
         elif isinstance(answer, BrainFault):

@@ -1,4 +1,4 @@
-"""The life of a job: its end, its limit, its being dropped or left."""
+"""Tests of a job's life: its end, its limit, and dropping or leaving it."""
 
 import asyncio
 
@@ -77,7 +77,7 @@ async def test_a_job_is_not_left_with_its_turn(bench: Bench) -> None:
     assert len(bench.announced) == 1
 
 
-# What takes longer than twenty seconds goes on without the turn.
+# A call of more than twenty seconds goes on without the turn.
 
 
 async def test_a_call_that_is_back_in_time_is_answered_as_ever(bench: Bench) -> None:

@@ -1,4 +1,4 @@
-"""Thinking for long, asking what goes on, and dropping it."""
+"""Tests of long thinking, of asking what goes on, and of dropping it."""
 
 from dataclasses import replace
 

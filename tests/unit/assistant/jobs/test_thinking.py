@@ -1,4 +1,4 @@
-"""Looking through a camera of the home."""
+"""Tests of looking through a camera of the home."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -136,7 +136,7 @@ def test_it_is_only_needed_where_the_assistant_sees_a_camera() -> None:
     assert not Stage().looking().tool().needed()
 
 
-# What is said at the end of a job.
+# The sentence at the end of a job.
 
 
 async def test_data_is_put_into_words_without_tools(wordy: Bench) -> None:

@@ -1,5 +1,3 @@
-"""A store of its own for each test."""
-
 from collections.abc import AsyncIterator
 from pathlib import Path
 

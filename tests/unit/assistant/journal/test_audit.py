@@ -1,4 +1,4 @@
-"""The audit is only ever added to: its words can go, its rows by age alone."""
+"""Tests of the audit, which only grows: words can be deleted, rows only by age."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ from tests.unit.assistant.journal.samples import a_call, a_turn, an_audit, an_ou
 
 @pytest.fixture
 async def written(store: Store, clock: VirtualClock) -> None:
-    """Three rows, a minute apart: a lamp, a lock that is asked about, and its yes."""
+    """Write three rows, a minute apart: a lamp, a lock that is asked about, and its yes."""
     await store.audit(an_audit(clock, "c1"))
     clock.advance(60)
     waiting = an_audit(
@@ -43,7 +43,7 @@ async def written(store: Store, clock: VirtualClock) -> None:
 
 @pytest.fixture
 def outside(path: Path, written: None) -> Iterator[sqlite3.Connection]:
-    """Somebody with the file in hand."""
+    """Yield a connection of somebody who has the file."""
     with closing(sqlite3.connect(path, isolation_level=None)) as db:
         yield db
 

@@ -1,4 +1,4 @@
-"""The journal is cared for beside the turns: it forgets, is checked, and notes faults."""
+"""Tests of the journal's maintenance beside the turns: deletion, checks and faults."""
 
 import asyncio
 import logging
@@ -17,7 +17,7 @@ from assistant.journal.store import Store
 
 
 class Journal(Store):
-    """Notes what is asked of it; fails while `problem` says why."""
+    """Records the requests; fails while `problem` is set."""
 
     problem: str = ""
 
@@ -47,7 +47,7 @@ class Journal(Store):
 
 
 class Faults(Reports):
-    """Tells `note` what is to be written down."""
+    """Reports that call `note` for each request."""
 
     def __init__(self, note: Callable[[str], None]) -> None:
         self._note = note

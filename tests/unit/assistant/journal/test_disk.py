@@ -1,4 +1,5 @@
-"""The journal goes on where the disk is full, read-only or garbled, and stays within its size."""
+"""Tests that the journal goes on if the disk is full, read-only or damaged, and stays within its
+size."""
 
 import errno
 import logging
@@ -68,7 +69,7 @@ async def test_a_full_disk_is_told_once_and_is_over_by_itself(
 async def test_it_opens_on_a_disk_that_cannot_be_written(
     path: Path, clock: VirtualClock, monkeypatch: pytest.MonkeyPatch, code: int
 ) -> None:
-    """What the file holds is read; once the disk can be written, it is."""
+    """The file's contents are read; once the disk is writable, it is written."""
     async with Store(path, clock) as store:
         await store.record_turn(a_turn(clock))
     with monkeypatch.context() as patch:
@@ -137,7 +138,7 @@ async def test_what_lasts_is_read_though_the_file_cannot_be_brought_up_to_date(
 async def test_damage_that_a_write_meets(
     path: Path, clock: VirtualClock, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The write lands in a fresh file, with what the process knows by itself."""
+    """The write goes into a new file, with everything that the process has in memory."""
     found = Database(path, clock.now, lambda db: keep_value(db, "tea", '"5 min"', clock.now()))
     await found.open()
     for number in range(60):
@@ -174,7 +175,7 @@ async def test_damage_while_it_runs_costs_no_timer(path: Path, clock: VirtualClo
 
 
 def _size(path: Path) -> int:
-    """In bytes; 0 for none."""
+    """Return the size in bytes; 0 if there is no file."""
     return path.stat().st_size if path.exists() else 0
 
 
@@ -285,7 +286,7 @@ async def test_a_file_of_an_earlier_version_shrinks_too(path: Path, clock: Virtu
 async def test_what_fails_while_it_is_mended_is_tried_again_with_nothing_lost(
     path: Path, clock: VirtualClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A disk that is damaged is often full or read-only as well."""
+    """A damaged disk is often full or read-only as well."""
     async with Store(path, clock) as store:
         await store.keep("volume", 0.5)
         for number in range(60):
@@ -308,7 +309,7 @@ async def test_what_fails_while_it_is_mended_is_tried_again_with_nothing_lost(
 
 
 def _garble_table(path: Path, table: str) -> None:
-    """The page with which it begins."""
+    """Damage the table's first page."""
     with sqlite3.connect(path) as db:
         query = "SELECT rootpage FROM sqlite_schema WHERE name = ?"
         (root,) = db.execute(query, (table,)).fetchone()
@@ -327,7 +328,7 @@ def _no_room(fresh: sqlite3.Connection, damaged: Path) -> list[str]:
 async def test_what_was_begun_does_not_begin_again_in_a_fresh_file(
     path: Path, clock: VirtualClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Not even where nothing could be saved: a call that was sent once is not sent again."""
+    """Even if nothing could be saved: a call that was sent once is not sent again."""
     monkeypatch.setattr("assistant.journal.opening.salvage", lambda fresh, damaged: [])
     async with Store(path, clock) as store:
         for name in ("lock up", "tea", "daily"):

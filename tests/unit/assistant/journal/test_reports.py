@@ -1,4 +1,4 @@
-"""What the journal tells of many turns: costs, shares, marks and faults."""
+"""Tests of the journal's reports on many turns: costs, shares, marks and faults."""
 
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta

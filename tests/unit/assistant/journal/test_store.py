@@ -1,4 +1,4 @@
-"""The store keeps what it is given, and forgets on time."""
+"""Tests that the store keeps what it is given, and deletes it in time."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -271,7 +271,7 @@ async def test_words_of_what_is_over_are_erased(
 async def test_every_write_of_a_timer_is_on_the_disk_when_it_returns(
     store: Store, clock: VirtualClock
 ) -> None:
-    """By SQLite's word: `synchronous = FULL` syncs the log before a commit returns."""
+    """SQLite guarantees it: `synchronous = FULL` syncs the log before a commit returns."""
     timer = a_timer(clock, "a", 9)
     told: list[str] = []
     await store._database.run(lambda db: db.set_trace_callback(told.append))

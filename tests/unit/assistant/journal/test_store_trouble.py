@@ -1,4 +1,4 @@
-"""The store survives what processes, disks and other processes do."""
+"""Tests that the store survives trouble with processes and disks."""
 
 import asyncio
 import logging
@@ -48,7 +48,8 @@ async def test_two_stores_share_the_file(path: Path, clock: VirtualClock) -> Non
         tasks.create_task(one.__aenter__())
         tasks.create_task(two.__aenter__())
     await one.start_call(a_call(clock))
-    async with Store(path, clock) as third:  # its opening leaves the living's calls alone
+    # Its opening does not touch calls of the living process.
+    async with Store(path, clock) as third:
         assert [call.status for call in await third.calls("t1")] == [None]
     await two.record_turn(a_turn(clock))
     assert await one.turn("t1") == a_turn(clock)
@@ -119,7 +120,7 @@ asyncio.run(main())
 async def test_a_process_killed_while_writing_loses_nothing(
     path: Path, clock: VirtualClock
 ) -> None:
-    """kill -9 in the middle: every confirmed row is there, and what was under way is unknown."""
+    """kill -9 in the middle: every confirmed row is there, and calls under way are unknown."""
     writer = await asyncio.create_subprocess_exec(
         sys.executable, "-c", _WRITER, str(path), stdout=asyncio.subprocess.PIPE
     )

@@ -1,4 +1,4 @@
-"""What was remembered stays until it is forgotten, is found by its words, and is then gone."""
+"""Tests that remembered facts stay until forgotten, are found by their words, and are then gone."""
 
 import sqlite3
 from datetime import timedelta
@@ -28,7 +28,7 @@ def facts(clock: VirtualClock) -> list[MemoryRecord]:
 
 
 def bytes_hold(path: Path, word: bytes) -> bool:
-    """Whether any file of the store has it, in whatever case."""
+    """Return whether any file of the store contains it, in any case."""
     return any(word in part.read_bytes().lower() for part in path.parent.iterdir())
 
 

@@ -1,4 +1,4 @@
-"""A turn's picture: where each phase stands, how long it took, and that it fits a terminal."""
+"""Tests of a turn's picture: the place and length of each phase, within a terminal's width."""
 
 import textwrap
 from datetime import UTC, datetime
@@ -174,7 +174,7 @@ def test_a_quick_turn_has_no_slowest_stage() -> None:
 
 
 def test_words_that_come_while_it_answers_already() -> None:
-    """A live model tells them late: it has thought since the sentence was over."""
+    """A live model reports them late: it has been thinking since the sentence was over."""
     late = {"end_of_turn": 2300.0, "first_reply_text": 2800.0, "heard": 3000.0}
     (thinking,) = [stage for stage in stages(late) if stage.name == "thinking"]
     assert (thinking.start, thinking.end) == (2300.0, 2800.0)

@@ -1,4 +1,4 @@
-"""The name that was asked for."""
+"""Tests of the name that was asked for, and of the facts that a model gets at the start."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -82,7 +82,7 @@ def test_the_same_fact_in_other_words() -> None:
     assert not is_same("The bin is grey", OWN)
 
 
-# Which facts a model is told from the start.
+# The facts that a model gets at the start.
 
 
 def facts(count: int, text: str = "Fact {}") -> list[MemoryRecord]:
@@ -124,7 +124,7 @@ def test_they_take_no_more_room_than_there_is() -> None:
 def test_what_was_told_stays_while_it_has_what_matters() -> None:
     many = facts(100)
     before = choose(many, [many[3]])
-    assert choose(many, [many[90]], before) == before  # a recent one: told already
+    assert choose(many, [many[90]], before) == before  # a recent one: the model has it already
     assert choose(many, [], before) == before
     anew = choose(many, [many[5]], before)
     assert many[5] in anew

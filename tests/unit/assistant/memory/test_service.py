@@ -1,4 +1,4 @@
-"""The memory leaves one machine as rows, and another takes them as they were, or none."""
+"""Tests that the memory leaves one machine as rows, and another imports all of them or none."""
 
 import json
 from collections.abc import AsyncIterator

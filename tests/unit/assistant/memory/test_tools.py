@@ -1,4 +1,4 @@
-"""Facts that people tell it: kept, found again, put right, forgotten."""
+"""Tests of facts that people dictate: kept, found again, corrected, forgotten."""
 
 import json
 from collections.abc import AsyncIterator
@@ -243,7 +243,7 @@ async def test_a_program_is_not_told_it_at_all(tools: Tools, store: Store) -> No
     assert (told.data, "private" in told.sentence) == ("", True)
 
 
-# --- what a model is told from the start
+# --- what a model gets at the start
 
 
 async def test_of_many_those_that_fit_what_is_asked(store: Store, clock: VirtualClock) -> None:
@@ -314,7 +314,7 @@ def test_words_in_both_languages_mean_it_too() -> None:
     assert meant("rubbish", [fact]) == [fact]
 
 
-# --- putting right and forgetting
+# --- correcting and forgetting
 
 
 async def test_a_fact_is_put_right(tools: Tools, store: Store, clock: VirtualClock) -> None:
@@ -433,7 +433,7 @@ async def test_a_broken_store_costs_a_sentence() -> None:
 async def test_what_people_said_last_has_no_part_in_what_a_program_is_told(
     store: Store, clock: VirtualClock
 ) -> None:
-    """Nor does what a program asks change what people are told."""
+    """Nor does a program's request affect the answers to people."""
 
     async def lately() -> str:
         return "and the zebra"

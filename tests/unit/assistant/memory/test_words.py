@@ -1,4 +1,4 @@
-"""Which words of a fact count, and who speaks in them."""
+"""Tests of which words of a fact count, and of whose words they are."""
 
 import pytest
 

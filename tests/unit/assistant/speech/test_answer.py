@@ -1,4 +1,4 @@
-"""An answer in the brain's own voice, in both voices, and one that begins anew."""
+"""Tests of an answer in the brain's own voice, in both voices, and of one that starts again."""
 
 import asyncio
 from collections.abc import Iterator
@@ -178,7 +178,7 @@ def brain_says(ms: int) -> bytes:
 
 
 class TellingVoice:
-    """100 ms for each word and as much silence after it; it tells where words end."""
+    """Makes 100 ms per word and as much silence after it, and reports where words end."""
 
     name = "telling"
     rate = RATE
@@ -189,7 +189,7 @@ class TellingVoice:
 
 
 class EndlessVoice:
-    """It never comes to the end of a clause."""
+    """A voice that never reaches the end of a clause."""
 
     name = "endless"
     rate = RATE

@@ -1,4 +1,5 @@
-"""Every sentence exists in every language that needs it, with the same fields, fit for a voice."""
+"""Tests that every sentence exists in every required language, with the same fields, for a
+voice."""
 
 import ast
 import re
@@ -27,7 +28,7 @@ from assistant.speech.speakable import speakable
 ALL = Catalogue()
 OTHERS = [language for language in ALL.languages() if language != "en"]
 SHORT = [language for language in ALL.languages() if language not in WHOLE]
-# What fills a field here is a name that every voice says as it stands, or a plain number.
+# Fields are filled with a name that every voice says unchanged, or with a plain number.
 NUMBERS = {
     "count": "3",
     "day": "21",
@@ -109,12 +110,12 @@ def test_a_line_is_words_for_ears_already(language: str) -> None:
 
 
 def _counted(text: str) -> Counter[str | None]:
-    """How often each field stands in a sentence."""
+    """Return how often each field occurs in a sentence."""
     return Counter(name for _, name, _, _ in string.Formatter().parse(text) if name is not None)
 
 
 def _bare(text: str) -> str:
-    """Without what a voice does not say: quotation marks, spaces, the last full stop."""
+    """Remove what a voice does not say: quotation marks, spaces, the last full stop."""
     return " ".join(re.sub(r"[“”„«»]", "", text).split()).rstrip(".")
 
 
@@ -185,7 +186,7 @@ def test_a_key_that_is_no_sentence_is_refused(tmp_path: Path) -> None:
 CODE = Path(assistant.__file__).parent
 KEYS = Catalogue().keys("en")
 SECTIONS = {key.partition(".")[0] for key in KEYS}
-# Their keys end in words of Home Assistant's: what a state or the weather is called there.
+# Their keys end in Home Assistant's own words for a state or the weather.
 OF_THE_HOME = {"states", "weather"}
 _KEY = re.compile(rf"(?:{'|'.join(sorted(SECTIONS))})\.[a-z0-9_-]*[a-z0-9]")
 _HOLE = "([a-z0-9_.-]*)"
@@ -193,14 +194,14 @@ _HOLE = "([a-z0-9_.-]*)"
 
 @dataclass
 class Texts:
-    """All texts of the code: as they stand, as patterns with holes, and the words in them."""
+    """All texts of the code: literal, as patterns with holes, and the words in them."""
 
     whole: set[str] = field(default_factory=set)
     patterns: set[str] = field(default_factory=set)
     words: set[str] = field(default_factory=set)
 
     def give(self, key: str) -> bool:
-        """Whether the code has this key, or makes it from words that it has."""
+        """Return whether the code has this key, or makes it from words that it has."""
         if key in self.whole:
             return True
         return any(
@@ -231,7 +232,7 @@ def texts() -> Texts:
 
 
 def _pattern(part: ast.expr) -> str:
-    """A piece of an f-string: its text as it stands, or a hole."""
+    """Return a pattern for a piece of an f-string: its literal text, or a hole."""
     if isinstance(part, ast.Constant) and isinstance(part.value, str):
         return re.escape(part.value)
     return _HOLE
@@ -251,7 +252,7 @@ def test_a_sentence_that_nobody_says_would_be_found() -> None:
 
 
 def test_every_key_in_the_code_has_its_sentence() -> None:
-    """Keys are what is given first to `say`, `line`, `text` and the like, as it stands there."""
+    """Keys are the literal first arguments of `say`, `line`, `text` and the like."""
     given = {
         node.args[0].value
         for node in nodes()
@@ -268,7 +269,7 @@ def test_every_key_in_the_code_has_its_sentence() -> None:
     assert {text for text in given if re.fullmatch(r"[a-z]+\.[a-z_]+", text)} - KEYS == set()
 
 
-# Whatever a brain fails of has its sentence.
+# Every failure of a brain has its sentence.
 
 
 @pytest.mark.parametrize("language", ALL.languages())

@@ -1,4 +1,4 @@
-"""Where an answer may be cut, whatever pieces it comes in."""
+"""Tests of the places at which an answer may be cut, in whatever pieces it comes."""
 
 import random
 from itertools import pairwise
@@ -48,7 +48,7 @@ ANSWERS = [
 
 
 def joined(clauses: list[str]) -> str:
-    """The clauses as one text again: lines where they are lines, CJK without spaces."""
+    """Join the clauses to one text again: lines stay lines, CJK gets no spaces."""
     text = clauses[0]
     for before, clause in pairwise(clauses):
         line = clause[0] in "-|`12" or before[0] in "-|`1" or len(before) == 1
@@ -64,7 +64,7 @@ def test_answers_are_cut_where_a_reader_would_breathe(clauses: list[str]) -> Non
 
 
 def corpus(dice: random.Random) -> list[str]:
-    """Answers of one to four sentences or lines from the golden corpus."""
+    """Return answers of one to four sentences or lines from the golden corpus."""
     lines = [
         line.split("\t")[2].replace("\\n", "\n")
         for name in ("en", "es", "mixed", "others")
@@ -89,7 +89,7 @@ def test_ten_thousand_random_splits_give_the_same_speech() -> None:
 
 
 def test_what_is_said_does_not_depend_on_the_pieces() -> None:
-    """Equal clauses give equal speech: the same clause is never said in two ways."""
+    """Equal clauses give equal speech: the same clause is never spoken in two ways."""
     dice = random.Random(8)
     for text in corpus(dice)[:100]:
         said = [speakable(clause, "en") for clause in cut(text)]

@@ -1,4 +1,4 @@
-"""Where a reading turns: the first and the last day, hour and amount, and what is left alone."""
+"""Tests of edge cases of reading: first and last days, hours and amounts, and unchanged text."""
 
 import pytest
 
@@ -86,7 +86,7 @@ AMOUNTS = [
      f"five watts, {'1' * 31}, six watts, {'2' * 40}, seven watts"),
 ]  # fmt: skip
 
-# A language without a table: the voice says the numbers, we only take out what it would stumble at.
+# A language without a table: the voice says the numbers, we only remove what it cannot read.
 LEFT_TO_THE_VOICE = [
     ("ja", "10² m²", "10 2 m2"),
     ("ja", "① ½", "1 ½"),
@@ -123,7 +123,7 @@ def test_months_and_weekdays_are_known_in_any_case(language: str) -> None:
 
 
 def as_matched(word: str) -> set[str]:
-    """What `re.IGNORECASE` takes for the word, too."""
+    """Return spellings that `re.IGNORECASE` takes for the word, too."""
     odd = {word.replace(letter, like) for letter, like in ("iı", "iİ", "sſ", "k\N{KELVIN SIGN}")}
     return {word.upper(), word.lower(), word.capitalize(), *odd}
 

@@ -1,4 +1,4 @@
-"""The golden corpus: what is written, and what a good reader would say."""
+"""Tests of the golden corpus: written text, and what a good reader would say."""
 
 import re
 from pathlib import Path
@@ -14,7 +14,8 @@ LANGUAGES = ("en", "es")  # of the rows that mix
 
 
 def rows(name: str) -> list[list[str]]:
-    """Topic, language, as written, as spoken. Escapes: a line break and characters by number."""
+    """Return topic, language, as written, as spoken. Escapes: a line break and characters by
+    number."""
     lines = (FOLDER / name).read_text("utf-8").splitlines()
     found = [line.split("\t") for line in lines]
     for row in found:

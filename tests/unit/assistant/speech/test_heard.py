@@ -1,4 +1,4 @@
-"""How many words of a clause have been heard, from its sound."""
+"""Tests of the number of words of a clause that have been heard, from its sound."""
 
 from collections.abc import Sequence
 
@@ -143,7 +143,7 @@ def test_the_weight_of_a_word(word: str, units: float) -> None:
 @pytest.mark.skipif(espeak_words("try", "en-us") is None, reason="libespeak-ng is not here")
 @pytest.mark.parametrize("language", VOICES)
 def test_the_estimate_is_right_to_one_word(language: str) -> None:
-    """Each 50 ms of each clause against the ends that espeak-ng tells of."""
+    """Each 50 ms of each clause is compared with the word ends that espeak-ng reports."""
     errors: list[int] = []
     said = clauses(language)
     for text in said[:: 4 if len(said) > 100 else 1]:

@@ -1,4 +1,4 @@
-"""Which of the configured languages a short sentence is in, with names from the other one."""
+"""Tests of the language of a short sentence, with names from another configured language."""
 
 from collections.abc import AsyncGenerator, Callable, Iterator
 from pathlib import Path
@@ -25,7 +25,7 @@ SIX = ("en", "es", "pt", "de", "fr", "vi")
 
 
 def sentences(*languages: str) -> list[tuple[str, str | None]]:
-    """The sentences in these languages, and those in none, each with what it should be."""
+    """Return the sentences in these languages, and those in none, with the expected result."""
     lines = SENTENCES.read_text(encoding="utf-8").splitlines()
     rows = [line.split("\t") for line in lines if not line.startswith("#")]
     return [
@@ -131,7 +131,7 @@ BOTH = Languages(("en", "es"), by_words)
 
 
 class Voices:
-    """Remembers what each language's voice was given."""
+    """Records the texts of each language's voice."""
 
     def __init__(self) -> None:
         self.said: list[tuple[str, str]] = []

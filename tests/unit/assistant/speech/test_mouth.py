@@ -1,4 +1,4 @@
-"""Speaking: order, pace, silence, and voices that fail."""
+"""Tests of speaking: order, pace, silence, and voices that fail."""
 
 import asyncio
 import threading
@@ -25,7 +25,7 @@ def pcm(ms: int, level: int = 1000) -> bytes:
 
 
 class FakeVoice:
-    """100 ms of sound for each word, one piece a word; it fails at the word in `breaks_at`."""
+    """Makes 100 ms of sound per word, one piece a word; it fails at the word in `breaks_at`."""
 
     rate = RATE
 
@@ -55,7 +55,7 @@ class FakeVoice:
 
 
 class Recorder(NullPlayer):
-    """A player that remembers."""
+    """A player that records its input."""
 
     def __init__(self, clock: VirtualClock | None = None, lost_after: int = 1000) -> None:
         super().__init__(paced=clock is not None, clock=clock)
@@ -269,14 +269,14 @@ class Streams:
         raise AssertionError("the outputs are not the mouth's to close")
 
     def heard(self) -> set[StreamName]:
-        """Where something was played since the last time."""
+        """Return the streams that have played something since the last call."""
         heard = {name for name, recorder in self.recorders.items() if recorder.sound}
         for recorder in self.recorders.values():
             recorder.sound.clear()
         return heard
 
     def stopped(self) -> set[StreamName]:
-        """What was silenced since the last time."""
+        """Return the streams that have been silenced since the last call."""
         stopped = {name for name, recorder in self.recorders.items() if recorder.stops}
         for recorder in self.recorders.values():
             recorder.stops = 0

@@ -1,4 +1,4 @@
-"""Which short sounds are played, and that none of them is over words."""
+"""Tests of which short sounds are played, and that none sounds over words."""
 
 import asyncio
 import math
@@ -39,7 +39,7 @@ class Stage:
         self.sounds = Sounds(AudioSink(self.player, as_it_is), words, off)
 
     async def waits(self, seconds: float) -> bool:
-        """Whether words that want to sound still wait when so much time has passed."""
+        """Return whether words still wait after this time."""
         waiting = asyncio.create_task(self.sounds.make_way())
         await self.clock.run(seconds)
         await self.clock.settle()
@@ -83,7 +83,7 @@ async def test_words_wait_for_nothing_where_nothing_sounds() -> None:
 
 
 async def test_words_wait_no_longer_than_a_sound_lasts(monkeypatch: pytest.MonkeyPatch) -> None:
-    # A loudspeaker that has gone keeps what it was given, perhaps for ever.
+    # A loudspeaker that is gone keeps its input, perhaps forever.
     monkeypatch.setattr(sounds, "LONGEST_S", 0.01)
     stage = Stage()
     await stage.sounds.play("wake")
@@ -153,7 +153,7 @@ async def test_one_that_nobody_can_hear_is_told_so(
     assert reasons == ["it has gone", "it came to no end in time"]
 
 
-# How loud words and tones are: their own volume, an announcement's, and that of quiet hours.
+# Volume of words and tones: their own, an announcement's, and that of quiet hours.
 
 
 RATE = 1_000  # Hz
@@ -173,7 +173,7 @@ class Steady:
 
 
 class Pieces(NullPlayer):
-    """Keeps the peak of every piece that it is given."""
+    """Records the peak of every piece."""
 
     def __init__(self) -> None:
         super().__init__(paced=False)
@@ -201,7 +201,7 @@ class Players:
 
 
 class Speaking:
-    """A mouth, what came out of it, and the limit of the hour."""
+    """A speech output, its sound, and the limit of the hour."""
 
     def __init__(self, outputs: Outputs | Player, volume: float = 0.8) -> None:
         self.mouth = SpeechOutput(lambda language: Steady(), outputs, volume)

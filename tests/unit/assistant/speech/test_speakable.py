@@ -1,4 +1,4 @@
-"""What is written, and what a good reader would say."""
+"""Tests of written text, and of what a good reader would say."""
 
 import re
 from pathlib import Path
@@ -131,7 +131,7 @@ def test_a_long_name_is_cut(name: str) -> None:
     assert not said.endswith(" ")
 
 
-# The lines that Hearth and other frameworks' text filters are measured with.
+# The lines on which Hearth's and other frameworks' text filters are measured.
 
 
 LINES = read_lines()

@@ -1,4 +1,4 @@
-"""Voices that fail: who speaks then, and who is told."""
+"""Tests of voices that fail: the voice that speaks then, and the reports."""
 
 import logging
 

@@ -23,7 +23,7 @@ from integrations.home_assistant.house import House
 
 
 class Shelf(Store):
-    """What `assistant.journal.store.Store` does with timers, at once and in memory."""
+    """Does what `assistant.journal.store.Store` does with timers, at once and in memory."""
 
     def __init__(self) -> None:
         self.rows: dict[str, TimerRecord] = {}
@@ -119,7 +119,7 @@ class Shelf(Store):
 
 
 class Talker:
-    """A conversation, a loudspeaker, and what came out of it with its time."""
+    """A conversation, a loudspeaker, and its sounds with their times."""
 
     def __init__(self, clock: VirtualClock) -> None:
         self.said: list[str] = []
@@ -158,7 +158,7 @@ class Talker:
 
 
 class Doer(FrozenCalls):
-    """Does what was to be done later, and writes it down."""
+    """Does what was scheduled, and records it."""
 
     def __init__(self) -> None:
         self.ready_now = True
@@ -195,7 +195,7 @@ def a_keeper(
     clock: Clock,
     doer: Doer | None = None,
 ) -> TimerService:
-    """One that rings, with nobody who does anything later but `doer`."""
+    """Return one that rings; only `doer` does anything scheduled."""
     doer = doer or Doer()
     return TimerService(
         store,
@@ -214,7 +214,7 @@ def a_keeper(
 
 @dataclass
 class Room:
-    """A keeper's surroundings; `keeping` is the process that stays."""
+    """A keeper's surroundings; `keeping` is the resident process."""
 
     shelf: Shelf
     talker: Talker

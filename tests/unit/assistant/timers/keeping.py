@@ -20,7 +20,7 @@ async def set_(room: Room, kind: Any = "alarm", **wanted: Any) -> TimerRecord:
 
 
 async def pass_(room: Room, seconds: float) -> None:
-    """Let time pass at one bound, and the last moments of it as they come."""
+    """Let time pass at once, but its last moments step by step."""
     room.clock.advance(seconds - 2)
     await room.clock.run(2.1)
 

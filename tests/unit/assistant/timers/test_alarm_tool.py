@@ -1,4 +1,4 @@
-"""What is said to set an alarm, a reminder or a request, or to have something done later."""
+"""Tests of sentences for alarms, reminders, requests and scheduled commands."""
 
 import json
 from datetime import datetime
@@ -46,7 +46,7 @@ class Calls(FrozenCalls):
 
 
 class Hall:
-    """All tools over one shelf."""
+    """All tools over one store."""
 
     def __init__(self) -> None:
         self.clock, self.shelf, self.calls = VirtualClock(), Shelf(), Calls()

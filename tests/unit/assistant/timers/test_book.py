@@ -1,4 +1,4 @@
-"""What programs may set, see and end."""
+"""Tests of what programs may set, see and end."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, time, timedelta
@@ -20,7 +20,7 @@ WEEKDAYS = ["mon", "tue", "wed", "thu", "fri"]
 
 
 class Desk:
-    """A desk with its keeper, which is not running unless the test runs it."""
+    """A desk with its keeper, which only runs if the test runs it."""
 
     def __init__(self, shelf: Shelf, keeper: TimerService, clock: VirtualClock) -> None:
         almanac = an_almanac(shelf, MADRID)
@@ -141,12 +141,12 @@ async def test_the_next_one_and_how_many(room: Room) -> None:
         assert looks[-1] == (pasta.due, 2)
         await desk.book.pause(eggs)
         await room.clock.run(31)
-        assert looks[-1] == desk.desk.next() == (None, 2)  # one rings, one stands still
+        assert looks[-1] == desk.desk.next() == (None, 2)  # one rings, one is paused
         leave()
     assert pasta.due.tzinfo is UTC
 
 
-# Which timer somebody means.
+# The timer that a person means.
 
 
 NOW = VirtualClock().now()

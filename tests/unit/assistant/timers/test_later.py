@@ -1,4 +1,4 @@
-"""Calls for later, on the embedded house: judged when they are asked for, and when they are due."""
+"""Tests of scheduled calls on the embedded house: judged when requested, and when due."""
 
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -24,7 +24,7 @@ NOW = VirtualClock().now()
 
 
 class Mind:
-    """What holds at the moment."""
+    """The present mode, which a test may change."""
 
     mode = Mode.NORMAL
 
@@ -167,7 +167,7 @@ async def test_a_command_of_an_earlier_version_is_done(house: House) -> None:
     assert house.state("light.hall") == "on"
 
 
-# What the keeper has done later: commands and requests, each once.
+# Scheduled commands and requests of the keeper, each done once.
 
 
 LIGHTS = {"tool": "turn_off", "arguments": {"area": "Kitchen"}, "heard": None}

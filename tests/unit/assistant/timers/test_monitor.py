@@ -1,4 +1,4 @@
-"""What rings when, however the wall clock leaps."""
+"""Tests of which timers ring when, however the wall clock jumps."""
 
 from datetime import timedelta
 
@@ -17,7 +17,7 @@ def a_timer(clock: VirtualClock, name: str, seconds: float, **rest: float) -> Ti
 
 
 class Case:
-    """Deadlines as the ringer uses them, with a look before and after whatever happens."""
+    """Deadlines as the ringer uses them, with a check before and after each event."""
 
     def __init__(self, clock: VirtualClock) -> None:
         self.clock = clock

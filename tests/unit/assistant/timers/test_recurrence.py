@@ -1,4 +1,4 @@
-"""What comes next, in zones that change their clocks in every way that there is."""
+"""Tests of the next occurrence, in zones that change their clocks in every possible way."""
 
 from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
@@ -51,7 +51,7 @@ def local(zone: ZoneInfo, text: str) -> datetime:
 
 
 def following(rule: Rule, after: datetime, zone: ZoneInfo, count: int) -> list[str]:
-    """The next ones as the clock on the wall shows them."""
+    """Return the next ones as the clock on the wall shows them."""
     shown = []
     for _ in range(count):
         found = next_after(rule, after, zone)

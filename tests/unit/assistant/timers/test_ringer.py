@@ -1,4 +1,4 @@
-"""What rings, until when, and what becomes of it."""
+"""Tests of what rings, until when, and with which result."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""Alarms, reminders and what comes again, in the process that stays."""
+"""Tests of alarms, reminders and repetitions in the resident process."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, time, timedelta
@@ -18,7 +18,7 @@ from tests.unit.assistant.timers.keeping import DAILY, DAY, HOUR, ONE_PM, pass_,
 MADRID = ZoneInfo("Europe/Madrid")
 
 
-# --- what comes again
+# --- repetitions
 
 
 async def test_it_rings_every_day_and_each_time_once(room: Room) -> None:
@@ -160,7 +160,7 @@ async def test_a_reminder_that_nobody_hears_is_told_later(room: Room) -> None:
         ]
 
 
-# --- what is told of it
+# --- its reports
 
 
 async def test_followers_are_told_what_any_process_does(room: Room) -> None:

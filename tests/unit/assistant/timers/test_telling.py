@@ -1,4 +1,4 @@
-"""How timers sound."""
+"""Tests of the phrases for timers."""
 
 from datetime import date, datetime, time, timedelta
 from typing import Any

@@ -1,4 +1,4 @@
-"""What is said to a timer, and what becomes of it."""
+"""Tests of commands to timers, and of their results."""
 
 import json
 from datetime import UTC
@@ -25,7 +25,7 @@ HOME_TOOLS = (
 
 
 class Kitchen:
-    """The four tools over one shelf."""
+    """The four tools over one store."""
 
     def __init__(self) -> None:
         self.clock = VirtualClock()
@@ -40,7 +40,7 @@ class Kitchen:
         self.recalls = False  # it may be told what people have said
 
     async def say(self, tool_name: str, language: str = "en", /, **arguments: Any) -> str:
-        """The sentence of one call."""
+        """Return the sentence of one call."""
         tool = self.tools[tool_name]
         fitted = fit(tool.schema, arguments)
         assert not fitted.problem, fitted.problem
