@@ -1,4 +1,4 @@
-"""A house with something of everything that the policy knows."""
+"""A house with a thing of every kind that the policy knows."""
 
 import pytest
 

@@ -19,12 +19,12 @@ QUERY = {"type": "object", "properties": {"query": {"type": "string"}}}
 
 
 def tool(name: str, *, reads: bool = False) -> McpTool:
-    """A tool of the one server."""
+    """Return a tool of the one server."""
     return McpTool(SERVER.name, name, name, "", QUERY, reads)
 
 
 class Hub(McpHub):
-    """One server. A call waits until the test answers it; one that was not expected fails."""
+    """One server. A call waits until the test answers it; an unexpected one fails the test."""
 
     def __init__(self, *tools: McpTool) -> None:
         self._listed_tools = list(tools)
@@ -57,17 +57,17 @@ class Hub(McpHub):
 
 
 def toolbox(hub: Hub, clock: Clock, journal: FakeJournal | None = None) -> Toolbox:
-    """A toolbox on a house in which nothing changes."""
+    """Return a toolbox on a house in which nothing changes."""
     return Toolbox(hub, StillHome(), journal or FakeJournal(), Catalogue(), clock)
 
 
 def own_tool(
     name: str, run: Callable[[Mapping[str, Any], BuiltInRequest], Any], tier: Tier = Tier.COMFORT
 ) -> BuiltIn:
-    """A built-in with one text argument."""
+    """Return a built-in with one text argument."""
     return BuiltIn(name, f"{name}.", QUERY, tier, run)
 
 
 async def nothing(arguments: Mapping[str, Any], request: BuiltInRequest) -> BuiltInResult:
-    """A built-in that does nothing."""
+    """Run a built-in that does nothing."""
     return BuiltInResult("Nothing.")

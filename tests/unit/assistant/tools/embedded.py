@@ -1,4 +1,4 @@
-"""The embedded house with a toolbox on it, for tests of the one way of every call."""
+"""The embedded house with a toolbox on it, for tests of the common path of every call."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -39,7 +39,7 @@ class House:
 
 @asynccontextmanager
 async def living(area: str = "Kitchen", **more: Any) -> AsyncIterator[House]:
-    """`more`: of the toolbox."""
+    """Yield the house; `more` are arguments of the toolbox."""
     async with (
         DemoHome(settle_s=0.02) as demo,
         McpHub([home_assistant_server(demo.url, demo.token)]) as hub,

@@ -1,4 +1,4 @@
-"""How words are found in names and sentences, whatever language they are in."""
+"""Tests of finding words in names and sentences, in any language."""
 
 from collections.abc import Iterator
 

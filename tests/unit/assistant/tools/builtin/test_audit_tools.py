@@ -1,4 +1,4 @@
-"""What did you do, and why did you refuse: answered from the audit alone."""
+"""Tests of questions about past actions and refusals, answered from the audit alone."""
 
 import json
 from dataclasses import replace
@@ -70,7 +70,7 @@ DOOR = replace(
 
 
 class Journal(Store):
-    """The rows given, newest first; or none can be read."""
+    """A journal with the given rows, newest first, or one that cannot be read."""
 
     def __init__(self, rows: tuple[AuditRecord, ...], broken: bool = False) -> None:
         self._audit = rows
@@ -306,7 +306,7 @@ async def test_what_was_not_understood_of_a_program_is_not_quoted() -> None:
     assert "bandicoot" in own.sentence
 
 
-# A person says that something was wrong: the turn before is marked, and nothing else happens.
+# A complaint marks the turn before, and has no other effect.
 
 
 class Marks(Reports):

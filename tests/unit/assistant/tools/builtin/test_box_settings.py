@@ -1,4 +1,4 @@
-"""Switching to another profile by voice."""
+"""Tests of switching to another profile by voice."""
 
 import pytest
 
@@ -12,7 +12,7 @@ REQUEST = BuiltInRequest("turn-1", "turn", "use the profile kids", "en")
 
 
 class Live:
-    """Keeps the profile that is on."""
+    """Keeps the active profile."""
 
     def __init__(self, present: str = NONE) -> None:
         self.present = present

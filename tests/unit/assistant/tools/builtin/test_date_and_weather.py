@@ -1,4 +1,4 @@
-"""The weather at home, now and in the next days."""
+"""Tests of the weather at home, now and in the next days."""
 
 import json
 from datetime import UTC, datetime, timedelta, timezone
@@ -184,7 +184,7 @@ async def test_an_odd_answer_is_said_to_be_one(rows: Any) -> None:
         await forecasts(Home(rows), sky())
 
 
-# What day and time it is.
+# The day and the time.
 
 
 @pytest.mark.parametrize(

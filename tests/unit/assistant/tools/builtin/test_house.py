@@ -1,4 +1,4 @@
-"""`GetLiveContext` in Home Assistant's form, from the live picture."""
+"""Tests of `GetLiveContext` in Home Assistant's form, from the live picture."""
 
 import json
 from datetime import datetime, timedelta, timezone
@@ -163,7 +163,7 @@ async def test_an_old_picture_is_told_with_its_age() -> None:
     assert result.sentence == lost
 
 
-# What `find_devices` finds, how kindly, and what it never tells.
+# The results of `find_devices`, its tolerance, and what it never discloses.
 
 
 FIND_DEVICES_HOUSE = House(

@@ -1,4 +1,4 @@
-"""A page of the internet, as a brain is given it."""
+"""Tests of a web page, as a brain gets it."""
 
 import json
 
@@ -31,7 +31,7 @@ URL = "https://x.example/"
 
 
 class Net(Fetcher):
-    """Gives this body, or fails so."""
+    """Returns this body, or fails with this error."""
 
     def __init__(self, given: str | IntegrationError) -> None:
         self.given = given
@@ -90,7 +90,7 @@ def test_what_it_counts_as() -> None:
     assert fit(tool.schema, {"url": URL, "headers": {"cookie": "a"}}).problem
 
 
-# No address carries outside what is known of this home.
+# No address carries information about this home outside.
 
 
 PAGE = "https://news.example/today"
@@ -156,7 +156,7 @@ def fetched(url: str = PAGE, body: str = BODY, kind: str = "text/html") -> Fetch
         ("https://news.example/one", True),
         ("https://news.example/three", True),
         ("https://news.example/one?x=secret", False),
-        ("https://news.example/two?x=1", False),  # a query, even where it stands there
+        ("https://news.example/two?x=1", False),  # a query, even if the page contains it
         ("https://news.example/two", False),
         ("https://news.example/four", False),
         ("https://else.example/", False),
@@ -226,7 +226,7 @@ async def test_a_link_of_a_page_that_was_fetched_is_followed() -> None:
     assert not await ask("https://thief.example/", tainted=True)
 
 
-# A message to somebody's phone: whose, what, and what is asked back.
+# A message to somebody's phone: the phone, the text, and questions back.
 
 
 ANA = Phone("mobile_app_pixel_12", "Pixel 12", ("Ana",))
@@ -236,7 +236,7 @@ HOUSE = House(entities={"device_tracker.a": Entity("device_tracker.a", "A", "hom
 
 
 class Telling(Phones):
-    """Phones that keep what they show."""
+    """Phones that record their messages."""
 
     def __init__(self, *phones: Phone) -> None:
         self._phones = list(phones)

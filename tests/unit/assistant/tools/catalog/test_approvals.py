@@ -1,4 +1,4 @@
-"""Tools of untrusted servers are pinned as first seen; what changes waits for its owner."""
+"""Tests of untrusted servers: tools are pinned as first seen, and changes wait for the owner."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""What a model writes, made to fit the server's schema."""
+"""Tests of a model's arguments, made to fit the server's schema."""
 
 import socket
 from typing import Any

@@ -1,4 +1,4 @@
-"""What a menu offers, what it leaves out and why, and when it is the same menu."""
+"""Tests of a menu: its tools, those left out and why, and when it is the same menu."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -122,7 +122,7 @@ def test_the_most_useful_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     ]
     for keep in range(len(best_first) + 1):
         monkeypatch.setattr("assistant.tools.catalog.menu.MAX_TOOLS", keep)
-        # The servers are asked in any order, each lists its own tools in its own.
+        # The servers are asked in any order, and each lists its tools in its own order.
         listed = sorted(best_first, key=lambda one: one.server)
         menu = build_menu(listed, SERVERS)
         kept = [entry.tool for entry in menu.offered()]

@@ -1,4 +1,4 @@
-"""What a menu makes of servers that nobody vouches for."""
+"""Tests of a menu with untrusted servers."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""A hostile schema neither hangs nor breaks the check of a call."""
+"""Tests that a hostile schema neither hangs nor breaks the check of a call."""
 
 import time
 from typing import Any

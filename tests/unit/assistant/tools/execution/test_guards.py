@@ -1,4 +1,4 @@
-"""How much may be called in one turn and in a while."""
+"""Tests of the limits of calls in one turn and over time."""
 
 from dataclasses import dataclass
 
@@ -15,13 +15,13 @@ READ, COMFORT, COSTLY, SECURE = Tier.READ, Tier.COMFORT, Tier.COSTLY, Tier.SECUR
 
 @dataclass(slots=True)
 class Watch:
-    """Guards with time to move."""
+    """Guards with a clock that the test moves."""
 
     guards: Guards
     clock: VirtualClock
 
     def run(self, turn: str, key: str, tier: Tier, alike: str = "", failed: bool = False) -> str:
-        """One call from begin to end; what was said against it."""
+        """Run one call from begin to end, and return the objection to it."""
         refusal = self.guards.begin(turn, key, tier, alike)
         self.guards.end(turn, key, failed)
         return refusal or ""
@@ -203,7 +203,7 @@ def test_each_rule_has_a_sentence(language: str) -> None:
 
 
 def give(watched: Watch, key: str, alike: str, gave: str, tier: Tier = READ) -> str:
-    """One call that is done, and what it gave."""
+    """Run one call that is done, with its result."""
     refusal = watched.guards.begin("t", key, tier, alike)
     if refusal is None:
         watched.guards.end("t", key, gave=gave, changed=tier is not READ)
@@ -261,7 +261,7 @@ def fail(breakers: Breakers, times: int) -> None:
 
 
 def is_open_for(breakers: Breakers, clock: VirtualClock, seconds: float) -> None:
-    """Nothing is let through until then, then one call is."""
+    """Check that nothing is let through for `seconds`, then one call."""
     assert not breakers.admits("search")
     clock.advance(seconds - 0.1)
     assert not breakers.admits("search")

@@ -1,4 +1,4 @@
-"""What a movement comes to after its call was answered."""
+"""Tests of the outcome of a movement after its call was answered."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Collection
@@ -19,7 +19,7 @@ DOOR = "cover.garage"
 
 
 class Picture(StillHome):
-    """A live picture in which a wait ends at a change or when the test lets its time run out."""
+    """A live picture in which a wait ends at a change, or when the test lets its time run out."""
 
     def __init__(self) -> None:
         super().__init__(House(entities={DOOR: Entity(DOOR, "Garage Door", "closing")}))
@@ -53,7 +53,7 @@ class Picture(StillHome):
 
 
 class Stage:
-    """A watch and what it said."""
+    """A watch, and what it said."""
 
     def __init__(self) -> None:
         self.picture = Picture()
@@ -131,7 +131,7 @@ LOCK = "lock.front_door"
 
 
 class LateStage(Stage):
-    """A lock that showed nothing of what was asked when its call was answered."""
+    """A lock that had shown no effect when its call was answered."""
 
     def __init__(self, before: str, after: str | None = None, asked: str = "HassTurnOn") -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Answers of any shape are read without harm."""
+"""Tests that answers of any shape are read without harm."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Which call is which, and what a turn has sent."""
+"""Tests of the identity of calls, and of what a turn has sent."""
 
 from assistant.domain.tool_call import Decision, Status, Tier, ToolCall, ToolOutcome
 from assistant.tools.execution.requests import LEDGER_CALLS, Ledger

@@ -1,4 +1,4 @@
-"""Sentences for the home's engine on the path of every call: judged, kept, said once, looked at."""
+"""Tests of sentences for the home's engine on the common path: judged, said once, and checked."""
 
 import asyncio
 from collections.abc import Callable
@@ -57,7 +57,7 @@ DONE = EngineReply("Turned on the fan", "action_done", succeeded=("fan.bed",))
 
 
 class Engine(Conversation):
-    """Says what it is told to; every sentence is kept, one too many fails."""
+    """Says what the test sets; every sentence is recorded, and one too many fails."""
 
     def __init__(self, *answers: EngineReply | IntegrationError) -> None:
         self._answers = list(answers)
@@ -292,7 +292,7 @@ async def test_a_reply_is_one_clean_line(house: House) -> None:
 
 
 async def test_a_model_cannot_reach_the_engine(house: House) -> None:
-    """Whatever a model calls, by whatever name and arguments, is a tool of the menu or nothing."""
+    """Whatever a model calls, by any name and arguments, is a tool of the menu or nothing."""
     arguments = {"text": UNLOCK.text, "sentence": {"text": UNLOCK.text, "source": "trigger"}}
     reading = EventReader(native_voice=False, timeouts=LiveTimeouts())
     asked = reading.take(FunctionCalls((FunctionCall("1", PROCESS, arguments),)), 0.0)

@@ -1,4 +1,4 @@
-"""How long text of strangers counts, and which results hold some."""
+"""Tests of the time for which foreign text counts, and of results that contain some."""
 
 from dataclasses import replace
 from typing import Any
@@ -132,7 +132,7 @@ async def test_a_result_that_says_so_taints() -> None:
         ({"data": "- names: Note\n  state: 'https://thief.example/" + "x" * 30 + "'"}, True),
         ({"data": "- names: Robot\n  state: main brush is stuck"}, False),
         ({"data": "media_title: x", "tier": Tier.COMFORT}, False),
-        ({"data": "media_title: x", "server": "notes"}, False),  # all that it says is of strangers
+        ({"data": "media_title: x", "server": "notes"}, False),  # all of its text is foreign
         ({"data": "", "outside": True, "server": "hearth"}, True),
     ],
 )

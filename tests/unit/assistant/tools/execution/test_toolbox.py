@@ -1,4 +1,4 @@
-"""The one way of every call, against the embedded house over HTTP."""
+"""Tests of the common path of every call, with the embedded house over HTTP."""
 
 import asyncio
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""Gated calls on the embedded house: frozen, asked about once, and settled once."""
+"""Tests of gated calls on the embedded house: frozen, asked about once, and settled once."""
 
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
@@ -309,8 +309,8 @@ async def test_nothing_secure_follows_text_from_outside() -> None:
 async def test_work_begun_in_a_turn_and_the_turn_have_read_the_same(
     read_in: str, follows_in: str
 ) -> None:
-    """Thinking for long is calls of its own: what they read comes back, and what was read goes
-    along."""
+    """Long thinking makes its own calls: the turn learns of what they read, and they of what it
+    read."""
     rules = CallGuards(taints=lambda entry: entry.suffix == "GetDateTime")
     free = Rulings(secure="allow")
     async with living("Hall", governance=rules, rulings=free) as house:
@@ -322,7 +322,7 @@ async def test_work_begun_in_a_turn_and_the_turn_have_read_the_same(
 
 
 async def test_after_text_from_outside_no_words_of_the_person_spare_the_question() -> None:
-    """Else a page could say what is remembered, in a turn in which somebody says "remember"."""
+    """Otherwise a page could have things remembered in a turn in which somebody says "remember"."""
 
     def asks(arguments: Mapping[str, Any], heard: str | None) -> AskFirst | None:
         return None if heard is not None else AskFirst("remember", "it")

@@ -1,4 +1,5 @@
-"""Gated calls that are cut off, taken back or refused: nothing is left waiting, or silenced."""
+"""Tests of gated calls that are cut off, withdrawn or refused: nothing stays waiting, or
+silenced."""
 
 import asyncio
 from dataclasses import replace
@@ -19,7 +20,7 @@ OFF, DOOR = "HassTurnOff", {"name": "Front door"}
 
 
 class Room:
-    """Media that take their time to fall silent, or do not."""
+    """Media that take time to fall silent, or do not."""
 
     def __init__(self, *, quiet: bool) -> None:
         self.quiet = quiet

@@ -1,4 +1,4 @@
-"""A turn whose profile leaves tools out, on the embedded house."""
+"""Tests of a turn whose profile leaves tools out, on the embedded house."""
 
 from collections.abc import AsyncIterator
 

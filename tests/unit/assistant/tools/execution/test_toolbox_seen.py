@@ -1,4 +1,4 @@
-"""What is seen and told of calls, against the embedded house over HTTP."""
+"""Tests of the observed effects and reports of calls, with the embedded house over HTTP."""
 
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -42,7 +42,7 @@ async def test_a_tool_that_this_house_has_no_use_for_is_not_offered(house: House
 
 
 async def show(house: House, entity_id: str, state: str) -> None:
-    """The house and its live picture show this."""
+    """Make the house and its live picture show this state."""
     house.demo.house.write(entity_id, state)
     assert await house.home.wait_for(
         [entity_id], lambda now: now.entities[entity_id].state == state, 1

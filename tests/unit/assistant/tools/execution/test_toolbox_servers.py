@@ -1,5 +1,6 @@
-"""A server that hangs, dies, floods, lies or answers garbage, seen by a whole call: it ends in time
-with a sentence, and the other servers' tools work meanwhile.
+"""Tests of whole calls to a server that hangs, dies, floods, lies or answers garbage.
+
+The call ends in time with a sentence, and the other servers' tools work meanwhile.
 """
 
 import asyncio
@@ -33,7 +34,7 @@ def short_patience(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @asynccontextmanager
 async def tools_of(mode: str, folder: Path) -> AsyncIterator[Toolbox]:
-    """A toolbox with a server that goes wrong as `mode` says and, behind it, an honest one."""
+    """Yield a toolbox with a server that fails as `mode` says and, after it, an honest one."""
     bad = replace(rogue(mode, folder / "bad", timeout_s=1.0), allow=("t",))
     good = replace(rogue("good", folder / "good", LIMIT_S, "honest"), allow=("t",))
     async with asyncio.timeout(LIMIT_S):
@@ -102,7 +103,7 @@ async def test_a_server_that_lists_nothing_leaves_the_others_theirs(
     async with tools_of(mode, tmp_path) as box:
         names = [entry.declaration.name for entry in (await box.menu()).offered()]
         assert "t" in names
-        assert HONEST not in names  # nobody else has a tool of that name
+        assert HONEST not in names  # no other server has a tool of that name
         assert (await called(box, "t")).status is Status.DONE
         outcome = await called(box, "rogue__t")
         assert (outcome.decision, outcome.status) == (Decision.DENIED, Status.NOT_RUN)

@@ -1,4 +1,4 @@
-"""Hearth's own tools on the one way, and what is known of a turn's calls."""
+"""Tests of Hearth's own tools on the common path, and of what is known of a turn's calls."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""What was asked, compared with the states that follow."""
+"""Tests of the comparison of a request with the states that follow."""
 
 import asyncio
 from collections.abc import Callable, Collection
@@ -31,7 +31,7 @@ class Picture(StillHome):
     async def wait_for(
         self, entity_ids: Collection[str], predicate: Callable[[House], bool], timeout_s: float
     ) -> bool:
-        """Gives up at the first change that does not satisfy, as time does not pass here."""
+        """Give up at the first change that does not satisfy, because no time passes here."""
         self.waits.append(timeout_s)
         if not predicate(self.house) and self.connected:
             await self._changed.wait()

@@ -1,4 +1,4 @@
-"""What is said about the house: of a live picture, and of one that is not live any more."""
+"""Tests of answers about the house, from a live picture and from an outdated one."""
 
 from itertools import product
 
@@ -249,7 +249,7 @@ def test_without_any_picture_nothing_is_told() -> None:
 @pytest.mark.parametrize("language", SHIPPED)
 @pytest.mark.parametrize("kind", ["any", "all", "which", "how_many", "is"])
 def test_no_language_reassures_about_what_is_not_known(kind: str, language: str) -> None:
-    """With one thing out of reach its name is said; and no answer is that of a house in order."""
+    """If one thing is out of reach, it is named; and no answer is that of a house in order."""
     for state, device in product(("open", "closed", "locked"), ("unavailable", "unknown")):
         away = contact("w", "Bath Window", device)
         question = Question(kind, state, classes=frozenset({EVERYTHING}))

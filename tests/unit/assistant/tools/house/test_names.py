@@ -1,4 +1,4 @@
-"""Which known names are told instead of an unknown one."""
+"""Tests of the known names that are suggested for an unknown one."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches

@@ -1,4 +1,4 @@
-"""Which things a question is about, what each shows, and which of them cannot tell."""
+"""Tests of the things that a question is about, of their states, and of unknown ones."""
 
 import random
 from dataclasses import replace
@@ -179,7 +179,7 @@ HOUSE = house_of(
             ["garage"],
             ["bath"],
         ),
-        # An open door is none that is locked; what is merely closed has no say.
+        # An open door is not locked; a door that is merely closed proves nothing.
         (group("all", "locked", domain="lock"), ["front"], ["garage", "gate"], [], ["side"]),
         (group("any", "unlocked", domain="lock"), ["garage", "gate"], ["front"], [], ["side"]),
         (
@@ -255,7 +255,7 @@ def test_a_thing_that_has_gone_is_not_asked_about() -> None:
 
 
 def test_nothing_unknown_ever_counts_as_an_answer() -> None:
-    """Of a random house: each thing that a group is about stands in one place, the unknown ones in
+    """In a random house each thing of a group is in exactly one place, the unknown ones in
     theirs."""
     chance = random.Random(7)
     classes = ("door", "window", "garage_door", "opening", "lock", None)

@@ -1,4 +1,4 @@
-"""What a selection reaches, matched as Home Assistant matches."""
+"""Tests of the things that a selection reaches, matched as Home Assistant matches."""
 
 from dataclasses import replace
 from typing import Any

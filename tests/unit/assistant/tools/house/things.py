@@ -16,23 +16,22 @@ def thing(
     area_id: str | None = None,
     **more: Any,
 ) -> Entity:
-    """One exposed entity; `more` are fields, or attributes in `attributes`."""
+    """Return one exposed entity; `more` are fields, or attributes in `attributes`."""
     return Entity(entity_id, name, state, area_id=area_id, device_class=device_class, **more)
 
 
 def contact(key: str, name: str, state: str, device_class: str = "window", **more: Any) -> Entity:
-    """A contact: "open" and "closed" stand for its on and off."""
+    """Return a contact: "open" and "closed" stand for its on and off."""
     raw = {"open": "on", "closed": "off"}.get(state, state)
     return thing(f"binary_sensor.{key}", name, raw, device_class, **more)
 
 
 def lock(key: str, name: str, state: str, **more: Any) -> Entity:
-    """A lock."""
     return thing(f"lock.{key}", name, state, **more)
 
 
 def house_of(*entities: Entity, **areas: dict[str, str | None]) -> House:
-    """A house of these; `areas`: further fields of a room, by its id."""
+    """Return a house of these; `areas`: further fields of a room, by its id."""
     rooms = {"kitchen": "Kitchen", "hall": "Hall", "bedroom": "Bedroom", "garden": "Garden"}
     known = {
         key: Area(key, name, floor_id="upper" if key == "bedroom" else "ground")

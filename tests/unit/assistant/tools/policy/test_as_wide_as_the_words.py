@@ -1,4 +1,4 @@
-"""A call is no wider than the words, and no narrower, in every shipped language."""
+"""Tests that a call is no wider and no narrower than the words, in every shipped language."""
 
 from typing import Any
 
@@ -412,7 +412,7 @@ def player(name: str, state: str, area: str, minute: int) -> Entity:
 @pytest.mark.parametrize(
     ("players", "arguments", "heard", "reached"),
     [
-        # What was paused last goes on, wherever it is.
+        # The media paused last goes on, in any room.
         ([("a", "paused", "bedroom", 1), ("b", "paused", "den", 2)], {}, "resume", ["b"]),
         ([("a", "paused", "bedroom", 3), ("b", "paused", "den", 2)], {}, "resume", ["a"]),
         # But first what is here.

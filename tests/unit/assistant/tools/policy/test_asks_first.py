@@ -1,4 +1,4 @@
-"""A built-in may ask the person first, whatever the settings let through."""
+"""Tests that a built-in may ask the person first, whatever the settings allow."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""The mode while Hearth runs: switched, kept, and back by time."""
+"""Tests of the mode while Hearth runs: switched, stored, and restored after a time."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -128,7 +128,7 @@ async def test_what_makes_for_more_trust(
 
 
 class Full:
-    """A disk that takes nothing."""
+    """A disk that stores nothing."""
 
     async def keep(self, name: str, value: Any) -> None:
         raise StoreError("the disk is full")
@@ -240,7 +240,7 @@ async def test_what_another_process_changes_is_seen(
     await Ratings(store).rate({"script.a": Tier.COMFORT})
     for _ in range(100):
         await clock.run(LOOK_S)
-        await store.kept(POLICY_MODE)  # the disk has answered whoever asked before
+        await store.kept(POLICY_MODE)  # the disk has answered the earlier request
         if moments().ratings:
             break
     assert (moments().mode, moments().ratings) == (GUEST, {"script.a": Tier.COMFORT})
@@ -263,7 +263,7 @@ async def test_a_disk_that_cannot_be_read_leaves_all_as_it_is(
 
 
 class Mouth(SpeechOutput):
-    """Remembers with which voices it is to speak."""
+    """Records with which voices it is to speak."""
 
     def __init__(self) -> None:
         self.voices: Voices | None = None
@@ -273,7 +273,7 @@ class Mouth(SpeechOutput):
 
 
 class Tools:
-    """Remembers what it was told of each turn."""
+    """Records the calls about each turn."""
 
     def __init__(self) -> None:
         self.allowed: dict[str, Sequence[str]] = {}

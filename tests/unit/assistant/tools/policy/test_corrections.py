@@ -1,4 +1,4 @@
-"""Names that Home Assistant would miss, and what becomes of them."""
+"""Tests of names that Home Assistant would not find, and of their correction."""
 
 from dataclasses import replace
 from typing import Any
@@ -24,7 +24,7 @@ MORE = [
 
 @pytest.fixture
 def home(house: House) -> House:
-    """The house with some names that are easily missed."""
+    """Return the house with some names that are easily missed."""
     return replace(house, entities={**house.entities, **{one.entity_id: one for one in MORE}})
 
 

@@ -1,4 +1,4 @@
-"""What is decided about a call before anything is sent."""
+"""Tests of the decision about a call before anything is sent."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -46,7 +46,7 @@ MENU = menu_of("script__movie_night")
 
 
 class Services:
-    """The home's list of services, and how often it was asked for."""
+    """The home's list of services, and the number of requests for it."""
 
     def __init__(self, fails: int = 0) -> None:
         self.asked = 0
@@ -61,12 +61,12 @@ class Services:
 
 @pytest.fixture
 def lit(house: House) -> House:
-    """The house, in which the script is known to touch one light."""
+    """Return the house, in which the script is known to touch one light."""
     return replace(house, touches={"script.movie_night": frozenset({"light.kitchen"})})
 
 
 def sentence(verdict: PolicyDecision) -> str:
-    """Why it is not done, as it is said."""
+    """Return the spoken reason why it is not done."""
     return Catalogue().say(verdict.key, "en", **verdict.values)
 
 

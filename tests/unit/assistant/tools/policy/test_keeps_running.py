@@ -1,4 +1,5 @@
-"""What must keep running is never switched off as comfort, in whatever language it is named."""
+"""Tests that essential devices are never switched off as comfort, in any language of their
+names."""
 
 from typing import Any
 

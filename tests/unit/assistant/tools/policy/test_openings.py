@@ -1,4 +1,4 @@
-"""Nothing that opens, unlocks or disarms is free: a table in six languages, and random houses."""
+"""Tests that nothing that opens, unlocks or disarms is free: a table, and random houses."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -43,7 +43,7 @@ def _rows() -> list[tuple[str, str, str, str, str]]:
 
 
 def _house(entity_id: str, name: str, more: Mapping[str, str]) -> House:
-    """A house of this thing and what stands beside it."""
+    """Return a house of this thing and its neighbours."""
     holds = more.get("holds", "").split()
     own = Entity(
         entity_id,
@@ -116,7 +116,7 @@ styled = st.sampled_from(
 
 @st.composite
 def openers(draw: Any) -> tuple[Entity, House, Action]:
-    """Something that opens, without a class or with one nobody knows, and a way that may open."""
+    """Draw an opener, without a class or with an unknown one, and an action that may open it."""
     named = draw(styled)(draw(called))
     plain = f"Relay {draw(st.integers(1, 9))}"
     kind = draw(st.sampled_from(["cover", "relay", "lock", "valve"]))

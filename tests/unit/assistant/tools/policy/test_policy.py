@@ -1,4 +1,4 @@
-"""Call to verdict, row by row."""
+"""Table-driven tests from call to verdict."""
 
 from dataclasses import replace
 from typing import Any

@@ -1,4 +1,4 @@
-"""What a verdict carries on: the words of a question, the call as it came, the rule behind it."""
+"""Tests of a verdict's contents: the question, the call as it came, the rule behind it."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -58,7 +58,7 @@ def test_which_way_a_thing_goes(entity_id: str, name: str, action: Action, ways:
         (50, 20, "close", None),
         (50, 50, "close", None),
         (50, "wide", "open", "open"),
-        # Where it stands it does not tell: it may be shut.
+        # It does not report its position: it may be shut.
         (None, 1, "open", "open"),
         (None, 0, "close", None),
     ],

@@ -1,4 +1,4 @@
-"""The corners of the policy: what a verdict carries, and where a boundary runs."""
+"""Tests of the policy's edge cases: a verdict's contents, and the boundaries of rules."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -264,7 +264,7 @@ def test_a_guest_does_not_switch_on_a_camera(house: House) -> None:
 
 
 def test_a_call_is_not_cut_down_to_what_nothing_can_be_done_to(house: House) -> None:
-    """No lock is toggled: cut down to the locks, as the words have it, nothing would be left."""
+    """No lock is toggled: cut down to the locks, as the words say, nothing would be left."""
     tool = entry("HassToggle")
     tool = replace(tool, tool=replace(tool.tool, input_schema={"properties": {"domain": {}}}))
     verdict = judge(tool, {"area": "Hall"}, house, "the lock in the hall", "")

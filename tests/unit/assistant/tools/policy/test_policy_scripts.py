@@ -1,4 +1,4 @@
-"""What becomes of a call that runs a script, row by row."""
+"""Table-driven tests of calls that run a script."""
 
 from dataclasses import replace
 from typing import Any
@@ -11,7 +11,7 @@ from assistant.tools.policy.engine import judge
 from integrations.home_assistant.house import Entity, House
 from tests.unit.assistant.tools.policy.test_policy import OFF, ON, OTHER, entry
 
-# What the script is known to touch, the tool, its arguments; rule, tier, allowed.
+# Things that the script is known to touch, the tool, its arguments; rule, tier, allowed.
 SCRIPTS: list[tuple[frozenset[str], str, dict[str, Any], str, str, bool]] = [
     (frozenset({"light.kitchen"}), "script__movie_night", {}, "comfort", "comfort", True),
     (frozenset({"light.kitchen"}), "movie_night", {}, "comfort", "comfort", True),
@@ -55,7 +55,7 @@ SCRIPTS: list[tuple[frozenset[str], str, dict[str, Any], str, str, bool]] = [
         True,
     ),
     (frozenset({"vacuum.robbie"}), "script__movie_night", {}, "runs-on", "costly", False),
-    # What is only read does not tell what is done.
+    # A thing that is only read does not show what is done.
     (frozenset({"sun.sun", "sensor.x"}), "script__movie_night", {}, "script", "costly", False),
     (
         frozenset({"sun.sun", "light.kitchen"}),
@@ -110,7 +110,7 @@ def test_what_a_script_touches_is_an_effect_of_it(house: House) -> None:
     verdict = judge(entry("script__movie_night"), {}, told, "do it", "")
     assert verdict.entities == ("script.movie_night",)
     assert verdict.effects == ("group.doors", "lock.front")
-    # Which way it moves the door nobody knows.
+    # It is unknown in which direction it moves the door.
     told_of = {"plans": "Movie Night", "names": "Front Door"}
     assert (verdict.ask, verdict.values) == ("confirm.ask_plan_unlock", told_of)
 
@@ -173,7 +173,7 @@ DOORS = {
 @pytest.mark.parametrize("door", DOORS)
 @pytest.mark.parametrize("known", [True, False])
 def test_a_scene_is_asked_about_in_words_for_what_it_does(door: str, known: bool) -> None:
-    """One that locks or closes is free, where the states that it sets are known."""
+    """One that locks or closes is free, if the states that it sets are known."""
     shuts, opens, rule = DOORS[door]
     things = [
         Entity(door, "Front", "x", device_class="garage"),

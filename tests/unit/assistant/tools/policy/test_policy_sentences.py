@@ -1,4 +1,4 @@
-"""What the policy makes of a sentence for the home's own engine."""
+"""Tests of the policy for a sentence for the home's own engine."""
 
 from dataclasses import replace
 from typing import Any, Literal
@@ -208,7 +208,7 @@ def test_the_settings_let_a_tier_through(house: House) -> None:
         (door, costly, False),
         (door, secure, True),
         (trigger, secure, False),
-        (trigger, costly, False),  # nobody has told what it sets off
+        (trigger, costly, False),  # it is unknown what it triggers
     ):
         verdict = judge_sentence(sentence, house, "do", "", rulings=rulings)
         assert (verdict.decision is Decision.ALLOWED) is allowed

@@ -1,4 +1,4 @@
-"""What a question, a refusal and the audit tell of a call: all of it, and nothing else."""
+"""Tests of the texts of questions, refusals and the audit: complete, and nothing else."""
 
 from dataclasses import replace
 from typing import Any
@@ -26,12 +26,12 @@ GATE = Entity("cover.gate", "Gate", "closed", (), "cellar", "gate")
 
 
 def with_things(*things: Entity) -> House:
-    """The house with these in it too."""
+    """Return the house with these in it too."""
     return replace(HOUSE, entities={**HOUSE.entities, **{one.entity_id: one for one in things}})
 
 
 def said(verdict: PolicyDecision) -> tuple[str, str]:
-    """The question or refusal, and what is said after a no."""
+    """Return the question or refusal, and the sentence after a no."""
     say = Catalogue().say
     left = say(verdict.left, "en", **verdict.values) if verdict.left else ""
     return say(verdict.key, "en", **verdict.values), left
@@ -68,7 +68,7 @@ def test_of_a_thing_that_is_not_seen_it_is_said_that_it_is_not(
 @pytest.mark.parametrize(
     ("arguments", "heard", "moment", "sentence"),
     [
-        # Both doors of the hall are what is asked about, and nothing else is there to tell.
+        # The question names both doors of the hall, and there is nothing else to name.
         (
             {"area": "Hall", "domain": ["lock"]},
             "x",

@@ -1,4 +1,4 @@
-"""A program's turn on the embedded house: within its rights, and never by somebody's yes."""
+"""Tests of a program's turn on the embedded house: within its rights, never by a person's yes."""
 
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
@@ -177,7 +177,7 @@ LED = replace(ASK, led_by=GARDEN)
 
 
 class TestTalk:
-    """A person answers what a program has said, and the model has the program's words too."""
+    """A person answers a program's opening line, and the model has the program's words too."""
 
     async def test_comfort_is_free(self, house: House) -> None:
         outcome = await house.do(ON, LAMP, situation=LED)
@@ -334,7 +334,7 @@ class TestWhoseTurn:
     def test_a_turn_has_the_part_of_who_began_it_or_the_talk(self) -> None:
         programs = Programs()
         programs.restrict("asked", READ_ONLY, KITCHEN)
-        programs.lead("asked", GARDEN)  # its words are nothing more than it had
+        programs.lead("asked", GARDEN)  # its words add nothing to its rights
         programs.lead("answered", GARDEN)
         programs.release("answered")
         kitchen, garden = Program(KITCHEN, READ_ONLY), Program(GARDEN, TALK)
@@ -369,7 +369,7 @@ async def test_what_will_not_be_asked_uses_up_nothing_of_the_household() -> None
 
 
 def test_tools_of_the_room_are_marked() -> None:
-    """What is about the talk, tells what others said, or speaks, as it stands in the sources."""
+    """They are about the conversation, report what others said, or speak, as the sources show."""
     from assistant.interfaces.controls import TalkTools
     from assistant.memory.tools import Memories
     from assistant.tools.builtin.protocol import CORRECT, FORGET, RECALL, REMEMBER

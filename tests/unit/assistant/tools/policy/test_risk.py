@@ -1,4 +1,4 @@
-"""What is costly to switch, by name and kind."""
+"""Tests of things that are costly to switch, by name and kind."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The owner's rules: what matches what, and which one wins."""
+"""Tests of the owner's rules: matching, and precedence."""
 
 from dataclasses import replace
 from datetime import time
@@ -63,7 +63,7 @@ MATCHES: list[tuple[dict[str, Any], str, dict[str, Any], bool]] = [
     ({"area": "HALL"}, OFF, DOOR, True),
     ({"area": "h*"}, OFF, DOOR, True),
     ({"area": "kitchen"}, OFF, DOOR, False),
-    ({"area": "*"}, ON, {"name": "Siren"}, False),  # it stands nowhere
+    ({"area": "*"}, ON, {"name": "Siren"}, False),  # it has no place
     ({"label": "front_doors"}, OFF, DOOR, True),
     ({"label": "front doors"}, OFF, DOOR, True),
     ({"label": "front*"}, OFF, DOOR, True),
@@ -205,7 +205,7 @@ def test_a_rule_frees_a_thing_in_the_mode_that_asks() -> None:
 
 LET_LOCKS = OwnerRule(ALLOW, domain="lock")
 COSTLY = Rights(Tier.COSTLY, asks=False)
-# What a program's turn may, the owner's rule, the call, what is asked for, the rule of that
+# Rights of a program's turn, the owner's rule, the call, the required confirmation, its rule
 PROGRAMS: list[tuple[Rights, OwnerRule | None, str, dict[str, Any], Ruling, str]] = [
     (CALLERS, None, ON, LAMP, ALLOW, "comfort"),
     (CALLERS, None, OFF, DOOR, CONFIRM, "unlock"),

@@ -1,4 +1,4 @@
-"""Fields of scripts against what the house has."""
+"""Tests of the fields of scripts, compared with what the house has."""
 
 from dataclasses import replace
 from typing import Any

@@ -1,4 +1,4 @@
-"""What switches were seen to open is on the disk, and makes an earlier rating void."""
+"""Tests that observed openings are stored, and make an earlier rating void."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
@@ -31,7 +31,7 @@ async def store(tmp_path: Path, clock: VirtualClock) -> AsyncIterator[Store]:
 
 
 def see(home: HomeAssistant, *, switch: str = HALL, context: str = "call") -> None:
-    """As Home Assistant tells of a template switch that unlocks."""
+    """Report a template switch that unlocks, as Home Assistant does."""
     for entity_id, states in {"lock.front": ("locked", "unlocked"), switch: ("off", "on")}.items():
         for number, state in enumerate(states):
             new = {
@@ -84,7 +84,7 @@ async def test_a_rating_from_before_is_void_and_a_later_one_counts(
 
 
 class FullDisk(Store):
-    """A store that takes nothing until it is told to."""
+    """A store that stores nothing until the test allows it."""
 
     def __init__(self, path: Path, clock: VirtualClock, *, told: bool) -> None:
         super().__init__(path, clock)

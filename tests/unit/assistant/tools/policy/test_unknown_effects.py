@@ -1,4 +1,4 @@
-"""Scripts, automations and scenes of which not all is known: what is asked and waited for."""
+"""Tests of partly unknown scripts, automations and scenes: what is asked and waited for."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Collection
@@ -77,7 +77,7 @@ RATED = PolicyContext(ratings=dict.fromkeys((SCRIPT, SCENE), Tier.COMFORT))
 RATED_COSTLY = PolicyContext(ratings=dict.fromkeys((SCRIPT, SCENE), Tier.COSTLY))
 TRUSTING_COSTLY = replace(RATED_COSTLY, mode=Mode.TRUSTING)
 TAINTED = PolicyContext(tainted=True)
-# The house, the settings, the moment, and what becomes of starting the script by its name.
+# The house, the settings, the moment, and the result of starting the script by its name.
 ROWS: list[tuple[str, House, Rulings, PolicyContext, Decision]] = [
     ("known", KNOWN, STRICT, PLAIN, ALLOWED),
     ("known to a program", KNOWN, STRICT, PLAIN.asked_by(AGENT), ALLOWED),
@@ -240,7 +240,7 @@ def test_a_field_may_name_a_label() -> None:
 
 
 class Telling(StillHome):
-    """A house that is told bit by bit: each wait brings the next picture."""
+    """A house that becomes known bit by bit: each wait brings the next picture."""
 
     def __init__(self, *houses: House, connected: bool = True) -> None:
         super().__init__(houses[0], connected=connected)
@@ -366,7 +366,7 @@ LIT = House(
             "comfort",
             ALLOWED,
         ),
-        # It was read, and fires an event: nobody knows what waits for that.
+        # It was read, and fires an event, whose effects are unknown.
         (replace(LIT, touches={}, ways={}, partly={AUTOMATION: LAMP}), True, "automation", ASKED),
     ],
 )
@@ -425,7 +425,7 @@ FILM = ("script__movie_night", {"brightness": 30})
 
 @asynccontextmanager
 async def no_administrator(**more: Any) -> AsyncIterator[EmbeddedHouse]:
-    """The embedded house with a token that may read no configuration."""
+    """Yield the embedded house with a token that may not read the configuration."""
     async with (
         DemoHome(settle_s=0.02) as demo,
         McpHub([home_assistant_server(demo.url, demo.person_token)]) as hub,
@@ -435,7 +435,7 @@ async def no_administrator(**more: Any) -> AsyncIterator[EmbeddedHouse]:
 
 
 async def test_text_from_outside_asks_before_what_nobody_knows() -> None:
-    """In a turn that has searched the web; "always" is not meant by it either."""
+    """In a turn that has searched the web; an earlier "always" does not cover it either."""
     clock = VirtualClock()
     watched = CallGuards(consents=Consents(FakeValues(), clock))
     outside = replace(ASK, searched=True)

@@ -1,4 +1,4 @@
-"""Which call gets which verdict: the table of a whole house, with the words that were heard."""
+"""Tests of the verdict of each call: a table of a whole house, with the words that were heard."""
 
 from dataclasses import replace
 from typing import Any
@@ -122,7 +122,7 @@ HOUSE = House(
 
 
 def entry(name: str, spec: ServerSpec = HOME) -> MenuEntry:
-    """The tool of that name as a menu has it."""
+    """Return the tool of that name as a menu has it."""
     tool = McpTool(spec.name, name, name, "", SCHEMA, False)
     return build_menu([tool], {spec.name: spec}).entries[0]
 
@@ -132,7 +132,7 @@ OPEN, CLOSE, POSITION = "HassOpenCover", "HassCloseCover", "HassSetPosition"
 HEAT = "HassClimateSetTemperature"
 RUN, ASK, NO = Decision.ALLOWED, Decision.NEEDS_CONFIRMATION, Decision.DENIED
 LIGHT = {"domain": ["light"]}
-# tool, arguments, heard, decision, tier, rule, what is sent where it is not as it was given
+# tool, arguments, heard, decision, tier, rule, what is sent if it differs from what was given
 Row = tuple[str, dict[str, Any], str | None, Decision, str, str, dict[str, Any] | None]
 ROWS: list[Row] = [
     # Comfort
@@ -148,7 +148,7 @@ ROWS: list[Row] = [
     (OPEN, {"name": "Blinds"}, "open the blinds", RUN, "comfort", "comfort", None),
     (POSITION, {"name": "Blinds", "position": 90}, "x", RUN, "comfort", "comfort", None),
     (ON, {"name": "Awning"}, "open the awning", RUN, "comfort", "comfort", None),
-    # Doors are locked in the whole house, whatever room this is, and where nothing was heard.
+    # Doors are locked in the whole house, in any room, and also if nothing was heard.
     (ON, {"domain": ["lock"]}, "lock up", RUN, "comfort", "comfort", None),
     (ON, {"domain": ["lock"]}, None, RUN, "comfort", "comfort", None),
     ("HassStartTimer", {"minutes": 5}, "timer", RUN, "comfort", "note", None),
@@ -225,7 +225,7 @@ ROWS: list[Row] = [
     (ON, {"name": "Blank"}, "blank", ASK, "costly", "scene", None),
     (ON, {"name": "Ring the bell"}, "ring", ASK, "costly", "button", None),
     (OFF, {"name": "Night"}, "x", ASK, "costly", "automation", None),
-    # Whatever nobody knows
+    # Unknown things
     (
         "homeassistant__call_action",
         {"action": "lock.unlock"},
@@ -236,7 +236,7 @@ ROWS: list[Row] = [
         None,
     ),
     ("HassStartTimer", {"conversation_command": "unlock"}, "x", ASK, "secure", "later", None),
-    # What would be a mistake is refused whoever says yes
+    # A mistake is refused even after a yes
     (ON, {"name": "Flux capacitor"}, "x", NO, "comfort", "unseen", None),
     (OFF, {}, "off", NO, "comfort", "which_thing", None),
     (OFF, {"domain": ["fan"]}, "fans off", RUN, "comfort", "comfort", None),
@@ -246,7 +246,7 @@ ROWS: list[Row] = [
     (OFF, LIGHT, "apaga todas las luces de la casa", RUN, "comfort", "comfort", None),
     (OFF, LIGHT, "lights off downstairs", RUN, "comfort", "comfort", {"floor": "Downstairs"}),
     (OFF, LIGHT, None, ASK, "comfort", "whole_house", None),
-    # Mixed calls are cut down to what was meant
+    # Mixed calls are reduced to what was meant
     (OFF, {"area": "Hall"}, "turn off the hall", RUN, "comfort", "comfort", LIGHT),
     (OFF, {"area": "Hall"}, "turn off the lights in the hall", RUN, "comfort", "comfort", LIGHT),
     (OFF, {"area": "Hall"}, "apaga las luces de la entrada", RUN, "comfort", "comfort", LIGHT),
@@ -300,7 +300,7 @@ def test_verdict(
     verdict = judge(entry(tool), arguments, HOUSE, heard, "Kitchen")
     assert (verdict.decision, verdict.tier, verdict.rule) == (decision, tier, rule)
     assert verdict.arguments == {**arguments, **(sent or {})}
-    # Mended names apart, whatever is changed is told.
+    # Except for corrected names, every change is reported.
     assert verdict.narrowed is (sent is not None)
     for language in ("en", "es"):
         for key in filter(None, (verdict.key, verdict.ask, verdict.left)):
@@ -426,7 +426,7 @@ def test_guests_have_no_other_servers(name: str) -> None:
         ("scene.blank", Tier.COMFORT, ON, {"name": "Blank"}, RUN, "comfort"),
         ("button.bell", Tier.COMFORT, ON, {"name": "Ring the bell"}, RUN, "comfort"),
         ("automation.night", Tier.COMFORT, OFF, {"name": "Night"}, RUN, "comfort"),
-        # Never lower than what is known.
+        # Never lower than the known tier.
         ("script.leave", Tier.COMFORT, "script__leave", {}, ASK, "secure"),
         ("script.unlock", Tier.COMFORT, "script__unlock", {}, ASK, "secure"),
         ("scene.party", Tier.COMFORT, ON, {"name": "Party"}, ASK, "secure"),

@@ -1,4 +1,4 @@
-"""A house that is changed by actions and scenes, and nothing else."""
+"""A house that is changed by actions and scenes, and by nothing else."""
 
 import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -65,7 +65,7 @@ def outcome(
 
 
 class FakeHome(StillHome, Snapshots, Services):
-    """Live picture, snapshots and actions in one. An action of which nothing is told fails."""
+    """Live picture, snapshots and actions in one. An unknown action fails the test."""
 
     def __init__(self, *entities: Entity) -> None:
         areas = {"kitchen": Area("kitchen", "Kitchen"), "bedroom": Area("bedroom", "Bedroom")}

@@ -1,4 +1,4 @@
-"""What a file server changes comes back; what others have changed since stays."""
+"""Tests that changes of a file server are undone, and that others' later changes stay."""
 
 import os
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Undoing is judged by what it would switch, in the situation in which it is asked for."""
+"""Tests that undoing is judged by what it would switch, in the situation of the request."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -111,7 +111,7 @@ async def _room(
     more: Sequence[Entity] = (),
     tiers: Mapping[str, Tier] = WERE_FREE,
 ) -> AsyncIterator[Room]:
-    """`tiers`: the ratings that undo knows."""
+    """Return a room; `tiers` are the ratings that undo knows."""
     home, clock = FakeHome(*ENTITIES, *more), VirtualClock()
     opener = replace(home.house.entities["switch.opener"], name="Front door opener")
     home.put(opener)
@@ -202,7 +202,7 @@ async def test_nothing_is_undone_into_open(room: Room, situation: CallContext) -
     assert room.state("switch.opener") == "off"
 
 
-# What may open something as far as its owner's rating settles it, and how it was before it closed.
+# A thing that may open something unless its owner has rated it, and its state before it closed.
 MAY_OPEN = [
     thing("cover.left", "open"),
     thing("cover.roof", "open", device_class="window", current_position=60),

@@ -1,4 +1,4 @@
-"""What a snapshot may hold."""
+"""Tests of what a snapshot may contain."""
 
 from dataclasses import replace
 from typing import Any
@@ -56,7 +56,7 @@ HOUSE = House(
             ReversibleThings(away=("light.away", "media_player.tv")),
         ),
         (["media_player.radio"], ReversibleThings(players=("media_player.radio",))),
-        # members in the place of groups: both together would put back the mean of all
+        # members instead of groups: both together would restore the mean of all
         (["light.group", "light.lamp"], ReversibleThings(("light.lamp", "light.shelf"))),
         (["light.unknown_group"], ReversibleThings(("light.unknown_group",))),
         (["group.mixed"], ReversibleThings(("light.lamp",))),
@@ -128,7 +128,7 @@ def test_what_only_tells_does_not_count(domain: str) -> None:
     assert choose([f"{domain}.x"], HOUSE, {}) == ReversibleThings()
 
 
-# Is it as it was?
+# Comparisons with the earlier state.
 
 
 HS = {"brightness": 100, "color_mode": "hs", "hs_color": [30.0, 70.0]}
@@ -226,7 +226,7 @@ def test_differences(
     assert differences(before, after) == different
 
 
-# The way of a media player back.
+# Restoring a media player.
 
 
 Known = dict[str, Any]
@@ -244,7 +244,7 @@ SOFT: Known = {"volume_level": 0.2, "is_volume_muted": False}
             ("playing", SOFT | {"is_volume_muted": True}),
             [("volume_mute", {"is_volume_muted": False})],
         ),
-        # the song is not begun anew
+        # the song does not start again
         (("playing", SOFT | {"media_content_id": "a"}), ("paused", SOFT), [("media_play", {})]),
         (("paused", SOFT), ("playing", SOFT), [("media_pause", {})]),
         (("idle", SOFT), ("playing", SOFT), [("media_stop", {})]),

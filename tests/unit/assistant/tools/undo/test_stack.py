@@ -1,4 +1,4 @@
-"""Levels of undo: kept before a call, dropped where nothing ran, put back the newest first."""
+"""Tests of undo levels: kept before a call, dropped if nothing ran, restored newest first."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -36,7 +36,7 @@ class Table:
     count: int = 0
 
     async def change(self, *entity_ids: str, turn: str = "", state: str = "off") -> str:
-        """A call that switches these; its key."""
+        """Make a call that switches these, and return its key."""
         self.count += 1
         key = f"k{self.count}"
         await self.stack.before(key, entity_ids, turn or key)

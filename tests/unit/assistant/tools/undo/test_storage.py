@@ -1,4 +1,4 @@
-"""What one process did another one undoes: the store is all that they share."""
+"""Tests of undo by another process, with which only the store is shared."""
 
 import json
 from collections.abc import AsyncIterator
@@ -17,7 +17,7 @@ from tests.unit.assistant.tools.undo.test_stack import HALL, LAMP, SHELF, Table
 
 
 class Shared:
-    """Kept values as a file has them; `broken`: it can be neither read nor written."""
+    """Stored values as in a file; `broken`: it can be neither read nor written."""
 
     def __init__(self) -> None:
         self.values: dict[str, str] = {}
@@ -50,7 +50,7 @@ class Machine:
 
     @asynccontextmanager
     async def process(self, *, alone: bool = True) -> AsyncIterator[Table]:
-        """A process of Hearth, from its start to its end."""
+        """Run a process of Hearth, from its start to its end."""
         made = UndoStack(self.home, self.home, self.home, self.clock, alone=alone, store=self.store)
         self._processes += 1
         async with made as stack:

@@ -1,4 +1,4 @@
-"""`undo` and `correct_last`, with the embedded house and the toolbox behind them."""
+"""Tests of `undo` and `correct_last`, with the embedded house and the toolbox."""
 
 import json
 from collections.abc import AsyncIterator, Sequence
@@ -35,13 +35,13 @@ REQUEST = BuiltInRequest("turn-1", "turn", "undo that", "en")
 
 @pytest.fixture(autouse=True)
 def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A busy machine is slow, and a snapshot is waited for in real time."""
+    """Raise the real-time limit for snapshots, for busy machines."""
     monkeypatch.setattr("assistant.tools.undo.stack.BEFORE_S", 20.0)
 
 
 @dataclass
 class Stack(UndoStack):
-    """Gives what it is told to."""
+    """Returns what the test sets."""
 
     undone: Undone
     calls: tuple[DoneCall, ...] = ()
@@ -225,7 +225,7 @@ async def test_after_a_minute_nothing_is_corrected() -> None:
         assert (room.state("light.kitchen"), room.state("light.hall")) == ("on", "off")
 
 
-# "No, the one in the bedroom": which call that is.
+# "No, the one in the bedroom": the call that is meant.
 
 
 HOUSE = House(
