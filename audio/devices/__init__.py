@@ -251,7 +251,7 @@ def measure_level(device: DeviceInfo, seconds: float = 0.4) -> float | None:
 
 
 def level_of(pcm: bytes) -> float:
-    """Return the mean level (RMS) of int16 samples in dBFS, SILENCE_DBFS if there are none."""
+    """Return the mean level (RMS) of int16 samples in dBFS; SILENCE_DBFS (-100) or more."""
     samples = np.frombuffer(pcm, "<i2").astype(np.float64) / 32768
     power = float(np.mean(samples**2)) if len(samples) else 0.0
     return max(SILENCE_DBFS, 10 * float(np.log10(power))) if power else SILENCE_DBFS
