@@ -29,7 +29,7 @@ class Stage:
     def __init__(self, store: Store, clock: VirtualClock, folder: Path) -> None:
         self.store, self.clock, self.folder = store, clock, folder
         self.talker = Talker()
-        self.told: list[tuple[str, str]] = []  # id and what, in order
+        self.told: list[tuple[str, str]] = []  # ids and event names, in order
         self.bus = EventBus()
         self.bus.follow(self._hear)
         self.callers: set[str] = set()

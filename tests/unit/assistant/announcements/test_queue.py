@@ -30,11 +30,12 @@ class Talker(SpeechOutput):
         self.free = asyncio.Event()
         self.free.set()
         self.spoke = asyncio.Event()
-        self.there = asyncio.Event()  # the loudspeaker
+        self.there = asyncio.Event()  # set while there is a loudspeaker
         self.there.set()
-        self.goes = 0  # so many times it goes while something is said
-        self.mute = False  # what is said cannot be played, for another reason
-        self.between: list[tuple[str, bool]] = []  # others that end meanwhile; whether whole
+        self.goes = 0  # the number of times it disappears during an announcement
+        self.mute = False  # playback fails for a reason other than a missing loudspeaker
+        # Other answers that end meanwhile, and whether they were played in full.
+        self.between: list[tuple[str, bool]] = []
         self.ended: Callable[[str, bool], None] = lambda text, played: None
         self.ending = False
 
@@ -285,7 +286,7 @@ async def test_a_loudspeaker_that_comes_and_goes_ends_it(
 async def test_only_what_was_itself_dropped_is_said_again(
     store: Store, talker: Talker, clock: VirtualClock, mute: bool
 ) -> None:
-    talker.mute = mute  # no voice could be made, say: a loudspeaker would not help
+    talker.mute = mute  # for example no voice could be made; a loudspeaker would not help
     talker.between = [] if mute else [("another answer", False)]
     async with speaking(store, talker, clock) as announcements:
         await announcements.keep(news(clock, "one"))
@@ -399,7 +400,7 @@ async def test_one_that_comes_while_another_is_said_cuts_nothing(
     async with speaking(store, talker, clock) as announcements:
         announcements.hold(news(clock, "long", priority="low"))
         await said(talker, 1)
-        talker.free.clear()  # it is still being said
+        talker.free.clear()  # it is still being spoken
         announcements.hold(news(clock, "fire", priority="high"))
         await clock.settle()
         assert [text for text, _ in talker.said] == ["long!"]

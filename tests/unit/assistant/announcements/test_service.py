@@ -241,7 +241,7 @@ async def test_there_is_room_for_so_much_on_the_disk(
 ) -> None:
     monkeypatch.setattr(service, "MOST_KEPT_S", 1.5)
     await sounds.keep("one", clip())
-    await sounds.keep("one", clip())  # in the place of itself
+    await sounds.keep("one", clip())  # it replaces itself
     with pytest.raises(TooMuchSound):
         await sounds.keep("two", clip())
     await sounds.drop("one")

@@ -60,8 +60,8 @@ class Home(StillHome):
 
     def __init__(self, *entities: Entity) -> None:
         super().__init__(house(*entities))
-        self.platforms: dict[str, str] | None = {}  # None: nobody may know
-        self.fails: dict[str, Exception] = {}  # by entity id
+        self.platforms: dict[str, str] | None = {}  # None if the token may not read them
+        self.fails: dict[str, Exception] = {}  # keyed by entity id
         self.hangs: set[str] = set()
         self.said: list[tuple[str, Any, Any]] = []
 

@@ -114,7 +114,7 @@ async def test_wrong_ones_of_another_process_count_too(
         assert await other.check("0000") == "wrong"
     await is_locked_for(resident, clock, 15 * MINUTE)
     assert await resident.check(PIN) == "right"
-    assert await other.check(PIN) == "right"  # and the lock-out is over for both
+    assert await other.check(PIN) == "right"  # and this ends the lock-out for both
 
 
 async def test_a_clock_that_was_set_back_locks_for_the_whole_time_again(
@@ -200,7 +200,7 @@ async def test_nothing_of_the_pin_is_told(
     assert "in memory only" in caplog.text
 
 
-# PINs as people say, type and transcribe them.
+# PINs in spoken, typed and transcribed form.
 
 
 @pytest.mark.parametrize(

@@ -161,7 +161,7 @@ async def test_what_begins_while_the_answer_is_waited_for(entity_id: str, quiet:
     room.write(entity_id, "playing")
     assert hush.quiet is quiet
     await room.look()
-    room.write(entity_id, "idle")  # and ends before the answer
+    room.write(entity_id, "idle")  # it ends before the answer
     assert hush.quiet is quiet
     await hush.resume()
 

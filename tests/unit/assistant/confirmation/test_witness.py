@@ -52,11 +52,11 @@ async def test_why_an_answer_was_not_heard(
     ]
 
 
-# Two sources of the person's words, one verdict.
+# Two transcripts of the person's words and one verdict.
 
 
 ROWS = [
-    tuple(line.replace("\\u200b", "\u200b").split("\t"))  # a space of no width
+    tuple(line.replace("\\u200b", "\u200b").split("\t"))  # zero-width space
     for line in Path(__file__).with_name("verdicts.tsv").read_text(encoding="utf-8").splitlines()
     if not line.startswith("#")
 ]

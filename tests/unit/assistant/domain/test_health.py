@@ -23,14 +23,15 @@ def microphone_of(status: Status, frame_age_s: float, heartbeat_age_s: float) ->
     [
         (Status.LISTENING, 0.05, 0.05, "ok"),
         (Status.LISTENING, 2.0, 2.0, "ok"),
-        (Status.LISTENING, 2.1, 2.1, "degraded"),  # whatever the cause
+        (Status.LISTENING, 2.1, 2.1, "degraded"),  # for any reason
         (Status.OPENING, 0.5, 0.5, "ok"),
         (Status.OPENING, 3.0, 0.5, "degraded"),
         (Status.MISSING, 0.5, 0.5, "degraded"),
-        (Status.MISSING, 36_000.0, 0.9, "degraded"),  # the process lives and looks for it
+        # The process is alive and looks for the device.
+        (Status.MISSING, 36_000.0, 0.9, "degraded"),
         (Status.ELSEWHERE, 0.5, 0.5, "degraded"),
         (Status.SILENT, 0.05, 0.05, "degraded"),
-        (Status.CLOSED, 36_000.0, 0.9, "ok"),  # as the person wants it
+        (Status.CLOSED, 36_000.0, 0.9, "ok"),  # closed on purpose
         (Status.LISTENING, 10.1, 10.1, "dead"),
         (Status.MISSING, 10.1, 10.1, "dead"),
         (Status.CLOSED, 10.1, 10.1, "dead"),

@@ -32,5 +32,5 @@ def test_the_ears_thread_answers_by_its_name_until_it_is_given_up() -> None:
     hearing.ping(pong)
     assert answered.wait(10)
     hearing.close()
-    hearing.ping(pong)  # nobody is left who could
+    hearing.ping(pong)  # the listening thread has ended
     assert names == ["ear"]

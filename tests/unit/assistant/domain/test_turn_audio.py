@@ -52,7 +52,7 @@ async def test_what_is_given_up_is_never_complete() -> None:
     audio.abandon()
     audio.append(b"cc")
     audio.finish()
-    await _soon(audio.taken())  # a source is not held up by it
+    await _soon(audio.taken())  # the source must not be blocked
     await _settle()
     assert audio.pcm == b"aabb"
     assert not any(reading.done() for reading in readings)
@@ -80,9 +80,9 @@ async def test_it_is_bounded() -> None:
 async def test_a_source_that_can_wait_is_one_piece_ahead_of_every_reader() -> None:
     audio = TurnAudio()
     audio.append(b"aa")
-    await _soon(audio.taken())  # nobody reads
+    await _soon(audio.taken())  # there is no reader
     one, other = audio.stream(), audio.stream()
-    await _soon(audio.taken())  # nobody has begun
+    await _soon(audio.taken())  # no reader has started
     assert await anext(one) == b"aa"
     assert await anext(other) == b"aa"
     await _soon(audio.taken())
@@ -90,7 +90,7 @@ async def test_a_source_that_can_wait_is_one_piece_ahead_of_every_reader() -> No
     waiting = asyncio.create_task(audio.taken())
     assert await anext(one) == b"bb"
     await _settle()
-    assert not waiting.done()  # the other is still busy with its piece
+    assert not waiting.done()  # the other reader has not finished its piece
     assert await anext(other) == b"bb"
     await _soon(waiting)
     await one.aclose()

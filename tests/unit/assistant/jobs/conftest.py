@@ -28,7 +28,7 @@ class Bench:
         self.thinker = Thinker()
         self.announced: list[tuple[str, str]] = []
         self.spent: list[tuple[str, int, float]] = []
-        self.recalls: bool | None = None  # as the guide was asked last
+        self.recalls: bool | None = None  # the value in the latest call of `guide`
         catalogue = Catalogue()
         self.box = toolbox(self.hub, self.clock, self.journal)
         teller = Teller(catalogue, self.thinker if words else None, self.spend)

@@ -16,7 +16,7 @@ class Asked:
 
     question: str
     instruction: str
-    declarations: tuple[str, ...]  # names
+    declarations: tuple[str, ...]  # tool names
     call: RunCall
     rounds: int
     thinking: str

@@ -199,7 +199,7 @@ async def test_a_failure_is_told_as_it_is(wordy: Bench) -> None:
     [
         ("es", ("He terminado con esto: look, trains.", "es")),
         ("de", ("Damit bin ich fertig: look, trains.", "de")),
-        ("it", ("I am done with this: look, trains.", "en")),  # we have no Italian of our own
+        ("it", ("I am done with this: look, trains.", "en")),  # there are no Italian sentences
     ],
 )
 async def test_the_end_is_told_in_the_language_of_its_turn(
@@ -215,7 +215,8 @@ async def test_the_end_is_told_in_the_language_of_its_turn(
     ("language", "said"),
     [
         ("fr", "Voici le résultat de ma réflexion. La mer."),
-        ("it", "La mer."),  # an English lead would be read by the voice of what follows
+        # An English introduction would be read by the voice of the text after it.
+        ("it", "La mer."),
     ],
 )
 async def test_a_thought_is_told_in_the_language_of_its_turn(

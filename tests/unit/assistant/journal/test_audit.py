@@ -145,13 +145,13 @@ async def test_words_go_after_hours_and_rows_after_days(
     assert new == an_audit(clock, "c2")
     assert old == replace(
         an_audit(clock), at=old.at, heard=None, arguments={}, sentence=None
-    )  # what was touched, decided and seen stays
+    )  # the entities, decision and observations stay
     assert not any(b"xylophonsonate" in part.read_bytes() for part in path.parent.iterdir())
 
     clock.advance(30 * 86400 - 1)
     await store.erase_old(keep_days=30, transcript_hours=1)
     assert [row.call_id for row in await store.audited()] == ["c2"]
-    with closing(sqlite3.connect(path)) as db:  # and nothing is open for deleting afterwards
+    with closing(sqlite3.connect(path)) as db:  # deletion is blocked again afterwards
         assert db.execute("SELECT * FROM audit_erasing").fetchall() == []
         with pytest.raises(sqlite3.IntegrityError):
             db.execute("DELETE FROM audit")
@@ -188,7 +188,8 @@ async def test_a_journal_of_the_first_version_gets_its_audit(
         async with Store(path, clock):
             pass
     row = turn_row(a_turn(clock))
-    del row["cut_at"], row["caller"], row["model"], row["mark"], row["understood"]  # later
+    # Columns of later versions.
+    del row["cut_at"], row["caller"], row["model"], row["mark"], row["understood"]
     with closing(sqlite3.connect(path)) as db, db:
         places = ", ".join(f":{column}" for column in row)
         db.execute(f"INSERT INTO turns ({', '.join(row)}) VALUES ({places})", row)

@@ -24,7 +24,7 @@ from assistant.journal.tables import keep_value, kept_value
 from tests.unit.assistant.journal.samples import a_timer, a_turn, an_audit
 
 _AT = ("2026-01-01T12:00:00.000000+00:00",)
-ROOM = "PRAGMA max_page_count = {}"  # beyond it SQLite fails as on a full disk
+ROOM = "PRAGMA max_page_count = {}"  # beyond this size SQLite fails as on a full disk
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ async def test_a_full_disk_is_told_once_and_is_over_by_itself(
     small: Database, caplog: pytest.LogCaptureFixture
 ) -> None:
     await small.run(add)
-    await small.statement(ROOM.format(1))  # that is: no page more than there are
+    await small.statement(ROOM.format(1))  # no page more than the file has
     with caplog.at_level(logging.WARNING):
         for _ in range(3):
             with pytest.raises(StoreError, match="is full: nothing is written down; free") as said:
@@ -144,8 +144,8 @@ async def test_damage_that_a_write_meets(
     for number in range(60):
         row = turn_row(a_turn(clock, f"t{number}"))
         await found.run(partial(put, table="turns", row=row))
-    await found.empty_log()  # all of it is in the file now, ...
-    await found.statement("PRAGMA shrink_memory")  # ... and nothing of it in memory
+    await found.empty_log()  # all of it is now in the file ...
+    await found.statement("PRAGMA shrink_memory")  # ... and none of it in memory
     _garble(path)
     row = turn_row(a_turn(clock, "after"))
     await found.run(partial(put, table="turns", row=row))
@@ -195,7 +195,7 @@ async def test_what_outlasts_turns_is_saved_from_a_damaged_file(
         await store.add_openings({"switch.hall": frozenset({"lock.front"})})
         await store.record_turn(a_turn(clock))
     _garble_table(path, "turns")
-    async with Store(path, clock) as store:  # another process: it knows nothing by itself
+    async with Store(path, clock) as store:  # another process, which has no state in memory
         assert await store.turns(9) == []
         assert await store.kept("volume") == 0.5
         assert [timer.id for timer in await store.timers()] == ["tea"]
@@ -257,8 +257,8 @@ async def test_what_is_oldest_goes_first_where_there_is_too_much(
         before = await store.bound(100_000_000)
         assert await store.bound(before - 100_000) <= before - 100_000
         turns = await store.turns(999)
-        assert turns[-1].answer is None  # the oldest that is left
-        assert all(turn.answer for turn in turns[:280])  # of the last day
+        assert turns[-1].answer is None  # the oldest turn left
+        assert all(turn.answer for turn in turns[:280])  # the turns of the last day
         few = await store.bound(400_000)
         assert few == _size(path) <= 400_000
         left = await store.turns(999)
@@ -297,7 +297,7 @@ async def test_what_fails_while_it_is_mended_is_tried_again_with_nothing_lost(
             full.setattr("assistant.journal.opening.salvage", _no_room)
             with pytest.raises(StoreError, match="is full"):
                 await store.check()
-            assert await store.kept("volume") == 0.5  # what is sound is still read
+            assert await store.kept("volume") == 0.5  # intact parts can still be read
         assert not await store.check()
         assert await store.turns(99) == []
         assert await store.kept("volume") == 0.5

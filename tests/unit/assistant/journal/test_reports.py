@@ -105,7 +105,8 @@ async def test_only_what_a_person_asked_for_is_the_last_command(
     await store.finish_call("marking", replace(an_outcome(), name="that_was_wrong"))
     assert await store.reports.last_command(since) == meant
     assert await store.reports.last_command(since + timedelta(seconds=0.5)) is None
-    clock.set_ahead(-24 * 3600)  # it was a day ahead: what it dated then is not the last
+    # The clock was a day ahead, so the turns dated then are not the last.
+    clock.set_ahead(-24 * 3600)
     assert await store.reports.last_command(clock.now() - WEEK) is None
 
 
@@ -145,13 +146,13 @@ async def test_faults_begin_once_and_end(store: Store, clock: VirtualClock) -> N
     await reports.begin_fault("microphone", "It is still gone.", clock.now())
     await reports.begin_fault("mqtt", "The broker is away.", clock.now())
     await reports.end_fault("microphone", clock.now())
-    await reports.end_fault("loudspeaker", clock.now())  # nothing was known of it
+    await reports.end_fault("loudspeaker", clock.now())  # there was no such fault
     mqtt, microphone = await reports.faults(since)
     assert (mqtt.what, mqtt.ended_at) == ("mqtt", None)
     assert microphone.problem == "It is gone."
     assert (microphone.began_at, microphone.ended_at) == (since, since + timedelta(seconds=60))
     clock.advance(3600)
-    await reports.settle_faults()  # as the next process does
+    await reports.settle_faults()  # the next process does this when it starts
     (settled,) = [one for one in await reports.faults(clock.now()) if one.what == "mqtt"]
     assert settled.settled
     assert settled.ended_at == clock.now()
@@ -164,7 +165,8 @@ async def test_faults_are_forgotten_by_their_age(store: Store, clock: VirtualClo
     await store.reports.end_fault("mqtt", clock.now())
     clock.advance(31 * 24 * 3600)
     await store.erase_old(keep_days=30, transcript_hours=24)
-    assert [one.what for one in await store.reports.faults(since)] == ["microphone"]  # it lasts
+    # The fault still lasts.
+    assert [one.what for one in await store.reports.faults(since)] == ["microphone"]
 
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -190,7 +192,7 @@ def undo(after_s: float, status: Status = Status.DONE, name: str = "undo") -> Co
         (replace(COMMAND, calls=(DONE, DENIED)), "refused"),
         (replace(COMMAND, calls=(UNANSWERED,)), "refused"),
         (replace(COMMAND, calls=(FAILED,)), "failed"),
-        (replace(COMMAND, calls=(FAILED, DONE)), "right"),  # the model has mended it
+        (replace(COMMAND, calls=(FAILED, DONE)), "right"),  # the model has corrected it
         (replace(COMMAND, calls=(DONE, FAILED)), "failed"),
         (replace(COMMAND, error="timeout"), "failed"),
         (replace(COMMAND, error="interrupted"), "right"),
@@ -207,7 +209,7 @@ def test_one_command(command: CommandTurn, share: Share) -> None:
         (undo(20), "corrected"),
         (undo(20, name="correct_last"), "corrected"),
         (undo(121), "right"),
-        (undo(20, Status.FAILED), "right"),  # there was nothing that it could take back
+        (undo(20, Status.FAILED), "right"),  # there was nothing to undo
         (replace(COMMAND, at=NOW + timedelta(seconds=20)), "right"),
     ],
 )

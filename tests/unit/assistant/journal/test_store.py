@@ -60,7 +60,8 @@ async def test_what_was_spent_since_an_instant(store: Store, clock: VirtualClock
         await store.record_turn(replace(a_turn(clock, f"t{number}"), cost_usd=2.0**number))
         clock.advance(60)
     assert await store.spent_since(clock.now() - timedelta(seconds=180)) == 7.0
-    assert await store.spent_since(clock.now() - timedelta(seconds=120)) == 6.0  # itself included
+    # Including the row itself.
+    assert await store.spent_since(clock.now() - timedelta(seconds=120)) == 6.0
     assert await store.spent_since(clock.now() - timedelta(seconds=180), ["t1", "tx"]) == 5.0
     assert await store.spent_since(clock.now()) == 0.0
 
@@ -99,7 +100,7 @@ async def test_timers_run_until_acknowledged_or_cancelled(path: Path, clock: Vir
     async with Store(path, clock) as store:
         for name, minutes in (("late", 9), ("soon", 1), ("mid", 5)):
             await store.add_timer(a_timer(clock, name, minutes))
-        clock.advance(120)  # "soon" rings: it stays until it is heard
+        clock.advance(120)  # "soon" rings and stays until it has been heard
     async with Store(path, clock) as store:
         assert [timer.id for timer in await store.timers()] == ["soon", "mid", "late"]
         assert await store.acknowledge_timer("soon") is True

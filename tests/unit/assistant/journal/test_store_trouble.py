@@ -128,7 +128,7 @@ async def test_a_process_killed_while_writing_loses_nothing(
     confirmed = -1
     while confirmed < 20:
         confirmed = int(await writer.stdout.readline())
-    async with Store(path, clock) as beside:  # it lives: its calls are under way
+    async with Store(path, clock) as beside:  # the writer is alive, so its calls are under way
         assert (await beside.calls("t1"))[0].status is None
     os.kill(writer.pid, signal.SIGKILL)
     rest = (await writer.stdout.read()).split(b"\n")
@@ -196,7 +196,7 @@ async def test_a_step_that_fails_changes_nothing(
                 pass
     good = "ALTER TABLE turns ADD COLUMN mood TEXT;"
     monkeypatch.setattr("assistant.journal.migrations.MIGRATIONS", (*MIGRATIONS, good))
-    async with Store(path, clock) as store:  # mood was not left behind
+    async with Store(path, clock) as store:  # the failed migration was rolled back
         assert await store.turn("t1") == a_turn(clock)
 
 
@@ -232,7 +232,7 @@ def test_ids_of_one_millisecond_differ_and_keep_their_order() -> None:
 
 def test_ids_that_run_over_their_millisecond_are_followed(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = VirtualClock()
-    clock.advance(3600.0)  # no id of another test is near
+    clock.advance(3600.0)  # far from the ids of the other tests
     chances = iter((2**15 - 2, 5, 5, 5, 5, 2**15 - 1))
     monkeypatch.setattr("secrets.randbits", lambda bits: next(chances))
     ids = [new_id(clock.now()) for _ in range(4)]

@@ -167,7 +167,7 @@ async def test_the_last_value_counts_and_names_are_apart(store: Store) -> None:
     await store.keep("other", 1)
     assert await store.kept("policy") == {"mode": "normal"}
     await store.drop_kept("policy")
-    await store.drop_kept("policy")  # again: nothing there, nothing wrong
+    await store.drop_kept("policy")  # deleting a missing value is no error
     assert await store.kept("policy") is None
     assert await store.kept("other") == 1
 

@@ -130,7 +130,7 @@ def test_bars_of_turns_that_lack_phases(timeline: dict[str, float], bar: str) ->
 
 def test_latency_counts_from_the_last_word() -> None:
     assert first_sound_ms(TIMELINE) == 800.0
-    assert first_sound_ms({"end_of_turn": 5.0, "first_audio_out": 70.0}) == 65.0  # typed
+    assert first_sound_ms({"end_of_turn": 5.0, "first_audio_out": 70.0}) == 65.0  # a typed turn
     assert first_sound_ms({"first_audio_out": 70.0}) is None
     assert first_sound_ms({"wake": 1.0}) is None
 

@@ -127,12 +127,12 @@ async def test_there_is_an_end_to_it(tools: Tools, store: Store) -> None:
     assert told.sentence.endswith("Fact 496. There are 496 more.")
 
 
-# --- whose it is
+# --- whose fact it is
 
 
 async def test_a_fact_of_a_person_asks_once_for_the_name(tools: Tools, store: Store) -> None:
     kept = await tools("remember", fact=NUTS)
-    assert not kept.failed  # it is safe whether or not anybody answers
+    assert not kept.failed  # the fact is kept even if the question stays unanswered
     assert kept.sentence.endswith("Whose is that: what is your name?")
     assert (await tools("remember", who="Ana")).sentence.startswith("Thank you, Ana")
     [fact] = await store.memory.all()
@@ -173,7 +173,7 @@ async def test_a_sentence_may_be_the_name(memories: Memories, tools: Tools) -> N
     assert await memories.expected("Tom", spoken=False) is None
 
 
-# --- what is asked about first
+# --- confirmation
 
 
 def test_what_the_person_asked_for_is_done_at_once(tools: Tools) -> None:
@@ -214,7 +214,7 @@ async def test_a_name_that_was_asked_for_needs_no_yes(tools: Tools, clock: Virtu
     assert tools.asks("remember", "Ana", fact="Ana is allergic to nuts", who="Ana") is not None
 
 
-# --- what is sensitive
+# --- sensitive facts
 
 
 async def test_what_is_sensitive_is_told_only_where_it_is_asked_for(

@@ -62,7 +62,7 @@ def test_plurals_and_accents_do_not_count() -> None:
     assert content_words("The CATS of Málaga") == content_words("cat, Malaga")
 
 
-# Whether the person's own words ask for it.
+# Explicit requests in the person's own words.
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ def test_they_do_not(tool: str, heard: str | None) -> None:
     assert not asked_for(tool, heard)
 
 
-# What the rules call sensitive, whatever a model says.
+# Facts that are sensitive by rule, independent of the model's opinion.
 
 
 @pytest.mark.parametrize(

@@ -43,7 +43,8 @@ async def test_its_first_sound_is_told_and_the_volume_applies() -> None:
     async with mouth.answer(lambda: marks.append(player.played_ms)) as answer:
         answer.transcript("Hello.")
         answer.sound(native(500), NATIVE)
-    assert marks == [pytest.approx(200)]  # the first piece, not the words before it
+    # The start of the first piece; the words before it do not count.
+    assert marks == [pytest.approx(200)]
     assert set(np.frombuffer(bytes(player.sound), np.int16)) == {1000}
     mouth.close()
 
@@ -72,7 +73,7 @@ async def test_after_a_stop_only_what_was_played_was_heard(
     player = Recorder(clock)
     mouth = SpeechOutput(Voices(), player)
     async with mouth.answer() as answer:
-        for clause in ("One.", "Two.", "Three."):  # each complete when its sound has come
+        for clause in ("One.", "Two.", "Three."):  # each is complete once its sound has arrived
             answer.sound(native(500), NATIVE)
             answer.transcript(clause)
         await settle(mouth, clock, stop_after_s)
@@ -101,7 +102,7 @@ async def test_a_giver_that_is_far_ahead_waits() -> None:
         assert answer._lines.qsize() == LINES_WAITING
         assert answer._pieces.qsize() == PIECES_WAITING
         mouth.stop()
-        await giving  # freed, and what it still gives is ignored
+        await giving  # it has been released, and its remaining output is ignored
     assert player.played_ms < 1000
     mouth.close()
 
@@ -110,7 +111,7 @@ async def test_what_has_not_begun_is_withdrawn_and_what_sounds_ends_its_clause()
     clock = VirtualClock()
     player = Recorder(clock)
     mouth = SpeechOutput(Voices(), player)
-    long = "one " * 25  # 2.5 s: the player takes 2 s ahead, so it is not all handed on
+    long = "one " * 25  # 2.5 s; the player takes only 2 s in advance
     async with mouth.answer() as answer:
         answer.say(long, "en")
         answer.say("two two", "en")
@@ -133,7 +134,7 @@ async def test_the_brains_own_voice_is_withdrawn_too() -> None:
     player = Recorder(clock)
     mouth = SpeechOutput(Voices(), player)
     async with mouth.answer() as answer:
-        for _ in range(30):  # 6 s, of which the player takes 2
+        for _ in range(30):  # 6 s, of which the player takes 2 s
             answer.sound(native(200), NATIVE)
         answer.transcript("A long story.")
         await settle(mouth, clock, 0.2)
@@ -156,7 +157,7 @@ async def test_a_clause_in_the_making_is_given_up_and_those_behind_it_are_not_be
     voice.begun.clear()
     voice.gate.clear()
     async with mouth.answer() as answer:
-        answer.say("one two broken", "en")  # it would break if it were made to its end
+        answer.say("one two broken", "en")  # the voice would fail if it synthesised all of it
         answer.say("three", "en")
         assert await asyncio.to_thread(voice.begun.wait, 10)
         answer.withdraw()
@@ -170,7 +171,7 @@ async def test_a_clause_in_the_making_is_given_up_and_those_behind_it_are_not_be
     mouth.close()
 
 
-# What was heard of an answer, word by word, wherever it was cut off.
+# The heard part of an answer, to the word, for every point of interruption.
 
 
 def brain_says(ms: int) -> bytes:
@@ -220,7 +221,7 @@ async def test_a_voice_that_tells_its_words_is_cut_to_the_word(
         answer.say("One two.", "en")
         answer.say("Three four five.", "en")
         await settle(mouth, clock, stop_after_s)
-        assert answer.spoken.heard == heard  # while it is being said, too
+        assert answer.spoken.heard == heard  # also while it is being spoken
         mouth.stop()
         spoken = await answer.finish()
     assert spoken.heard == heard
@@ -250,7 +251,7 @@ async def test_a_stop_in_the_silence_behind_the_last_word_cuts_nothing() -> None
 
 async def test_a_voice_that_does_not_is_estimated() -> None:
     clock = VirtualClock()
-    mouth = SpeechOutput(Voices(), Recorder(clock))  # 100 ms a word
+    mouth = SpeechOutput(Voices(), Recorder(clock))  # 100 ms per word
     async with mouth.answer() as answer:
         answer.say("aaaa bbbb cccc dddd.", "en")
         answer.say("eeee ffff.", "en")
@@ -312,7 +313,7 @@ async def test_a_transcript_before_its_sound_or_two_after_it_are_as_good() -> No
         answer.transcript("aa")
         answer.transcript("bb")
         answer.sound(brain_says(400), NATIVE)
-        answer.transcript("cc")  # closes them
+        answer.transcript("cc")  # this closes the clauses
         answer.sound(brain_says(400), NATIVE)
         answer.transcript("dd")
         answer.transcript("ee")
@@ -348,7 +349,7 @@ async def test_what_is_cut_off_by_a_lost_loudspeaker_tells_it_too() -> None:
     answers: list[Answer] = []
     with pytest.raises(DeviceLost):
         await _say(mouth, "One two three.", answers)
-    assert answers[0].spoken.heard == ""  # the player had one word of it, and none had sounded
+    assert answers[0].spoken.heard == ""  # the player had taken one word, but none had sounded
     mouth.close()
 
 

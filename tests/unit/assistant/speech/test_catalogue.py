@@ -180,7 +180,7 @@ def test_a_key_that_is_no_sentence_is_refused(tmp_path: Path) -> None:
         Catalogue(tmp_path)
 
 
-# Every key in the code has its sentence, and every sentence is said somewhere.
+# Every key in the code has a sentence, and every sentence is used.
 
 
 CODE = Path(assistant.__file__).parent
@@ -264,7 +264,7 @@ def test_every_key_in_the_code_has_its_sentence() -> None:
         and node.func.attr in ("say", "line", "text", "with_options", "_failed", "_say")
     }
     keys = {text for text in given if _KEY.fullmatch(text)}
-    assert len(keys) > 100  # they are found at all
+    assert len(keys) > 100  # guards against a search that finds nothing
     assert keys - KEYS == set()
     assert {text for text in given if re.fullmatch(r"[a-z]+\.[a-z_]+", text)} - KEYS == set()
 

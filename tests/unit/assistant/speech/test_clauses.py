@@ -118,7 +118,7 @@ def test_the_first_clause_comes_as_soon_as_it_is_safe() -> None:
     assert cutter.push("5 degrees. ") == []  # a name might follow an abbreviation
     assert cutter.push("T") == ["It is 21.5 degrees."]
     assert cutter.flush() == ["T"]
-    assert cutter.push("Turning it on, ") == ["Turning it on,"]  # as new after flush
+    assert cutter.push("Turning it on, ") == ["Turning it on,"]  # flush has reset the cutter
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from assistant.speech.identify import TurnLanguage, languages_of
 from assistant.speech.speakable import speakable
 
 FOLDER = Path(__file__).with_name("golden")
-LANGUAGES = ("en", "es")  # of the rows that mix
+LANGUAGES = ("en", "es")  # languages of the mixed rows
 
 
 def rows(name: str) -> list[list[str]]:

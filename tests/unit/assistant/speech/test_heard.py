@@ -10,7 +10,7 @@ from tests.benchmarks.heard import VOICES, clauses
 from tests.espeak_words import RATE as ESPEAK_RATE
 from tests.espeak_words import espeak_words
 
-RATE = 1000  # Hz: a sample is a millisecond
+RATE = 1000  # Hz, so that a sample is a millisecond
 
 
 def loud(ms: int) -> bytes:
@@ -53,7 +53,7 @@ def test_what_the_voice_tells_counts_to_the_sample(played_ms: float, heard: str)
 
 
 @pytest.mark.parametrize(
-    ("words", "sounds", "at"),  # the moments from which on one, two, ... words have been heard
+    ("words", "sounds", "at"),  # at: times in ms after which one, two, ... words have been heard
     [
         pytest.param("aaaa bbbb", (loud(900),), (450, 900), id="by letters"),
         pytest.param("a bbbbbbb", (loud(900),), (150, 900), id="a short one and a long one"),
@@ -93,7 +93,7 @@ def test_its_pace_is_that_of_the_clauses_before() -> None:
     after.add(loud(1_500), RATE)
     assert after.words_heard(850) == 0
     assert after.words_heard(950) == 1
-    assert after.pace_ms == 200.0  # until it is whole
+    assert after.pace_ms == 200.0  # only until the clause is complete
 
 
 def test_words_told_by_halves_are_not_believed_once_the_clause_is_whole() -> None:

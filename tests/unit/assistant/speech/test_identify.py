@@ -55,11 +55,12 @@ def test_among_six_it_rather_says_nothing_than_something_wrong() -> None:
 @pytest.mark.parametrize(
     ("text", "languages", "found"),
     [
-        ("enciende la luz", ("en-GB", "es-MX"), "es-MX"),  # the code as configured
-        ("turn on the light", ("en-US", "en-GB", "es"), "en-US"),  # the first of that language
-        ("Netflix", ("es",), "es"),  # there is only one
-        ("accendi la luce", ("en", "it"), None),  # nothing is known of Italian
-        ("a Netflix", ("en", "it"), None),  # one word is not enough beside Italian
+        ("enciende la luz", ("en-GB", "es-MX"), "es-MX"),  # returned as configured
+        # The first one configured for that language.
+        ("turn on the light", ("en-US", "en-GB", "es"), "en-US"),
+        ("Netflix", ("es",), "es"),  # the only language
+        ("accendi la luce", ("en", "it"), None),  # Italian has no word list
+        ("a Netflix", ("en", "it"), None),  # one word is not enough to rule out Italian
         ("turn on the light", ("en", "it"), "en"),
         ("accendi la luce", ("it", "nl"), None),
         ("heiß", ("en", "de"), "de"),
@@ -70,7 +71,7 @@ def test_among_six_it_rather_says_nothing_than_something_wrong() -> None:
         ("manana", ("en", "es"), "es"),
         ("¿Sonos?", ("en", "es"), "es"),
         ("yes, enciende la luz", ("en", "es"), None),  # half and half
-        ("si\u0301", ("en", "es"), "es"),  # accents as signs of their own
+        ("si\u0301", ("en", "es"), "es"),  # combining accents
     ],
 )
 def test_codes_and_doubt(text: str, languages: tuple[str, ...], found: str | None) -> None:
@@ -81,7 +82,8 @@ def test_codes_and_doubt(text: str, languages: tuple[str, ...], found: str | Non
     ("text", "expected", "found"),
     [
         ("The lamp is on.", "en", "en"),
-        ("La luz está encendida.", "en", "es"),  # wholly: the turn's language was taken wrongly
+        # The whole answer is in the other language, so the turn's language was wrong.
+        ("La luz está encendida.", "en", "es"),
         ("Buenas noches.", "en", "es"),
         ("Good night.", "es", "en"),
         ("La luz de la cocina is on.", "en", None),
@@ -109,12 +111,12 @@ def test_every_word_is_written_as_it_is_looked_up() -> None:
         assert all(word == word.lower() for word in words)
 
 
-# The language of a turn: answer, voice and our own lines follow it in that same turn.
+# The language of a turn: the answer, the voice and Hearth's own sentences use it immediately.
 
 
 TELLING = {"en": {"the", "is", "turn"}, "es": {"la", "está", "enciende"}}
 SAID = {"en": "turn on the lamp", "es": "enciende la Living Room Lamp"}
-# The second clause could be either.
+# The second clause fits either language.
 ANSWER = {"en": "The lamp is on. 21 °C.", "es": "La Living Room Lamp está encendida. 21 °C."}
 SPOKEN = {
     "en": ["The lamp is on.", "twenty-one degrees Celsius."],
@@ -185,7 +187,7 @@ async def test_forty_turns_in_two_languages(tells: Callable[[str], Script]) -> N
     brain = ScriptedBrain(*(tells(language) for language in turns))
     async with runner_with(brain, languages=BOTH, voices=voices) as (runner, closed):
         for _ in turns:
-            await runner.ask("...")  # the typed words tell nothing
+            await runner.ask("...")  # the typed text does not show its language
     assert [turn.language for turn, _ in closed] == turns
     assert voices.said == [(language, text) for language in turns for text in SPOKEN[language]]
 
@@ -286,10 +288,10 @@ def test_a_code_stands_for_a_configured_language(
 def test_what_the_person_said_goes_before_what_we_answer() -> None:
     language = TurnLanguage(BOTH)
     assert language.code == "en"
-    language.heard("Alexa", None)  # tells nothing
+    language.heard("Alexa", None)  # does not show a language
     assert language.of_clause("La lámpara") == "es"
     assert language.code == "es"
-    language.heard("turn it on", "fr")  # not configured: its words tell
+    language.heard("turn it on", "fr")  # French is not configured, so the words decide
     assert language.code == "en"
     assert language.of_clause("La lámpara") == "es"
     assert language.of_clause("OK") is None

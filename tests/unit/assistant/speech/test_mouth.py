@@ -36,7 +36,7 @@ class FakeVoice:
         self.threads: set[int] = set()
         self.open = 0  # iterators not yet closed
         self.begun = threading.Event()
-        self.gate = threading.Event()  # held back while it is clear
+        self.gate = threading.Event()  # cleared to hold the voice back
         self.gate.set()
 
     def speak(self, text: str) -> Iterator[Chunk]:
@@ -93,7 +93,7 @@ async def settle(mouth: SpeechOutput, clock: VirtualClock, seconds: float = 0.0)
     """Let the worker thread do all that it can, while time passes in small steps."""
     loop = asyncio.get_running_loop()
     for _ in range(max(1, round(seconds / 0.05))):
-        for _ in range(20):  # a piece each
+        for _ in range(20):  # one piece each
             await loop.run_in_executor(mouth._synthesis._worker, int)
         await clock.run(0.05)
 
@@ -143,7 +143,7 @@ async def test_finish_returns_at_the_end_of_playback_and_sound_is_made_ahead() -
         answer.say("six seven eight nine ten", "en")
         finished = asyncio.create_task(answer.finish())
         await settle(mouth, clock, 0.3)
-        assert len(voices.made["en"].said) == 2  # while the first still sounds
+        assert len(voices.made["en"].said) == 2  # while the first is still playing
         await settle(mouth, clock, 0.6)
         assert not finished.done()
         await settle(mouth, clock, 0.3)
@@ -316,7 +316,7 @@ async def test_words_are_ducked_by_the_outputs() -> None:
     assert outputs.ducks == [True, False]
     mouth.close()
     alone = SpeechOutput(Voices(), OneOutput(Recorder()))
-    alone.duck(True)  # a file has no room for two
+    alone.duck(True)  # a file cannot mix two streams
     alone.close()
 
 
@@ -351,6 +351,6 @@ async def test_it_knows_whether_it_can_be_heard() -> None:
         assert waiting.done()
         mouth.close()
     alone = SpeechOutput(Voices(), OneOutput(Recorder()))
-    await alone.audible()  # a file is always there
+    await alone.audible()  # a file is always available
     assert alone.drops == 0
     alone.close()

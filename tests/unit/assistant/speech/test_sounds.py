@@ -148,7 +148,7 @@ async def test_one_that_nobody_can_hear_is_told_so(
     output = AudioSink(Gone(paced=False), as_it_is)
     assert not await Sounds(output, output).opening()
     monkeypatch.setattr(sounds, "OPENING_S", 0.01)
-    assert not await Stage().sounds.opening()  # it keeps what it was given
+    assert not await Stage().sounds.opening()  # the loudspeaker keeps its audio
     reasons = [record.message.rpartition(": ")[2] for record in caplog.records]
     assert reasons == ["it has gone", "it came to no end in time"]
 
@@ -157,8 +157,8 @@ async def test_one_that_nobody_can_hear_is_told_so(
 
 
 RATE = 1_000  # Hz
-FULL = 10_000  # of every sample of the voice
-PIECE = 200  # samples that are handed to the player at once
+FULL = 10_000  # amplitude of every sample of the voice
+PIECE = 200  # samples in each piece given to the player
 
 
 class Steady:
@@ -206,7 +206,7 @@ class Speaking:
     def __init__(self, outputs: Outputs | Player, volume: float = 0.8) -> None:
         self.mouth = SpeechOutput(lambda language: Steady(), outputs, volume)
         self.asked = 0
-        self.limits: list[float] = [math.inf]  # one for each asking; the last one stays
+        self.limits: list[float] = [math.inf]  # one for each request; the last one stays
         self.mouth.limit(self.limit)
 
     def limit(self) -> float:
@@ -267,7 +267,7 @@ async def test_after_one_that_was_stopped_too(stage: Speaking, streams: Players)
     async with stage.mouth.answer(announced=Manner(volume=0.2, alarm=True)) as answer:
         answer.say("one", "en")
         while not streams.players["announcements"].peaks:
-            await asyncio.to_thread(int)  # the voice works on a thread
+            await asyncio.to_thread(int)  # the voice runs in a thread
         stage.mouth.stop()
     stage.limits = [0.5]
     await stage.say("two", PLAIN)
@@ -346,7 +346,7 @@ async def test_it_can_be_louder_than_its_own_loudness(
 
 
 async def test_what_would_be_too_loud_is_bent_and_not_cut_off(streams: Players) -> None:
-    stage = Speaking(streams, 5.0)  # more than full scale
+    stage = Speaking(streams, 5.0)  # louder than full scale
     await stage.say("one")
     assert 0.9 * 32_767 < streams.players["voice"].peaks[0] < 32_767
     stage.mouth.close()

@@ -96,7 +96,7 @@ def test_whole_numbers(number: int, english: str, spanish: str) -> None:
         assert table.numbers.integer(number, None) == words
 
 
-# Names of things in questions that Hearth asks.
+# Names of devices in Hearth's questions.
 
 
 @pytest.mark.parametrize(

@@ -88,10 +88,10 @@ async def test_when_the_fallback_fails_the_caller_is_told() -> None:
         async with mouth.answer() as answer:
             answer.say("one", "en")
             answer.say("broken", "en")
-            for _ in range(1000):  # never blocks, though nobody takes them any more
+            for _ in range(1000):  # the voice never blocks, although its output is no longer read
                 answer.say("two", "en")
 
     with pytest.raises(AudioError, match="spare:en failed"):
         await turn()
-    assert len(player.sound) == len(pcm(100))  # what had been made was played
+    assert len(player.sound) == len(pcm(100))  # the audio made so far was played
     mouth.close()

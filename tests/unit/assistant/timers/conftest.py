@@ -124,7 +124,7 @@ class Talker:
     def __init__(self, clock: VirtualClock) -> None:
         self.said: list[str] = []
         self.languages: list[str] = []
-        self.alarms: list[bool] = []  # whether each is as loud in quiet hours as ever
+        self.alarms: list[bool] = []  # for each sound, True if quiet hours do not lower it
         self.tones: list[float] = []
         self.hushed = 0
         self.free = asyncio.Event()
@@ -164,9 +164,9 @@ class Doer(FrozenCalls):
         self.ready_now = True
         self.made: list[str] = []
         self.asked: list[tuple[str, str, str]] = []
-        self.answer = ""  # to either
+        self.answer = ""  # of a call or a request
         self.breaks = False
-        self.held = asyncio.Event()  # until it is set nothing ends
+        self.held = asyncio.Event()  # calls and requests do not end while it is cleared
         self.held.set()
 
     def ready(self, timer: TimerRecord) -> bool:
@@ -224,7 +224,7 @@ class Room:
     house: House = field(default_factory=House)
     synchronised: bool = True
     told: list[tuple[str, str]] = field(default_factory=list)
-    said: list[str] = field(default_factory=list)  # of what was done later
+    said: list[str] = field(default_factory=list)  # sentences about deferred calls
 
     @property
     def almanac(self) -> Almanac:

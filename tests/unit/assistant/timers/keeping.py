@@ -10,7 +10,7 @@ from tests.unit.assistant.timers.conftest import Room
 
 HOUR, DAY = 3600.0, 86_400.0
 DAILY = (1, 2, 3, 4, 5, 6, 7)
-ONE_PM = Rule(time(13), weekdays=DAILY)  # the clock of these tests begins at noon
+ONE_PM = Rule(time(13), weekdays=DAILY)  # the clock of these tests starts at noon
 
 
 async def set_(room: Room, kind: Any = "alarm", **wanted: Any) -> TimerRecord:

@@ -207,7 +207,7 @@ MIXED = [
         (Which(at=time(7)), "a"),
         (Which("gym"), "b"),
         (Which("call Ana"), "r"),
-        (Which("pasta"), "1"),  # a name counts before words of a text
+        (Which("pasta"), "1"),  # a name takes precedence over words of a text
         (Which("the lights", kind="command"), "c"),
         (Which("the lights", kind="alarm"), ""),
         (Which(kind="request"), ""),

@@ -103,7 +103,7 @@ async def test_what_is_secure_is_not_though_the_settings_ask_for_nothing() -> No
             await frozen(house, OFF, DOOR)
         vacuum = await frozen(house, "HassVacuumStart", {"name": "Robbie"})
         assert await calls_of(house).make(vacuum) == ""
-        # And one that had slipped in is not made either.
+        # A call stored in spite of that is not made either.
         door = replace(vacuum, payload={"tool": OFF, "arguments": DOOR, "heard": None})
         assert house.state("lock.front_door") == "locked"
         assert await calls_of(house).make(door) == "I was to do this now, and may not: do it."
@@ -112,7 +112,7 @@ async def test_what_is_secure_is_not_though_the_settings_ask_for_nothing() -> No
 
 async def test_what_is_no_longer_allowed_is_not_done_and_told(house: House, mind: Mind) -> None:
     timer = await frozen(house, ON, LAMP)
-    mind.mode = Mode.ASK  # whoever lives here wants to be asked about everything
+    mind.mode = Mode.ASK  # the residents want to be asked about everything
     told = await calls_of(house).make(timer)
     assert told == "I was to do this now, and may not: do it."
     assert house.state("light.hall") == "off"
@@ -281,7 +281,7 @@ async def test_one_that_is_called_off_at_the_last_moment_is_not_done(room: Room)
     timer = await command(room)
     async with room.keeping():
         await pass_(room, 590)
-        del room.shelf.rows[timer.id]  # nobody has seen it yet
+        del room.shelf.rows[timer.id]  # the service has not noticed this yet
         await room.clock.run(15)
     assert (room.doer.made, room.said) == ([], [])
 

@@ -60,7 +60,7 @@ def test_what_began_before_our_eyes_counts_real_time(case: Case, hours: int) -> 
     case.clock.advance(100)
     case.clock.set_ahead(hours * HOUR)
     assert (case.look(), case.next_s) == ([], 200)
-    (kept,) = case.kept  # so that it is right after a restart too
+    (kept,) = case.kept  # so that it is also correct after a restart
     assert (kept.due - case.clock.now()).total_seconds() == 200
     case.hold(kept)
     case.clock.advance(200)
@@ -70,8 +70,8 @@ def test_what_began_before_our_eyes_counts_real_time(case: Case, hours: int) -> 
 @pytest.mark.parametrize(
     ("hours", "next_s", "due"),
     [
-        (2, None, True),  # the network told that it was due long ago
-        (-2, 300, False),  # rather too early than two hours late
+        (2, None, True),  # the network time shows that it was due long ago
+        (-2, 300, False),  # too early is better than two hours late
     ],
 )
 def test_what_is_from_before_has_its_wall_time(

@@ -31,17 +31,17 @@ ZONES = st.sampled_from(
     [
         MADRID,
         NEW_YORK,
-        ZoneInfo("Australia/Lord_Howe"),  # by half an hour
-        ZoneInfo("America/Sao_Paulo"),  # at midnight, until 2019
+        ZoneInfo("Australia/Lord_Howe"),  # changes by half an hour
+        ZoneInfo("America/Sao_Paulo"),  # changed at midnight, until 2019
         ZoneInfo("Asia/Kathmandu"),
-        ZoneInfo("Pacific/Apia"),  # left a whole day out
+        ZoneInfo("Pacific/Apia"),  # skipped a whole day
         ZoneInfo("Africa/Casablanca"),
         UTC,
     ]
 )
 MOMENTS = st.datetimes(
     datetime(2011, 1, 1), datetime(2030, 1, 1), timezones=st.just(UTC)
-)  # of both kinds of each zone
+)  # covers the clock changes of the zones above
 TIMES = st.times().map(lambda at: at.replace(second=0, microsecond=0))
 WEEKDAYS = st.sets(st.integers(1, 7), min_size=1).map(lambda days: tuple(sorted(days)))
 
@@ -74,7 +74,7 @@ def test_it_is_the_first_that_fits_and_lies_ahead(
     shown = found.astimezone(zone)
     assert shown.isoweekday() in weekdays
     if (shown.hour, shown.minute) != (at.hour, at.minute):
-        # The time does not exist on that day: this is the first moment that does.
+        # The time does not exist on that day, so this must be the first moment after the gap.
         a_moment_ago = (found - timedelta(seconds=1)).astimezone(zone)
         assert a_moment_ago.utcoffset() != shown.utcoffset()
         assert a_moment_ago.replace(tzinfo=None) < datetime.combine(shown.date(), at)
@@ -92,7 +92,7 @@ def test_every_day_has_exactly_one(zone: ZoneInfo, after: datetime, at: time) ->
         moment = found
     assert len(set(days)) == 12
     missing = {days[0] + timedelta(days=n) for n in range(12)} - set(days)
-    assert missing <= {date(2011, 12, 30)}  # which Samoa never had
+    assert missing <= {date(2011, 12, 30)}  # the day that Samoa skipped
 
 
 @given(ZONES, MOMENTS, TIMES, WEEKDAYS, st.integers(0, 86_400 * 3))
@@ -157,7 +157,8 @@ def test_on_workdays_and_on_dates() -> None:
 def test_by_the_sun_as_it_is_known(
     offset_min: int, weekdays: tuple[int, ...], shown: list[str]
 ) -> None:
-    known = Sun(sunrise=datetime(2027, 5, 3, 5, 2, tzinfo=UTC))  # some days ago: the house is away
+    # A few days old, because the house is not connected.
+    known = Sun(sunrise=datetime(2027, 5, 3, 5, 2, tzinfo=UTC))
     rule = Rule(sun="sunrise", offset_min=offset_min, weekdays=weekdays)
     after, found = local(MADRID, "2027-05-07T08:00"), []
     for _ in range(2):
@@ -183,7 +184,7 @@ def test_it_is_kept_as_json(rule: Rule) -> None:
     assert rule_from(rule.as_json()) == rule
 
 
-# The house's zone and sun, and whether the machine's clock is right.
+# The house's zone and sun, and the check of the machine's clock.
 
 
 RISING = "2026-01-02T07:40:00+00:00"
@@ -200,7 +201,7 @@ def a_house(**attributes: Any) -> House:
         (a_house(), DARK),
         (a_house(next_rising=RISING), Sun(datetime(2026, 1, 2, 7, 40, tzinfo=UTC))),
         (a_house(next_rising="soon", next_setting=7), DARK),
-        (a_house(next_rising="2026-01-02T07:40:00"), DARK),  # of which zone?
+        (a_house(next_rising="2026-01-02T07:40:00"), DARK),  # the zone is missing
     ],
 )
 def test_the_sun_as_the_house_tells(house: House, sun: Sun) -> None:
@@ -223,7 +224,8 @@ async def test_the_sun_outlasts_a_house_that_is_away() -> None:
 def test_the_zone_of_the_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("TZ", ":America/New_York")
     assert local_zone() == ZoneInfo("America/New_York")
-    monkeypatch.setenv("TZ", "CET-1CEST")  # a rule, and no name: then as the machine is set up
+    # A rule without a name, so the machine's own zone is used.
+    monkeypatch.setenv("TZ", "CET-1CEST")
     madrid = Path("/usr/share/zoneinfo/Europe/Madrid")
     summer = datetime(2027, 7, 1, tzinfo=UTC)
     if madrid.exists():

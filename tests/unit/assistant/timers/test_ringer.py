@@ -99,7 +99,7 @@ async def test_three_at_once_in_one_breath_and_each_in_its_language(
         ("fr", "fr", "Ton minuteur tè est terminé.", "Il a sonné dix minutes"),
         ("pt-BR", "pt-BR", "O seu temporizador tè terminou.", "Tocou dez minutos"),
         ("vi", "vi", "Đã hết giờ, bộ hẹn giờ tè của bạn.", "Nó reo mười phút"),
-        ("it", "en", "Your tè timer is done.", "It rang for ten minutes"),  # there is no file
+        ("it", "en", "Your tè timer is done.", "It rang for ten minutes"),  # no Italian text
     ],
 )
 async def test_it_rings_and_is_told_in_the_language_it_was_set_in(
@@ -138,7 +138,7 @@ async def test_it_never_sounds_while_somebody_speaks(
         talker.free.clear()
         await clock.run(320)
         assert (talker.tones, ringer.ringing) == ([], False)
-        ringer.heard()  # of a turn that was under way before it could ring: nobody has heard it
+        ringer.heard()  # the turn began before the ringing, so it is not a reaction to it
         await clock.run(1)
         talker.free.set()
         await clock.settle()
@@ -199,7 +199,7 @@ async def test_what_another_process_does_is_seen_within_a_second(
         timer = await book.start(5, "eggs", "en")
         await clock.run(5)
         assert talker.said == [EGGS]
-        assert await book.end(timer)  # "hearth ask stop the timer"
+        assert await book.end(timer)  # as "hearth ask stop the timer" does
         await clock.run(LOOK_S)
         assert not ringer.ringing
         rung = len(talker.tones)
@@ -257,7 +257,7 @@ async def test_a_box_without_a_clock_of_its_own_learns_that_it_was_due(
     async with ringing():
         await clock.run(100)
         assert talker.said == []
-        clock.set_ahead(10 * HOUR)  # the network tells the time
+        clock.set_ahead(10 * HOUR)  # the network time arrives
         await clock.run(LOOK_S)
         assert talker.said == [LATE]
 
@@ -310,7 +310,7 @@ async def test_a_loudspeaker_that_comes_back_while_it_rings_brings_the_words_at_
     async with ringing() as ringer:
         await clock.run(310)
         assert (talker.tones, ringer.ringing) == ([], True)
-        talker.said.clear()  # into nowhere
+        talker.said.clear()  # there was no loudspeaker
         talker.deaf = False
         await clock.run(PAUSE_S)
         assert (len(talker.tones), talker.said) == (1, [PASTA])

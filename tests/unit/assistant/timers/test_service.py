@@ -60,7 +60,7 @@ async def test_one_that_was_missed_rings_late_with_its_hour(room: Room) -> None:
 
 async def test_of_many_that_were_missed_the_last_is_told_and_none_rings(room: Room) -> None:
     alarm = await set_(room, rule=ONE_PM)
-    room.clock.advance(10 * DAY)  # it is noon
+    room.clock.advance(10 * DAY)  # at noon
     async with room.keeping() as keeper:
         await room.clock.run(5)
         assert room.talker.tones == []
@@ -196,7 +196,7 @@ async def test_a_follower_that_breaks_silences_nothing(
     assert "a follower of timers broke" in caplog.text
 
 
-# The keeper and the clocks: wrong ones, moved ones, and the sun.
+# The timer service and the clocks: wrong, changed, and the sun.
 
 
 @pytest.mark.parametrize("kind", ["timer", "alarm"])
@@ -207,12 +207,12 @@ async def test_what_seems_overdue_waits_for_a_clock_that_can_be_believed(
         {"seconds": 300, "name": "pasta"} if kind == "timer" else {"rule": ONE_PM, "name": "pills"}
     )
     await set_(room, kind, **wanted)
-    room.clock.set_ahead(2 * HOUR)  # it has just started, and its clock is wrong
+    room.clock.set_ahead(2 * HOUR)  # the machine has just started, and its clock is wrong
     room.synchronised = False
     async with room.keeping():
         await room.clock.run(20)
         assert room.talker.said == []
-        room.clock.set_ahead(-2 * HOUR)  # the network tells the time
+        room.clock.set_ahead(-2 * HOUR)  # the network time arrives
         room.synchronised = True
         await room.clock.run(20)
         assert room.talker.said == []
@@ -283,7 +283,7 @@ async def test_by_the_sun_as_the_house_tells_and_as_it_told(room: Room) -> None:
     )
     alarm = await set_(room, rule=Rule(sun="sunset", offset_min=-30, weekdays=DAILY))
     assert alarm.due == datetime(2026, 1, 1, 16, 30, tzinfo=UTC)
-    room.house = House()  # it is away
+    room.house = House()  # the house is not connected
     async with room.keeping() as keeper:
         await pass_(room, 4.5 * HOUR)
         assert room.talker.said == ["It is 16:30. This is your alarm."]

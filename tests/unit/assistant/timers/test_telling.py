@@ -137,7 +137,7 @@ def test_what_an_alarm_and_a_reminder_say(
 )
 def test_when_it_comes(days_before: int, language: str, moment: str) -> None:
     timer = a_timer("alarm", rule=WORKDAYS.as_json())
-    # From before the night in which the clock was put forward: it is seven all the same.
+    # The time is still seven, even if seen from before the clock change.
     now = AT_SEVEN - timedelta(days=days_before)
     assert moment_of(timer, now, SAY, language) == moment
 

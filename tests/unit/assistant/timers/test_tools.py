@@ -36,8 +36,8 @@ class Kitchen:
         tools = TimerTools(book, telling).tools()
         self.tools: dict[str, BuiltIn] = {tool.name: tool for tool in tools}
         self.last = BuiltInResult("")
-        self.program = ""  # that asks
-        self.recalls = False  # it may be told what people have said
+        self.program = ""  # the program that asks, or ""
+        self.recalls = False  # True if it may see what people have said
 
     async def say(self, tool_name: str, language: str = "en", /, **arguments: Any) -> str:
         """Return the sentence of one call."""

@@ -89,7 +89,7 @@ def test_an_entry_with_an_exclamation_mark_keeps_its_marks() -> None:
         ("Công tắc", "công tắc"),
         ("Ofenklappe Küche gate", "küche"),
         ("Kitchen", "kitchen"),
-        ("x\u0301y gate", "x\u0301y gate"),  # a mark that no letter has is left alone
+        ("x\u0301y gate", "x\u0301y gate"),  # a mark that belongs to no letter is kept
     ],
 )
 def test_without(text: str, left: str) -> None:

@@ -295,7 +295,7 @@ async def test_an_old_picture_is_told_with_its_age_by_find_devices(language: str
     )
     assert (result.failed, result.stale) == (False, True)
     data = json.loads(result.data)
-    assert next(iter(data)) == "warning"  # a model that reads no further has read it
+    assert next(iter(data)) == "warning"  # even a model that reads no further has seen it
     assert "4 minutes ago" in data["warning"]
     assert data["found"] == 1
     assert "4" in result.sentence
@@ -338,7 +338,7 @@ AWAY = House(
         ({"device_class": "window", "state": "closed"}, 1, ["Bath", "Velux"]),
         ({"device_class": "window", "state": "unavailable"}, 1, None),
         ({"device_class": "window"}, 3, None),
-        ({"device_class": "door", "state": "open"}, 1, None),  # a garage door is one
+        ({"device_class": "door", "state": "open"}, 1, None),  # a garage door counts as a door
         ({"name": "Hall", "state": "open"}, 0, None),
     ],
 )

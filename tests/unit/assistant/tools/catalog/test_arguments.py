@@ -99,7 +99,7 @@ def test_plain_meanings_are_mended(given: dict[str, Any], wanted: dict[str, Any]
         ({"bogus": 1}, "there is no argument bogus"),
         ({"preferred_area_id": "hall"}, "there is no argument preferred_area_id"),
         ({"domain": ["lock"]}, "domain.0: it must be one of light, fan"),
-        # Words for numbers are of some language; the model writes them as a number when told.
+        # Number words depend on the language; the model writes digits after this error.
         ({"brightness": "thirty"}, "brightness: it must be of type integer"),
         ({"temperature": "1,000"}, "temperature: it must be of type number"),
         ({"temperature": "9" * 400}, "temperature: it must be of type number"),

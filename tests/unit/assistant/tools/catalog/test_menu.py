@@ -117,7 +117,7 @@ def test_the_most_useful_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
         tool("changes", "trusted"),
         tool("trusted_last", "last", reads=True),
         tool("rated", "other"),
-        tool("first_listed", "other", reads=True),  # which nobody believes
+        tool("first_listed", "other", reads=True),  # an untrusted claim
         tool("then_listed", "other"),
     ]
     for keep in range(len(best_first) + 1):

@@ -9,7 +9,7 @@ from jsonschema import Draft202012Validator
 from assistant.tools.catalog.arguments import fit
 from assistant.tools.catalog.schema import Checks, TooMuch, ways
 
-SECONDS = 2.0  # of a loaded machine; most take a few milliseconds
+SECONDS = 2.0  # on a busy machine; most schemas take a few milliseconds
 LONG = "a" * 5_000 + "!"
 SLOW = (
     "(a+)+$",

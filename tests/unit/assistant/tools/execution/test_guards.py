@@ -86,14 +86,14 @@ def test_calls_asked_while_another_is_open_are_of_its_round() -> None:
     end("t", "b")
     end("t", "c")
     assert begin("t", "read", READ) is None
-    assert begin("t", "d", COMFORT) is None  # beside a reading: still the first
+    assert begin("t", "d", COMFORT) is None  # made beside a read, so still in the first round
     end("t", "read")
     end("t", "d")
     assert begin("t", "e", COMFORT) is None  # second
     end("t", "e")
     assert begin("t", "f", COMFORT) == "too_many_rounds"
     assert begin("t", "read2", READ) is None
-    assert begin("t", "g", COMFORT) is None  # asked beside an open reading: no round of its own
+    assert begin("t", "g", COMFORT) is None  # made beside an open read, so in no round of its own
 
 
 def test_a_reading_in_front_does_not_swallow_the_first_round() -> None:

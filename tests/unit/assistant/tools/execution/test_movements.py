@@ -183,7 +183,7 @@ class Still(StillHome):
             ["The front door didn't lock. It's not reachable."],
         ),
         ("unavailable", "HassTurnOn", ["unlocked", "locked"], ["The front door is locked now."]),
-        ("unlocked", "HassTurnOn", ["open"], []),  # it goes on
+        ("unlocked", "HassTurnOn", ["open"], []),  # the movement continues
     ],
 )
 async def test_what_was_not_seen_at_all_is_followed_to_its_end(
@@ -280,7 +280,8 @@ async def test_one_that_takes_too_long_is_told() -> None:
         ("fr", ("Garage Door: ce mouvement n'a pas abouti. État actuel: ouvert.", "fr")),
         ("de", ("Garage Door ist nicht so weit gekommen. Der Zustand ist offen.", "de")),
         ("pt", ("Garage Door não chegou lá. O estado é aberto.", "pt")),
-        ("it", ("The garage door did not get there: it is open.", "en")),  # we have no Italian
+        # There are no Italian sentences.
+        ("it", ("The garage door did not get there: it is open.", "en")),
     ],
 )
 async def test_it_is_told_in_the_language_of_its_turn(language: str, said: tuple[str, str]) -> None:

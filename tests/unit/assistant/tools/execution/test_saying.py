@@ -323,8 +323,8 @@ async def test_a_broadcast_that_nobody_took_is_not_called_done(house: House) -> 
     [
         ("", None, ""),
         ("mcp:agent", CALLERS, "mcp:agent"),
-        ("http:panel", TALK, ""),  # a person answers what it has said
-        ("request", READ_ONLY, ""),  # a person's own, for later
+        ("http:panel", TALK, ""),  # a person answers the program
+        ("request", READ_ONLY, ""),  # a person's own request for later
     ],
 )
 async def test_a_sentence_is_part_of_its_callers_conversation(

@@ -47,8 +47,9 @@ async def test_it_lasts_as_long_as_the_talk_and_no_longer() -> None:
         assert await unlock("t0", in_talk("one")) == "unlock"
         await house.box.call(date, "t1", "what day is it", situation=in_talk("one"))
         assert await unlock("t1", in_talk("one")) == "tainted"
-        assert await unlock("t2", in_talk("one")) == "tainted"  # the model still knows it
-        assert await unlock("t3", in_talk("two")) == "unlock"  # it has begun without that
+        # The model still has it in its context.
+        assert await unlock("t2", in_talk("one")) == "tainted"
+        assert await unlock("t3", in_talk("two")) == "unlock"  # this talk began without it
         assert await unlock("t4", CallContext(can_ask=True)) == "unlock"  # a brain without a talk
         assert await unlock("t5", in_talk("two", searched=True)) == "tainted"
 

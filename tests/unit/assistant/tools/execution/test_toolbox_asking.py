@@ -93,7 +93,7 @@ async def test_a_yes_runs_it_once(house: House) -> None:
     assert (outcome.decision, outcome.status) == (Decision.CONFIRMED, Status.DONE)
     assert outcome.confirmed_by == "voice"
     assert [name for name, _ in house.demo.calls] == ["intent__HassTurnOff"]
-    assert await house.box.settle(question, YES) is None  # a question is good for one call
+    assert await house.box.settle(question, YES) is None  # a question settles only one call
     assert len(house.demo.calls) == 1
 
 
@@ -125,7 +125,7 @@ async def test_an_equal_call_waits_for_the_same_question(house: House) -> None:
 
 async def test_one_question_at_a_time(house: House) -> None:
     question = await asked(house)
-    assert await ask(house, ON, GARAGE) is None  # it waits behind the first
+    assert await ask(house, ON, GARAGE) is None  # it waits behind the first call
     assert await house.box.settle(question, YES) is not None
     assert [arguments for _, arguments in house.demo.calls] == [
         {"name": "Front door", "domain": ["lock"]} if "domain" in house.demo.calls[0][1] else DOOR
@@ -135,7 +135,7 @@ async def test_one_question_at_a_time(house: House) -> None:
 async def test_a_second_call_of_the_sentence_is_asked_about_after_the_first(house: House) -> None:
     first = await asked(house)
     assert await ask(house, ON, GARAGE) is None
-    assert await ask(house, ON, GARAGE) is None  # an equal one, once
+    assert await ask(house, ON, GARAGE) is None  # an equal call is asked about only once
     assert await house.box.settle(first, Settlement("no")) is not None
     second = await house.box.next_question("turn", Settlement("no"))
     assert isinstance(second, Question)
@@ -296,7 +296,7 @@ async def test_nothing_secure_follows_text_from_outside() -> None:
         await house.do("GetDateTime", {})
         outcome = await house.do(OFF, DOOR, situation=ASK)
         assert (outcome.decision, outcome.rule) == (Decision.DENIED, "tainted")
-        # another turn is not tainted by it
+        # Another turn is not tainted by it.
         call = ToolCall("x", OFF, DOOR)
         other = await house.box.call(call, "another", "unlock", situation=ASK)
         assert other.decision is Decision.NEEDS_CONFIRMATION
@@ -379,7 +379,7 @@ class TestMedia:
         room = Room(quiet=True)
         async with living("Hall", governance=CallGuards(hush=room)) as house:
             question = await asked(house)
-            room.quiet = False  # a film has begun since
+            room.quiet = False  # a film has started since
             outcome = await house.box.settle(question, Settlement("yes", by))
             assert outcome is not None
             assert (outcome.decision, outcome.rule) == (decision, rule)
@@ -419,7 +419,7 @@ LOUD = [
     ("HassMediaUnpause", SPEAKER),
     ("HassSetVolume", {**SPEAKER, "volume_level": 80}),
     ("HassTurnOn", SPEAKER),
-    ("HassTurnOn", {"name": "Coffee machine"}),  # a switch may be a radio's
+    ("HassTurnOn", {"name": "Coffee machine"}),  # the switch may belong to a radio
     ("announce", {}),
 ]
 SILENT = [("HassTurnOn", {"name": "Hall light"}), ("GetDateTime", {}), ("timer", {})]

@@ -64,7 +64,7 @@ async def test_a_call_taken_back_while_the_room_falls_silent_is_not_asked_about(
         assert house.box.question("turn", "x") is None
         assert room.resumed == 1
         other = await house.box.call(replace(call, id="y"), "turn", "unlock it", situation=ASK)
-        assert other.decision is Decision.NEEDS_CONFIRMATION  # as another brain asks for it
+        assert other.decision is Decision.NEEDS_CONFIRMATION  # the request of another brain
         assert house.demo.calls == []
 
 
@@ -83,7 +83,7 @@ async def test_nor_is_one_that_is_taken_back_while_it_is_written_down() -> None:
 
 
 async def test_what_was_paused_for_a_question_that_is_not_asked_plays_on() -> None:
-    room = Room(quiet=False)  # something else plays on, so nobody is asked
+    room = Room(quiet=False)  # something else keeps playing, so no question is asked
     room.silent.set()
     async with living("Hall", governance=CallGuards(hush=room)) as house:
         outcome = await house.do(OFF, DOOR, situation=ASK)

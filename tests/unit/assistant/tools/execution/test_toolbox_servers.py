@@ -23,8 +23,8 @@ from tests.fakes.home import StillHome
 from tests.fakes.journal import FakeJournal
 from tests.unit.integrations.mcp.rogues import all_gone, rogue
 
-LIMIT_S = 20.0  # of one test, on a busy machine
-HONEST = "honest__t"  # in the menu: the other server has a tool of that name too
+LIMIT_S = 20.0  # for one test on a busy machine
+HONEST = "honest__t"  # the menu's name for it, because the other server has a tool of the same name
 
 
 @pytest.fixture(autouse=True)

@@ -38,7 +38,7 @@ class Picture(StillHome):
         return predicate(self.house)
 
 
-# tool, arguments, entity, state, attributes afterwards, as asked
+# Columns: tool, arguments, entity, state, attributes afterwards, whether it is as requested.
 SEEN: list[tuple[str, dict[str, Any], str, str, dict[str, Any], bool]] = [
     ("HassTurnOn", {}, "light.lamp_living", "on", {}, True),
     ("HassTurnOn", {}, "light.lamp_living", "unavailable", {}, False),

@@ -95,7 +95,7 @@ def test_what_is_not_exposed_is_not_named(house: House) -> None:
         ("The cellar", "en", "The cellar"),
         ("my lamp", "en", "my lamp"),
         ("Ana's door", "en", "Ana's door"),
-        ("Front Door", "it", "the front door"),  # we have no Italian, and say it in English
+        ("Front Door", "it", "the front door"),  # there is no Italian, so English is used
         ("Haustür", "de", "Haustür"),
         ("Puerta principal", "es-MX", "Puerta principal"),
         ("Cửa trước", "vi", "Cửa trước"),

@@ -39,7 +39,7 @@ def group(kind: str, state: str, *classes: str, domain: str = "cover") -> Questi
         (thing("cover.a", "Blind of the door", "open", "blind"), set()),
         (thing("cover.a", "Hoftor", "open"), {"gate", "door"}),
         (thing("cover.a", "Portón", "open"), {"gate", "door"}),
-        (thing("cover.a", "Cửa sổ bếp", "open"), {"window", "door"}),  # its words are both
+        (thing("cover.a", "Cửa sổ bếp", "open"), {"window", "door"}),  # its words match both
         (thing("cover.a", "Rollo links", "open"), set()),
         (thing("cover.a", "Store du salon", "open"), set()),
         (thing("cover.a", "Rollladenmotor", "open"), set()),

@@ -109,7 +109,8 @@ def test_a_call_that_chooses_nothing_is_refused_and_doubts_everything(
         ("kitchen", "HassTurnOn", {"name": "Lamp"}, ("light.lamp_living",)),  # on the same floor
         ("bedroom", "HassTurnOn", {"name": "Kettle"}, ("switch.kettle",)),
         ("bedroom", "HassClimateSetTemperature", {}, ("climate.us",)),
-        ("kitchen", "HassClimateSetTemperature", {}, ()),  # one thing: only the room counts
+        # The action takes one target, so only the room counts.
+        ("kitchen", "HassClimateSetTemperature", {}, ()),
         ("nowhere", "HassTurnOn", {"name": "Lamp"}, ()),
     ],
 )
@@ -144,7 +145,7 @@ def test_aliases_of_places_may_be_shared() -> None:
 
 def test_what_cannot_do_it_is_not_touched() -> None:
     roof = Entity("cover.roof", "Roof", "closed", attributes={"supported_features": 240})
-    roof = replace(roof, features=240)  # tilts only
+    roof = replace(roof, features=240)  # it can only tilt
     house = House(entities={"cover.roof": roof})
     named = reach(INTENTS["HassTurnOn"], {"name": "Roof"}, house)
     assert (named.touched, named.candidates, named.reason) == ((), ("cover.roof",), "unsupported")

@@ -79,7 +79,7 @@ def judged(
     return judge(entry(tool), arguments, house, heard, area)
 
 
-# tool, arguments, heard, what it reaches
+# Columns: tool, arguments, words heard, entities reached.
 CUT: list[tuple[str, dict[str, Any], str, set[str]]] = [
     (OFF, {"area": "Den"}, "turn off the den lights", {*DEN, "switch.corner"}),
     (OFF, {"area": "Den"}, "mach die Lichter im Den aus", {*DEN, "switch.corner"}),
@@ -415,17 +415,17 @@ def player(name: str, state: str, area: str, minute: int) -> Entity:
         # The media paused last goes on, in any room.
         ([("a", "paused", "bedroom", 1), ("b", "paused", "den", 2)], {}, "resume", ["b"]),
         ([("a", "paused", "bedroom", 3), ("b", "paused", "den", 2)], {}, "resume", ["a"]),
-        # But first what is here.
+        # A player in this room comes first.
         ([("a", "paused", "kitchen", 1), ("b", "paused", "den", 2)], {}, "resume", ["a"]),
         ([("a", "paused", "kitchen", 1), ("b", "paused", "kitchen", 9)], {}, "go on", ["b"]),
         ([("a", "paused", "kitchen", 9), ("b", "paused", "kitchen", 9)], {}, "on", ["a", "b"]),
-        # A model adds its own room, which nobody said.
+        # The model has added its own room, which was not mentioned.
         ([("a", "paused", "den", 1)], {"area": "Kitchen"}, "resume", ["a"]),
         ([("a", "paused", "den", 1)], {"area": "Kitchen"}, None, ["kitchen"]),
         ([("a", "paused", "den", 1)], {"area": "Kitchen"}, "resume in the kitchen", ["kitchen"]),
         ([("a", "paused", "den", 1)], {"area": "Den"}, "resume", ["tv", "a"]),
         ([("a", "paused", "den", 1)], {"name": "Den TV"}, "resume", ["tv"]),
-        # Nothing is paused: this room's.
+        # Nothing is paused, so this room's player is used.
         ([], {}, "resume", ["kitchen"]),
     ],
 )

@@ -73,7 +73,7 @@ async def test_it_survives_a_restart(store: Store, clock: VirtualClock) -> None:
     await much_later.load()
     assert much_later.current is NORMAL
     await much_later.set(ASK)
-    await much_later.set(NORMAL)  # as configured: nothing has to be kept
+    await much_later.set(NORMAL)  # this is the configured mode, so nothing has to be kept
     assert await store.kept(POLICY_MODE) is None
 
 
@@ -94,7 +94,8 @@ async def test_what_cannot_be_read_counts_as_nothing(
     assert keeper.current is ASK
 
 
-# the configured mode, what holds (and minutes), what is asked for (and minutes), whether it loosens
+# Columns: configured mode, current mode (and minutes), requested mode (and minutes), whether that
+# is less strict.
 LOOSENING: list[tuple[Mode, tuple[Mode, float | None], tuple[Mode, float | None], bool]] = [
     (NORMAL, (NORMAL, None), (GUEST, None), False),
     (NORMAL, (NORMAL, None), (GUEST, 10), False),
@@ -103,7 +104,7 @@ LOOSENING: list[tuple[Mode, tuple[Mode, float | None], tuple[Mode, float | None]
     (NORMAL, (GUEST, None), (NORMAL, None), True),
     (NORMAL, (GUEST, None), (ASK, None), True),
     (NORMAL, (GUEST, None), (GUEST, None), False),
-    (NORMAL, (GUEST, None), (GUEST, 10), True),  # then it would be over
+    (NORMAL, (GUEST, None), (GUEST, 10), True),  # the mode would expire then
     (NORMAL, (GUEST, 20), (GUEST, 10), True),
     (NORMAL, (GUEST, 10), (GUEST, 20), False),
     (NORMAL, (ASK, 20), (GUEST, 10), True),
@@ -160,7 +161,7 @@ async def test_a_full_disk_is_told_and_the_mode_holds(clock: VirtualClock) -> No
     said = await SetMode(keeper, Catalogue(), clock).tool().run({"mode": "guest"}, REQUEST)
     assert said.failed
     assert keeper.current is GUEST
-    await keeper.load()  # the disk knows nothing of it
+    await keeper.load()  # the disk does not have it
     assert keeper.current is GUEST
 
 
@@ -349,12 +350,12 @@ def test_who_may_use_more_tools_than_before(present: str, wanted: str, more: boo
 @pytest.mark.parametrize(
     ("present", "wanted", "more"),
     [
-        ("private", "", True),  # the cloud
+        ("private", "", True),  # the default is the cloud
         ("private", "plain", True),
         ("private", "cloud", True),
-        ("alone", "private", True),  # what Home Assistant asks may be elsewhere too
+        ("alone", "private", True),  # requests to Home Assistant may be processed elsewhere too
         ("private", "alone", False),
-        ("cloud", "alone", False),  # the device itself is nothing more
+        ("cloud", "alone", False),  # only the device itself remains
         ("cloud", "private", True),
         ("cloud", "", True),
         ("", "private", False),

@@ -108,7 +108,7 @@ def test_what_can_only_mean_one_thing_is_mended(
         (ON, {"name": "Sirens"}, ("Siren",)),
         (ON, {"name": "Movie Nights"}, ("Movie Night",)),
         (ON, {"name": "the leave"}, ("Leave",)),
-        (ON, {"name": "Hall"}, ("Hall",)),  # a lock is in there
+        (ON, {"name": "Hall"}, ("Hall",)),  # the hall contains a lock
         (ON, {"area": "Hal"}, ("Hall",)),
         (ON, {"area": "the garage"}, ("Garage",)),
         (ON, {"area": "downstairs"}, ("Ground floor",)),
@@ -128,9 +128,10 @@ def test_what_is_gated_or_in_doubt_is_only_offered(
     [
         {"name": "Kitchen Light"},
         {"name": " kitchen LIGHT "},
-        {"name": "Secret Light"},  # not exposed: it is that one that was meant
-        {"name": "Kettle", "area": "Hall"},  # it exists, elsewhere
-        {"name": "Front Door", "domain": ["light"]},  # nothing that lets in is taken for a lamp
+        {"name": "Secret Light"},  # not exposed, so the light itself was meant
+        {"name": "Kettle", "area": "Hall"},  # it exists in another room
+        # Nothing that gives access is mistaken for a lamp.
+        {"name": "Front Door", "domain": ["light"]},
         {"name": "Kitchen Light", "area": "Hall", "domain": ["switch"]},
         {"name": "all", "domain": ["light"]},
         {"name": "lamp"},
@@ -155,7 +156,7 @@ def test_a_wrong_domain_is_mended_where_one_thing_has_the_name(home: House) -> N
     ("given", "meant"),
     [
         ("Kitchen Light, luz de la cocina", "light.kitchen"),
-        ("Kitchen Light, Kettle", None),  # two things
+        ("Kitchen Light, Kettle", None),  # two devices
     ],
 )
 def test_all_names_of_one_thing_in_a_row(home: House, given: str, meant: str | None) -> None:

@@ -165,7 +165,7 @@ async def test_a_script_that_must_be_told_more_is_not_started_by_its_name(
     assert isinstance(verdict, PolicyDecision)
     assert (verdict.decision, verdict.rule) == (Decision.DENIED, "fields")
     assert sentence(verdict) == TOLD_MORE
-    # Whatever else the sentence reaches, and though the house has lost one of it.
+    # The sentence's other targets make no difference, not even a lost one.
     for targets in ((SCRIPT_ID,), ("light.kitchen", SCRIPT_ID), ("script.lost", SCRIPT_ID)):
         said = SentenceMatch("start movie night", "en", "builtin", "HassTurnOn", {}, targets)
         assert judge.sentence(said, said.text).rule == "fields"
@@ -187,7 +187,7 @@ async def test_degrees_that_a_thermostat_does_not_take(
     verdict = judge.call(entry, {"name": "Thermostat", "temperature": degrees}, "set it")
     assert isinstance(verdict, PolicyDecision)
     assert verdict.rule == rule
-    # Home Assistant's own engine may reach some that tell no bounds, or that are lost.
+    # Home Assistant's own engine may also reach lost entities or ones without known bounds.
     targets = ("climate.lost", "climate.us", "climate.living")
     slots = {"name": "Thermostat", "temperature": degrees}
     said = SentenceMatch("set it", "en", "builtin", entry.suffix, slots, targets)
@@ -195,7 +195,7 @@ async def test_degrees_that_a_thermostat_does_not_take(
         if rule != "range":
             assert seen.rule != "range"
             continue
-        # Nobody can say yes to it.
+        # Consent cannot override this refusal.
         assert (seen.decision, seen.ruling) == (Decision.DENIED, Ruling.DENY)
         assert (seen.ask, seen.left) == ("", "")
         assert sentence(seen) == "Thermostat takes 7 to 35 degrees."

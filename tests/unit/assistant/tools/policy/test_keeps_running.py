@@ -37,7 +37,7 @@ def switch(name: str, domain: str = "switch", **more: Any) -> Entity:
     return Entity(f"{domain}.thing", name, "on", area_id="room", **more)
 
 
-# By language: things of that name go on.
+# By language: names of devices that must keep running.
 MUST_RUN = {
     "en": [
         *("Fridge", "Chest freezer", "Garage Fridge-Freezer", "Home server", "Synology NAS", "UPS"),
@@ -221,7 +221,7 @@ OUTSIDE = {"unit_of_measurement": "°F"}
         ([Entity("weather.a", "A", "unavailable", attributes={"temperature": -4})], None),
         ([Entity("weather.a", "A", "sunny")], None),
         ([Entity("weather.a", "A", "sunny", attributes=F_COLD)], -6.7),
-        # What stands outside the house itself knows better.
+        # An outdoor sensor takes precedence over a weather service.
         (
             [
                 COLD,

@@ -163,11 +163,11 @@ def test_nothing_that_runs_what_somebody_wrote_is_free_before_its_rating(
     rated = weigh(entity.entity_id, action, {}, house, {entity.entity_id: Tier.COMFORT})
     assert rated.tier is Tier.COMFORT
     if domain == "button" and action is Action.OFF:
-        return  # a button has no way off
+        return  # a button cannot be switched off
     assert weigh(entity.entity_id, action, {}, house, {}).rule == "may_open"
     assert not is_safe_to_guess(entity.entity_id, house)
     assert may_open(house) == [entity]
-    assert unknown_effects(house) == []  # so that `hearth tools rate --all` leaves it
+    assert unknown_effects(house) == []  # `hearth tools rate --all` must leave it out
 
 
 AGENT = Program("mcp:agent", CALLERS)

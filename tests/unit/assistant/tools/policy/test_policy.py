@@ -24,7 +24,7 @@ def entry(name: str, spec: ServerSpec = HOME, *, read_only: bool = False) -> Men
 
 
 ON, OFF, SET = "intent__HassTurnOn", "intent__HassTurnOff", "intent__HassSetPosition"
-# tool, arguments, rule, tier, allowed
+# Columns: tool, arguments, rule, tier, allowed.
 BY_TARGET: list[tuple[str, dict[str, Any], str, str, bool]] = [
     (ON, {"name": "Kitchen Light"}, "comfort", "comfort", True),
     ("HassTurnOn", {"name": "kitchen light"}, "comfort", "comfort", True),
@@ -154,7 +154,7 @@ def test_by_what_is_touched(
 
 LIGHTS = {"domain": ["light"]}
 EVERYTHING = {"name": "all"}
-# arguments, heard, the box's room, what is sent on top or the rule of a refusal
+# Columns: arguments, words heard, the satellite's room, added arguments or the rule of a refusal.
 BOUNDLESS: list[tuple[dict[str, Any], str | None, str, dict[str, str] | str]] = [
     (LIGHTS, "turn off the lights", "Kitchen", {"area": "Kitchen"}),
     (LIGHTS, "turn off the lights", "kitchen", {"area": "Kitchen"}),
@@ -175,7 +175,7 @@ BOUNDLESS: list[tuple[dict[str, Any], str | None, str, dict[str, str] | str]] = 
     ({"domain": ["climate"]}, "heating off", "Kitchen", "none_here"),
     ({"name": "All", **LIGHTS}, "lights off", "Kitchen", {}),
     ({"name": "Lamp"}, "lamp off", "Bedroom", {"area": "Bedroom"}),
-    ({"name": "Lamp"}, "lamp off", "Kitchen", {"area": "Living Room"}),  # of this floor
+    ({"name": "Lamp"}, "lamp off", "Kitchen", {"area": "Living Room"}),  # on the same floor
     ({"name": "Lamp"}, "lamp off", "", "which_one"),
     (EVERYTHING, "turn off everything", "Kitchen", "unlock"),
     (EVERYTHING, "turn it off", "Kitchen", {"area": "Kitchen"}),
@@ -212,7 +212,7 @@ def test_a_call_without_a_place_is_held_against_what_was_heard(
         (OFF, {"name": "all", **LIGHTS}, True),
         (OFF, {"name": "Lamp"}, False),
         (OFF, {"area": "Kitchen", **LIGHTS}, False),
-        ("HassVacuumCleanArea", {"area": "Kitchen"}, True),  # the area is not which vacuum
+        ("HassVacuumCleanArea", {"area": "Kitchen"}, True),  # an area does not name the vacuum
         ("HassListAddItem", {"item": "milk"}, False),
         ("HassCancelAllTimers", {}, False),
         ("GetLiveContext", {}, False),
@@ -261,7 +261,7 @@ def test_without_a_picture_nothing_is_switched_blindly() -> None:
     assert (verdict.decision, verdict.rule) == (Decision.DENIED, "unseen")
 
 
-# tool, arguments, heard, allowed: with a picture that may lack a door which came since
+# Columns: tool, arguments, words heard, allowed. The picture may lack a door that was added since.
 STALE: list[tuple[str, dict[str, Any], str, bool]] = [
     (ON, {"name": "Kitchen Light"}, "do", True),
     (ON, {"name": "Nobody", "domain": ["light"]}, "do", True),
@@ -329,7 +329,7 @@ LET_ALL = Rulings(costly="allow", secure="allow")
 @pytest.mark.parametrize(
     ("rulings", "tool", "arguments", "allowed"),
     [
-        (LET_COSTLY, "script__movie_night", {}, False),  # nobody knows whether it unlocks
+        (LET_COSTLY, "script__movie_night", {}, False),  # it is unknown whether it unlocks
         (LET_SECURE, "script__movie_night", {}, False),
         (LET_ALL, "script__movie_night", {}, True),
         (LET_COSTLY, "script__not_in_the_house", {}, False),
@@ -337,7 +337,7 @@ LET_ALL = Rulings(costly="allow", secure="allow")
         (LET_SECURE, "homeassistant__call_action", {"action": "lock.unlock"}, True),
         (LET_COSTLY, OFF, {"name": "Front Door"}, False),
         (LET_SECURE, OFF, {"name": "Front Door"}, True),
-        (LET_COSTLY, ON, {"name": "Leave"}, False),  # the scene has a lock in it
+        (LET_COSTLY, ON, {"name": "Leave"}, False),  # the scene contains a lock
         (LET_SECURE, ON, {"name": "Leave"}, True),
         (LET_SECURE, ON, {"name": "Blank"}, False),
         (LET_COSTLY, ON, {"name": "Blank"}, False),
@@ -362,7 +362,7 @@ def test_of_two_gated_tiers_both_must_be_let_through(house: House) -> None:
     for rulings, rule in ((LET_COSTLY, "unlock"), (LET_SECURE, "script")):
         verdict = judge(entry("script__movie_night"), {}, told, "do", "", rulings=rulings)
         assert (verdict.decision, verdict.rule) == (Decision.NEEDS_CONFIRMATION, rule)
-        assert verdict.tier == "secure"  # so that nobody can say "always"
+        assert verdict.tier == "secure"  # "always" cannot be granted for this tier
     verdict = judge(entry("script__movie_night"), {}, told, "do", "", rulings=LET_ALL)
     assert (verdict.decision, verdict.tier) == (Decision.ALLOWED, "secure")
 

@@ -161,7 +161,7 @@ def test_to_guests_it_is_said_that_they_are_guests(house: House) -> None:
     assert (refused.decision, refused.key) == (Decision.DENIED, "policy.guest")
     assert refused.tier is Tier.COMFORT
     guest = Caller(("HassTurnOn",), "home_assistant", STRICT, PolicyContext(mode=Mode.GUEST))
-    ruled = rule_thing("camera.hall", Action.ON, {}, watched, guest)  # among others of a room
+    ruled = rule_thing("camera.hall", Action.ON, {}, watched, guest)  # one of several in a room
     assert ruled == Ruled(Risk(Tier.COMFORT, "comfort"), Ruling.DENY, "guest")
 
 

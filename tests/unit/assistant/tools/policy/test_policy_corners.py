@@ -114,7 +114,8 @@ def test_a_door_that_is_set_to_something_odd_counts_as_opened(house: House) -> N
     ("name", "arguments", "wanted"),
     [
         (OFF, {"device_class": ["outlet"]}, True),
-        ("HassVacuumCleanArea", {"floor": "Downstairs"}, True),  # the work, not which vacuum
+        # The floor says what to clean, not which vacuum to use.
+        ("HassVacuumCleanArea", {"floor": "Downstairs"}, True),
         (REMEMBER, {}, True),
         ("intent__unheard_of", {}, False),
     ],
@@ -210,10 +211,10 @@ BOTH: dict[str, Any] = {"properties": {"domain": {}, "device_class": {}}}
         ([AWNING, GATE], {"properties": {"domain": {}}}, None),
         ([AWNING, GATE], {"properties": {"device_class": {}}}, None),
         ([AWNING, GATE], {}, None),
-        ([NAMELESS, GATE], BOTH, None),  # no class tells it from the gate
+        ([NAMELESS, GATE], BOTH, None),  # it has no class that distinguishes it from the gate
         ([FOUNTAIN, GATE], BOTH, {"domain": ["switch"]}),
-        ([AWNING, FOUNTAIN, GATE, RELEASE], BOTH, None),  # two kinds, and both have a gate
-        ([AWNING, FOUNTAIN], BOTH, {"domain": ["switch"]}),  # nobody turns an awning on
+        ([AWNING, FOUNTAIN, GATE, RELEASE], BOTH, None),  # two kinds, and each includes a gate
+        ([AWNING, FOUNTAIN], BOTH, {"domain": ["switch"]}),  # an awning is never turned on
         ([GATE, RELEASE], BOTH, None),
     ],
 )

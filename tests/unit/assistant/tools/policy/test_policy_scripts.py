@@ -65,7 +65,7 @@ SCRIPTS: list[tuple[frozenset[str], str, dict[str, Any], str, str, bool]] = [
         "comfort",
         True,
     ),
-    # Home Assistant takes ids in any case and several in one text, devices, and "all".
+    # Home Assistant accepts ids in any case, several ids in one text, devices, and "all".
     *(
         (frozenset({"light.kitchen"}), "script__movie_night", given, "unlock", "secure", False)
         for given in (

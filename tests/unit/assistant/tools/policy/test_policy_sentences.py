@@ -39,7 +39,7 @@ def match(
 
 
 DOOR, GARAGE = {"name": "front door"}, {"name": "garage door"}
-# sentence, rule, tier, allowed
+# Columns: sentence, rule, tier, allowed.
 ROWS: list[tuple[SentenceMatch, str, str, bool]] = [
     (match("HassGetState", {"name": "front door"}), "read", "read", True),
     (match("HassGetWeather"), "read", "read", True),
@@ -63,8 +63,9 @@ ROWS: list[tuple[SentenceMatch, str, str, bool]] = [
     ),
     (match("HassTurnOn", {"name": "kitchen light"}, "light.kitchen"), "comfort", "comfort", True),
     (match("HassTurnOff", DOOR, "lock.front"), "unlock", "secure", False),
-    (match("HassTurnOff", DOOR), "unlock", "secure", False),  # seen by ourselves
-    (match("HassTurnOff", {"name": "x"}, "lock.front"), "unlock", "secure", False),  # by the engine
+    (match("HassTurnOff", DOOR), "unlock", "secure", False),  # recognised by the policy
+    # Recognised by the engine.
+    (match("HassTurnOff", {"name": "x"}, "lock.front"), "unlock", "secure", False),
     (match("HassTurnOn", DOOR, "lock.front"), "comfort", "comfort", True),
     (match("HassOpenCover", GARAGE, "cover.garage"), "open", "secure", False),
     (match("HassTurnOn", GARAGE, "cover.garage"), "open", "secure", False),
@@ -114,7 +115,8 @@ OFF = {"domain": "light"}
         (LIGHTS, "turn off the lights", "Kitchen", False),
         (LIGHTS, "turn off the lights", "", False),
         (LIGHTS, "turn off all the lights", "", True),
-        (LIGHTS, "turn off the lights in the kitchen", "", False),  # the engine means more
+        # The engine would switch more than was meant.
+        (LIGHTS, "turn off the lights in the kitchen", "", False),
         (("light.kitchen",), "turn off the lights in the kitchen", "", True),
         (LIGHTS, None, "Kitchen", False),
         ((), "turn off the lights", "Kitchen", False),

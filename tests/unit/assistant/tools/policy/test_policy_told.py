@@ -75,7 +75,7 @@ def test_of_a_thing_that_is_not_seen_it_is_said_that_it_is_not(
             PolicyContext(),
             "Unlock Front door, Back door?",
         ),
-        # Where even a lamp is asked about, a lock is still more than what was meant.
+        # Even if a lamp needs confirmation, a lock is still more than was meant.
         ({"area": "Hall"}, "turn off the hall", ASK, "Change Hall light?"),
         ({"area": "Hall"}, "unlock the hall", ASK, UNLOCK_HALL),
     ],
@@ -156,14 +156,14 @@ def test_a_kind_of_thing_is_enough_to_go_by() -> None:
 @pytest.mark.parametrize(
     ("things", "tool", "heard", "mode", "sent"),
     [
-        # The lock may be called anything: "door" means it too.
+        # The lock may have any name: "door" means it too.
         ((LAMP, YALE), OFF, "the door of the cellar", Mode.NORMAL, {"domain": ["lock"]}),
         ((LAMP, YALE), OFF, "the cellar off", Mode.NORMAL, LIGHT),
         # All of it was meant.
         ((LAMP, YALE), OFF, "the light and the lock", Mode.NORMAL, {}),
-        # Nothing of it is free, or all of it: the question names it all.
+        # None or all of it is free, so the question names everything.
         ((TAP, GATE), ON, "open the cellar", Mode.NORMAL, {}),
-        # One kind was named, and the other has nothing to do with it.
+        # One kind was named, and the other is not involved.
         ((TAP, GATE), ON, "open the gate", Mode.NORMAL, {"domain": ["cover"]}),
         ((LAMP, FAN), OFF, "the light in the cellar", Mode.ASK, LIGHT),
     ],
@@ -284,7 +284,7 @@ ALL_PLANS = Entity("group.plans", "Plans", "off", attributes={"entity_id": ["sce
             None,
         ),
         ([OPENER], OFF, "Unlock it all", "Stop Unlock it all?", None),
-        # What is switched itself is asked about as before.
+        # Entities that are switched directly are asked about as before.
         ([], OFF, "Front door", "Unlock Front door?", "I left Front door locked."),
     ],
 )

@@ -147,7 +147,7 @@ def verdict(
     [
         ("home_assistant", "intent__HassBroadcast", True),
         ("home_assistant", "intent__HassMediaNext", True),
-        ("home_assistant", "intent__HassTurnOn", True),  # of what nobody knows
+        ("home_assistant", "intent__HassTurnOn", True),  # the effects are unknown
         ("home_assistant", "intent__HassStartTimer", False),
         ("home_assistant", "intent__HassShoppingListAddItem", False),
         ("home_assistant", "play_something", True),

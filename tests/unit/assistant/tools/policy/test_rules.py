@@ -53,7 +53,7 @@ def ruled(
     return verdict.ruling, verdict.rule
 
 
-# the rule's fields, the call, whether it matches
+# Columns: fields of the rule, the call, whether it matches.
 MATCHES: list[tuple[dict[str, Any], str, dict[str, Any], bool]] = [
     ({"entity": "lock.front"}, OFF, DOOR, True),
     ({"entity": "lock.*"}, OFF, DOOR, True),
@@ -81,7 +81,7 @@ MATCHES: list[tuple[dict[str, Any], str, dict[str, Any], bool]] = [
     ({"server": "files"}, OFF, DOOR, False),
     ({"direction": "open"}, OFF, DOOR, True),
     ({"direction": "close"}, OFF, DOOR, False),
-    ({"direction": "open"}, ON, OVEN, False),  # no way to go
+    ({"direction": "open"}, ON, OVEN, False),  # the oven has no direction
     ({"direction": "open"}, OPEN, BLINDS, True),
     ({"direction": "open"}, TOGGLE, GARAGE, True),
     ({"direction": "open", "domain": "cover"}, OFF, DOOR, False),
@@ -171,7 +171,8 @@ def test_letting_things_be_closed_does_not_let_them_be_toggled() -> None:
     [
         (OwnerRule(ALLOW, tool="homeassistant__call*"), "homeassistant__call_action", {}, ALLOW),
         (OwnerRule(DENY, tool="HassTimerStatus"), "HassTimerStatus", {}, DENY),
-        (OwnerRule(DENY), "HassTimerStatus", {}, ALLOW),  # nothing is touched, nothing is done
+        # The call affects no entity and changes nothing.
+        (OwnerRule(DENY), "HassTimerStatus", {}, ALLOW),
         (OwnerRule(DENY), "HassStartTimer", {}, DENY),
         (OwnerRule(DENY, domain="*"), "HassStartTimer", {}, ALLOW),
     ],

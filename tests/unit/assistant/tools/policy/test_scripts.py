@@ -81,7 +81,8 @@ def test_what_exists_is_sent(house: House, selector: Any, given: Any, sent: Any)
     [
         (AREA, "Moon", "rooms: there is no area Moon", ()),
         (AREAS, ["Kitchen", "Moon"], "rooms: there is no area Moon", ()),
-        (AREA, "the hall", "rooms: there is no area the hall", ("Hall",)),  # a lock is there
+        # The hall contains a lock.
+        (AREA, "the hall", "rooms: there is no area the hall", ("Hall",)),
         (AREA, 5, "rooms: it must name one area", ()),
         ({"floor": {}}, "Cellar", "rooms: there is no floor Cellar", ()),
         (LIGHTS, ["switch.kettle"], "rooms: there is no entity switch.kettle", ()),

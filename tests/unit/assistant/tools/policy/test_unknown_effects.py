@@ -232,7 +232,7 @@ def test_what_can_be_rated_is_known_in_part_or_refused() -> None:
     assert ids(KNOWN) == {"script.inner", AUTOMATION}
     assert ids(PARTLY) == {SCRIPT, SCENE, "script.inner", AUTOMATION}
     assert ids(UNTOLD) == {SCRIPT, SCENE, "script.inner", AUTOMATION}
-    assert ids(UNREAD) == {"script.inner"}  # the others may yet be told
+    assert ids(UNREAD) == {"script.inner"}  # the others may still be reported
 
 
 def test_a_field_may_name_a_label() -> None:

@@ -210,7 +210,7 @@ ROWS: list[Row] = [
     (HEAT, {"name": "Thermostat", "temperature": 26}, "x", ASK, "costly", "heat", None),
     (HEAT, {"name": "Air conditioner", "temperature": 27}, "x", RUN, "comfort", "comfort", None),
     (HEAT, {"name": "Sauna", "temperature": 20}, "x", ASK, "costly", "oven", None),
-    # Scripts, scenes, buttons, automations: by what they touch
+    # Scripts, scenes, buttons and automations are judged by what they affect
     ("script__movie", {}, "movie night", RUN, "comfort", "comfort", None),
     (ON, {"name": "Movie night"}, "movie night", RUN, "comfort", "comfort", None),
     ("script__secret", {}, "secret", ASK, "costly", "script", None),

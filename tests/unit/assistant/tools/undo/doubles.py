@@ -72,9 +72,9 @@ class FakeHome(StillHome, Snapshots, Services):
         super().__init__(House({}, areas, {entity.entity_id: entity for entity in entities}))
         self.scenes: dict[str, dict[str, Entity]] = {}
         self.done: list[str] = []  # every request, in order
-        self.away = False  # every request fails
-        self.stuck: set[str] = set()  # entities that no scene and no action changes
-        self.gate: asyncio.Event | None = None  # a creation waits for it
+        self.away = False  # every request fails while it is set
+        self.stuck: set[str] = set()  # entities that do not react to scenes or actions
+        self.gate: asyncio.Event | None = None  # if set, creating a scene waits for it
 
     # ---- the picture
 

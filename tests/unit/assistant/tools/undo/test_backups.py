@@ -341,7 +341,7 @@ async def test_no_copy_outlives_its_time(
     monkeypatch.setattr(module, "MAX_KEPT", 3)
     clock, folder = VirtualClock(), tmp_path / "kept"
     backups = Backups(folder, clock)
-    await backups.clean_up(alone=True)  # there is none yet
+    await backups.clean_up(alone=True)  # there is no folder yet
     (notes / "a").write_text("x")
     for _ in range(5):
         clock.advance(1)

@@ -101,7 +101,7 @@ ENTITIES = (
 )
 
 
-# The opener was free when it was switched, so that there is a snapshot of it.
+# The opener was free when it was switched, so it has a snapshot.
 WERE_FREE = {"switch.opener": Tier.COMFORT}
 
 

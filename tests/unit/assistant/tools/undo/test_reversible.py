@@ -188,7 +188,7 @@ RANGE = {"target_temp_low": 20, "target_temp_high": 23, "temperature": None}
             ("closed", {"current_position": 0}),
             ("current_position",),
         ),
-        # moving when it was kept: put where it was just then
+        # It was moving when the snapshot was taken, so it returns to its position at that moment.
         ("cover", ("closing", {"current_position": 40}), ("open", {"current_position": 40}), ()),
         ("cover", ("opening", {}), ("open", {}), ()),
         ("cover", ("open", {}), ("closed", {}), ("state",)),

@@ -126,7 +126,7 @@ async def test_what_has_not_run_leaves_nothing(table: Table, status: Status) -> 
     ("status", "seen"),
     [
         (Status.FAILED, (Observed(LAMP, "on", "off"),)),
-        (Status.FAILED, ()),  # the house shows that a part of it was done
+        (Status.FAILED, ()),  # the house shows that part of it was done
         (Status.TIMEOUT, ()),
         (Status.UNKNOWN, ()),
         (Status.NOT_OBSERVED, ()),
@@ -304,7 +304,7 @@ async def test_a_house_that_does_not_answer_blocks_no_call(
     table.home.gate = asyncio.Event()
     await table.change(LAMP)
     assert (await table.undo()).not_put_back == (NotPutBack("Lamp", WHY_NOT_KEPT),)
-    assert "delete 1" in table.home.done  # it may have been made
+    assert "delete 1" in table.home.done  # the scene may have been created
 
 
 async def test_while_the_house_is_away_nothing_is_lost(table: Table) -> None:
@@ -348,7 +348,7 @@ async def test_other_steps_share_the_stack(table: Table) -> None:
     await table.stack.before("file", [], "turn")
     table.stack.push("file", "turn", step)
     table.stack.after("file", outcome(server="files", name="write_file"))
-    table.home.connected = False  # no house is needed for it
+    table.home.connected = False  # the house is not needed for this
     assert (await table.undo()).put_back == ("notes.txt",)
     await table.clock.settle()
     assert step.log == ["run", "forget"]

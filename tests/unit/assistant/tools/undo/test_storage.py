@@ -84,7 +84,7 @@ async def test_the_newest_of_all_processes_is_first(machine: Machine) -> None:
             await machine.clock.settle()
             machine.clock.advance(1.0)
         assert (await two.undo()).put_back == ("Hall",)
-        assert (await one.undo()).put_back == ("Shelf",)  # and its own of before is gone
+        assert (await one.undo()).put_back == ("Shelf",)  # and its own earlier level is gone
         assert (await two.undo()).put_back == ("Lamp",)
         assert (await one.stack.undo()).levels == 0
 
@@ -113,7 +113,7 @@ async def test_after_ten_minutes_it_is_over(machine: Machine) -> None:
     async with machine.process() as two:
         assert (await two.stack.undo()).levels == 0
         assert two.state(LAMP) == "off"
-    assert "delete 1" in machine.home.done  # its snapshot is left over, and goes
+    assert "delete 1" in machine.home.done  # the snapshot is left over and is deleted
 
 
 async def test_a_start_leaves_the_snapshots_that_are_needed(machine: Machine) -> None:

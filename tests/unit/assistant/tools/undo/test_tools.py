@@ -194,7 +194,7 @@ async def test_a_correction_goes_the_whole_way_of_a_call() -> None:
         assert outcome.status is Status.DONE
         assert outcome.sentence.startswith("I put back Kitchen light. ")
         assert (room.state("light.kitchen"), room.state("light.hall")) == ("off", "on")
-        await room.do("undo")  # the corrected one
+        await room.do("undo")  # undoes the corrected call
         assert room.state("light.kitchen") == "off"
 
 
@@ -254,11 +254,11 @@ def call(tool: str = "HassTurnOn", /, **arguments: Any) -> DoneCall:
         (call(name="Lamp", area="Kitchen"), "Tower", "", {"name": "Tower"}),
         (call(name="Lamp", brightness=30), "Kitchen", "", {"name": "Kitchen", "brightness": 30}),
         (call(name="Lamp"), "Lamp", "Bedroom", {"name": "Lamp", "area": "Bedroom"}),
-        # the kind stays where there is one of it so called
+        # The domain stays if there is a device of that kind and name.
         (call(name="Lamp", domain=["light"]), "Kitchen", "",
          {"name": "Kitchen", "domain": ["light"]}),
         (call(name="Lamp", domain=["light"]), "Tower", "", {"name": "Tower"}),
-        # in a room: the thing of the same name, else all of the same kind
+        # In a room: the device of the same name, or else all devices of the same kind.
         (call(name="Lamp"), "", "cocina", {"name": "Lamp", "area": "cocina"}),
         (call(name="Lamp"), "", "Bedroom", {"area": "Bedroom", "domain": ["light"]}),
         (call(area="Kitchen", domain=["fan"]), "", "Bedroom",
@@ -301,7 +301,7 @@ def test_nothing_known_of_the_kind() -> None:
     assert corrected([last], "", "Bedroom", HOUSE, ALL) is None
 
 
-# What is said.
+# The sentences.
 
 
 @pytest.mark.parametrize(
