@@ -1,4 +1,4 @@
-"""Device tests run beside the simulated sound server, or not at all."""
+"""Device tests run only beside the simulated sound server."""
 
 import os
 import subprocess
@@ -19,7 +19,7 @@ def _sound() -> None:
 
 @pytest.fixture(scope="session")
 def clip(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A spoken sentence of about two seconds, 16 kHz mono, made by flite."""
+    """Make a spoken sentence of about two seconds with flite, 16 kHz mono."""
     path = tmp_path_factory.mktemp("clip") / "sentence.wav"
     sentence = "turn on the light in the dining room"
     subprocess.run(["flite", "-voice", "slt", "-t", sentence, "-o", str(path)], check=True)
@@ -28,7 +28,7 @@ def clip(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def command(tmp_path: Path) -> Path:
-    """Wake word and command in one breath, made by flite."""
+    """Make wake word and command in one breath with flite."""
     path = tmp_path / "command.wav"
     words = "okay naboo, turn off the dining room light"
     subprocess.run(["flite", "-voice", "rms", "-t", words, "-o", str(path)], check=True)

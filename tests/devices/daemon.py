@@ -1,4 +1,4 @@
-"""`hearth run` as a process of its own, and what it says."""
+"""`hearth run` as a separate process, and its output."""
 
 import asyncio
 import os
@@ -12,11 +12,12 @@ import httpx
 
 from tests.ports import free_port
 
-_LINE_S = 30.0  # until it says what is waited for
+_LINE_S = 30.0  # limit for an expected line
 
 
 def settings(folder: Path, **more: str) -> dict[str, str]:
-    """The surroundings of a daemon in the embedded house; `more` is SECTION__KEY="value"."""
+    """Return the environment for a daemon with the embedded house; `more` is
+    SECTION__KEY="value"."""
     given = {
         "ASSISTANT__DATA": str(folder / "data"),
         "HOME_ASSISTANT__URL": "demo",
@@ -29,7 +30,7 @@ def settings(folder: Path, **more: str) -> dict[str, str]:
 
 
 class Daemon:
-    """The process while it runs."""
+    """A running daemon."""
 
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         assert process.stdout is not None
@@ -37,17 +38,17 @@ class Daemon:
         self.out, self.err = process.stdout, process.stderr
 
     async def says(self, words: str, within_s: float = _LINE_S) -> str:
-        """The next line on stdout with these words in it. Raises AssertionError without one."""
+        """Return the next line on stdout with these words. Raises AssertionError without one."""
         return await _line_with(self.out, words, within_s)
 
     async def shows(self, words: str, within_s: float = _LINE_S) -> str:
-        """The next such line on stderr."""
+        """Return the next such line on stderr."""
         return await _line_with(self.err, words, within_s)
 
 
 @asynccontextmanager
 async def daemon(surroundings: dict[str, str]) -> AsyncIterator[Daemon]:
-    """Run it until it listens; in the end it is told to stop, and must do so well."""
+    """Run a daemon until it listens; at the end it must stop cleanly."""
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "assistant", "run"),
         env=surroundings,
@@ -80,7 +81,7 @@ async def _line_with(stream: asyncio.StreamReader, words: str, within_s: float) 
 
 
 async def until_health(port: str, word: str) -> float:
-    """Ask until it says so; the seconds that took."""
+    """Poll until the health is `word`; returns the seconds that took."""
     began = time.monotonic()
     async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}") as client:
         async with asyncio.timeout(20):

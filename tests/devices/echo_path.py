@@ -1,16 +1,14 @@
-"""The way from the loudspeaker to the microphone: a process that carries the one into the other.
+"""The path from the loudspeaker to the microphone, simulated by a process.
 
-    python -m tests.devices.echo_path [--delay MS] [--gain FACTOR] [--ppm DRIFT] [--noise RMS]
-                                      [--device open|closes|cancels]
+  python -m tests.devices.echo_path [--delay MS] [--gain FACTOR] [--ppm DRIFT] [--noise RMS]
+      [--device open|closes|cancels]
 
-It reads the monitor of the simulated loudspeaker and plays it into the simulated microphone, later,
-through a small room, and by a clock that runs a little fast, as a second sound card does. Every
-second it prints how many frames (20 ms) it has carried, how many of them were not silence, and how
-many came late.
-The noise is that of the room. The device may be one that closes its microphone while it plays, or
-one that takes its own echo out.
-
-However long it is held up, what it carries afterwards is as late as before, as it is in air.
+It reads the simulated loudspeaker's monitor and plays it into the simulated microphone, delayed,
+through a small room, and by a clock that runs a little fast, like that of a second sound card.
+Every second it prints how many frames (20 ms) it has carried, how many of them were not silence,
+and how many were late. The noise is that of the room. The device may be one that closes its
+microphone while it plays, or one that cancels its own echo. After a delay of this process, the
+sound is as late as before, as it is in air.
 """
 
 import argparse
@@ -36,17 +34,17 @@ DELAY_MS = 120.0
 _ROOM_SECONDS = 0.1
 _ROOM_DECAY_SECONDS = 0.02
 _REPORT_FRAMES = 25
-_PATIENCE_SECONDS = 15.0  # for a program at one of the ends
-_SETTLED_FRAMES = 20  # after which the delay of the server itself is known and filled up
-_RESERVE = RATE // 10  # samples: so long this process may be held up without a gap
+_PATIENCE_SECONDS = 15.0  # for a program at one end
+_SETTLED_FRAMES = 20  # after which the server's own delay is known and compensated
+_RESERVE = RATE // 10  # samples: this process may be delayed by this much without a gap
 _STAYS_SHUT_FRAMES = 15  # 300 ms after the last sound
-_LETS_THROUGH_FRAMES = 6  # of a sound, until a device has found the echo that it takes out
+_LETS_THROUGH_FRAMES = 6  # frames of a sound until a device has found the echo that it cancels
 
 Device = Literal["open", "closes", "cancels"]
 
 
 def room(rate: int = RATE) -> NDArray[np.float32]:
-    """The answer of a small room to a click, of power 1, always the same."""
+    """Return the impulse response of a small room, with power 1, always the same."""
     count = round(_ROOM_SECONDS * rate)
     fading = np.exp(-np.arange(count) / (_ROOM_DECAY_SECONDS * rate))
     answer = np.random.default_rng(7).standard_normal(count) * fading * 0.1
@@ -63,15 +61,15 @@ class Carrier:
         self._noise = noise
         self._device = device
         self._rng = np.random.default_rng(8)
-        self._playing = 0  # frames of the sound that is being played
-        self._hold = 0  # frames until the device knows that it is over
+        self._playing = 0  # frames of the current sound
+        self._hold = 0  # frames until the device notices its end
         self._gain = gain
         self._answer = room()
         self._past = np.zeros(len(self._answer) - 1, np.float32)
         self._resampler = soxr.ResampleStream(RATE, RATE * (1 + ppm * 1e-6), 1, dtype="float32")
 
     def carry(self, pcm: bytes) -> bytes:
-        """A frame from the one side, what the other side gets for it: any number of samples."""
+        """Take a frame from one side and return any number of samples for the other side."""
         samples = np.frombuffer(pcm, np.int16).astype(np.float32)
         self.frames += 1
         loud = bool(np.abs(samples).max(initial=0.0) > 100)
@@ -99,7 +97,7 @@ class Carrier:
 
 
 def carry(delay_ms: float, carrier: Carrier) -> None:
-    """Until we are ended."""
+    """Carry sound until the process is terminated."""
     ear = PulsePipe("speaker.monitor", RATE, FRAME, hears=True)
     mouth = PulsePipe("micsink", RATE, _RESERVE, hears=False)
     late_frames, read_at = 0, time.monotonic()
@@ -120,11 +118,9 @@ def carry(delay_ms: float, carrier: Carrier) -> None:
 
 @dataclass(slots=True)
 class Carried:
-    """What the process has said so far."""
-
     frames: int = 0  # of 20 ms
-    loud: int = 0  # of them, that were not silence
-    late: int = 0  # of them, before which the path stood still for longer than it can
+    loud: int = 0  # of them, not silence
+    late: int = 0  # of them, after a delay that was too long to hide
 
 
 @asynccontextmanager
@@ -135,7 +131,7 @@ async def echo_path(
     noise: float = 0.0,
     device: Device = "open",
 ) -> AsyncIterator[Carried]:
-    """The path while the block runs; it carries when the block starts."""
+    """Run the path while the block runs; it carries sound when the block starts."""
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", __name__, f"--delay={delay_ms}", f"--gain={gain}", f"--ppm={ppm}"),
         *(f"--noise={noise}", f"--device={device}"),
@@ -163,7 +159,7 @@ async def echo_path(
 
 
 def main(arguments: list[str]) -> None:
-    """Carry with these settings until a termination."""
+    """Carry sound with these settings until a termination."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--delay", type=float, default=DELAY_MS)
     parser.add_argument("--gain", type=float, default=1.0)

@@ -1,4 +1,4 @@
-"""A room with microphone, loudspeaker and ear, and what we say in it."""
+"""A room with microphone, loudspeaker and ear, and speech in it."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -18,7 +18,7 @@ from audio.vad import make_voice_detector
 from audio.wake import make_wake_engine
 from tests.corpus.speech import say
 
-LEVEL = 3_000.0  # int16 RMS of what is loud in speech, ours and other people's
+LEVEL = 3_000.0  # int16 RMS of the loud parts of speech, ours and other people's
 BARGE_IN_SAMPLES = SAMPLE_RATE * 300 // 1000
 ANSWERS = (
     "The kitchen light is on.",
@@ -36,7 +36,7 @@ VOICES = ("espeak:en-us", "espeak:en-gb")
 
 
 class Room:
-    """Microphone, loudspeaker and ear; notes what the ear makes of every frame."""
+    """Microphone, loudspeaker and ear; records the ear's events for every frame."""
 
     def __init__(self, watch: DeviceWatch, cleaner: LivekitCleaner | None) -> None:
         self.speaker = Speaker("default", reference=cleaner)
@@ -46,13 +46,13 @@ class Room:
         self.now = 0  # samples of the microphone that were heard
         self.long_speech = asyncio.Event()  # 300 ms of speech
         self.heard = asyncio.Event()  # a frame
-        self.tap: asyncio.Queue[Frame] | None = None  # takes the frames, in place of the ear
+        self.tap: asyncio.Queue[Frame] | None = None  # gets the frames instead of the ear
         self._wake = make_wake_engine("micro", ["okay_nabu"])
         self._voice = make_voice_detector()
         self._endpointer = Endpointer(chunk_samples=self._voice.chunk_samples)
 
     async def listen(self) -> None:
-        """Until cancelled."""
+        """Listen until cancelled."""
         async for frame in self.microphone.frames():
             if self.tap is None:
                 self._hear(frame)
@@ -61,7 +61,6 @@ class Room:
             self.heard.set()
 
     def begin(self) -> None:
-        """Forget what was heard."""
         self.wakes = 0
         self.speeches.clear()
         self.long_speech.clear()
@@ -82,7 +81,7 @@ class Room:
                 self.long_speech.set()
 
     async def speak(self, words: NDArray[np.int16]) -> None:
-        """Say it as an answer, to the end of its echo."""
+        """Speak it as an answer, to the end of its echo."""
         voice = self.speaker.stream("voice")
         await voice.play(words.tobytes(), SAMPLE_RATE)
         await voice.drain()
@@ -104,7 +103,7 @@ async def room(cleaner: LivekitCleaner | None) -> AsyncIterator[Room]:
 
 
 def at_level(samples: NDArray[np.int16]) -> NDArray[np.int16]:
-    """Its loud part at LEVEL."""
+    """Scale speech so that its loud parts have LEVEL."""
     wave = samples.astype(np.float64)
     loud = np.abs(wave) > np.abs(wave).max() / 20
     scaled = wave * (LEVEL / np.sqrt(np.mean(wave[loud] ** 2)))
@@ -112,7 +111,7 @@ def at_level(samples: NDArray[np.int16]) -> NDArray[np.int16]:
 
 
 def answer(number: int) -> NDArray[np.int16]:
-    """Two sentences, others for other numbers."""
+    """Make two sentences that differ for each number."""
     pair = (ANSWERS[number % 10], ANSWERS[(number * 3 + number // 10 + 1) % 10])
     spoken: NDArray[np.int16] = say(" ".join(pair), VOICES[number // 2 % 2])
     return at_level(spoken)

@@ -1,4 +1,4 @@
-"""A microphone on a sound server of the test's own, and what can happen to both."""
+"""A microphone on the test's own sound server, and failures of both."""
 
 import asyncio
 import contextlib
@@ -20,7 +20,7 @@ from audio.sound_files import write_wav
 from audio.steady import SteadyMicrophone
 from tests.devices.pulse import SoundServer
 
-_PATIENCE_S = 15.0  # what takes longer has failed
+_PATIENCE_S = 15.0  # limit for every step
 _LOUD = 500
 
 
@@ -38,7 +38,7 @@ class Rig:
         write_wav(self._noise, noise.astype("<i2").tobytes(), SAMPLE_RATE)
 
     async def pactl(self, *command: str) -> str:
-        """Ask the server; what it says."""
+        """Run pactl and return its output."""
         process = await asyncio.create_subprocess_exec(
             "pactl", *command, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL
         )
@@ -46,32 +46,29 @@ class Rig:
         return out.decode().strip()
 
     async def modules(self, *names: str) -> list[str]:
-        """The numbers of the modules with these words in their line, the newest first."""
+        """Return the numbers of the modules with these words in their line, newest first."""
         lines = (await self.pactl("list", "short", "modules")).splitlines()
         fitting = [line.split("\t")[0] for line in lines if any(name in line for name in names)]
         return fitting[::-1]
 
     async def recordings(self) -> int:
-        """How many streams record from the server, its own included."""
+        """Return the number of streams that record from the server, its own included."""
         return len((await self.pactl("list", "short", "source-outputs")).splitlines())
 
     async def unload(self, *names: str) -> None:
-        """Take these away."""
         for number in await self.modules(*names):
             await self.pactl("unload-module", number)
 
     async def plug_in(self) -> None:
-        """The microphone is there, and is the server's choice."""
+        """Add the microphone and make it the server's default."""
         await self.pactl(
             "load-module", "module-remap-source", "source_name=mic", "master=micsink.monitor"
         )
         await self.pactl("set-default-source", "mic")
 
     async def until_heard(self, since: float) -> float:
-        """Make noise in the room until it comes through; the seconds that took since that moment.
-
-        Raises TimeoutError when nothing is heard.
-        """
+        """Make noise in the room until it is heard; returns the seconds since `since`. Raises
+        TimeoutError."""
         async with asyncio.timeout(_PATIENCE_S):
             while self.heard_at < since:
                 await self._make_noise(since)
@@ -91,7 +88,7 @@ class Rig:
             await ended
 
     async def until(self, *statuses: MicrophoneStatus) -> None:
-        """It stands so. Raises TimeoutError."""
+        """Wait for the status. Raises TimeoutError."""
         async with asyncio.timeout(_PATIENCE_S):
             await _until(lambda: self.microphone.status in statuses)
 
@@ -112,7 +109,7 @@ async def _until(condition: Callable[[], bool]) -> None:
 
 @contextlib.asynccontextmanager
 async def rig(up: bool = True) -> AsyncIterator[Rig]:
-    """A server of our own, and a listener; `up`: the server runs when the listening begins."""
+    """Run our own server and a listener; `up`: the server runs when the listening begins."""
     with tempfile.TemporaryDirectory(prefix="hearth-heal-") as name:
         server = SoundServer(Path(name))
         with mock.patch.dict(os.environ, server.surroundings):
@@ -130,7 +127,7 @@ async def rig(up: bool = True) -> AsyncIterator[Rig]:
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """What happens to a microphone, and how it is mended; `mend` returns once it is there again."""
+    """A failure of a microphone; `mend` returns once it works again."""
 
     name: str
     strike: Callable[[Rig], Awaitable[None]]
@@ -138,7 +135,7 @@ class Trouble:
 
 
 async def _remove(rig: Rig) -> None:
-    """No source is left at all."""
+    """Remove every source."""
     await rig.unload("module-remap-source", "module-null-sink")
     await rig.until(MicrophoneStatus.MISSING)
 
@@ -170,7 +167,7 @@ async def _resume(rig: Rig) -> None:
 
 
 async def _move(rig: Rig) -> None:
-    """The microphone goes, and the server gives us what a loudspeaker plays."""
+    """Remove the microphone, so that the server moves us to a loudspeaker's monitor."""
     await rig.unload("module-remap-source")
     await rig.until(MicrophoneStatus.ELSEWHERE, MicrophoneStatus.MISSING)
 
@@ -188,10 +185,10 @@ TROUBLES = (
 
 
 def handles() -> int:
-    """Open files of this process."""
+    """Return the number of open files of this process."""
     return len(list(Path("/proc/self/fd").iterdir()))
 
 
 def threads() -> int:
-    """Threads of this process, PortAudio's and libpulse's too."""
+    """Return the number of threads of this process, including PortAudio's and libpulse's."""
     return len(list(Path("/proc/self/task").iterdir()))

@@ -1,4 +1,4 @@
-"""What a simulated loudspeaker gives off, sample by sample and with the time of each."""
+"""A simulated loudspeaker's output, sample by sample, with the time of each."""
 
 import asyncio
 import time
@@ -14,38 +14,38 @@ Samples = NDArray[np.int16]
 
 
 class Monitor:
-    """A recording that goes on; its samples are counted from its beginning."""
+    """A running recording; its samples are counted from its beginning."""
 
     def __init__(self) -> None:
         self._sound = bytearray()
         self._began = float("inf")  # seconds of the monotonic clock, at the latest
 
     def add(self, pcm: bytes) -> None:
-        """What has just been given off."""
+        """Add what has just been played."""
         self._sound += pcm
-        # Every piece comes late by what carries it; the one least late tells the beginning best.
+        # Every piece is delayed by its transport; the least delayed one gives the beginning best.
         self._began = min(self._began, time.monotonic() - len(self._sound) / 2 / RATE)
 
     @property
     def sound(self) -> Samples:
-        """All of it."""
         return self.since(0)
 
     @property
     def length(self) -> int:
-        """Samples so far."""
+        """Return the number of samples so far."""
         return len(self._sound) // 2
 
     def at(self, sample: int) -> float:
-        """When it was given off, or a few milliseconds earlier: seconds of the monotonic clock."""
+        """Return when a sample was played, or a few ms earlier, in seconds of the monotonic
+        clock."""
         return self._began + sample / RATE
 
     def since(self, sample: int) -> Samples:
-        """What was given off from that sample on."""
+        """Return what was played from that sample on."""
         return np.frombuffer(bytes(self._sound[2 * sample :]), np.int16)
 
     async def more(self, seconds: float) -> Samples:
-        """The sound of so many seconds from now on."""
+        """Return the sound of the next `seconds`."""
         begin = self.length
         while self.length < begin + seconds * RATE:  # noqa: ASYNC110  (nobody tells)
             await asyncio.sleep(0.01)

@@ -1,8 +1,8 @@
 """A PipeWire server with two simulated microphones and a loudspeaker, beside the other server.
 
-Its programs need a session bus, of which they get one of their own. All of it lives in one folder
-and ends with the block. libpulse reads where the server is when a stream is made, so one process
-can turn from one server to the other.
+Its programs need a session bus and get their own. Everything is in one folder and ends with the
+block. libpulse looks up the server when a stream is made, so one process can switch between
+servers.
 """
 
 import os
@@ -16,7 +16,7 @@ from pathlib import Path
 
 _PROGRAMS = ("dbus-run-session", "pipewire", "wireplumber", "pipewire-pulse", "pactl")
 _START_TIMEOUT_S = 20.0
-# The last one to be started has to be the one that is waited for: then all end together.
+# The last program started must be the one that is waited for, so that all end together.
 _SESSION = "pipewire & sleep 0.3; wireplumber & exec pipewire-pulse"
 _DEVICES = (
     ("module-null-sink", "sink_name=speaker", "rate=48000", "channels=1"),
@@ -28,15 +28,15 @@ _DEVICES = (
 
 
 def installed() -> bool:
-    """Whether this machine has all of PipeWire that is needed."""
+    """Return True if this machine has all parts of PipeWire that are needed."""
     return all(shutil.which(program) for program in _PROGRAMS)
 
 
 @contextmanager
 def pipewire_server(folder: Path) -> Iterator[str]:
-    """Run the server in this empty folder; gives what PULSE_SERVER has to be for its clients.
+    """Run the server in this empty folder; yields the PULSE_SERVER for its clients.
 
-    Raises RuntimeError with the programs' own words when it does not come up.
+    Raises RuntimeError with the programs' output if it does not start.
     """
     folder.chmod(0o700)
     server = f"unix:{folder}/pulse/native"

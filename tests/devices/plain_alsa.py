@@ -1,7 +1,7 @@
-"""Plain ALSA without a card and without a sound server: a microphone and a loudspeaker of pipes.
+"""Plain ALSA without a card or a sound server: a microphone and a loudspeaker made of pipes.
 
 ALSA's `file` plugin over its `null` device reads what is heard from one pipe and writes what is
-played into another. Neither has a clock of its own: the two ends here keep real time.
+played to another. Neither has a clock; the two ends here keep real time.
 """
 
 import contextlib
@@ -18,11 +18,11 @@ from pathlib import Path
 import numpy as np
 
 NAME = "kitchen"  # of both devices
-PLUGGED = "hall"  # of a loudspeaker that is plugged in later; it swallows what it is given
-HEARD_RATE = 16_000  # Hz, mono, what Hearth asks of a microphone that takes any rate
-PLAYED_RATE = 48_000  # Hz, mono, and of such a loudspeaker
-_PIPE_BYTES = 4096  # the least: what waits in it is late
-# A block of Hearth's microphone: ALSA takes what a pipe has for a whole one, however little it is.
+PLUGGED = "hall"  # a loudspeaker that is plugged in later; it discards its sound
+HEARD_RATE = 16_000  # Hz, mono; Hearth requests it from a microphone that supports any rate
+PLAYED_RATE = 48_000  # Hz, mono; the same for a loudspeaker
+_PIPE_BYTES = 4096  # the minimum, because buffered sound is late
+# A block of Hearth's microphone: ALSA takes whatever a pipe holds for a whole one.
 _SAID_S = 0.08
 _PLAYED_S = 0.02
 
@@ -45,7 +45,7 @@ _UEVENTS, _UDEV = 15, 2  # netlink's family of the kernel's events, and udev's g
 
 
 class PlainAlsa:
-    """The two devices; whoever runs with `surroundings` has no others."""
+    """The two devices; processes that run with `surroundings` have no others."""
 
     def __init__(self, folder: Path, heard: Path) -> None:
         """`heard`: a file of int16 samples, which is heard as fast as it is read; or a pipe."""
@@ -64,7 +64,7 @@ class PlainAlsa:
         }
 
     def plug_in(self) -> None:
-        """There is one more loudspeaker from now on, and udev tells of it, where we may say so."""
+        """Add a loudspeaker and send udev's event, if that is permitted."""
         with self._settings.open("a") as settings:
             settings.write(_PLUGGED)
         with (
@@ -75,15 +75,15 @@ class PlainAlsa:
 
 
 class Room:
-    """What is said to the microphone and what the loudspeaker gives off, in real time."""
+    """Speech for the microphone and the loudspeaker's sound, in real time."""
 
     def __init__(self, heard: int, played: int) -> None:
-        """Both ends of each pipe are ours as well, so that devices may be opened again."""
+        """Both ends of each pipe are opened here, so that devices may be opened again."""
         self._heard, self._played = heard, played
         self._said: deque[bytes] = deque()
         self._given = bytearray()
         self._over = threading.Event()
-        # It is quiet and not digitally silent: that would be a switch at the device.
+        # It is quiet but not digitally silent, which would mean a muted device.
         noise = np.random.default_rng(7).integers(-3, 4, round(HEARD_RATE * _SAID_S))
         self._quiet = noise.astype("<i2").tobytes()
         self._threads = [
@@ -92,26 +92,26 @@ class Room:
         ]
 
     def say(self, pcm: bytes) -> None:
-        """Say it from now on: mono int16 at HEARD_RATE."""
+        """Play mono int16 at HEARD_RATE to the microphone from now on."""
         size = len(self._quiet)
         self._said.extend(pcm[at : at + size] for at in range(0, len(pcm) - size + 1, size))
 
     @property
     def given(self) -> bytes:
-        """All that was given off so far: mono int16 at PLAYED_RATE, without pauses."""
+        """Return everything played so far, without pauses: mono int16 at PLAYED_RATE."""
         return bytes(self._given)
 
     def begin(self) -> None:
-        """Time passes from now on."""
+        """Start the clock."""
         for thread in self._threads:
             thread.start()
 
     def end(self) -> None:
-        """Free both threads."""
+        """Stop both threads."""
         self._over.set()
         os.set_blocking(self._heard, False)
         os.set_blocking(self._played, False)
-        os.write(self._played, bytes(2))  # whoever reads wakes up
+        os.write(self._played, bytes(2))  # the reader wakes up
         for thread in self._threads:
             thread.join(5)
 
@@ -140,7 +140,7 @@ class Room:
 
 @contextmanager
 def plain_alsa(folder: Path) -> Iterator[tuple[PlainAlsa, Room]]:
-    """The devices in a folder of their own, and the room that they stand in."""
+    """Make the devices in a folder, and their room."""
     alsa = PlainAlsa(folder, folder / "heard")
     pipes = []
     for path in (folder / "heard", alsa.played):

@@ -1,10 +1,10 @@
-"""A PulseAudio server with a simulated microphone and loudspeaker, and the means to use both.
+"""A PulseAudio server with a simulated microphone and loudspeaker, and means to use both.
 
-    python tests/devices/pulse.py -- COMMAND ...
+  python tests/devices/pulse.py -- COMMAND ...
 
-runs COMMAND with the two as the default sound devices. The server is a process of its own with a
-folder of its own, needs no session and no root, and ends with the command. PortAudio reads its
-surroundings when it is loaded, so the server has to stand before the tests' process starts.
+runs COMMAND with the two as the default sound devices. The server is a separate process with its
+own folder, needs no session and no root, and ends with the command. PortAudio reads its environment
+when it is loaded, so the server must run before the tests' process starts.
 """
 
 import asyncio
@@ -18,8 +18,8 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
-RATE = 16_000  # Hz, of what `Recorder` gives
-MARK = "HEARTH_TEST_SOUND"  # set in the environment of what runs beside the server
+RATE = 16_000  # Hz, of the sound from `Recorder`
+MARK = "HEARTH_TEST_SOUND"  # set in the environment of programs beside the server
 
 _START_TIMEOUT_S = 15.0
 _RECORDING_LIMIT = 32 * 1024 * 1024  # bytes, 17 minutes
@@ -40,15 +40,15 @@ ctl.!default { type pulse }
 
 
 class SoundServer:
-    """One PulseAudio server with a folder of its own, which its owner may kill and start again."""
+    """A PulseAudio server with its own folder, which the owner may kill and restart."""
 
     def __init__(self, folder: Path) -> None:
-        """`folder`: an empty one, which stays the caller's."""
+        """`folder`: an empty one, which still belongs to the caller."""
         self._folder = folder
         self._process: subprocess.Popen[bytes] | None = None
         (folder / "server.pa").write_text(_SERVER_SCRIPT)
         (folder / ".asoundrc").write_text(_ALSA_SETTINGS)
-        # Where programs find it.
+        # Environment in which programs find it.
         self.surroundings: Mapping[str, str] = {
             **os.environ,
             "HOME": str(folder),
@@ -60,7 +60,7 @@ class SoundServer:
         }
 
     def start(self) -> None:
-        """Return when it is up. Raises RuntimeError with its own words when it does not come up."""
+        """Return when it runs. Raises RuntimeError with its output if it does not start."""
         options = ["--daemonize=no", "--exit-idle-time=-1", f"--log-target=file:{self._folder}/log"]
         self._process = subprocess.Popen(
             ["pulseaudio", "-n", "-F", str(self._folder / "server.pa"), *options],
@@ -79,14 +79,14 @@ class SoundServer:
         raise RuntimeError(f"PulseAudio did not come up: {words}")
 
     def kill(self) -> None:
-        """It dies without a word to anybody."""
+        """Kill it without warning."""
         if self._process is not None:
             self._process.kill()
             self._process.wait()
             self._process = None
 
     def stop(self) -> None:
-        """End it well, if it runs."""
+        """Stop it properly, if it runs."""
         process, self._process = self._process, None
         if process is None:
             return
@@ -106,9 +106,9 @@ class SoundServer:
 
 @contextmanager
 def sound_server() -> Iterator[Mapping[str, str]]:
-    """Run a server; gives the environment in which programs find it.
+    """Run a server; yields the environment in which programs find it.
 
-    Raises RuntimeError with the server's own words when it does not come up.
+    Raises RuntimeError with the server's output if it does not start.
     """
     with tempfile.TemporaryDirectory(prefix="hearth-sound-") as name:
         server = SoundServer(Path(name))
@@ -120,7 +120,7 @@ def sound_server() -> Iterator[Mapping[str, str]]:
 
 
 async def pactl(*command: str) -> str:
-    """Ask the server for something; what it says. Raises RuntimeError where it refuses."""
+    """Run pactl and return its output. Raises RuntimeError if it fails."""
     process = await asyncio.create_subprocess_exec(
         "pactl", *command, stdout=asyncio.subprocess.PIPE
     )
@@ -131,7 +131,7 @@ async def pactl(*command: str) -> str:
 
 
 async def play(clip: Path, sink: str = "micsink") -> None:
-    """Speak a WAV file into the simulated microphone; returns when it has been said."""
+    """Play a WAV file into the simulated microphone; returns at its end."""
     player = await asyncio.create_subprocess_exec("paplay", f"--device={sink}", str(clip))
     try:
         if await player.wait() != 0:
@@ -143,7 +143,7 @@ async def play(clip: Path, sink: str = "micsink") -> None:
 
 
 class Recorder:
-    """What the simulated loudspeaker gives off, from the moment `recording` was entered."""
+    """The simulated loudspeaker's sound, from the moment when `recording` was entered."""
 
     def __init__(self, stream: asyncio.StreamReader) -> None:
         self._stream = stream
@@ -152,23 +152,23 @@ class Recorder:
 
     @property
     def now(self) -> float:
-        """Seconds of sound given off until now, read or not; up to 0.05 s too few."""
+        """Return the seconds of sound played until now, read or not; up to 0.05 s too few."""
         return time.monotonic() - self._started
 
     async def read(self, seconds: float) -> bytes:
-        """The next piece of that length: mono int16 at RATE."""
+        """Return the next `seconds`: mono int16 at RATE."""
         samples = int(seconds * RATE)
         self._read += samples
         return await self._stream.readexactly(samples * 2)
 
     async def until(self, moment: float) -> bytes:
-        """All that was not read yet, up to so many seconds since the beginning."""
+        """Return everything unread up to `moment`, in seconds since the beginning."""
         return await self.read(max(0.0, moment - self._read / RATE))
 
 
 @asynccontextmanager
 async def recording(source: str = "speaker.monitor") -> AsyncIterator[Recorder]:
-    """Listen at the simulated loudspeaker; the recorder is live when the block starts."""
+    """Record the simulated loudspeaker; the recorder is live when the block starts."""
     recorder = await asyncio.create_subprocess_exec(
         "parecord",
         *(f"--device={source}", "--raw", "--format=s16le", f"--rate={RATE}"),
@@ -178,7 +178,7 @@ async def recording(source: str = "speaker.monitor") -> AsyncIterator[Recorder]:
     )
     assert recorder.stdout is not None
     try:
-        await recorder.stdout.readexactly(2)  # a null sink gives silence as long as it lives
+        await recorder.stdout.readexactly(2)  # a null sink gives silence while it exists
         yield Recorder(recorder.stdout)
     finally:
         if recorder.returncode is None:
@@ -187,17 +187,17 @@ async def recording(source: str = "speaker.monitor") -> AsyncIterator[Recorder]:
 
 
 async def record(seconds: float) -> bytes:
-    """What the simulated loudspeaker gives off from now on: mono int16 at RATE."""
+    """Record the next `seconds` of the simulated loudspeaker: mono int16 at RATE."""
     async with recording() as recorder:
         return await recorder.read(seconds)
 
 
 def main(arguments: list[str]) -> int:
-    """Run the command behind `--` beside a server; gives the command's exit code."""
+    """Run the command after `--` beside a server; returns the command's exit code."""
     if len(arguments) < 2 or arguments[0] != "--":
         print("usage: python tests/devices/pulse.py -- COMMAND ...", file=sys.stderr)
         return 2
-    # A termination unwinds, so that the server ends too.
+    # Turn a termination into an exception, so that the server ends too.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     with sound_server() as surroundings:
         return subprocess.run(arguments[1:], env=surroundings).returncode

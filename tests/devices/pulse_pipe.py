@@ -1,4 +1,5 @@
-"""A stream of mono int16 to or from PulseAudio, by its simple API; blocking, without a callback."""
+"""A stream of mono int16 to or from PulseAudio with its simple API; blocking, without a
+callback."""
 
 import ctypes
 
@@ -22,14 +23,14 @@ class _Buffer(ctypes.Structure):
 
 
 class PulsePipe:
-    """One stream. Its methods block, and raise RuntimeError when the server is gone.
+    """A stream. Its methods block, and raise RuntimeError if the server is gone.
 
-    Playback never waits for its buffer to fill: what is written too late is left out, and all
-    that follows comes when it is due. `pacat` instead plays everything ever later.
+    Playback never waits for its buffer to fill: what is written too late is dropped, and everything
+    after it is on time. `pacat` would play everything later and later.
     """
 
     def __init__(self, device: str, rate: int, samples: int, *, hears: bool) -> None:
-        """`device`: a source where it `hears`, else a sink. `samples`: that it holds for us."""
+        """`device`: a source if `hears`, else a sink. `samples`: size of its buffer."""
         self._library = ctypes.CDLL("libpulse-simple.so.0")
         self._library.pa_simple_new.restype = ctypes.c_void_p
         self._library.pa_simple_get_latency.restype = ctypes.c_uint64
@@ -46,7 +47,7 @@ class PulsePipe:
         self._stream = ctypes.c_void_p(stream)
 
     def read(self, size: int) -> bytes:
-        """The next so many bytes."""
+        """Return the next `size` bytes."""
         piece = ctypes.create_string_buffer(size)
         self._check(self._library.pa_simple_read(self._stream, piece, ctypes.c_size_t(size), None))
         return piece.raw
@@ -58,7 +59,8 @@ class PulsePipe:
 
     @property
     def latency(self) -> float:
-        """Seconds until what is written next sounds, or since what is read next did."""
+        """Return the seconds until the next written sample is heard, or since the next read one
+        was."""
         return float(self._library.pa_simple_get_latency(self._stream, None)) / 1e6
 
     @staticmethod

@@ -1,12 +1,12 @@
-"""How alike two recordings are, wherever the one begins in the other."""
+"""Similarity of two recordings, at their best alignment."""
 
 import numpy as np
 
 
 def where(heard: bytes, said: bytes) -> int:
-    """The sample of `heard` at which `said` begins, at the best alignment; below 0: before it.
+    """Return the sample of `heard` at which `said` begins, at the best alignment.
 
-    Both mono int16 of one rate.
+    It is negative if `said` begins before. Both are mono int16 of one rate.
     """
     long = np.frombuffer(heard, np.int16).astype(np.float64)
     short = np.frombuffer(said, np.int16).astype(np.float64)
@@ -17,10 +17,10 @@ def where(heard: bytes, said: bytes) -> int:
 
 
 def similarity(heard: bytes, said: bytes) -> float:
-    """Pearson correlation of two mono int16 recordings of one rate at the best alignment.
+    """Return the Pearson correlation of two mono int16 recordings at the best alignment.
 
-    1.0 is the same wave at any loudness, about 0 two unrelated ones. Samples of `said` that lie
-    outside `heard` count as silence, so that a cut-off recording scores low.
+    1.0 is the same wave at any loudness, about 0 two unrelated ones. Samples of `said` outside of
+    `heard` count as silence, so that a cut-off recording scores low.
     """
     long = np.frombuffer(heard, np.int16).astype(np.float64)
     short = np.frombuffer(said, np.int16).astype(np.float64)

@@ -1,6 +1,6 @@
-"""Wake word and command in one breath: not a sample is lost, through the real device path.
+"""Wake word and command in one breath: not a sample is lost on the real device path.
 
-What is played carries faint noise, so that every tenth of a second of it is like no other.
+The played sound has faint noise, so that every tenth of a second is unique.
 """
 
 import asyncio
@@ -30,14 +30,14 @@ pytestmark = [pytest.mark.devices, pytest.mark.timeout(how_many(120, 600))]
 
 Samples = NDArray[np.float64]
 PIECE = SAMPLE_RATE // 10
-NEAR = SAMPLE_RATE // 2  # how far from its place a piece is looked for
+NEAR = SAMPLE_RATE // 2  # range in which a piece is searched for
 # White noise loses its highest tones on the way to 48 kHz and back; unrelated noise is below 0.1.
 FITS = 0.7
 CODE_RMS = 80.0  # of the noise: -52 dBFS, as in a quiet room
 
 
 def coded(clip: Path, to: Path, seed: int) -> Samples:
-    """The clip with noise over all of it, written to a file."""
+    """Write the clip with noise over all of it to a file."""
     samples = np.frombuffer(read_wav(clip), "<i2").astype(np.float64)
     samples += np.random.default_rng(seed).normal(0, CODE_RMS, len(samples))
     write_wav(to, samples.clip(-32_768, 32_767).astype("<i2").tobytes(), SAMPLE_RATE)
@@ -45,7 +45,7 @@ def coded(clip: Path, to: Path, seed: int) -> Samples:
 
 
 def place_of(piece: Samples, heard: Samples) -> tuple[int, float]:
-    """Where the piece is in what was heard, and how well it fits there (correlation)."""
+    """Return the position of the piece in `heard`, and the correlation there."""
     products = np.correlate(heard, piece, "valid")
     sums = np.concatenate([[0.0], np.cumsum(heard**2)])
     energies = sums[len(piece) :] - sums[: -len(piece)]
@@ -55,7 +55,7 @@ def place_of(piece: Samples, heard: Samples) -> tuple[int, float]:
 
 
 def offsets(said: Samples, heard: Samples) -> list[int]:
-    """For each tenth of a second of what was said: how much later it is in what was heard.
+    """Return for each tenth of a second of `said` how much later it is in `heard`.
 
     Raises AssertionError for a piece that is not in it.
     """
@@ -138,7 +138,7 @@ async def test_nothing_is_lost_between_wake_word_and_command(command: Path, tmp_
 
 
 def _lost_ms(said: Samples, heard: Samples) -> float:
-    """Of what was said, from the mark to the end of the turn's sound."""
+    """Return the ms of `said` that are lost, from the mark to the end of the turn's sound."""
     mark, fit = place_of(heard[:PIECE], said)  # the turn's sound begins inside the wake word
     assert fit > FITS, "the turn's sound begins nowhere in what was said"
     through = min(len(said) - mark, len(heard))

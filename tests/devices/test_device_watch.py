@@ -1,4 +1,4 @@
-"""A real sound server's changes are told; one that dies or hangs does no harm."""
+"""A real sound server's changes are reported; a server that dies or hangs does no harm."""
 
 import asyncio
 import socket
@@ -25,7 +25,7 @@ def _handles() -> int:
 
 @pytest.fixture
 async def listening() -> AsyncIterator[None]:
-    """Our process records from the microphone "mic"."""
+    """Record from the microphone "mic" with our process."""
     frames = Microphone("mic").frames()
     await anext(frames)
     reading = asyncio.create_task(_read(frames))
@@ -40,7 +40,7 @@ async def _read(frames: AsyncIterator[object]) -> None:
 
 
 async def at(watch: DeviceWatch, name: str, *, monitor: bool) -> None:
-    """It is recorded there, as loud as it comes."""
+    """Check that we record there, at full volume."""
     place = await watch.place()
     assert place is not None
     assert (place.name, place.monitor, place.suspended) == (name, monitor, False)
@@ -117,7 +117,7 @@ async def test_a_server_that_hangs_is_not_waited_for(
     handles = 0
     with socket.socket(socket.AF_UNIX) as silent:
         silent.bind(str(tmp_path / "native"))
-        silent.listen(100)  # it takes every call and answers none
+        silent.listen(100)  # it accepts every call and answers none
         monkeypatch.setenv("PULSE_SERVER", f"unix:{tmp_path}/native")
         async with DeviceWatch() as watch:
             for _ in range(how_many(3, 50)):
@@ -125,4 +125,4 @@ async def test_a_server_that_hangs_is_not_waited_for(
                 assert await watch.place() is None
                 assert time.monotonic() - started < 2.0
                 handles = handles or _handles()
-            assert _handles() <= handles + 6  # the watch itself may be calling just now
+            assert _handles() <= handles + 6  # the watch itself may be making a call

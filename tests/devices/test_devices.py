@@ -1,4 +1,4 @@
-"""The microphone, the loudspeaker and the list of devices, through PortAudio and a sound server."""
+"""The microphone, the loudspeaker and the device list, through PortAudio and a sound server."""
 
 import asyncio
 import subprocess
@@ -21,9 +21,9 @@ pytestmark = pytest.mark.devices
 
 @pytest.fixture(scope="module")
 def second() -> Iterator[str]:
-    """A second microphone, "other_mic"; what is played into the sink of this name is heard there.
+    """Add a second microphone, "other_mic", which hears what is played into the sink of this name.
 
-    The sink is a second loudspeaker too.
+    The sink is also a second loudspeaker.
     """
     sink = "other_sink"
     loaded = [
@@ -61,7 +61,7 @@ async def test_the_chosen_microphone_is_the_one_that_hears(
     second: str, clip: Path, tmp_path: Path, name: str
 ) -> None:
     said, backwards = read_wav(clip), tmp_path / "backwards.wav"
-    noise = bytes(np.frombuffer(said, np.int16)[::-1].tobytes())  # as loud, and quite unlike it
+    noise = bytes(np.frombuffer(said, np.int16)[::-1].tobytes())  # as loud, but quite different
     write_wav(backwards, noise, RATE)
     heard = bytearray()
     async with asyncio.TaskGroup() as group:
@@ -128,7 +128,7 @@ async def test_the_microphone_hears_what_is_played(clip: Path) -> None:
             if playing.done() and len(heard) >= len(said) + RATE:
                 break
     assert similarity(bytes(heard), said) > 0.9
-    assert starts == list(range(0, 320 * len(starts), 320))  # nothing lost, nothing twice
+    assert starts == list(range(0, 320 * len(starts), 320))  # nothing lost, nothing repeated
 
 
 async def test_the_loudspeaker_plays_what_it_is_given(clip: Path) -> None:
@@ -153,7 +153,8 @@ async def test_stop_is_silence_within_a_tenth_of_a_second() -> None:
         await recorder.read(0.5)
         player.stop()
         stopped = recorder.now
-        await recorder.read(stopped + 0.15 - 0.5)  # a tenth, and what `now` may be short of
+        # a tenth, and the amount by which `now` may be too low
+        await recorder.read(stopped + 0.15 - 0.5)
         after = await recorder.read(1.0)
     await speaker.close()
     assert player.played_ms < 1000  # of two seconds

@@ -1,4 +1,4 @@
-"""Our own voice in the microphone: nothing comes of it, and a person is heard through it."""
+"""Our own voice in the microphone has no effect, and a person is heard through it."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.devices, pytest.mark.timeout(how_many(300, 7200))]
 
 
 def talkers(folder: Path) -> Sequence[Path]:
-    """Ten people who ask for the office lights, as files at LEVEL."""
+    """Make ten people who ask for the office lights, as files at LEVEL."""
     found = sorted(shared("data", "speech").glob("turn_on_the_office_lights_*.wav"))
     paths = [folder / path.name for path in found]
     for path, kept in zip(found, paths, strict=True):
@@ -33,12 +33,12 @@ def talkers(folder: Path) -> Sequence[Path]:
 
 
 def assert_carried(carried: Carried, seconds: float) -> None:
-    """The path was alive, or nothing was tested."""
+    """Check that the path worked, or nothing was tested."""
     assert carried.loud > seconds * 50 * 0.4, "the path carried no sound"
 
 
 async def test_without_a_canceller_we_hear_ourselves() -> None:
-    """The tests below would see nothing wrong on a path that is too quiet."""
+    """The tests below would pass on a path that is too quiet."""
     async with echo_path(), room(None) as here:
         here.begin()
         await here.speak(answer(1))
@@ -46,9 +46,9 @@ async def test_without_a_canceller_we_hear_ourselves() -> None:
 
 
 async def on_steady_sound(attempt: Callable[[LivekitCleaner], Awaitable[None]]) -> None:
-    """Make the attempt, and up to twice again where it fails on a device that stuttered.
+    """Make the attempt, and repeat it up to twice if it fails on a device that stuttered.
 
-    Behind every stutter the echo's delay is another one, which takes up to 3 s to learn.
+    After every stutter the echo's delay is different, which takes up to 3 s to learn.
     """
     for left in (2, 1, 0):
         cleaner = LivekitCleaner()
@@ -81,7 +81,7 @@ async def _nobody_is_heard(cleaner: LivekitCleaner) -> None:
     assert cleaner.counts.processed > spoken * 40
     assert cleaner.counts.failed == 0
     assert not [each for each in wrong if each[1] or each[3]], wrong  # no wake, no barge-in
-    assert len(wrong) <= count * 0.02, wrong  # what would duck our voice for a moment
+    assert len(wrong) <= count * 0.02, wrong  # events that would duck our voice for a moment
 
 
 async def test_who_talks_over_us_is_heard_and_we_fall_silent(tmp_path: Path) -> None:
@@ -94,7 +94,7 @@ async def _everybody_is_heard(cleaner: LivekitCleaner, people: Sequence[Path]) -
     story = np.concatenate([answer(number) for number in range(3)])
     after: list[float] = []
     async with echo_path() as carried, room(cleaner) as here, recording() as recorder:
-        await here.speak(answer(3))  # the first words after the start teach it the path
+        await here.speak(answer(3))  # the first words after the start train it
         for number in range(count):
             await _nobody_talks(here, story[: 6 * SAMPLE_RATE])
             silent = await _talked_over(here, recorder, story, people[number % len(people)])
@@ -107,7 +107,7 @@ async def _everybody_is_heard(cleaner: LivekitCleaner, people: Sequence[Path]) -
 
 
 async def _nobody_talks(here: Room, story: NDArray[np.int16]) -> None:
-    """The same words with nobody else: what is heard below is the person, and not ourselves."""
+    """Play the same words without a person: what is heard in the tests below is the person."""
     here.begin()
     await here.speak(story)
     assert not here.long_speech.is_set(), "heard though nobody spoke"
@@ -116,7 +116,7 @@ async def _nobody_talks(here: Room, story: NDArray[np.int16]) -> None:
 async def _talked_over(
     here: Room, recorder: Recorder, story: NDArray[np.int16], person: Path
 ) -> float | None:
-    """Seconds from 300 ms of speech to the loudspeaker's silence; None if nobody was heard."""
+    """Return the seconds from 300 ms of speech to the loudspeaker's silence; None if not heard."""
     voice = here.speaker.stream("voice")
     here.begin()
     telling = asyncio.create_task(voice.play(story.tobytes(), SAMPLE_RATE))
@@ -146,7 +146,7 @@ async def _talked_over(
 
 
 def _onset(person: Path) -> int:
-    """Samples before the person's voice in that file."""
+    """Return the samples before the person's voice in that file."""
     sound = np.abs(np.frombuffer(read_wav(person), np.int16).astype(int))
     return int(np.flatnonzero(sound > sound.max() / 20)[0])
 

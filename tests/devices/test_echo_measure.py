@@ -1,4 +1,4 @@
-"""`auto` measures before it decides, once for each pair of devices, and goes by what it found."""
+"""`auto` measures each pair of devices once before it decides, and follows the result."""
 
 import asyncio
 import json
@@ -26,18 +26,18 @@ from tests.devices.pulse import pactl
 
 pytestmark = [pytest.mark.devices, pytest.mark.timeout(240)]
 
-NOISE = 60.0  # int16 RMS, half of it at the frequencies that are listened to
-LOUD = 1_000  # int16, of the tone that is played
+NOISE = 60.0  # int16 RMS, half of it at the frequencies of the chirp
+LOUD = 1_000  # int16, of the played tone
 
 
 def auto(folder: Path, **audio: str) -> Settings:
-    """Settings with the simulated devices and a data folder."""
+    """Make settings with the simulated devices and a data folder."""
     given = {f"HEARTH_AUDIO__{name.upper()}": value for name, value in audio.items()}
     return load_settings(None, {**os.environ, "HEARTH_ASSISTANT__DATA": str(folder), **given})
 
 
 async def planned(settings: Settings) -> EchoPlan:
-    """The plan once the devices are measured; where the machine is too busy for it, once more."""
+    """Return the plan once the devices are measured, with a second attempt on a busy machine."""
     for _ in range(4):
         echo = await plan_echo(settings)
         if echo.path is not None:
@@ -55,7 +55,7 @@ def pair_of(echo: EchoPlan) -> Pair:
 async def on_steady_path(
     carried: Carried, folder: Path, attempt: Callable[[Path], Awaitable[None]]
 ) -> None:
-    """Make the attempt, and up to thrice again where it fails on a path that stood still."""
+    """Make the attempt, and repeat it up to three times if it fails on a path that stalled."""
     for number in range(4):
         late = carried.late
         try:
@@ -69,13 +69,13 @@ async def on_steady_path(
 
 
 def loud(sound: Monitor, since: int = 0) -> int:
-    """Samples that were played, from there on."""
+    """Return the number of loud samples from there on."""
     return int(np.count_nonzero(np.abs(sound.since(since).astype(int)) > LOUD))
 
 
 @asynccontextmanager
 async def switched(words: str, on: str, off: str) -> AsyncIterator[None]:
-    """At the sound server, as long as the block runs."""
+    """Switch something at the sound server while the block runs."""
     await pactl(*words.split(), on)
     try:
         yield
@@ -102,7 +102,7 @@ async def test_an_echo_is_found_and_taken_out_and_is_known_from_then_on(tmp_path
         assert second.path == first.path
         assert second.cleaner is not None
         async with room(second.cleaner) as here:
-            await here.speak(answer(3))  # teaches it the path
+            await here.speak(answer(3))  # trains the canceller
             here.begin()
             await here.speak(words)
             assert not here.wakes
@@ -155,7 +155,7 @@ async def test_another_channel_is_another_pair(tmp_path: Path) -> None:
 async def test_a_microphone_that_is_muted_at_the_device_tells_nothing(tmp_path: Path) -> None:
     unknown = await plan_echo(auto(tmp_path))
     with pytest.raises(InputUnusable, match="digital silence"):
-        await measure_echo(auto(tmp_path), pair_of(unknown))  # nothing carries sound to it
+        await measure_echo(auto(tmp_path), pair_of(unknown))  # no sound is carried to it
     assert (await plan_echo(auto(tmp_path))).path is None
     async with echo_path(noise=NOISE, gain=0.0):
         found = await planned(auto(tmp_path))
@@ -186,7 +186,7 @@ async def test_what_the_server_holds_shut_is_not_measured(
 
 async def test_the_servers_own_canceller_is_found_behind_default(tmp_path: Path) -> None:
     masters = ("source_master=mic", "sink_master=speaker")
-    # It would turn the microphone down, for all tests that follow.
+    # It would turn the microphone down for all tests that follow.
     names = ("source_name=clear", "sink_name=clean", 'aec_args="analog_gain_control=0"')
     module = await pactl("load-module", "module-echo-cancel", *masters, *names)
     system = auto(tmp_path, echo_cancellation="system")
@@ -221,7 +221,7 @@ async def test_a_person_has_it_measured(tmp_path: Path) -> None:
 
 
 async def _measured(folder: Path) -> dict[str, Any]:
-    """What `hearth devices` tells."""
+    """Return the output of `hearth devices`."""
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "assistant", "devices", "--measure", "--json"),
         env=settings(folder),

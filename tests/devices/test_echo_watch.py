@@ -1,4 +1,4 @@
-"""While we run another loudspeaker becomes the default: then speech interrupts no longer."""
+"""Another loudspeaker becomes the default while we run: from then on speech does not interrupt."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -26,7 +26,7 @@ LIMIT_S = 10.0
 
 
 class Told:
-    """What the conversation was told, one after the other."""
+    """The conversation's messages in order."""
 
     def __init__(self) -> None:
         self._told: asyncio.Queue[bool] = asyncio.Queue()
@@ -40,7 +40,7 @@ class Told:
 
 
 async def knows(settings: Settings, kind: PathKind) -> None:
-    """As if the default devices had been measured."""
+    """Act as if the default devices had been measured."""
 
     async def measure(pair: Pair, lead_in_ms: int) -> EchoPath:
         return EchoPath(kind, -30.0, 20.0, 12.0)
@@ -52,7 +52,7 @@ async def knows(settings: Settings, kind: PathKind) -> None:
 
 @asynccontextmanager
 async def other_loudspeaker() -> AsyncIterator[Callable[[], Awaitable[object]]]:
-    """One more, which becomes the default as a plug does it; gives what pulls it out."""
+    """Add a loudspeaker, which becomes the default; yields a function that removes it."""
     module = await pactl("load-module", "module-null-sink", "sink_name=hdmi")
     try:
         await pactl("set-default-sink", "hdmi")
@@ -101,7 +101,7 @@ async def test_a_pair_that_was_measured_once_is_known(tmp_path: Path) -> None:
             assert await told.next()
             assert watch.as_json()["path"] == "apart"
         assert not await told.next()
-        for _ in range(100):  # a third one may be the default on the way
+        for _ in range(100):  # a third one may briefly be the default
             if watch.as_json()["path"] == "deaf":
                 break
             await asyncio.sleep(LIMIT_S / 100)

@@ -1,4 +1,4 @@
-"""Whatever happens to the microphone or the sound server, Hearth listens again within 3 s."""
+"""Hearth listens again within 3 s after any failure of the microphone or the sound server."""
 
 import asyncio
 import random
@@ -17,14 +17,17 @@ WITHIN_S = 3.0
 
 
 async def heal(there: Rig, trouble: Trouble) -> float:
-    """Let it happen and be mended; the seconds until noise in the room was heard again."""
+    """Cause the failure and its repair; returns the seconds until noise was heard again."""
     await trouble.strike(there)
     await trouble.mend(there)
     return await there.until_heard(time.monotonic())
 
 
 async def settled() -> tuple[int, int]:
-    """Open files and threads, once whatever watches is connected again: the most in two seconds."""
+    """Return the number of open files and threads once everything is connected again.
+
+    It is the maximum over two seconds.
+    """
     seen = []
     for _ in range(20):
         await asyncio.sleep(0.1)
@@ -43,7 +46,7 @@ async def test_it_heals_without_a_leak() -> None:
     async with rig() as there:
         await there.until_heard(time.monotonic())
         order = [*TROUBLES] * 2
-        for trouble in order:  # also warms up what is loaded once
+        for trouble in order:  # also loads what is loaded once
             took[trouble.name].append(await heal(there, trouble))
         before = await settled()
         fate = random.Random(5)

@@ -1,4 +1,4 @@
-"""The loudspeaker on a sound server: what is really given off, and what happens when it goes."""
+"""The loudspeaker on a sound server: what is really played, and what happens when it goes."""
 
 import asyncio
 import os
@@ -26,8 +26,8 @@ pytestmark = pytest.mark.devices
 HERTZ = 300.0
 LEVEL = 8000.0
 _TRIES = 4
-_EARLIER_S = 0.02  # what a monitor says of a moment may be so much too early
-QUIET = 16  # below it nothing is heard; the server dithers nothing, but resamples its clock
+_EARLIER_S = 0.02  # a monitor's times may be early by this much
+QUIET = 16  # inaudible below it; the server does not dither, but it resamples
 
 
 class TooBusy(Exception):
@@ -52,7 +52,7 @@ Test = Callable[Given, Coroutine[Any, Any, None]]
 
 
 def again_when_busy(test: Test[Given]) -> Test[Given]:
-    """Try once more, a few times, where the machine was too busy to play without gaps."""
+    """Repeat the test a few times if the machine was too busy to play without gaps."""
 
     @wraps(test)
     async def tried(*given: Given.args, **named: Given.kwargs) -> None:
@@ -66,7 +66,7 @@ def again_when_busy(test: Test[Given]) -> Test[Given]:
 
 @pytest.fixture
 def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SoundServer]:
-    """One of the test's own, which it may kill."""
+    """Run a server that the test may kill."""
     own = SoundServer(tmp_path)
     for name, value in own.surroundings.items():
         if os.environ.get(name) != value:
@@ -77,7 +77,7 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SoundSer
 
 
 def tone(seconds: float, hertz: float = HERTZ, level: float = LEVEL) -> Samples:
-    """A sine that begins and ends at 0."""
+    """Make a sine that begins and ends at 0."""
     wave = np.sin(np.arange(round(seconds * RATE)) * 2 * np.pi * hertz / RATE) * level
     return np.asarray(wave, np.int16)
 
@@ -88,13 +88,13 @@ async def say(stream: Player, sound: Samples) -> None:
 
 
 def loud(sound: Samples) -> Samples:
-    """From the first sample that is heard to the last."""
+    """Return the sound from the first audible sample to the last."""
     heard = np.flatnonzero(np.abs(sound.astype(int)) > QUIET)
     return sound[heard[0] : heard[-1] + 1] if len(heard) else sound[:0]
 
 
 def assert_complete(heard: Monitor, said: Samples) -> None:
-    """It was given off sample for sample, and nothing else but the few last ones' dying away."""
+    """Check that it was played sample for sample, followed only by the fading of the last ones."""
     given, wanted = loud(heard.sound), loud(said)
     assert 0 <= len(given) - len(wanted) <= RATE * SMOOTH_MS // 1000
     assert np.abs(given[: len(wanted)].astype(int) - wanted).max() <= 2
@@ -260,14 +260,14 @@ async def test_a_sentence_goes_on_where_it_stopped_when_its_sink_comes_back(
         assert speaker.lost == 1
         assert speaker.stream("voice").played_ms == pytest.approx(2000)
         levels = steps(first), steps(heard)
-        # A few of them may have been lost in the sink that went, and some may be said twice.
+        # A few of them may have been lost with the sink, and some may be repeated.
         assert levels[1][-1] == 200
         assert levels[1][0] <= levels[0][-1] + 8, levels
         assert levels[1][0] >= levels[0][-1] - 15, levels
 
 
 def steps(heard: Monitor) -> list[int]:
-    """The first and the last level of the sentence above that were given off in full."""
+    """Return the first and last level of the sentence above that were played completely."""
     sound = loud(heard.sound).astype(int)
     tops = [int(np.abs(part).max()) for part in np.array_split(sound, max(1, len(sound) // 480))]
     return [round(top / 100) for top in (tops[1], tops[-2])]

@@ -1,4 +1,4 @@
-"""The same with PipeWire in the server's place, where it is installed."""
+"""The same tests with PipeWire instead of the server, if it is installed."""
 
 import asyncio
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Plain ALSA, with no sound server anywhere: devices are listed, heard and played."""
+"""Plain ALSA without a sound server: devices are listed, heard and played."""
 
 import asyncio
 import json
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.devices
 
 TONE_DBFS = -20.0
 TOKEN = "t" * 32
-SETTLED_S = 8.0  # the microphone has been open so long that it may let go
+SETTLED_S = 8.0  # after which the microphone may close for a moment
 
 
 async def _hearth(surroundings: dict[str, str], *arguments: str) -> str:
@@ -34,7 +34,7 @@ async def _hearth(surroundings: dict[str, str], *arguments: str) -> str:
 
 
 async def _stands(client: httpx.AsyncClient, *words: str, within_s: float = 20.0) -> list[str]:
-    """Wait until it stands as these words say. All that was told until then."""
+    """Wait for this state; returns everything reported until then."""
     headers = {"Authorization": f"Bearer {TOKEN}"}
     seen = []
     async with (
@@ -54,7 +54,7 @@ async def _listens(client: httpx.AsyncClient) -> None:
 
 
 async def test_the_devices_are_listed_with_their_levels(tmp_path: Path) -> None:
-    # As fast as it is read, and in as many channels as ALSA's null device has.
+    # As fast as it is read, and with as many channels as ALSA's null device has.
     peak = 32768 * 10 ** ((TONE_DBFS + 3) / 20)
     tone = (np.sin(np.arange(16_000_000) * 0.05) * peak).astype("<i2")
     (tmp_path / "tone").write_bytes(tone.tobytes())
@@ -88,7 +88,7 @@ async def test_a_spoken_command_is_answered_aloud(command: Path, tmp_path: Path)
     assert loud.sum() > 0.2 * PLAYED_RATE, "the loudspeaker gave no answer"
 
 
-@pytest.mark.timeout(240)  # where udev may not be told, it takes a minute
+@pytest.mark.timeout(240)  # if udev's event may not be sent, it takes a minute
 async def test_a_loudspeaker_that_is_plugged_in_is_found_while_the_microphone_is_open(
     tmp_path: Path,
 ) -> None:
@@ -107,7 +107,7 @@ async def test_a_loudspeaker_that_is_plugged_in_is_found_while_the_microphone_is
             await _stands(client, listening, missing)
             await asyncio.sleep(SETTLED_S)
             alsa.plug_in()
-            # At once where udev tells; else the microphone lets go once a minute.
+            # At once if udev reports it; otherwise the microphone closes briefly once a minute.
             told = await _stands(client, listening, ready, within_s=90)
             assert not [line for line in told if '"microphone": "missing"' in line]
             assert await until_health(surroundings["HEARTH_HTTP__PORT"], "ok") < HEALTH_S + 1

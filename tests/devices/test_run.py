@@ -20,7 +20,7 @@ async def test_a_spoken_command_changes_the_house_and_is_answered_aloud(
 ) -> None:
     surroundings = settings(tmp_path)
     async with daemon(surroundings) as hearth, recording() as recorder:
-        await recorder.read(2.0)  # the microphone opens meanwhile
+        await recorder.read(2.0)  # the microphone opens in the meantime
         await play(command)
         await hearth.shows("light.dining_room on")
         answer = await hearth.says("dining room light")

@@ -1,4 +1,4 @@
-"""A command that is spoken to `hearth run` before its house has answered for the first time."""
+"""A command spoken to `hearth run` before its house has answered for the first time."""
 
 import asyncio
 import sys
@@ -19,7 +19,7 @@ _TOKEN = "the owner of the simulated house"
 
 @asynccontextmanager
 async def slow_door(port: int, open_door: asyncio.Event) -> AsyncIterator[str]:
-    """The address of a house that takes connections, and answers them once the door is open."""
+    """Yield the address of a house that accepts connections and answers once the door is open."""
 
     async def pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with suppress(ConnectionError):
@@ -51,7 +51,7 @@ async def test_a_command_spoken_during_the_start_is_carried_out(
             tmp_path,
             HOME_ASSISTANT__URL=url,
             HOME_ASSISTANT__TOKEN=_TOKEN,
-            AUDIO__ECHO_CANCELLATION="off",  # its first measurement would take its time
+            AUDIO__ECHO_CANCELLATION="off",  # its first measurement would take time
         )
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "assistant", "run", "--debug"),

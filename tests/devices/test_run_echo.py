@@ -1,4 +1,5 @@
-"""`hearth run` and the echo: it listens first, measures in a quiet moment, and says what holds."""
+"""`hearth run` and the echo: it listens first, measures in a quiet moment, and reports the
+result."""
 
 import asyncio
 from pathlib import Path
@@ -19,7 +20,7 @@ TOKEN = "t" * 32
 
 
 async def until(client: httpx.AsyncClient, reason: str, *, half_duplex: bool) -> None:
-    """Ask until it is so for this reason."""
+    """Poll until the plan is this, for this reason."""
     async with asyncio.timeout(20):
         while True:
             answer = await client.get("/v1/state", headers={"Authorization": f"Bearer {TOKEN}"})
@@ -53,7 +54,7 @@ async def test_a_daemon_measures_in_a_quiet_moment_and_begins_again(tmp_path: Pa
         async with daemon(surroundings) as hearth:
             await until(client, "has not been measured", half_duplex=True)
             assert loud(sound, begun) == 0, "it measured before it listened"
-            # A machine that is too busy for a measurement makes another one a minute later.
+            # A machine that is too busy for a measurement repeats it a minute later.
             await hearth.shows("listening for okay_nabu", within_s=170)
             await until(client, "An echo was measured", half_duplex=False)
             assert loud(sound, begun) > SAMPLE_RATE

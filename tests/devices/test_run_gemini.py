@@ -19,7 +19,7 @@ USED = Tokens(prompt=900, response=40)
 
 
 async def test_it_is_talked_over_and_does_what_is_then_said(command: Path, tmp_path: Path) -> None:
-    """The first answer is a long story; the wake word and a command are spoken into it."""
+    """The first answer is a long story; wake word and command are spoken into it."""
     service = GeminiSimulator(
         [
             Turn("audio", [Hear("tell me a story"), Say(STORY), Done(usage=USED)], cut=None),
@@ -36,7 +36,7 @@ async def test_it_is_talked_over_and_does_what_is_then_said(command: Path, tmp_p
             GEMINI__CA_FILE=str(service.ca_file),
         )
         async with daemon(surroundings) as hearth, recording() as recorder:
-            await recorder.until(2.0)  # the microphone opens meanwhile
+            await recorder.until(2.0)  # the microphone opens in the meantime
             await play(command)
             await service.until(lambda: any(turn.ended_at for turn in service.turns), 10)
             await recorder.until(recorder.now + 2.0)  # the story has begun

@@ -1,4 +1,4 @@
-"""`hearth run` over the death of the sound server: one process, deaf meanwhile, and it says so."""
+"""`hearth run` when the sound server dies: the process survives, reports it, and recovers."""
 
 import asyncio
 import os
@@ -42,7 +42,7 @@ async def test_it_starts_without_a_sound_server_and_outlives_one(
                     took.append(await until_health(port, "ok"))
                     print(f"  listening after {', '.join(f'{s:.2f}' for s in took)} s")
                     assert max(took) <= WITHIN_S
-                    await asyncio.sleep(2)  # the wake engine fills its window, under load too
+                    await asyncio.sleep(2)  # the wake engine fills its window, even under load
                     await play(command)
                     await hearth.shows("light.dining_room on")
                     await hearth.says("dining room light")

@@ -1,4 +1,4 @@
-"""`hearth run` when its microphone goes amid a sentence: it says so, and hears again."""
+"""`hearth run` when its microphone goes during a sentence: it reports that and recovers."""
 
 import asyncio
 import sqlite3
@@ -22,29 +22,29 @@ pytestmark = [pytest.mark.devices, pytest.mark.timeout(120)]
 
 TOKEN = "t" * 32
 WITHIN_S = 20.0
-ALIKE = 0.9  # the correlation of a tone with what was heard of it
-WINDOW_S = 1.0  # of sound, until the wake engine has enough to judge by
+ALIKE = 0.9  # correlation of a tone with its recording
+WINDOW_S = 1.0  # of sound, until the wake engine can judge
 LONG = "okay naboo, please tell me all that you know about the history of the city of rome and of"
 LOST = "I lost the microphone while you were speaking, so I did not hear the end of that."
 
 
 @pytest.fixture
 def long_sentence(tmp_path: Path) -> Path:
-    """The wake word, and some five seconds of a sentence that does not end."""
+    """Make the wake word and some five seconds of a sentence that does not end."""
     path = tmp_path / "long.wav"
     subprocess.run(["flite", "-voice", "rms", "-t", LONG, "-o", str(path)], check=True)
     return path
 
 
 async def _newest_recorder() -> str:
-    """The number of whoever began to record last."""
+    """Return the number of the newest recording stream."""
     rows = (await pactl("list", "short", "source-outputs")).splitlines()
     return max((row.split()[0] for row in rows), key=int)
 
 
 @asynccontextmanager
 async def unplugged() -> AsyncIterator[None]:
-    """The microphone is away while the block runs."""
+    """Remove the microphone while the block runs."""
     await pactl("unload-module", "module-remap-source")
     try:
         yield
@@ -76,7 +76,7 @@ async def test_it_goes_amid_a_sentence(long_sentence: Path, command: Path, tmp_p
             async with recording() as loudspeaker:
                 recorder = await _newest_recorder()
                 await away.aclose()  # it is plugged in again
-                # The server has moved to it whoever records, ours too.
+                # The server has moved every recording stream to it, including ours.
                 await pactl("move-source-output", recorder, "speaker.monitor")
                 await until_health(port, "ok")
                 await _gives_off("unmute", loudspeaker)
@@ -98,7 +98,7 @@ def _turns_of_calls(data: Path) -> list[str]:
 
 
 async def _gives_off(tone: str, loudspeaker: Recorder) -> None:
-    """Until that tone has come out of it."""
+    """Wait until that tone is played."""
     sound, heard = resample(*earcon(tone), RATE), b""
     piece = len(sound) // 2 / RATE  # its length in seconds
     async with asyncio.timeout(WITHIN_S):
@@ -107,7 +107,7 @@ async def _gives_off(tone: str, loudspeaker: Recorder) -> None:
 
 
 async def _until(port: str, path: str, holds: Callable[[Any], bool]) -> Any:
-    """That holds of what is told there, which is given back."""
+    """Poll the path until `holds` is true of its answer, and return that."""
     headers = {"Authorization": f"Bearer {TOKEN}"}
     async with (
         asyncio.timeout(WITHIN_S),

@@ -1,4 +1,4 @@
-"""`hearth run` while its loudspeaker goes and comes: it is told, and nothing old is said."""
+"""`hearth run` while its loudspeaker goes and returns: it is reported, and nothing old is said."""
 
 import asyncio
 import json
@@ -26,7 +26,7 @@ LOAD = ("load-module", "module-null-sink", "sink_name=passing", "norewinds=1")
 
 @asynccontextmanager
 async def _quiet_room(folder: Path) -> AsyncIterator[None]:
-    """A minute and a half that is quiet, not digitally silent: that microphone would be muted."""
+    """Make 90 s that are quiet but not digitally silent, which would mean a muted microphone."""
     noise = np.random.default_rng(7).normal(0, 8, 90 * SAMPLE_RATE).astype("<i2")
     write_wav(folder / "quiet.wav", noise.tobytes(), SAMPLE_RATE)
     room = asyncio.create_task(play(folder / "quiet.wav"))
@@ -47,7 +47,7 @@ async def _until(states: AsyncGenerator[dict[str, Any], None], loudspeaker: str)
 
 
 async def _states(client: httpx.AsyncClient) -> AsyncGenerator[dict[str, Any], None]:
-    """Those of the event stream, which tells of other things too."""
+    """Yield the states from the event stream."""
     kind = ""
     async with client.stream("GET", "/v1/events", headers=HEADERS) as told:
         async for line in told.aiter_lines():

@@ -1,4 +1,4 @@
-"""A loudspeaker that goes and comes while nothing is said is noticed, without opening it."""
+"""A loudspeaker that goes and returns in silence is noticed without opening it."""
 
 import asyncio
 import time
@@ -34,7 +34,7 @@ async def _resting(name: str) -> AsyncIterator[Speaker]:
 
 
 async def _until(condition: Callable[[], bool]) -> float:
-    """Seconds until it holds."""
+    """Wait for the condition; returns the seconds that took."""
     began = time.monotonic()
     async with asyncio.timeout(LIMIT_S):
         while not condition():  # noqa: ASYNC110  (nobody tells)

@@ -1,1 +1,1 @@
-"""Fakes that many tests share; where a test can use the real class it does."""
+"""Fakes that many tests share; tests use the real class if they can."""

@@ -1,4 +1,4 @@
-"""Home Assistant's live picture, as far as a call looks at it."""
+"""Fakes of Home Assistant's live picture."""
 
 from collections.abc import Callable, Collection
 
@@ -7,7 +7,7 @@ from integrations.home_assistant.house import House
 
 
 class StillHome(HomeAssistant):
-    """A house in which nothing changes but what the test changes. No command is answered."""
+    """A house that only the test changes. It answers no command."""
 
     house: House = House()
     connected: bool = True
@@ -20,7 +20,7 @@ class StillHome(HomeAssistant):
         connected: bool = True,
         age_s: float | None = 0.0,
     ) -> None:
-        """`age_s`: since when the picture is not live; None: there never was one."""
+        """`age_s` is the age of the picture; None: there never was one."""
         self.house = house or House()
         self.connected = connected and age_s == 0.0
         self.age_s = age_s

@@ -6,12 +6,12 @@ from assistant.journal.audit import Discreet
 
 
 class FakeJournal(Discreet):
-    """Keeps what it is told, in order."""
+    """A journal that keeps its calls in order."""
 
     def __init__(self) -> None:
         self.started: list[CallRecord] = []
         self.finished: list[ToolOutcome] = []
-        self.turns: list[str] = []  # of what has finished
+        self.turns: list[str] = []  # of finished calls
         self.rows: list[AuditRecord] = []
 
     async def start_call(self, call: CallRecord) -> None:

@@ -1,4 +1,4 @@
-"""Small values in memory, as `SmallValues` of the store."""
+"""An in-memory replacement for the store's `SmallValues`."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from assistant.domain.records import StoreError
 
 
 class FakeValues:
-    """Keeps values by name. The disk behind it can be full or unreadable."""
+    """Values by name. Its disk can be full or unreadable."""
 
     def __init__(self) -> None:
         self.values: dict[str, Any] = {}

@@ -1,4 +1,4 @@
-"""The sound system as a test wants it: news of devices, and calls that take no time."""
+"""Fakes of the sound system: device events, and calls that take no time."""
 
 import asyncio
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from audio.timing import BoundedCalls, CallStuck, Result
 
 
 def source(name: str, *, monitor: bool = False) -> ServerDevice:
-    """A source of the sound server."""
+    """Make a source of the sound server."""
     return ServerDevice(
         name,
         "input",
@@ -33,7 +33,7 @@ MIC, MONITOR = source("mic"), source("speaker.monitor", monitor=True)
 
 
 class FakeWatch(DeviceWatch):
-    """Tells of changes when the test says so, and where our recording comes from."""
+    """A watch that reports changes when the test says so, and the place of our recording."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -53,7 +53,7 @@ class FakeWatch(DeviceWatch):
 
 
 class InlineCalls(BoundedCalls):
-    """Calls that return at once, or get stuck."""
+    """Run calls inline, or let them get stuck."""
 
     abandoned = 0
     stuck = 0
@@ -73,5 +73,5 @@ class InlineCalls(BoundedCalls):
 
 
 def standing(state: State) -> Standing:
-    """A conversation that stands so, with a microphone that hears."""
+    """Make a conversation in this state, with a microphone that works."""
     return Standing(state, muted=False, microphone=MicrophoneStatus.LISTENING)

@@ -1,4 +1,4 @@
-"""Sources of the box's status, as a test has them: a turn, timers, problems, a conversation."""
+"""Fake sources of the status: turns, timers, problems, a conversation."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -11,8 +11,6 @@ from audio.device_status import MicrophoneStatus
 
 
 class Followed:
-    """A source of changes."""
-
     def __init__(self) -> None:
         self.followers: list[Callable[[], None]] = []
 
@@ -26,7 +24,7 @@ class Followed:
 
 
 class FakeStats(Followed):
-    """A last turn, as `TurnStats`."""
+    """A fake of `TurnStats`."""
 
     last_heard: str | None = "lights on"
     last_answer: str | None = "Done."
@@ -39,7 +37,7 @@ class FakeStats(Followed):
 
 
 class FakeTimers(Followed):
-    """Timers, as `ProgramTimers`."""
+    """A fake of `ProgramTimers`."""
 
     count = 0
     due: datetime | None = None
@@ -49,13 +47,13 @@ class FakeTimers(Followed):
 
 
 class FakeHealth(Followed):
-    """Problems, as `HealthMonitor`."""
+    """A fake of `HealthMonitor`."""
 
     sentences: Sequence[str] = ()
 
 
 class FakeConversation(Followed):
-    """A conversation that stands as the test says, as `Runner`."""
+    """A fake of `Runner`, in the state that the test sets."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -70,7 +68,7 @@ class FakeConversation(Followed):
 
 
 class FakeStatus:
-    """All of them."""
+    """All of these fakes together."""
 
     def __init__(self) -> None:
         self.conversation = FakeConversation()

@@ -1,4 +1,4 @@
-"""What the simulated service knows, expects and remembers, shared by all its sockets and REST."""
+"""State, expectations and records of the simulated service, shared by its sockets and REST."""
 
 import asyncio
 import itertools
@@ -23,10 +23,10 @@ _KEPT_HANDLES = 50  # of one session
 
 @dataclass(frozen=True, slots=True)
 class Expectations:
-    """What a test has scripted."""
+    """A test's script."""
 
     turns: Sequence[Turn] = ()
-    respond: Respond | None = None  # what is done for turns beyond the scripted ones
+    respond: Respond | None = None  # makes the turns beyond the scripted ones
     once: Sequence[OnceTurn] = ()
     respond_once: RespondOnce | None = None
     openings: Sequence[Opening] = ()
@@ -35,21 +35,21 @@ class Expectations:
 
 
 class Changes:
-    """Wakes those who wait for something to have happened, in the service's loop or a thread."""
+    """Wake tasks and threads that wait for something to happen."""
 
     def __init__(self) -> None:
         self._condition = threading.Condition()
         self._events: set[asyncio.Event] = set()
 
     def tell(self) -> None:
-        """Something has changed; called in the service's loop."""
+        """Report a change; called in the service's event loop."""
         with self._condition:
             self._condition.notify_all()
         for event in self._events:
             event.set()
 
     async def until(self, holds: Callable[[], bool], timeout_s: float) -> None:
-        """Wait in the service's loop. Raises TimeoutError."""
+        """Wait in the service's event loop. Raises TimeoutError."""
         event = asyncio.Event()
         self._events.add(event)
         try:
@@ -68,7 +68,7 @@ class Changes:
 
 
 class Book:
-    """The whole state of the simulated service but for its sockets."""
+    """The whole state of the simulated service except its sockets."""
 
     def __init__(
         self,
@@ -115,17 +115,17 @@ class Book:
         self._handle_numbers = itertools.count(1)
 
     def note(self, line: str) -> None:
-        """Add a line to the log that a failed test shows, and wake who waits."""
+        """Add a line to the log shown for a failed test, and wake waiters."""
         self.log.append(f"{self.clock.monotonic():.3f} {line}")
         self.changes.tell()
 
     def fail(self, what: str) -> None:
-        """Something that the test has not scripted has happened."""
+        """Record something that the test did not script."""
         self.failures.append(what)
         self.note(f"FAILED: {what}")
 
     def refuse(self, refusal: Refusal) -> None:
-        """The service says no by its own rules, which fails the test unless it is expected."""
+        """Record a refusal by the service's rules, which fails the test unless it is expected."""
         said = str(refusal)
         if self._refusals and re.search(self._refusals[0], said):
             self._refusals.popleft()
@@ -134,29 +134,29 @@ class Book:
             self.fail(f"refused: {said}")
 
     def is_full(self, newest: ConnectionRecord) -> bool:
-        """As many sessions are open, beside this connection, as the key may have."""
+        """Return True if as many other sessions are open as the key may have."""
         others = [one for one in self.connections if one is not newest and one.open and one.setup]
         return self._most_sessions is not None and len(others) >= self._most_sessions
 
     # --- models and sessions
 
     def rules(self, model: str, *, live: bool) -> ModelRules | None:
-        """What the model takes; None if it is not there (any more) for this method."""
+        """Return the model's rules; None if it does not exist (any more) for this method."""
         rules = self._models.get(model)
         return rules if rules and rules.live == live and model not in self._retired else None
 
     def is_retired(self, model: str) -> bool:
-        """The test has said that the model is gone."""
+        """Return True if the test has retired the model."""
         return model in self._retired
 
     def new_session(self) -> Session:
-        """A conversation that has not begun."""
+        """Start a conversation."""
         session = Session(f"session-{next(self._names)}")
         self.sessions[session.name] = session
         return session
 
     def resume(self, handle: str) -> Session:
-        """The conversation of a handle. Raises Refusal."""
+        """Return the conversation of a handle. Raises Refusal."""
         session = self._by_handle.get(handle)
         if session is None:
             expired = handle in self._expired
@@ -164,7 +164,7 @@ class Book:
         return session
 
     def new_handle(self, session: Session) -> str:
-        """A further handle of a conversation."""
+        """Make another handle for a conversation."""
         handle = f"{session.name}-handle-{next(self._handle_numbers)}"
         session.handles.append(handle)
         self._by_handle[handle] = session
@@ -174,18 +174,18 @@ class Book:
         return handle
 
     def expire_handles(self) -> None:
-        """No handle given so far is known any more."""
+        """Invalidate all handles given so far."""
         self._expired.update(self._by_handle)
         self._by_handle.clear()
 
-    # --- what the test has scripted
+    # --- the test's script
 
     def take_opening(self) -> Opening:
-        """How the next connection begins."""
+        """Return the beginning of the next connection."""
         return self._openings.popleft() if self._openings else self.expected.opening
 
     def take_turn(self, turn: HeardTurn) -> Turn | None:
-        """The script of a turn that begins; None: `respond` writes it. Raises AssertionError."""
+        """Return the script of a new turn; None: `respond` writes it. Raises AssertionError."""
         self._add(turn)
         if self._turns:
             script = self._turns.popleft()
@@ -211,15 +211,15 @@ class Book:
                 del growing[:-kept]
 
     def next_index(self) -> int:
-        """The number of the next turn."""
+        """Return the number of the next turn."""
         return next(self._numbers)
 
     def next_call_id(self) -> str:
-        """An id that no other call has."""
+        """Return an id that no other call has."""
         return f"call-{next(self._call_ids)}"
 
     def take_once(self) -> OnceTurn | None:
-        """The script of the next REST turn; None: `respond_once` writes it."""
+        """Return the script of the next REST turn; None: `respond_once` writes it."""
         if self._once:
             return self._once.popleft()
         if self.expected.respond_once is None:
@@ -227,7 +227,7 @@ class Book:
         return None
 
     def unconsumed(self) -> list[str]:
-        """What was scripted and did not happen."""
+        """Return what was scripted and did not happen."""
         return [
             *(f"never came: {turn!r}" for turn in self._turns),
             *(f"never came: {turn!r}" for turn in self._once),

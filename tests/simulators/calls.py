@@ -1,7 +1,7 @@
-"""The function calls of one connection: each is answered once, or taken back.
+"""Function calls of one connection: each is answered once, or cancelled.
 
-That an unknown, answered or cancelled id is refused with 1007 is our guess; the documentation says
-only that each id is to be answered, and that cancelled ones are not.
+It is our guess that an unknown, answered or cancelled id is refused with 1007; the documentation
+says only that each id is to be answered, and that cancelled ones are not.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ from tests.simulators.wire import Json, Refusal, known_fields
 
 
 class Calls:
-    """Which calls are open, and what is waited for."""
+    """Open calls, and what waits for them."""
 
     def __init__(self, book: Book, rules: ModelRules) -> None:
         self._book = book
@@ -48,7 +48,7 @@ class Calls:
         return record
 
     def open(self, behavior: str | None = None) -> list[str]:
-        """Ids of calls that are neither answered nor cancelled."""
+        """Return the ids of calls that are neither answered nor cancelled."""
         return [
             record.id
             for record in self._records.values()
@@ -56,7 +56,7 @@ class Calls:
         ]
 
     def answer(self, response: Any) -> Json:
-        """Take one function response in camel case. Raises Refusal."""
+        """Handle a function response in camel case. Raises Refusal."""
         fields = known_fields(
             response,
             ("id", "name", "response", "scheduling", "willContinue", "parts"),
@@ -82,21 +82,21 @@ class Calls:
         return fields
 
     def cancel(self, ids: Sequence[str]) -> list[str]:
-        """Take calls back, those of `ids` or all that are open; gives their ids."""
+        """Cancel the calls in `ids`, or all open ones; returns their ids."""
         cancelled = [name for name in self.open() if not ids or name in ids]
         for name in cancelled:
             self._settle(self._records[name], "cancelled")
         return cancelled
 
     def forget(self, kept: int) -> None:
-        """Drop the oldest calls that are settled, but for so many."""
+        """Drop the oldest settled calls, except for `kept` of them."""
         settled = [name for name, record in self._records.items() if record.status != "open"]
         for name in settled[: max(0, len(settled) - kept)]:
             for table in (self._records, self._expected, self._settled):
                 del table[name]
 
     async def settled(self, ids: Sequence[str]) -> None:
-        """Wait until these calls are open no more; all that are open, if no ids are given."""
+        """Wait until these calls, or all open ones, are settled."""
         for name in ids or self.open():
             await self._settled[name].wait()
 
@@ -123,7 +123,7 @@ class Calls:
 
 
 def agrees(expected: Expected, response: Json) -> bool:
-    """Whether a response holds what the script expects of it."""
+    """Return True if a response contains what the script expects."""
     if isinstance(expected, Mapping):
         return all(key in response and response[key] == expected[key] for key in expected)
     return expected(response)

@@ -1,7 +1,7 @@
-"""A certificate for 127.0.0.1, made at test time: the Gemini client insists on TLS.
+"""A certificate for 127.0.0.1, made at test time because the Gemini client requires TLS.
 
-An authority of its own signs the server's certificate, with every extension that Python 3.13's
-strict checking asks for (RFC 5280).
+Its own authority signs the server's certificate, with every extension that Python 3.13's strict
+checks require (RFC 5280).
 """
 
 import datetime
@@ -15,28 +15,29 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-NAME = "gemini.test"  # nobody's (RFC 6761); for who sees this machine at another address
+# unused name (RFC 6761), for clients that reach this machine at another address
+NAME = "gemini.test"
 LATER, HOUR_AGO = datetime.timedelta(days=30), datetime.timedelta(hours=-1)
 
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """Where the parts are: PEM files."""
+    """Paths of the PEM files."""
 
     cert_file: Path  # the server's
     key_file: Path  # the server's, without a passphrase
-    ca_file: Path  # what the client is to trust
+    ca_file: Path  # the authority that the client is to trust
     authority: x509.Certificate
     authority_key: ec.EllipticCurvePrivateKey
 
     def server_context(self) -> ssl.SSLContext:
-        """What the server serves with."""
+        """Return the server's TLS context."""
         context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
         context.load_cert_chain(self.cert_file, self.key_file)
         return context
 
     def client_context(self) -> ssl.SSLContext:
-        """What a client connects with; it trusts nobody else."""
+        """Return a client's TLS context, which trusts nothing else."""
         return ssl.create_default_context(cafile=str(self.ca_file))
 
 
@@ -46,7 +47,7 @@ def make_certificate(
     """Write an authority and a certificate for 127.0.0.1, localhost and NAME into `folder`.
 
     Both are valid from yesterday, so that a clock that is a little off does no harm. `expired`: the
-    server's ended an hour ago. `renewing`: one of the same authority.
+    server's certificate ended an hour ago. `renewing`: another certificate of the same authority.
     """
     folder.mkdir(parents=True, exist_ok=True)
     server_key = ec.generate_private_key(ec.SECP256R1())

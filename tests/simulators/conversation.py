@@ -1,4 +1,4 @@
-"""What goes on in one Live connection after its setup: activity, turns, calls, interruption."""
+"""One Live connection after its set-up: activity, turns, calls, interruption."""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
@@ -17,12 +17,12 @@ from tests.simulators.sound import RATE_IN
 from tests.simulators.wire import Json, Refusal, decoded, known_fields, text_of
 
 Spawn = Callable[[Coroutine[Any, Any, None], str], asyncio.Task[None]]
-_KEPT_CALLS = 100  # that are answered or cancelled, for the wording of a refusal
+_KEPT_CALLS = 100  # settled ones, kept for the wording of a refusal
 _INPUTS = ("audio", "text", "activityStart", "activityEnd", "audioStreamEnd")
 
 
 class Conversation:
-    """Takes the client's messages and lets the scripted turns be performed (it is their Stage)."""
+    """Handle the client's messages and run the scripted turns (as their Stage)."""
 
     def __init__(
         self,
@@ -43,13 +43,13 @@ class Conversation:
         self._rules = rules
         self._session = session
         self._calls = Calls(book, rules)
-        self._activity: HeardTurn | None = None  # open: the person speaks
+        self._activity: HeardTurn | None = None  # open while the person speaks
         self._current: Performance | None = None  # the newest turn's
         self._performances: dict[Performance, asyncio.Task[None]] = {}  # not yet settled
         self.spawn = spawn
 
     def begin(self, then: Sequence[Step]) -> None:
-        """The setup is complete; `then` is done of the service's own accord."""
+        """Start after the set-up; `then` are the service's own steps."""
         self.offer_handle(True)
         idle = Performance(self, None, Turn("audio", during=then))
         idle.input_ended()
@@ -57,14 +57,14 @@ class Conversation:
         self._perform(idle)
 
     def closed(self) -> None:
-        """The connection is over: whatever was still going on is cut off."""
+        """End everything, because the connection is closed."""
         for performance in list(self._performances):
             self._cut(performance, "by the end of the connection")
 
-    # --- what the client sends
+    # --- messages from the client
 
     def receive(self, message: Json) -> None:
-        """One message in camel case. Raises Refusal; AssertionError for an unscripted turn."""
+        """Handle a message in camel case. Raises Refusal; AssertionError for an unscripted turn."""
         kinds = ("clientContent", "realtimeInput", "toolResponse", "contextUpdate")
         fields = known_fields(message, kinds, "message")
         if len(fields) != 1:
@@ -81,7 +81,7 @@ class Conversation:
                 self._context_update(value)
 
     def _realtime(self, value: Any) -> None:
-        # media_chunks is deprecated and video is not for us: both are refused as unknown.
+        # media_chunks is deprecated and video is not supported here: both are refused as unknown.
         fields = known_fields(value, _INPUTS, "realtime_input")
         if len(fields) != 1:
             raise Refusal("Exactly one of realtime_input's fields must be set.")
@@ -117,7 +117,7 @@ class Conversation:
     def _audio(self, blob: Any) -> None:
         fields = known_fields(blob, ("data", "mimeType"), "realtime_input.audio")
         if fields.get("mimeType") != f"audio/pcm;rate={RATE_IN}":
-            # The service resamples other rates; nothing of ours is to send them.
+            # The service resamples other rates, but Hearth must not send them.
             raise Refusal(f"Unsupported audio: {fields.get('mimeType')}")
         pcm = decoded(fields.get("data"), "realtime_input.audio.data")
         if not pcm or len(pcm) % 2:
@@ -151,7 +151,7 @@ class Conversation:
 
     def _text(self, text: str) -> None:
         if self._activity is not None:
-            # Our own rule: what the service makes of both at once is not documented.
+            # Our own rule: the service's behaviour for both at once is not documented.
             raise Refusal("A typed turn while an activity is open.")
         self._interrupt()
         self._input_ended(self._begin("text", text))
@@ -174,7 +174,7 @@ class Conversation:
         if "systemInstruction" in fields:
             text_of(fields["systemInstruction"], "context_update.system_instruction")
         if "tools" in fields:
-            # A message around the list: an empty list takes all tools away.
+            # The list is in a message of its own: an empty list removes all tools.
             tools = known_fields(fields["tools"], ("tools",), "context_update.tools").get("tools")
             behaviors = self._rules.behaviors or ()
             self._tools = read_tools(tools or [], behaviors, "context_update.tools.tools")
@@ -218,7 +218,7 @@ class Conversation:
         self._book.note(f"turn {turn.index} {turn.kind} {turn.text!r} is the model's")
 
     def _interrupt(self) -> None:
-        """New input: it ends a reply that is being made (START_OF_ACTIVITY_INTERRUPTS)."""
+        """End the current reply for new input (START_OF_ACTIVITY_INTERRUPTS)."""
         current = self._current
         if current is None or not current.generating:
             return
@@ -247,20 +247,20 @@ class Conversation:
             what = f"turn {turn.index}" if turn else "what follows the setup"
             self._book.fail(f"{what} was cut off {how} before {'; '.join(left)}")
 
-    # --- what a performance needs
+    # --- for a performance
 
     def send(self, item: Frame | Ending) -> None:
-        """Put something on the wire, in order."""
+        """Send something, in order."""
         self._record.send(item)
 
     def offer_handle(self, resumable: bool) -> None:
-        """Tell of a point to resume from, or that there is none; nothing if none are wanted."""
+        """Send a point to resume from, or that there is none; nothing if none are wanted."""
         if self._setup.wants_handles and self._book.gives_handles:
             name = self._book.new_handle(self._session) if resumable else None
             self.send(Frame(frames.handle(name)))
 
     def turn_ended(self, turn: HeardTurn | None) -> None:
-        """The model's turn is complete."""
+        """Note that the model's turn is complete."""
         if turn:
             turn.done_at = self.clock.monotonic()
             self._session.remember("model", turn.reply_text)
@@ -272,9 +272,9 @@ class Conversation:
         return self._calls.make(call, self._tools, turn)
 
     def take_back(self, ids: Sequence[str]) -> None:
-        """Cancel calls (all that are open, if no ids are given) and tell the client."""
+        """Cancel calls (all open ones without ids) and tell the client."""
         self.send(Frame(frames.cancellation(self._calls.cancel(ids))))
 
     async def answered(self, ids: Sequence[str]) -> None:
-        """Wait until these calls are open no more; all that are open, if no ids are given."""
+        """Wait until these calls (all open ones without ids) are settled."""
         await self._calls.settled(ids)

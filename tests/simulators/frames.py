@@ -1,4 +1,4 @@
-"""The messages that the simulated service sends, in camel case as it writes them."""
+"""Messages of the simulated service, in camel case as it writes them."""
 
 import itertools
 from collections.abc import Mapping, Sequence
@@ -10,12 +10,12 @@ from tests.simulators.wire import Json, encoded
 
 
 def content(**fields: Any) -> Json:
-    """A serverContent."""
+    """Make a serverContent."""
     return {"serverContent": fields}
 
 
 def heard(step: Hear, text: str) -> Json:
-    """A piece of the person's transcript."""
+    """Make a piece of the person's transcript."""
     said: Json = {"text": text}
     if step.language:
         said["languageCode"] = step.language
@@ -23,7 +23,7 @@ def heard(step: Hear, text: str) -> Json:
 
 
 def spoken(pcm: bytes | None, text: str | None) -> Json:
-    """A piece of the model's sound, of its transcript, or of both."""
+    """Make a piece of the model's sound, of its transcript, or of both."""
     fields: Json = {}
     if pcm is not None:
         blob = {"mimeType": f"audio/pcm;rate={RATE_OUT}", "data": encoded(pcm)}
@@ -34,7 +34,7 @@ def spoken(pcm: bytes | None, text: str | None) -> Json:
 
 
 def inner(step: Inner) -> Json:
-    """A text part."""
+    """Make a text part."""
     part: Json = {"text": step.text}
     if step.thought:
         part["thought"] = True
@@ -42,7 +42,7 @@ def inner(step: Inner) -> Json:
 
 
 def turn_complete(step: Done) -> Json:
-    """The end of a turn, with what was used where the step says it."""
+    """Make the end of a turn, with token counts if the step has them."""
     fields: Json = {"turnComplete": True}
     if step.status:
         fields["interactionStatus"] = step.status
@@ -53,7 +53,7 @@ def turn_complete(step: Done) -> Json:
 
 
 def usage(tokens: Tokens) -> Json:
-    """A usageMetadata of a Live session."""
+    """Make the usageMetadata of a Live session."""
     counts: Json = {
         "promptTokenCount": tokens.prompt,
         "responseTokenCount": tokens.response,
@@ -67,7 +67,7 @@ def usage(tokens: Tokens) -> Json:
 
 
 def usage_once(tokens: Tokens) -> Json:
-    """A usageMetadata of generateContent, which names the reply's tokens differently."""
+    """Make the usageMetadata of generateContent, which names the reply's tokens differently."""
     counts: Json = dict(usage(tokens)["usageMetadata"])
     counts["candidatesTokenCount"] = counts.pop("responseTokenCount")
     counts["candidatesTokensDetails"] = counts.pop("responseTokensDetails")
@@ -75,7 +75,7 @@ def usage_once(tokens: Tokens) -> Json:
 
 
 def handle(name: str | None) -> Json:
-    """A resumption update; None: there is no point to resume from now."""
+    """Make a resumption update; None: there is no point to resume from now."""
     return {
         "sessionResumptionUpdate": (
             {"newHandle": "", "resumable": False}
@@ -86,12 +86,12 @@ def handle(name: str | None) -> Json:
 
 
 def cancellation(ids: Sequence[str]) -> Json:
-    """Calls that are taken back."""
+    """Make a cancellation of calls."""
     return {"toolCallCancellation": {"ids": list(ids)}}
 
 
 def split(text: str, pieces: int) -> list[str]:
-    """`text` in about so many pieces at its spaces, which stay with the following word."""
+    """Split `text` into about `pieces` pieces after its spaces."""
     words = text.split(" ")
     parts = [word if index == 0 else f" {word}" for index, word in enumerate(words)]
     count = max(1, min(pieces, len(parts)))

@@ -145,7 +145,7 @@ class GeminiSimulator:
             self.assert_as_scripted(left)
 
     def assert_as_scripted(self, more: Sequence[str] = ()) -> None:
-        """Nothing unexpected has happened and nothing expected is missing."""
+        """Raise AssertionError if something unexpected happened or something expected did not."""
         wrong = [*self.failures, *self._book.unconsumed(), *more]
         if self._stray_fails and self.stray_bytes:
             wrong.append(f"{self.stray_bytes} bytes of sound came outside of any activity")
@@ -153,14 +153,14 @@ class GeminiSimulator:
             log = "\n  ".join(self._book.log)
             raise AssertionError("\n".join(wrong) + f"\nWhat happened:\n  {log}")
 
-    # --- what a client needs
+    # --- for clients
 
     @property
     def url(self) -> str:
         """The base URL."""
         return f"https://127.0.0.1:{self.port}"
 
-    # --- what a test asks
+    # --- for tests
 
     @property
     def turns(self) -> list[HeardTurn]:
@@ -169,54 +169,54 @@ class GeminiSimulator:
 
     @property
     def connections(self) -> list[ConnectionRecord]:
-        """All websockets so far; those refused with an HTTP status are none."""
+        """All websockets so far, except those refused with an HTTP status."""
         return self._book.connections
 
     @property
     def once_requests(self) -> list[OnceRequest]:
-        """The REST requests that were acceptable."""
+        """The valid REST requests."""
         return self._book.once_requests
 
     @property
     def sessions(self) -> dict[str, Session]:
-        """The conversations by their name."""
+        """The conversations by name."""
         return self._book.sessions
 
     @property
     def failures(self) -> list[str]:
-        """What has happened and was not scripted."""
+        """What happened without being scripted."""
         return self._book.failures
 
     @property
     def open_sockets(self) -> int:
-        """Websockets that are open now."""
+        """Number of open websockets."""
         return sum(connection.open for connection in self.connections)
 
     @property
     def total_sockets(self) -> int:
-        """Websockets so far."""
+        """Number of websockets so far."""
         return len(self.connections)
 
     @property
     def heard_samples(self) -> int:
-        """Samples of sound inside of activities, over all connections."""
+        """Samples of sound inside activities, over all connections."""
         return self._book.heard_samples
 
     @property
     def stray_bytes(self) -> int:
-        """Bytes of sound outside of activities, over all connections."""
+        """Bytes of sound outside activities, over all connections."""
         return self._book.stray_bytes
 
     def expire_handles(self) -> None:
-        """The service forgets every handle that it has given so far."""
+        """Invalidate every handle given so far."""
         self._book.expire_handles()
 
     async def until(self, holds: Callable[[], bool], timeout_s: float = 20.0) -> None:
-        """Wait, in the simulator's own loop, until something holds. Raises TimeoutError."""
+        """Wait in the simulator's own event loop until something holds. Raises TimeoutError."""
         await self._book.changes.until(holds, timeout_s)
 
     def wait_until(self, holds: Callable[[], bool], timeout_s: float = 20.0) -> None:
-        """The same from another thread than the simulator's."""
+        """Wait as `until` does, in another thread than the simulator's."""
         self._book.changes.wait_until(holds, timeout_s)
 
     # --- HTTP

@@ -1,4 +1,4 @@
-"""The first frame of a Live connection, read as strictly as the service reads it.
+"""The first frame of a Live connection, checked as strictly as by the service.
 
 Sources: "BidiGenerateContentSetup" of the Gemini Live API reference; close reasons as reported in
 google-genai's and its users' threads (named at each).
@@ -29,7 +29,7 @@ _COVERAGES = (
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """What a client has asked for."""
+    """A client's set-up."""
 
     raw: Json  # the whole setup, in camel case
     model: str  # without "models/"
@@ -37,17 +37,17 @@ class Setup:
     tools: Tools
     resumes: str | None  # the handle, if it came with one
     wants_handles: bool
-    hears_input: bool  # it wants what it says transcribed
-    hears_output: bool  # it wants what the model says transcribed
-    manual: bool  # it marks its activity itself
+    hears_input: bool  # it wants its own speech transcribed
+    hears_output: bool  # it wants the model's speech transcribed
+    manual: bool  # it marks activity itself
     language_codes: tuple[str, ...]
     vocabulary: tuple[str, ...]
     voice: str | None
-    without_behavior: int  # functions that leave it to the model whether they block
+    without_behavior: int  # functions without a behaviour
 
 
 def model_name(setup: Any) -> str:
-    """The model that a setup names, without "models/". Raises Refusal."""
+    """Return the model of a set-up, without "models/". Raises Refusal."""
     name = setup.get("model") if isinstance(setup, dict) else None
     if not isinstance(name, str) or not name.startswith("models/"):
         raise Refusal("setup.model: must be given as models/{model}")
@@ -63,7 +63,7 @@ def read_setup(setup: Any, rules: ModelRules) -> Setup:
     resumption = fields.get("sessionResumption")
     handle = None
     if resumption is not None:
-        # `transparent` exists on Vertex alone.
+        # `transparent` exists only on Vertex.
         handle = known_fields(resumption, ("handle",), "setup.session_resumption").get("handle")
         if handle is not None and (not isinstance(handle, str) or not handle):
             raise Refusal("Invalid value at 'setup.session_resumption.handle' (TYPE_STRING).")
@@ -92,7 +92,7 @@ def read_setup(setup: Any, rules: ModelRules) -> Setup:
 
 
 def _generation(config: Any, rules: ModelRules) -> str | None:
-    """Check the generationConfig; gives the prebuilt voice, if one is asked for."""
+    """Check the generationConfig; returns the prebuilt voice, if one is requested."""
     at = "setup.generation_config"
     fields = known_fields(config, _GENERATION, at)
     modalities = fields.get("responseModalities", ["AUDIO"])
@@ -118,13 +118,13 @@ def _generation(config: Any, rules: ModelRules) -> str | None:
 
 
 def check_thinking(config: Any, rules: ModelRules, where: str) -> str | None:
-    """Check a thinkingConfig (None: not given); gives the level. Raises Refusal."""
+    """Check a thinkingConfig (None: not given); returns the level. Raises Refusal."""
     if config is None:
         if rules.thinking_required:
             raise Refusal("Thinking level is required for this model")
         return None
     if not rules.thinking_levels:
-        # Any thinkingConfig, whatever is in it, closes gemini-3.8-live.
+        # gemini-3.8-live closes on any thinkingConfig.
         raise Refusal("Thinking level is not supported for this model")
     allowed = ("thinkingLevel", "thinkingBudget", "includeThoughts")
     fields = known_fields(config, allowed, f"{where}.thinking_config")
@@ -143,7 +143,7 @@ def check_thinking(config: Any, rules: ModelRules, where: str) -> str | None:
 def _transcription(
     config: Any, rules: ModelRules, which: str
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Check a transcription's settings; gives language codes and vocabulary."""
+    """Check a transcription's settings; returns language codes and vocabulary."""
     if config is None:
         return (), ()
     allowed = [
@@ -163,7 +163,7 @@ def _transcription(
 
 
 def _realtime(config: Any) -> bool:
-    """Check the realtimeInputConfig; tells whether the client marks its activity itself."""
+    """Check the realtimeInputConfig; True if the client marks its activity itself."""
     at = "setup.realtime_input_config"
     allowed = ("automaticActivityDetection", "activityHandling", "turnCoverage")
     fields = known_fields(config, allowed, at)
@@ -177,7 +177,7 @@ def _realtime(config: Any) -> bool:
     )
     handling = fields.get("activityHandling", "START_OF_ACTIVITY_INTERRUPTS")
     if handling != "START_OF_ACTIVITY_INTERRUPTS":
-        # The service takes NO_INTERRUPTION too; the simulator does not imitate it.
+        # The service supports NO_INTERRUPTION too; the simulator does not.
         raise Refusal(f"Invalid value at '{at}.activity_handling', \"{handling}\"")
     if fields.get("turnCoverage", _COVERAGES[0]) not in _COVERAGES:
         raise Refusal(f"Invalid value at '{at}.turn_coverage', \"{fields['turnCoverage']}\"")

@@ -1,6 +1,6 @@
-"""Timers of registered devices, and the tools for them, which only such a device sees.
+"""Timers of registered devices, and the tools that only such a device gets.
 
-Which timer is meant is found as Home Assistant 2026.11 finds it (`components/intent/timers.py`).
+The timer that a call means is found as in Home Assistant 2026.11 (`components/intent/timers.py`).
 """
 
 import asyncio
@@ -23,27 +23,27 @@ _LENGTHS = {"hours": 3600, "minutes": 60, "seconds": 1}
 
 @dataclass(slots=True)
 class Timer:
-    """One timer of one device."""
+    """A timer of a device."""
 
     name: str
     device_id: str
     area_id: str | None
     floor_id: str | None
-    asked: Mapping[str, int | None]  # hours, minutes and seconds, as they were given
+    asked: Mapping[str, int | None]  # hours, minutes and seconds as given
     left_s: int  # at `since`
     since: datetime
     running: bool = True
-    longest_s: int = 0  # the most that it ever had to run
+    longest_s: int = 0  # the longest time that it ever had to run
     id: str = field(default_factory=lambda: uuid.uuid4().hex[:26].upper())
 
     def left_at(self, now: datetime) -> int:
-        """Whole seconds that it still has at that moment."""
+        """Return the whole seconds that are left at `now`."""
         if not self.running:
             return self.left_s
         return max(0, self.left_s - int((now - self.since).total_seconds()))
 
     def count_from(self, now: datetime, more_s: int = 0, *, running: bool) -> None:
-        """Go on, or stand, from this moment with what is left and so much more."""
+        """Continue or pause from this moment with the time left, plus `more_s`."""
         self.left_s = max(0, self.left_at(now) + more_s)
         self.longest_s = max(self.longest_s, self.left_s)
         self.since, self.running = now, running
@@ -53,7 +53,7 @@ Finished = Callable[[Timer], None]
 
 
 class HouseTimers:
-    """All timers of the house. `finished` is told of each that was not cancelled before."""
+    """All timers of the house. `finished` is called for each that was not cancelled."""
 
     def __init__(self, clock: SystemClock, spawn: Spawn, finished: Finished) -> None:
         self._clock = clock
@@ -70,7 +70,7 @@ class HouseTimers:
         area_id: str | None,
         floor_id: str | None,
     ) -> None:
-        """Let a timer run from now on."""
+        """Start a timer."""
         seconds = duration_s(asked)
         timer = Timer(
             name, device_id, area_id, floor_id, asked, seconds, self._clock.now(), longest_s=seconds
@@ -79,38 +79,38 @@ class HouseTimers:
         self._run(timer)
 
     def left_s(self, timer: Timer) -> int:
-        """Whole seconds that it still has."""
+        """Return the whole seconds that are left."""
         return timer.left_at(self._clock.now())
 
     def add(self, timer: Timer, seconds: int) -> None:
-        """More time, or with a negative number less."""
+        """Add time, or remove it with a negative number."""
         timer.count_from(self._clock.now(), seconds, running=timer.running)
         if timer.running:
             self._run(timer)
 
     def pause(self, timer: Timer) -> None:
-        """Stop the count; nothing happens if it stands already."""
+        """Pause a timer; no effect if it is paused."""
         timer.count_from(self._clock.now(), running=False)
         self._halt(timer)
 
     def resume(self, timer: Timer) -> None:
-        """Count on; nothing happens if it runs already."""
+        """Resume a timer; no effect if it runs."""
         if not timer.running:
             timer.count_from(self._clock.now(), running=True)
             self._run(timer)
 
     def cancel(self, timer: Timer) -> None:
-        """End it without a word."""
+        """Cancel a timer silently."""
         self._halt(timer)
         del self._timers[timer.id]
 
     def stop(self) -> None:
-        """End all, at shutdown."""
+        """Cancel all timers, at shutdown."""
         for timer in tuple(self._timers.values()):
             self.cancel(timer)
 
     def all(self) -> list[Timer]:
-        """Every timer, in the order of their start."""
+        """Return every timer, in the order of their start."""
         return list(self._timers.values())
 
     def _run(self, timer: Timer) -> None:
@@ -130,13 +130,11 @@ class HouseTimers:
 
 
 def duration_s(parts: Mapping[str, Any]) -> int:
-    """Seconds from hours, minutes and seconds, of which some are missing or None."""
+    """Return the seconds of hours, minutes and seconds, of which some are missing or None."""
     return sum((parts.get(part) or 0) * _LENGTHS[part] for part in PARTS)
 
 
 class TimerHouse(DemoHouse):
-    """A house that keeps timers."""
-
     timers: HouseTimers
 
 
@@ -150,7 +148,8 @@ def _timers(house: DemoHouse) -> HouseTimers:
 
 
 def timer_tools(cancel_all_only: bool) -> list[Tool]:
-    """The tools in Home Assistant's order; without timers only the one that is always there."""
+    """Return the tools in Home Assistant's order; without timers, only the one that always
+    exists."""
     return [_CANCEL_ALL] if cancel_all_only else [_START_TIMER, _CANCEL, _CANCEL_ALL, *_OTHERS]
 
 
@@ -224,10 +223,10 @@ def _row(timer: Timer, left_s: int) -> dict[str, Any]:
 def _find(
     house: DemoHouse, values: Values, place: CallerPlace, running: bool | None = None
 ) -> Timer:
-    """The timer meant: the first narrowing that leaves exactly one. Raises IntentError.
+    """Find the timer meant: the first filter that leaves exactly one. Raises IntentError.
 
-    So "pause the tea" pauses the only running timer, whatever its name is: Home Assistant looks at
-    who runs before it looks at names.
+    So "pause the tea" pauses the only running timer, whatever its name is: Home Assistant checks
+    which timers run before it checks names.
     """
     meant = _timers(house).all()
     if running is not None:
@@ -264,7 +263,7 @@ def _named(timers: list[Timer], values: Values) -> list[Timer]:
 
 
 def _in_area(house: DemoHouse, timers: list[Timer], values: Values) -> list[Timer]:
-    """By the area's name; its aliases and its id are not known here."""
+    """Filter by the area's name; aliases and ids are not supported here."""
     if "area" not in values:
         return timers
     return [
@@ -275,7 +274,7 @@ def _in_area(house: DemoHouse, timers: list[Timer], values: Values) -> list[Time
 
 
 def _begun(timers: list[Timer], values: Values) -> list[Timer]:
-    """Those that were asked for with exactly these hours, minutes and seconds."""
+    """Filter by the hours, minutes and seconds that were requested."""
     if not any(key in values for key in _START):
         return timers
     return [

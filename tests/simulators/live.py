@@ -1,4 +1,4 @@
-"""One Live socket of the simulated service: upgrade, setup, frames in and out, and its end."""
+"""One Live socket of the simulated service: upgrade, set-up, frames in both directions, end."""
 
 import asyncio
 import json
@@ -23,14 +23,14 @@ _REASON_BYTES = 123  # RFC 6455, 5.5
 
 
 class LiveSocket:
-    """Serves one websocket until its end."""
+    """Serve one websocket until its end."""
 
     def __init__(self, book: Book, opening: Opening, key_is_right: bool) -> None:
         self._book = book
         self._opening = opening
         self._key_is_right = key_is_right
         self._outbox: asyncio.Queue[Frame | Ending] = asyncio.Queue()
-        self._over = False  # the service has ended it: what still comes in is not looked at
+        self._over = False  # the service has ended it and ignores further messages
         self._written = asyncio.Event()  # the writer has ended
         self._setup_seen = False
         self._session: Session | None = None
@@ -42,7 +42,7 @@ class LiveSocket:
         )
 
     async def serve(self, request: web.Request) -> web.WebSocketResponse:
-        """Upgrade the request and keep to the protocol until the socket is closed."""
+        """Upgrade the request and follow the protocol until the socket is closed."""
         socket = web.WebSocketResponse(autoping=False, compress=False, timeout=_CLOSE_WITHIN_S)
         await socket.prepare(request)
         self._book.connections.append(self._record)
@@ -55,7 +55,7 @@ class LiveSocket:
                 finally:
                     self._closed(socket)
         except* Exception as group:
-            # A fault of a script or of the simulator: the test that is told of it fails.
+            # An error of a script or of the simulator fails the test that gets it.
             for error in group.exceptions:
                 self._book.fail(f"connection {self._record.index}: {error!r}")
         return socket
@@ -72,7 +72,7 @@ class LiveSocket:
     # --- the wire
 
     def _send(self, item: Frame | Ending) -> None:
-        """Put something on the wire, in order, from any thread."""
+        """Send something, in order, from any thread."""
         if threading.get_ident() == self._thread:
             self._outbox.put_nowait(item)
         else:
@@ -95,7 +95,7 @@ class LiveSocket:
                     await socket.close(code=item.code, message=reason)
                 return
         except ConnectionError:
-            return  # the client has gone: the reader sees it as well
+            return  # the client has gone, which the reader notices as well
         finally:
             self._written.set()
 
@@ -164,7 +164,7 @@ class LiveSocket:
         if list(fields) != ["setup"]:
             raise Refusal("The first message must be setup.")
         if not self._key_is_right:
-            # As it is reported of the service: it upgrades and then closes.
+            # As reported of the service: it upgrades and then closes.
             raise Refusal("API key not valid. Please pass a valid API key.")
         if self._opening.drop:
             self._record.send(Ending(None))
@@ -173,7 +173,7 @@ class LiveSocket:
             code, reason = self._opening.refuse
             raise Refusal(reason, code, scripted=True)
         if self._book.is_full(self._record):
-            # Reported of sessions beyond the tier's limit: they are closed as any use beyond it is.
+            # As reported of sessions beyond the tier's limit: they are closed as over quota.
             raise Refusal("RESOURCE_EXHAUSTED: too many sessions at once.", INTERNAL, scripted=True)
         rules = self._rules(fields["setup"])
         setup = self._record.setup = read_setup(fields["setup"], rules)
@@ -204,7 +204,7 @@ class LiveSocket:
             raise Refusal("BidiGenerateContent session not found", NOT_HERE, scripted=True)
         session = self._book.resume(setup.resumes)
         if session.connection is not None:
-            # aicc2025/sip-to-ai PR #14: the old socket must be closed before.
+            # aicc2025/sip-to-ai PR #14: the old socket must be closed first.
             raise Refusal("Internal error encountered.", INTERNAL)
         self._record.resumed = True
         return session

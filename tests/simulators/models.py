@@ -1,4 +1,4 @@
-"""What each model of the simulated service takes. Independent of Hearth's own table on purpose.
+"""Rules of each model of the simulated service, deliberately independent of Hearth's own table.
 
 Sources: the model pages of the Gemini API; the threads named at each row.
 """
@@ -10,9 +10,9 @@ from typing import Literal
 
 @dataclass(frozen=True, slots=True)
 class ModelRules:
-    """What one model takes and how it behaves."""
+    """Fields that a model accepts, and its behaviour."""
 
-    live: bool  # False: generateContent alone
+    live: bool  # False: only generateContent
     thinking_levels: tuple[str, ...] = ()  # empty: thinkingConfig is refused
     thinking_required: bool = False
     behaviors: tuple[str, ...] | None = None  # of function calls; None: the field is unknown
@@ -20,14 +20,14 @@ class ModelRules:
     scheduling: bool = False  # of function responses
     context_update: bool = False
     proactive_always: bool = False  # it cannot be switched off
-    affective: bool = False  # enableAffectiveDialog is taken
+    affective: bool = False  # enableAffectiveDialog is accepted
     language_codes: bool = False  # of the transcription
     custom_vocabulary: bool = False  # of the input transcription
 
 
 MODELS: Mapping[str, ModelRules] = {
     # Thinking is interleaved, and any thinkingConfig is refused; proactive audio is always on and
-    # affective dialog was removed; calls do not block unless they are declared so.
+    # affective dialog was removed; calls do not block unless declared so.
     "gemini-3.8-live": ModelRules(
         live=True,
         behaviors=("BLOCKING", "NON_BLOCKING"),
@@ -49,7 +49,7 @@ MODELS: Mapping[str, ModelRules] = {
         proactive_always=True,
         language_codes=True,
     ),
-    # Calls are synchronous, one after the other.
+    # Calls are synchronous, one after another.
     "gemini-3.1-flash-live-preview": ModelRules(
         live=True,
         thinking_levels=("MINIMAL", "LOW", "MEDIUM", "HIGH"),

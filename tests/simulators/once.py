@@ -1,7 +1,7 @@
-"""generateContent of the simulated service: streamed answers over REST, scripted turn by turn.
+"""generateContent of the simulated service: streamed answers over REST, scripted by turn.
 
-One turn may take several requests: a call ends an answer, and the next request must bring its
-response; an error or a drop ends a request, and the next one is served the steps that follow.
+A turn may take several requests: a call ends an answer, and the next request must contain its
+response; an error or a drop ends a request, and the next one gets the remaining steps.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ from tests.simulators.performance import opened, schedule
 from tests.simulators.records import OnceRequest
 from tests.simulators.wire import Json, Refusal, encoded, normalised
 
-_STATUS = {  # canonical names of Google's API errors, and what they say by default
+_STATUS = {  # canonical names of Google's API errors, and their default messages
     400: ("INVALID_ARGUMENT", "Request contains an invalid argument."),
     403: ("PERMISSION_DENIED", "The caller does not have permission"),
     404: ("NOT_FOUND", "The model is not found."),
@@ -34,7 +34,7 @@ _STATUS = {  # canonical names of Google's API errors, and what they say by defa
 
 
 def http_error(status: int, message: str = "", reason: str = "") -> web.Response:
-    """An error as Google's APIs answer it; `reason` as in ErrorInfo, e.g. API_KEY_INVALID."""
+    """Make an error as Google's APIs do; `reason` as in ErrorInfo, e.g. API_KEY_INVALID."""
     name, usual = _STATUS.get(status, ("UNKNOWN", "Unknown error."))
     error: Json = {"code": status, "message": message or usual, "status": name}
     if reason:
@@ -48,12 +48,12 @@ class _UnderWay:
     """A turn that has begun."""
 
     plan: script.OnceTurn
-    steps: list[script.Step]  # still to be done
-    expects: dict[str, script.Call]  # calls whose responses the next request must bring
+    steps: list[script.Step]  # remaining steps
+    expects: dict[str, script.Call]  # calls whose responses the next request must contain
 
 
 class OnceService:
-    """Answers the requests, one turn after the other."""
+    """Answer the requests, one turn after another."""
 
     def __init__(self, book: Book) -> None:
         self._book = book
@@ -62,13 +62,13 @@ class OnceService:
         self.stopping = asyncio.Event()
 
     def unconsumed(self) -> list[str]:
-        """What the turn that is under way still had to do."""
+        """Return the remaining steps of the current turn."""
         turn = self._turn
         left = turn is not None and (turn.steps or turn.expects) and turn.plan.cut is False
         return [f"never came to: {turn.steps!r} of REST"] if turn and left else []
 
     async def serve(self, request: web.Request, model: str) -> web.StreamResponse:
-        """Answer one request whose key and address are right."""
+        """Answer a request whose key and address are right."""
         rules = self._book.rules(model, live=False)
         if rules is None:
             said = (
@@ -100,10 +100,10 @@ class OnceService:
             return answer.response
 
     def _take(self, asked: OnceRequest) -> _UnderWay:
-        """The turn that this request belongs to. Raises AssertionError."""
+        """Return the turn of this request. Raises AssertionError."""
         turn = self._turn
         if turn is not None and turn.expects and not asked.responses:
-            self._cut(turn)  # it did not come back with the responses
+            self._cut(turn)  # it did not send the responses
             turn = None
         if turn is not None and turn.steps:
             self._check_answers(turn, asked)
@@ -132,7 +132,7 @@ class OnceService:
         turn.expects = {}
 
     async def _perform(self, turn: _UnderWay, answer: "_Answer") -> web.StreamResponse:
-        """Do steps until one ends the answer."""
+        """Run steps until one ends the answer."""
         while turn.steps:
             step = turn.steps.pop(0)
             match step:
@@ -188,7 +188,7 @@ class OnceService:
 
 
 class _Answer:
-    """One HTTP answer: server-sent events, begun with the first of them."""
+    """An HTTP answer: server-sent events, begun with the first of them."""
 
     def __init__(self, request: web.Request, asked: OnceRequest, book: Book) -> None:
         self._request = request
@@ -200,7 +200,7 @@ class _Answer:
         )
 
     async def do(self, step: script.Step) -> None:
-        """A step that sends parts, or says what was used."""
+        """Run a step that sends parts, or the token counts."""
         match step:
             case script.Say():
                 began = self._book.clock.monotonic()
@@ -219,18 +219,18 @@ class _Answer:
                 raise AssertionError(f"{step!r} is no step of a REST answer")
 
     async def parts(self, parts: Sequence[Json]) -> None:
-        """A piece of the reply."""
+        """Send a piece of the reply."""
         candidate = {"content": {"role": "model", "parts": list(parts)}, "index": 0}
         await self.send({"candidates": [candidate]})
 
     async def finish(self, reason: str, usage: script.Tokens | None) -> None:
-        """The last piece."""
+        """Send the last piece."""
         content = {"role": "model", "parts": [{"text": ""}]}
         candidate = {"content": content, "finishReason": reason, "index": 0}
         await self.send({"candidates": [candidate], **frames.usage_once(usage or self._usage)})
 
     async def send(self, event: Json) -> None:
-        """One event."""
+        """Send one event."""
         await self._begin()
         full: Json = {
             **event,
@@ -240,7 +240,7 @@ class _Answer:
         await self.response.write(f"data: {json.dumps(full)}\r\n\r\n".encode())
 
     async def fail(self, status: int, message: str) -> web.StreamResponse:
-        """An error: the answer itself, or an event of it where it has begun."""
+        """Send an error: as the answer itself, or as an event if the answer has begun."""
         error = http_error(status, message)
         if not self.response.prepared:
             self.asked.status = status
@@ -249,13 +249,13 @@ class _Answer:
         return await self.end()
 
     async def drop(self) -> web.StreamResponse:
-        """The connection breaks without a word."""
+        """Break the connection."""
         if self._request.transport is not None:
             self._request.transport.abort()
         return self.response
 
     async def end(self) -> web.StreamResponse:
-        """The orderly end."""
+        """End the answer properly."""
         await self._begin()
         await self.response.write_eof()
         self._book.changes.tell()

@@ -1,8 +1,8 @@
-"""A generateContent request of the simulated service, read as strictly as the service reads it.
+"""A generateContent request, checked as strictly as by the service.
 
 Sources: "GenerateContentRequest" of the Gemini API reference, and its pages on function calling and
 thought signatures; for the wording langgenius/dify-official-plugins #2088. Stricter than the
-service: it validates the signatures of the newest turn alone, and resamples sound of any format.
+service, which validates only the signatures of the newest turn, and resamples sound of any format.
 """
 
 import io
@@ -96,7 +96,7 @@ def _check_content(content: Any, where: str, place: int) -> None:
 
 
 def _check_blob(blob: Any, where: str) -> None:
-    """A recording or a picture; the kinds are those of "Image understanding" (Gemini API)."""
+    """Check a recording or picture; the types are those of "Image understanding" (Gemini API)."""
     kind = blob.get("mimeType") if isinstance(blob, dict) else None
     if kind not in _PICTURES:
         _sound(blob, where)
@@ -131,7 +131,7 @@ def _newest_sound(contents: list[Json]) -> bytes:
 
 
 def _check_calls(contents: list[Json], made: dict[str, MadeCall]) -> None:
-    """Calls are as they were sent, and each is answered in the content after it."""
+    """Check that calls are as they were sent, and that the content after each answers it."""
     open_calls: list[MadeCall] = []
     for place, content in enumerate(contents):
         responses = [part for part in content["parts"] if "functionResponse" in part]

@@ -1,4 +1,4 @@
-"""Does what a test has scripted, step by step, on one socket."""
+"""Run what a test has scripted, step by step, on one socket."""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
@@ -16,26 +16,26 @@ _WORDS_A_PIECE = 3
 
 
 class Stage(Protocol):
-    """What a performance needs of its socket."""
+    """Requirements of a performance on its socket."""
 
     clock: Clock
     hears_input: bool  # the client wants the person's transcript
     hears_output: bool  # the client wants the model's transcript
 
     def send(self, item: Frame | Ending) -> None:
-        """Put something on the wire, in order."""
+        """Send something, in order."""
         ...
 
     def spawn(self, work: Coroutine[Any, Any, None], name: str) -> asyncio.Task[None]:
-        """Do something beside, for as long as the socket lives."""
+        """Run something in the background for as long as the socket lives."""
         ...
 
     def offer_handle(self, resumable: bool) -> None:
-        """Tell of a point to resume from, or that there is none; nothing if none are wanted."""
+        """Send a point to resume from, or that there is none; nothing if none are wanted."""
         ...
 
     def turn_ended(self, turn: HeardTurn | None) -> None:
-        """The model's turn is complete."""
+        """Note that the model's turn is complete."""
         ...
 
     def make_call(self, call: script.Call, turn: HeardTurn | None) -> CallRecord:
@@ -43,16 +43,16 @@ class Stage(Protocol):
         ...
 
     def take_back(self, ids: Sequence[str]) -> None:
-        """Cancel calls (all that are open, if no ids are given) and tell the client."""
+        """Cancel calls (all open ones without ids) and tell the client."""
         ...
 
     async def answered(self, ids: Sequence[str]) -> None:
-        """Wait until these calls are open no more; all that are open, if no ids are given."""
+        """Wait until these calls (all open ones without ids) are settled."""
         ...
 
 
 class Performance:
-    """The steps of one turn, or of no turn at all, in their order."""
+    """The steps of one turn, or of none, in order."""
 
     def __init__(
         self,
@@ -61,36 +61,36 @@ class Performance:
         script_: script.Turn | None,
         respond: Callable[[HeardTurn], Sequence[script.Step]] | None = None,
     ) -> None:
-        """`respond` writes the steps once the input has ended, where there is no script."""
+        """`respond` writes the steps after the end of the input if there is no script."""
         self._stage = stage
         self.turn = turn
         self.script = script_ or script.Turn("audio", cut=None)
         self._respond = respond if script_ is None else None
         self._before = list(self.script.during)
         self._after = list(self.script.steps)
-        self._ended = asyncio.Event()  # the input
+        self._ended = asyncio.Event()  # the end of the input
         self._late: list[asyncio.Task[None]] = []  # transcripts that lag behind their sound
         self.finished = False
         self.generating = False  # new input interrupts it
 
     @property
     def left(self) -> tuple[str, ...]:
-        """What is still to be done."""
+        """Return the remaining steps."""
         late = sum(not task.done() or task.cancelled() for task in self._late)
         return (*map(repr, self._before + self._after), *["a late transcript"] * late)
 
     def input_ended(self) -> None:
-        """The turn is the model's now."""
+        """Note the end of the input, so that the model's turn begins."""
         self.generating = True
         self._ended.set()
 
     def stop(self) -> None:
-        """What lags behind does not come any more."""
+        """Cancel late transcripts."""
         for task in self._late:
             task.cancel()
 
     async def run(self) -> None:
-        """Do the steps. Cancelled where the turn is cut off."""
+        """Run the steps. Cancelled if the turn is cut off."""
         await self._do_all(self._before)
         await self._ended.wait()
         if self._respond and self.turn:
@@ -100,7 +100,7 @@ class Performance:
 
     async def _do_all(self, steps: list[script.Step]) -> None:
         while steps:
-            if steps[0] == script.Stall():  # for ever, so it is done once it has begun
+            if steps[0] == script.Stall():  # it never ends, so it counts as done once it has begun
                 steps.pop(0)
                 await asyncio.Event().wait()
             await self._do(steps[0])
@@ -202,15 +202,15 @@ class Performance:
         self._stage.turn_ended(self.turn)
 
 
-Spoken = tuple[float, bytes | None, str | None]  # s from the beginning, sound, transcript
+Spoken = tuple[float, bytes | None, str | None]  # seconds from the beginning, sound, transcript
 
 
 def schedule(step: script.Say) -> list[Spoken]:
-    """When which piece of sound and transcript is sent."""
+    """Return the time for each piece of sound and transcript."""
     words = len(step.text.split())
     seconds = words * _SECONDS_A_WORD if step.audio_s is None else step.audio_s
     pace = 1 / step.speed if step.speed else 0.0
-    # The place in the speech orders what is sent at the same time.
+    # The position in the speech orders what is sent at the same time.
     placed: list[tuple[float, float, bytes | None, str | None]] = [
         (index * FRAME_S * pace, index * FRAME_S, pcm, None)
         for index, pcm in enumerate(sound_frames(tone(seconds)))
@@ -231,7 +231,7 @@ def schedule(step: script.Say) -> list[Spoken]:
 
 
 def _plain(step: script.Step) -> Frame | Ending | None:
-    """The steps that are one message and nothing else."""
+    """Send a step that is one message."""
     match step:
         case script.Inner():
             return Frame(frames.inner(step))

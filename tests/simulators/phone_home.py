@@ -1,6 +1,6 @@
-"""The simulated house with devices that registered themselves as `mobile_app`, and their timers.
+"""The simulated house with devices that registered themselves with `mobile_app`, and their timers.
 
-Hearth is such a device, and so are people's phones. `hearth demo` needs none of it.
+Hearth is such a device, and so are phones. `hearth demo` needs none of it.
 """
 
 import json
@@ -36,7 +36,7 @@ Json = dict[str, Any]
 
 
 class PhoneHouse(TimerHouse):
-    """A house whose devices may register, take pushes and keep timers."""
+    """A house whose devices may register, receive pushes and have timers."""
 
     def __init__(
         self,
@@ -90,7 +90,7 @@ class PhoneHouse(TimerHouse):
         try:
             self.phones.push(phone, data)
         except NotConnectedError as error:
-            # The action has another sentence than the notify entity (`mobile_app/notify.py`).
+            # The action has a different sentence from the notify entity (`mobile_app/notify.py`).
             action = "Device not connected to local push notifications"
             raise ServiceError(str(error) if entity is not None else action) from error
 
@@ -104,7 +104,7 @@ class PhoneHouse(TimerHouse):
 
 
 def _row(phone: DemoPhone, house: DemoHouse, since: datetime) -> Json:
-    """A device that registered itself."""
+    """Return the registry row of a device that registered itself."""
     return shapes.device(
         phone.id,
         phone.name,
@@ -133,7 +133,7 @@ class PhoneSocket(Socket):
         }
 
     def _open_channel(self, id_: int, message: Json) -> None:
-        """Push to a registered device through this connection."""
+        """Push to a registered device over this connection."""
         phone = self._own_phone(message)
         channel = Channel(lambda push: self._event(id_, push), bool(message.get("support_confirm")))
         self._house.phones.open(phone, channel)
@@ -147,7 +147,7 @@ class PhoneSocket(Socket):
         self._succeed(id_)
 
     def _own_phone(self, message: Json) -> DemoPhone:
-        """The device of that webhook, if this person registered it."""
+        """Return the device of that webhook, if this person registered it."""
         phone = self._house.phones.by_webhook(needed(message, "webhook_id"))
         if phone is None:
             raise CommandError("not_found", "Webhook ID not found")
@@ -157,7 +157,7 @@ class PhoneSocket(Socket):
 
 
 class PhoneHome(DemoHome):
-    """A simulated house on loopback at which devices may register."""
+    """A simulated house on loopback with which devices may register."""
 
     house: PhoneHouse
     house_class = PhoneHouse
@@ -186,13 +186,13 @@ class PhoneHome(DemoHome):
         return JSONResponse({**answer, "webhook_id": phone.webhook_id}, 201)
 
     async def _forget(self, request: Request) -> Response:
-        """DELETE /api/config/config_entries/entry/<entry_id>: of a registered device."""
+        """DELETE /api/config/config_entries/entry/<entry_id>, for a registered device"""
         if not forget(self.house, request.path_params["entry_id"]):
             return JSONResponse({"message": "Invalid entry specified"}, 404)
         return JSONResponse({"require_restart": False})
 
     async def _webhook(self, request: Request) -> Response:
-        """POST /api/webhook/<webhook_id>: no token; who does not know the id learns nothing."""
+        """POST /api/webhook/<webhook_id>, without a token; a wrong id reveals nothing"""
         phone = self.house.phones.by_webhook(request.path_params["webhook_id"])
         if phone is None:
             return Response()

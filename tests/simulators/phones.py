@@ -1,6 +1,6 @@
-"""Devices that registered themselves as `mobile_app`, and the way in which they are told things.
+"""Devices that registered themselves with `mobile_app`, and pushes to them.
 
-Shapes and times of Home Assistant 2026.11 (`components/mobile_app`).
+Shapes and times as in Home Assistant 2026.11 (`components/mobile_app`).
 """
 
 import asyncio
@@ -54,7 +54,7 @@ class Channel:
 
 @dataclass(slots=True)
 class DemoPhone:
-    """One registered device."""
+    """A registered device."""
 
     user_id: str
     data: dict[str, Any]  # the registration
@@ -65,7 +65,8 @@ class DemoPhone:
     sent: list[dict[str, Any]] = field(default_factory=list)  # by the maker's push service
 
     def listen_by(self, channel: Channel | None) -> None:
-        """Take pushes by this channel, or by none; what the one before waits for is cancelled."""
+        """Receive pushes over this channel, or none; pushes that wait on the old one are
+        cancelled."""
         if self.channel is not None:
             for task in self.channel.waiting.values():
                 task.cancel()
@@ -73,13 +74,13 @@ class DemoPhone:
 
     @property
     def takes_pushes(self) -> bool:
-        """It told a way to push to it: the websocket's channel, or its maker's service."""
+        """True if it can receive pushes: over the websocket's channel or its maker's service."""
         told = self._app_data
         return "push_websocket_channel" in told or {"push_token", "push_url"} <= told.keys()
 
     @property
     def has_service(self) -> bool:
-        """It is reached without a channel, through its maker's service."""
+        """True if it is reached through its maker's service, without a channel."""
         return "push_url" in self._app_data
 
     @property
@@ -89,27 +90,27 @@ class DemoPhone:
 
     @property
     def entry_id(self) -> str:
-        """The id of its configuration entry, by which an administrator removes it."""
+        """Id of its configuration entry, by which an administrator removes it."""
         return f"mobile_app_{self.id}"
 
     @property
     def key(self) -> tuple[str, str]:
-        """What makes it the same thing: its app and the id that it gave itself."""
+        """Its identity: its app and the id that it chose."""
         return str(self.data["app_id"]), self.own_id
 
     @property
     def own_id(self) -> str:
-        """The id that it gave itself."""
+        """The id that it chose."""
         return str(self.data["device_id"])
 
     @property
     def name(self) -> str:
-        """The name that it gave itself."""
+        """The name that it chose."""
         return str(self.data["device_name"])
 
     @property
     def slug(self) -> str:
-        """Its name as a part of an id: without accents, and curly quotes leave nothing."""
+        """Its name as a part of an id: without accents and curly quotes."""
         signs = unicodedata.normalize(
             "NFKD", self.name.replace("\N{RIGHT SINGLE QUOTATION MARK}", "")
         )
@@ -127,9 +128,9 @@ class Phones:
         self._forgotten: dict[tuple[str, str], tuple[str, str | None]] = {}  # id and area, by key
 
     def register(self, data: Mapping[str, Any], user_id: str) -> DemoPhone:
-        """Take a device in. One that was forgotten comes back with its id and its area.
+        """Register a device. One that was forgotten returns with its id and its area.
 
-        One that is still here becomes another device without an area, as in Home Assistant, which
+        One that still exists becomes another device without an area, as in Home Assistant, which
         makes the new device before it removes the old one.
         """
         own_id = data.get("device_id") or uuid.uuid4().hex
@@ -144,37 +145,35 @@ class Phones:
         return phone
 
     def forget(self, phone: DemoPhone) -> None:
-        """Its webhook and channel end."""
+        """Remove a device; its webhook and channel end."""
         self.close(phone)
         del self._phones[phone.webhook_id]
         self._forgotten[phone.key] = (phone.id, phone.area_id)
 
     def all(self) -> list[DemoPhone]:
-        """Every device, in the order of registration."""
+        """Return every device, in the order of registration."""
         return list(self._phones.values())
 
     def by_webhook(self, webhook_id: object) -> DemoPhone | None:
-        """The device of that webhook."""
+        """Return the device of that webhook."""
         return self._phones.get(webhook_id) if isinstance(webhook_id, str) else None
 
     def by_device(self, device_id: object) -> DemoPhone | None:
-        """The device of that device id."""
+        """Return the device with that device id."""
         return next((phone for phone in self._phones.values() if phone.id == device_id), None)
 
     def open(self, phone: DemoPhone, channel: Channel) -> None:
-        """Push by this channel from now on; one that was there before ends."""
+        """Push over this channel from now on; an earlier one ends."""
         phone.listen_by(channel)
 
     def close(self, phone: DemoPhone, channel: Channel | None = None) -> None:
-        """End the channel; if one is given, only if it is still that one."""
+        """End the channel; if one is given, only if it is the current one."""
         if phone.channel is not None and channel in (None, phone.channel):
             phone.listen_by(None)
 
     def push(self, phone: DemoPhone, message: Mapping[str, Any]) -> None:
-        """Send a message. Raises NotConnectedError.
-
-        What the maker's service would be sent is kept in `sent`.
-        """
+        """Send a message. Raises NotConnectedError. Messages for a maker's service are kept in
+        `sent`."""
         channel = phone.channel
         if channel is None and phone.has_service:
             phone.sent.append(dict(message))
@@ -191,13 +190,13 @@ class Phones:
         channel.send({**message, "hass_confirm_id": confirm_id})
 
     def confirm(self, phone: DemoPhone, confirm_id: object) -> bool:
-        """The push came through. False if it was not waited for."""
+        """Confirm a push; False if it was not awaited."""
         waiting = phone.channel.waiting if phone.channel else {}
         task = waiting.pop(confirm_id, None) if isinstance(confirm_id, str) else None
         return task.cancel() if task is not None else False
 
     def tell(self, timer: Timer) -> None:
-        """A timer has ended: push that to its device, if it can be reached."""
+        """Push the end of a timer to its device, if it can be reached."""
         phone = self.by_device(timer.device_id)
         if phone is None or phone.channel is None:
             return
@@ -205,7 +204,7 @@ class Phones:
         self.push(phone, {"message": f"{name} finished", "data": dict(_TIMER_DATA)})
 
     def stop(self) -> None:
-        """Wait for nothing more, at shutdown."""
+        """Cancel all waits, at shutdown."""
         for phone in self._phones.values():
             self.close(phone)
 
@@ -236,11 +235,11 @@ _TOLD = (*_CHANGEABLE, "app_id", "app_name", "supports_encryption")
 
 
 class WrongFormError(ValueError):
-    """The registration is not whole. `str(error)` says what is missing."""
+    """The registration is incomplete. `str(error)` says what is missing."""
 
 
 def register(house: "PhoneHouse", given: Any, user_id: str) -> DemoPhone:
-    """Take a device in, with its notify entity. Raises WrongFormError."""
+    """Register a device with its notify entity. Raises WrongFormError."""
     if not isinstance(given, dict):
         raise WrongFormError("expected a mapping")
     for key in REQUIRED:
@@ -260,7 +259,7 @@ def register(house: "PhoneHouse", given: Any, user_id: str) -> DemoPhone:
 
 
 def add_phone(house: "PhoneHouse", name: str, person: str, user_id: str) -> DemoPhone:
-    """A phone with the companion app. `person`: who carries it, "" for nobody that is known."""
+    """Add a phone with the companion app; `person` is its owner, "" if unknown."""
     phone = register(house, {**_PHONE, "device_name": name}, user_id)
     if person:
         trackers = {"device_trackers": [f"device_tracker.{phone.slug}"], "user_id": user_id}
@@ -270,7 +269,7 @@ def add_phone(house: "PhoneHouse", name: str, person: str, user_id: str) -> Demo
 
 
 def press(house: "PhoneHouse", phone: DemoPhone, title: str) -> None:
-    """Press a button of the newest notification that has some, as the companion app tells it."""
+    """Press a button of the newest notification that has any, as the companion app does."""
     shown = next(one for one in reversed(phone.sent) if "actions" in one.get("data", {}))
     data = shown["data"]
     action = next(one["action"] for one in data["actions"] if one["title"] == title)
@@ -280,7 +279,7 @@ def press(house: "PhoneHouse", phone: DemoPhone, title: str) -> None:
 
 
 def forget(house: "PhoneHouse", entry_id: str) -> bool:
-    """Remove the device of that configuration entry. False if there is none."""
+    """Remove the device of that configuration entry; False if there is none."""
     for phone in house.phones.all():
         if phone.entry_id == entry_id:
             house.phones.forget(phone)
@@ -296,7 +295,7 @@ def _take_entities(house: "PhoneHouse", phone: DemoPhone) -> None:
 
 
 def webhook(house: "PhoneHouse", phone: DemoPhone, message: Any) -> Mapping[str, Any]:
-    """The answer to one message of a device; {} to what has none."""
+    """Handle one message of a device; {} if it needs no answer."""
     kind = message.get("type") if isinstance(message, dict) else None
     data = message.get("data") or {} if isinstance(message, dict) else {}
     if kind == "get_config":

@@ -1,4 +1,4 @@
-"""What the simulated service remembers for the test's assertions."""
+"""Records of the simulated service for the test's assertions."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -11,22 +11,22 @@ from tests.simulators.wire import Json
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """Something to send: one JSON message."""
+    """A JSON message to send."""
 
     message: Json
 
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """Something to send: the end of the connection."""
+    """An end of the connection to send."""
 
-    code: int | None  # None: without a word
+    code: int | None  # None: without a close frame
     reason: str = ""
 
 
 @dataclass(slots=True)
 class CallRecord:
-    """One function call and what became of it. Times are seconds of the simulator's clock."""
+    """A function call and its outcome. Times are seconds of the simulator's clock."""
 
     id: str
     name: str
@@ -41,7 +41,7 @@ class CallRecord:
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """Where in a recording the service's sound was found: samples at 16 kHz, `end` excluded."""
+    """Position of the service's sound in a recording: samples at 16 kHz, `end` excluded."""
 
     start: int
     end: int
@@ -49,7 +49,7 @@ class Heard:
 
 @dataclass(slots=True)
 class HeardTurn:
-    """One exchange as the service saw it. Times are seconds of the simulator's clock."""
+    """An exchange as the service saw it. Times are seconds of the simulator's clock."""
 
     index: int
     kind: Literal["audio", "text"]
@@ -76,7 +76,7 @@ class HeardTurn:
 
     @property
     def longest_chunk_s(self) -> float:
-        """Of the person's sound."""
+        """Length of the longest chunk of the person's sound."""
         return max((size for _, size in self.chunks), default=0) / 2 / RATE_IN
 
     def assert_heard(
@@ -87,10 +87,10 @@ class HeardTurn:
         covers: tuple[int, int] | None = None,
         added_silence_s: float = 0.0,
     ) -> Heard:
-        """The sound is one exact, contiguous part of `recording` (mono int16, 16 kHz).
+        """Check that the sound is one exact, contiguous part of `recording` (mono int16, 16 kHz).
 
-        `window`: it lies within these samples. `covers`: all these samples are in it.
-        `added_silence_s`: at most so much of zeros may follow that the recording does not have.
+        `window`: it lies within these samples. `covers`: it contains all these samples.
+        `added_silence_s`: at most this much of zeros may follow that the recording does not have.
         """
         pcm = self.pcm
         assert pcm, f"turn {self.index} holds no sound"
@@ -112,7 +112,7 @@ class HeardTurn:
 
 
 def _lengths(pcm: bytes, added_silence_s: float) -> list[int]:
-    """The whole, and the whole without its zeros at the end, in bytes."""
+    """Return the lengths in bytes, whole and without the zeros at the end."""
     if added_silence_s <= 0:
         return [len(pcm)]
     most = round(added_silence_s * RATE_IN) * 2
@@ -126,7 +126,7 @@ def _fits(place: Heard, window: tuple[int, int] | None, covers: tuple[int, int] 
 
 
 def _agreement(pcm: bytes, recording: bytes) -> str:
-    """How far it agrees, for whoever has to look for the fault."""
+    """Describe how far they agree, for debugging."""
     step = RATE_IN // 10 * 2  # 100 ms
     for offset in range(0, len(pcm) - step, step):
         places = find(pcm[offset : offset + step], recording)
@@ -147,7 +147,7 @@ def _agreement(pcm: bytes, recording: bytes) -> str:
 
 @dataclass(slots=True)
 class ConnectionRecord:
-    """One socket from its upgrade on. Times are seconds of the simulator's clock."""
+    """A socket from its upgrade on. Times are seconds of the simulator's clock."""
 
     index: int
     opened_at: float
@@ -156,7 +156,7 @@ class ConnectionRecord:
     setup_at: float | None = None  # arrival of the setup
     ready_at: float | None = None  # setupComplete
     closed_at: float | None = None
-    close_code: int | None = None  # as the socket saw it; 1006: broken
+    close_code: int | None = None  # as seen by the socket; 1006: broken
     refused: tuple[int, str] | None = None  # why the service closed it
     session: str = ""
     resumed: bool = False
@@ -166,17 +166,17 @@ class ConnectionRecord:
     answers: list[Json] = field(default_factory=list)  # function responses, in camel case
     turns: list[int] = field(default_factory=list)  # indices
     pings: int = 0
-    # Every message as it came on the wire, where the simulator was made with `keep_frames`.
+    # Every message as it was received, if the simulator has `keep_frames`.
     frames: list[str] = field(default_factory=list)
 
     @property
     def handle(self) -> str | None:
-        """The handle that it came with."""
+        """The handle in its set-up."""
         return self.setup.resumes if self.setup else None
 
     @property
     def open(self) -> bool:
-        """The socket is there."""
+        """True while the socket is open."""
         return self.closed_at is None
 
     def push(self, frame: Json) -> None:
@@ -188,17 +188,16 @@ class ConnectionRecord:
         self.push({"goAway": {"timeLeft": f"{left_s:g}s"}})
 
     def drop(self) -> None:
-        """Break the connection without a word."""
+        """Break the connection."""
         self.send(Ending(None))
 
     def close(self, code: int, reason: str = "") -> None:
-        """Close the connection."""
         self.send(Ending(code, reason))
 
 
 @dataclass(slots=True)
 class Session:
-    """What the service knows of one conversation, over all its connections."""
+    """A conversation as the service knows it, over all its connections."""
 
     name: str
     history: list[str] = field(default_factory=list)  # "user: ...", "model: ...", bounded
@@ -213,7 +212,7 @@ class Session:
 
 @dataclass(slots=True)
 class OnceRequest:
-    """One REST request."""
+    """A REST request."""
 
     index: int
     at: float

@@ -1,10 +1,10 @@
-"""Function declarations as the service takes them: its OpenAPI subset, checked to the letter.
+"""Function declarations as the service accepts them: its OpenAPI subset, checked strictly.
 
 Sources: "Schema" and "FunctionDeclaration" of the Gemini API reference; the service's own messages
 in goruck/home-generative-agent #525, langchain-ai/langchain-google #1216, danny-avila/LibreChat
-#6971 and microsoft/azure-devops-mcp #139. Stricter than the service in one thing: `title`,
-`default`, `pattern`, `format` and `example` exist in its reference, but not all of its models take
-them, so nothing of ours is to send them.
+#6971 and microsoft/azure-devops-mcp #139. Stricter than the service in one respect: `title`,
+`default`, `pattern`, `format` and `example` exist in its reference, but not all of its models
+accept them, so Hearth must not send them.
 """
 
 import re
@@ -33,31 +33,31 @@ _PROPERTY = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """One function that the client offers."""
+    """A function that the client declares."""
 
     name: str
     description: str
     parameters: Json | None  # as checked; None: no arguments
-    behavior: str | None  # "BLOCKING", "NON_BLOCKING"; None: not said
+    behavior: str | None  # "BLOCKING", "NON_BLOCKING"; None: not given
 
 
 @dataclass(frozen=True, slots=True)
 class Tools:
-    """All that a client offers."""
+    """All tools of a client."""
 
     functions: tuple[Declared, ...] = ()
     search: bool = False
 
     def named(self, name: str) -> Declared | None:
-        """The function of this name, if there is one."""
+        """Return the function of this name; None if there is none."""
         return next((one for one in self.functions if one.name == name), None)
 
 
 def read_tools(tools: Any, behaviors: Sequence[str] | None, where: str) -> Tools:
-    """Check a list of Tool.
+    """Check a list of Tool. Raises Refusal.
 
-    `behaviors`: the values of `behavior` that the model takes; None where the field is not known
-    at all (generateContent). Raises Refusal.
+    `behaviors` are the values of `behavior` that the model accepts; None if the field does not
+    exist (generateContent).
     """
     if not isinstance(tools, list):
         raise Refusal(f"Invalid value at '{where}'.")
@@ -122,7 +122,7 @@ def _declared(declaration: Any, behaviors: Sequence[str] | None, where: str) -> 
 
 
 def _check(schema: Any, where: str, depth: int) -> None:
-    """Raises Refusal where `schema` is outside of the subset."""
+    """Raise Refusal if `schema` is outside of the subset."""
     fields = known_fields(schema, _ALL, where)
     if depth > _MAX_DEPTH:
         raise Refusal(f"{where}: nesting is too deep.")
@@ -188,7 +188,7 @@ def _check_limits(fields: Json, where: str) -> None:
         ):
             raise Refusal(f"Invalid value at '{where}.{key}' (TYPE_DOUBLE).")
     for key in ("minItems", "maxItems", "minLength", "maxLength"):
-        # 64-bit integers travel as text too (protobuf's JSON mapping).
+        # 64-bit integers may be text too (protobuf's JSON mapping).
         if key in fields and not re.fullmatch(r"\d+", str(fields[key])):
             raise Refusal(f"Invalid value at '{where}.{key}' (TYPE_INT64).")
 

@@ -1,4 +1,4 @@
-"""What a test writes: what the simulated service does, step by step. All values are frozen."""
+"""Scripts of tests: the simulated service's steps. All values are frozen."""
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 
 class Gate:
-    """Holds a step back until the test opens it, from any thread."""
+    """Hold a step back until the test opens it, from any thread."""
 
     def __init__(self) -> None:
         self._open = threading.Event()
@@ -15,7 +15,7 @@ class Gate:
         self._lock = threading.Lock()
 
     def open(self) -> None:
-        """Let the step go on; for good."""
+        """Let the step continue, permanently."""
         with self._lock:
             self._open.set()
             waiting, self._waiting = self._waiting, []
@@ -33,7 +33,7 @@ class Gate:
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """A usageMetadata. The details are (modality, count); they need not add up, as in life."""
+    """A usageMetadata. The details are (modality, count); as in reality, they need not add up."""
 
     prompt: int = 100
     response: int = 20
@@ -43,31 +43,31 @@ class Tokens:
 
 
 class Step:
-    """One thing that the service does. Most are for a Live session; REST has some of its own."""
+    """A step of the service. Most are for a Live session; REST has some of its own."""
 
     __slots__ = ()
 
 
-LiveStep = Step  # where a name for the steps of a Live session reads better
+LiveStep = Step  # for the steps of a Live session
 
 
 @dataclass(frozen=True, slots=True)
 class Wait(Step):
-    """Nothing for this long."""
+    """Do nothing for this long."""
 
     seconds: float
 
 
 @dataclass(frozen=True, slots=True)
 class Think(Step):
-    """Nothing until this long after the turn's input has ended."""
+    """Do nothing until this long after the end of the turn's input."""
 
     seconds: float
 
 
 @dataclass(frozen=True, slots=True)
 class Stall(Step):
-    """Nothing for `seconds`, or until a gate opens, or (neither given) for ever."""
+    """Do nothing for `seconds`, or until a gate opens, or (neither given) forever."""
 
     seconds: float | None = None
     until: Gate | None = None
@@ -75,7 +75,7 @@ class Stall(Step):
 
 @dataclass(frozen=True, slots=True)
 class Hear(Step):
-    """The transcript of what the person said; parts are independent of everything else."""
+    """Send the transcript of the person's speech; parts are independent of everything else."""
 
     text: str
     pieces: int = 1
@@ -85,26 +85,26 @@ class Hear(Step):
 
 @dataclass(frozen=True, slots=True)
 class Say(Step):
-    """A piece of speech: 24 kHz sound and its transcript."""
+    """Send a piece of speech: 24 kHz sound and its transcript."""
 
     text: str
-    audio_s: float | None = None  # None: 0.35 s a word
+    audio_s: float | None = None  # None: 0.35 s per word
     pieces: int | None = None  # of the transcript; None: one for three words
-    lag_s: float = 0.0  # of the transcript after the sound it belongs to; negative: before it
-    speed: float = 0.0  # of the sound, times real time; 0: all at once
-    together: bool = False  # sound and text that fall together come in one frame
+    lag_s: float = 0.0  # delay of the transcript after its sound; negative: before it
+    speed: float = 0.0  # of the sound, as a multiple of real time; 0: all at once
+    together: bool = False  # sound and text for the same time are sent in one frame
 
 
 @dataclass(frozen=True, slots=True)
 class Sound(Step):
-    """Sound that has no transcript."""
+    """Send sound without a transcript."""
 
     seconds: float
 
 
 @dataclass(frozen=True, slots=True)
 class Inner(Step):
-    """A text part, which an audio model uses for thoughts and tool texts."""
+    """Send a text part, which an audio model uses for thoughts and tool texts."""
 
     text: str
     thought: bool = False
@@ -112,7 +112,7 @@ class Inner(Step):
 
 @dataclass(frozen=True, slots=True)
 class Phantom(Step):
-    """A transcript without any sound, as it occurs after a function call."""
+    """Send a transcript without sound, as may happen after a function call."""
 
     text: str
 
@@ -122,19 +122,19 @@ Expected = Mapping[str, Any] | Callable[[dict[str, Any]], bool]
 
 @dataclass(frozen=True, slots=True)
 class Call(Step):
-    """One function call."""
+    """Make a function call."""
 
     name: str
     args: Mapping[str, Any] = field(default_factory=dict)
     answer: Expected | None = None  # what the response must contain, or a predicate on it
     id: str | None = None  # None: numbered
-    wait: bool = True  # for the response, before the next step
-    undeclared: bool = False  # the model invents a function that was not offered
+    wait: bool = True  # wait for the response before the next step
+    undeclared: bool = False  # the model invents a function that was not declared
 
 
 @dataclass(frozen=True, slots=True, init=False)
 class CallTogether(Step):
-    """Parallel calls: one frame, and all are waited for that say so."""
+    """Make parallel calls: one frame, then wait for all that say so."""
 
     calls: tuple[Call, ...]
 
@@ -144,12 +144,12 @@ class CallTogether(Step):
 
 @dataclass(frozen=True, slots=True)
 class AwaitAnswers(Step):
-    """Wait for the responses to all calls that are open."""
+    """Wait for the responses to all open calls."""
 
 
 @dataclass(frozen=True, slots=True, init=False)
 class Cancel(Step):
-    """The service takes calls back; without ids all that are open."""
+    """Cancel calls; without ids, all open ones."""
 
     ids: tuple[str, ...]
 
@@ -159,40 +159,40 @@ class Cancel(Step):
 
 @dataclass(frozen=True, slots=True)
 class Interrupt(Step):
-    """`interrupted`, by itself."""
+    """Send `interrupted` alone."""
 
 
 @dataclass(frozen=True, slots=True)
 class GenerationDone(Step):
-    """`generationComplete`, by itself."""
+    """Send `generationComplete` alone."""
 
 
 @dataclass(frozen=True, slots=True)
 class Used(Step):
-    """A usageMetadata in a frame of its own."""
+    """Send a usageMetadata in its own frame."""
 
     tokens: Tokens
 
 
 @dataclass(frozen=True, slots=True)
 class Done(Step):
-    """The end of the model's turn."""
+    """End the model's turn."""
 
     status: Literal["IN_PROGRESS", "IDLE"] | None = None  # IN_PROGRESS: more will come by itself
     reason: str | None = None  # turnCompleteReason; for REST the finishReason
     usage: Tokens | None = None
-    generation: bool = True  # generationComplete comes before
-    waits_for_text: bool = True  # False: a lagging transcript comes after it
+    generation: bool = True  # generationComplete comes first
+    waits_for_text: bool = True  # False: a late transcript comes after it
 
 
 @dataclass(frozen=True, slots=True)
 class Drop(Step):
-    """The connection breaks without a word."""
+    """Break the connection."""
 
 
 @dataclass(frozen=True, slots=True)
 class Close(Step):
-    """The service closes the connection."""
+    """Close the connection."""
 
     code: int
     reason: str = ""
@@ -200,53 +200,54 @@ class Close(Step):
 
 @dataclass(frozen=True, slots=True)
 class GoAway(Step):
-    """The service announces that it will close the connection (it does not do so by itself)."""
+    """Announce that the connection will be closed, without closing it."""
 
     left_s: float
 
 
 @dataclass(frozen=True, slots=True)
 class Handle(Step):
-    """A further resumption update, beside those that come by themselves."""
+    """Send another resumption update, besides those that come by themselves."""
 
     resumable: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class Raw(Step):
-    """Any other frame, as it is."""
+    """Send any other frame unchanged."""
 
     frame: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class HttpError(Step):
-    """REST: the request fails with this status, before or amid its answer."""
+    """REST: fail the request with this status, before or during its answer."""
 
     status: int  # HTTP, e.g. 429
-    message: str = ""  # "": the service's own for this status
+    message: str = ""  # "": the service's default for this status
 
 
 @dataclass(frozen=True, slots=True)
 class Blocked(Step):
-    """REST: the prompt is blocked, there is no candidate."""
+    """REST: block the prompt, without a candidate."""
 
     reason: str = "SAFETY"
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One exchange of a Live session."""
+    """An exchange of a Live session."""
 
     expect: Literal["audio", "text"]
     steps: Sequence[Step] = ()  # after the input has ended
     during: Sequence[Step] = ()  # from the start of the activity on
-    cut: bool | None = False  # True: the rest is to be cut off; None: it may be; False: it may not
+    # True: the rest is to be cut off; None: it may be; False: it must not be
+    cut: bool | None = False
 
 
 @dataclass(frozen=True, slots=True)
 class OnceTurn:
-    """One exchange over REST; each call begins a further request."""
+    """An exchange over REST; each call starts another request."""
 
     steps: Sequence[Step] = ()
     cut: bool | None = False  # as in Turn
@@ -254,10 +255,10 @@ class OnceTurn:
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """How one connection begins."""
+    """The beginning of a connection."""
 
     http_status: int | None = None  # instead of the upgrade, e.g. 403, 503
-    upgrade_delay_s: float = 0.0  # before the websocket is there
+    upgrade_delay_s: float = 0.0  # before the websocket opens
     delay_s: float = 0.0  # of setupComplete
     silent: bool = False  # setupComplete never comes
     refuse: tuple[int, str] | None = None  # close code and reason instead of setupComplete

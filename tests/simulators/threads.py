@@ -1,4 +1,4 @@
-"""The simulator in a thread and an event loop of its own, for code that runs its own loop."""
+"""The simulator in its own thread and event loop, for code that runs its own loop."""
 
 import asyncio
 import contextlib
@@ -14,15 +14,15 @@ _START_WITHIN_S = 20.0
 def in_thread(simulator: GeminiSimulator) -> Iterator[GeminiSimulator]:
     """Serve until the context ends, which raises AssertionError as the simulator's own does.
 
-    Its records may be read from any thread, `ConnectionRecord`'s methods and `Gate` be used;
-    to wait there is `wait_until`.
+    Its records may be read from any thread; `ConnectionRecord`'s methods and `Gate` are
+    thread-safe, and `wait_until` waits in another thread.
     """
     thread = _Thread(simulator)
     thread.start()
     try:
         yield simulator
     except BaseException:
-        thread.stop()  # what it finds is of no use beside the error at hand
+        thread.stop()  # its findings are useless beside the error at hand
         raise
     thread.stop()
     if thread.error:
@@ -41,7 +41,7 @@ class _Thread:
         self.error: BaseException | None = None  # of the simulator
 
     def start(self) -> None:
-        """Return once it serves. Raises what hinders it."""
+        """Return once it serves. Raises the error if it cannot."""
         self._thread.start()
         assert self._begun.wait(_START_WITHIN_S), "the simulator did not start"
         if self.error:
@@ -57,7 +57,7 @@ class _Thread:
         try:
             asyncio.run(self._serve())
         except BaseException as error:
-            self.error = error  # raised in the thread that waits for us
+            self.error = error  # raised in the thread that waits
         finally:
             self._begun.set()
 

@@ -1,7 +1,7 @@
-"""The JSON that clients of Gemini send: one casing, one alphabet, and what is refused about it.
+"""JSON from Gemini clients: one casing, one alphabet, and what is refused.
 
 google-genai mixes snake and camel case and writes base64 in the URL-safe alphabet; the service
-takes both of each (protobuf's JSON mapping), so the simulator does.
+accepts both (protobuf's JSON mapping), so the simulator does too.
 """
 
 import base64
@@ -10,13 +10,13 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-INVALID = 1007  # the service's close code for an argument it does not take
-NOT_HERE = 1008  # for a model or session that it does not have
-INTERNAL = 1011  # for its own trouble
+INVALID = 1007  # the service's close code for an argument that it does not accept
+NOT_HERE = 1008  # for a model or session that does not exist
+INTERNAL = 1011  # for an internal error
 
 Json = dict[str, Any]
 
-# What is under these keys belongs to the caller and keeps its spelling.
+# Values of these keys belong to the caller and keep their spelling.
 _VERBATIM = {
     *("args", "response", "parametersJsonSchema", "responseJsonSchema", "default", "example"),
     "labels",
@@ -24,9 +24,9 @@ _VERBATIM = {
 
 
 class Refusal(Exception):
-    """The service says no: it closes the socket with `code`, or answers HTTP 400.
+    """A refusal by the service: it closes the socket with `code`, or answers HTTP 400.
 
-    `scripted`: the test has ordered it, so it is no fault of the client.
+    `scripted`: the test has ordered it, so it is not the client's fault.
     """
 
     def __init__(self, reason: str, code: int = INVALID, *, scripted: bool = False) -> None:
@@ -37,16 +37,16 @@ class Refusal(Exception):
 
 
 def camel(name: str) -> str:
-    """`mime_type` -> `mimeType`; a name in camel case stays."""
+    """Convert `mime_type` to `mimeType`; a name in camel case stays."""
     return re.sub(r"(?<=[a-z0-9])_([a-z0-9])", lambda match: match[1].upper(), name)
 
 
 def normalised(value: Any) -> Any:
-    """`value` with all its keys in camel case, but for names that the caller has chosen.
+    """Return `value` with all its keys in camel case, except names that the caller has chosen.
 
-    Arguments, responses and JSON schemas are taken over as they are; in an OpenAPI schema the
-    keywords are normalised and the names of the properties are not. Raises Refusal for a key that
-    is there in both casings.
+    Arguments, responses and JSON schemas are kept as they are; in an OpenAPI schema the keywords
+    are converted and the names of the properties are not. Raises Refusal for a key that exists in
+    both casings.
     """
     if isinstance(value, list):
         return [normalised(item) for item in value]
@@ -67,7 +67,7 @@ def normalised(value: Any) -> Any:
 
 
 def known_fields(value: Any, allowed: Iterable[str], where: str) -> Json:
-    """`value`, a JSON object with no other keys than `allowed`; otherwise raises Refusal.
+    """Return `value` if it is a JSON object with no other keys than `allowed`; else raise Refusal.
 
     The wording is the service's own (zed-industries/zed #44875).
     """
@@ -84,7 +84,7 @@ def known_fields(value: Any, allowed: Iterable[str], where: str) -> Json:
 
 
 def decoded(text: Any, where: str) -> bytes:
-    """Base64 of either alphabet. Raises Refusal."""
+    """Decode base64 of either alphabet. Raises Refusal."""
     if not isinstance(text, str):
         raise Refusal(f"Invalid value at '{where}' (TYPE_BYTES).")
     try:
@@ -94,12 +94,12 @@ def decoded(text: Any, where: str) -> bytes:
 
 
 def encoded(data: bytes) -> str:
-    """Base64 as the service writes it."""
+    """Encode base64 as the service does."""
     return base64.b64encode(data).decode("ascii")
 
 
 def text_of(content: Any, where: str) -> str:
-    """The text of a Content that has text parts alone. Raises Refusal."""
+    """Return the text of a Content that has only text parts. Raises Refusal."""
     fields = known_fields(content, ("parts", "role"), where)
     parts = fields.get("parts")
     if not isinstance(parts, list) or not parts:

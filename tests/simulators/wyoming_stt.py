@@ -1,8 +1,8 @@
-"""A Wyoming speech-to-text server: it writes down what the test says was said, and keeps the sound.
+"""A Wyoming speech-to-text server with scripted texts, which keeps the sound.
 
 Protocol: one JSON line per event with `data_length` and `payload_length`, as the wyoming package
-reads and writes it; Home Assistant asks `describe` when it is set up and opens one connection for
-each transcription.
+reads and writes it; Home Assistant sends `describe` at its set-up and opens one connection for each
+transcription.
 """
 
 import asyncio
@@ -14,10 +14,10 @@ from typing import Self
 from wyoming.error import Error
 from wyoming.event import Event, async_read_event, async_write_event
 
-HEARD_S = 10.0  # for a sentence that the test waits for
+HEARD_S = 10.0  # for a sentence that the test expects
 _FORMAT = {"rate": 16_000, "width": 2, "channels": 1}
-# Of a program and of a model alike. By hand: `wyoming.info` imports audioop, which warns and is
-# gone in 3.13.
+# For a program and for a model. Made here, because `wyoming.info` imports audioop, which warns and
+# was removed in Python 3.13.
 _ABOUT = {
     "attribution": {"name": "", "url": ""},
     "installed": True,
@@ -28,7 +28,7 @@ _ABOUT = {
 
 @dataclass(slots=True)
 class Transcription:
-    """One sentence as it came."""
+    """A sentence as received."""
 
     language: str | None
     pcm: bytearray = field(default_factory=bytearray)  # 16 kHz mono int16
@@ -37,7 +37,7 @@ class Transcription:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Instead of a text: an error event, or with no reason a hang-up."""
+    """A failure instead of a text: an error event, or without a reason a closed connection."""
 
     reason: str = ""
 
@@ -46,7 +46,7 @@ Script = Callable[[Transcription], str | Failure | None]
 
 
 class WyomingStt:
-    """Enter it: it listens on a loopback port. `script` gives the text; None: it never answers."""
+    """A server on a loopback port. `script` gives the text; None: it never answers."""
 
     def __init__(self, script: Script, *languages: str, port: int = 0) -> None:
         self._script = script
@@ -76,11 +76,11 @@ class WyomingStt:
         self._server.close()
 
     def say(self, script: Script) -> None:
-        """From here on another script."""
+        """Use another script from now on."""
         self._script = script
 
     async def until(self, sentences: int) -> None:
-        """Return when so many sentences have come to their end."""
+        """Return when that many sentences have ended."""
         async with asyncio.timeout(HEARD_S):
             while len(self.heard) < sentences:
                 await self._news.wait()
@@ -119,7 +119,7 @@ class WyomingStt:
         self._news = asyncio.Event()
         answer = self._script(sentence)
         if answer is None:
-            await reader.read()  # until the client has had enough
+            await reader.read()  # until the client closes
         elif isinstance(answer, Failure):
             if answer.reason:
                 await async_write_event(Error(text=answer.reason).event(), writer)

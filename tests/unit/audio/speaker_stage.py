@@ -1,4 +1,4 @@
-"""A loudspeaker on a device that the test turns by hand, in virtual time."""
+"""A loudspeaker on a device that the test drives by hand, in virtual time."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine
@@ -23,7 +23,7 @@ SECOND = SOUND.tobytes()
 
 
 class Device(DevicePlayback):
-    """Takes sound when the test pulls."""
+    """A device that takes sound when the test pulls it."""
 
     alive = False
 
@@ -58,13 +58,13 @@ class Device(DevicePlayback):
 
 
 class Rig:
-    """A speaker, its devices in the order in which they were opened, and time."""
+    """A speaker, its devices in the order of their opening, and a clock."""
 
     def __init__(self) -> None:
         self.clock = VirtualClock()
         self.calls = InlineCalls()
-        self.devices: list[Device] = []  # that were opened, or should have been
-        self.looks: list[float] = []  # when one was looked for, without opening it
+        self.devices: list[Device] = []  # devices that were opened, or should have been
+        self.looks: list[float] = []  # times of looks without opening
         self.told: list[SpeakerChange] = []
         self.news = FakeWatch()
         self.trouble: AudioError | None = None
@@ -88,13 +88,13 @@ class Rig:
         return self.device
 
     async def during(self, work: Coroutine[Any, Any, Result]) -> Result:
-        """Do it while time passes."""
+        """Run `work` while time passes."""
         task = asyncio.create_task(work)
         await self.pass_time(60.0, lambda: not task.done())
         return await task
 
     async def pass_time(self, seconds: float, go_on: Callable[[], bool] = lambda: True) -> None:
-        """The device asks every 20 ms while it lives."""
+        """Let time pass; the device asks for sound every 20 ms while it is alive."""
         for _ in range(round(seconds / 0.02)):
             await settle()
             if not go_on():
@@ -106,7 +106,7 @@ class Rig:
         await settle()
 
     def sound(self) -> np.ndarray[Any, np.dtype[np.int16]]:
-        """All that was heard, from its first loud sample to its last."""
+        """Return everything heard, from its first loud sample to its last."""
         samples = np.frombuffer(bytes(self.heard), np.int16)
         loud = np.flatnonzero(samples)
         return samples[loud[0] : loud[-1] + 1] if len(loud) else samples[:0]

@@ -1,4 +1,4 @@
-"""A microphone whose troubles a test makes, on a clock that the test moves."""
+"""A microphone with scripted failures, on a clock that the test advances."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -19,7 +19,7 @@ BLOCK_S = 0.08
 
 
 class QuickClock(VirtualClock):
-    """For long times: nothing here needs more than a few rounds of the loop."""
+    """A clock for long times that needs only a few rounds of the event loop."""
 
     async def settle(self) -> None:
         for _ in range(12):
@@ -27,7 +27,7 @@ class QuickClock(VirtualClock):
 
 
 class Capture(DeviceCapture):
-    """One recording; it gives numbered samples, so that none can be lost unseen."""
+    """A recording with numbered samples, so that no loss goes unnoticed."""
 
     def __init__(self, device: "Device", blocks: Blocks) -> None:
         super().__init__(device.name, blocks)
@@ -67,7 +67,7 @@ class Device(DeviceInput):
         self.there = True
         self.stuck = False
         self.breaks: Exception | None = None
-        self.suspended = False  # open, and gives nothing
+        self.suspended = False  # open but silent
         self.silent = False
         self.open: list[Capture] = []
         self.attempts: list[float] = []
@@ -97,14 +97,14 @@ class Device(DeviceInput):
         return True
 
     def unplug(self) -> None:
-        """It is gone, and the stream says so."""
+        """Remove the device; the stream reports it."""
         self.there = False
         for capture in self.open:
             capture.blocks.end()
         self.open.clear()
 
     def give(self) -> None:
-        """The next block of the room; nobody may be listening."""
+        """Deliver the next block of the room, even if nobody listens."""
         count = round(BLOCK_S * self.rate)
         samples = np.arange(self._given, self._given + count, dtype=np.int64) % 30_000
         self._given += count
@@ -115,7 +115,7 @@ class Device(DeviceInput):
 
 
 class Stage:
-    """The microphone, what it stands on, and what came out."""
+    """The microphone, its surroundings and its output."""
 
     def __init__(
         self,
@@ -142,7 +142,7 @@ class Stage:
 
     @property
     def told(self) -> list[MicrophoneStatus]:
-        """The states in their order; forgets them."""
+        """Return the states in order and forget them."""
         told = [change.status for change in self.changes]
         self.changes.clear()
         return told
@@ -161,7 +161,7 @@ class Stage:
 
 @asynccontextmanager
 async def listening(stage: Stage) -> AsyncIterator[None]:
-    """Somebody takes the frames while the block runs; every one that comes is kept."""
+    """Keep every frame that arrives while the block runs."""
     async with asyncio.TaskGroup() as group:
         task = group.create_task(stage._listen())
         await stage.clock.settle()

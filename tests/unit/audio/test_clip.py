@@ -1,4 +1,4 @@
-"""Sound files of every kind that people have become one clip, as loud as our voice."""
+"""Common sound files become clips that are as loud as our voice."""
 
 import io
 

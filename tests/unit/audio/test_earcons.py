@@ -58,7 +58,7 @@ def test_muting_falls_and_opening_rises(name: str, rising: bool) -> None:
     samples = np.frombuffer(pcm, np.int16).astype(float)
     first, last = pitch(samples[:1300], rate), pitch(samples[-2000:], rate)
     assert (last > first * 1.2) is rising
-    assert min(first, last) > 500  # no error
+    assert min(first, last) > 500  # not the error sound
 
 
 def test_unmeant_is_one_low_tone() -> None:
@@ -82,7 +82,7 @@ def test_an_unknown_name_is_one_sentence() -> None:
 
 
 def test_no_two_sounds_are_alike() -> None:
-    """Their pitches in turn, and how long each lasts, tell them apart without being loud."""
+    """Pitches and lengths tell them apart without loudness."""
     shapes = {}
     for name in NAMES:
         pcm, rate = earcon(name)
@@ -91,7 +91,7 @@ def test_no_two_sounds_are_alike() -> None:
         parts = (samples[:third], samples[-third:])
         shapes[name] = (*(np.log2(pitch(part, rate)) for part in parts), len(samples) / rate * 4)
     for (one, left), (other, right) in itertools.combinations(shapes.items(), 2):
-        # A whole tone in either part, or the twentieth of a second.
+        # A whole tone in one of the notes, or a twentieth of a second.
         apart = max(abs(a - b) for a, b in zip(left, right, strict=True))
         assert apart > 2 / 12, f"{one} sounds like {other}"
 
@@ -102,7 +102,7 @@ def test_no_sound_clicks_or_roars(name: str) -> None:
     samples = np.frombuffer(pcm, np.int16).astype(float) / 32767
     loudest = -9 if name == "timer" else -12  # a timer is heard across the room
     assert 20 * np.log10(np.abs(samples).max()) <= loudest + 0.05
-    # A step between two samples is never more than the tone itself makes at its steepest.
+    # No step between two samples is larger than the tone's steepest slope.
     steepest = np.abs(samples).max() * 2 * np.pi * 1_046.5 * 1.4 / 22_050
     assert np.abs(np.diff(samples, prepend=0.0, append=0.0)).max() <= steepest
 
@@ -117,7 +117,7 @@ def test_all_are_written_to_listen_to(tmp_path: Path, capsys: pytest.CaptureFixt
     assert "usage" in capsys.readouterr().err
 
 
-# What the loudspeaker gives back to the microphone of our short sounds is nobody's speech.
+# Our own short sounds at the microphone are not detected as speech.
 
 
 Wave = NDArray[np.float64]
@@ -125,10 +125,10 @@ DETECTORS: dict[str, Callable[[], VoiceDetector]] = {
     "silero": SileroDetector,
     "webrtc": WebrtcDetector,
 }
-# From a loudspeaker far away to one that drives the microphone to its limit; 0: as it is played.
+# From a distant loudspeaker to one that overdrives the microphone; 0: as played.
 GAINS_DB = (-20, 0, 12)
 ROOM = 20.0  # amplitude of the room's own noise: -64 dBFS
-LEARN_S = 1.5  # in which a detector gets to know the room
+LEARN_S = 1.5  # time for a detector to adapt to the room
 
 
 def tone(name: str, gain_db: float) -> Wave:
@@ -153,7 +153,7 @@ def pcm_of(wave: Wave) -> bytes:
 def speech_in(
     detector: VoiceDetector, wave: Wave, after_s: float = 0.0
 ) -> list[SpeechStarted | SpeechEnded]:
-    """What the ear is told, from `after_s` on."""
+    """Return the speech events from `after_s` on."""
     endpointer = Endpointer(chunk_samples=detector.chunk_samples)
     endpointer.reset(after=round(after_s * SAMPLE_RATE))
     heard = (
@@ -169,7 +169,7 @@ def speech_in(
 @pytest.mark.parametrize("detector", DETECTORS)
 def test_no_sound_of_ours_is_an_utterance(detector: str, name: str, gain_db: float) -> None:
     sound = tone(name, gain_db)
-    for shift_ms in (0, 11):  # chunks fall differently
+    for shift_ms in (0, 11):  # so that chunks are aligned differently
         wave = room(LEARN_S + 3.0)
         put(wave, LEARN_S + shift_ms / 1000, sound)
         put(wave, LEARN_S + 1.5 + shift_ms / 1000, sound)  # and again
@@ -179,7 +179,7 @@ def test_no_sound_of_ours_is_an_utterance(detector: str, name: str, gain_db: flo
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("detector", DETECTORS)
 def test_no_sound_of_ours_ends_an_utterance(detector: str, name: str, speech: Path) -> None:
-    """It begins where it begins without the sound, and nothing of it is lost."""
+    """The utterance begins where it would without the sound, and nothing of it is lost."""
     spoken = np.frombuffer(read_wav(speech / "turn_on_the_office_lights_06.wav"), np.int16)
     seconds = len(spoken) / SAMPLE_RATE
     plain = room(LEARN_S + seconds + 1.5)
@@ -210,7 +210,7 @@ def test_no_sound_of_ours_wakes(engine: str) -> None:
 
 
 def test_speech_is_no_tone(speech: Path) -> None:
-    """But for one frame in a hundred, of those that are taken for speech."""
+    """At most one in a hundred of the frames that are detected as speech."""
     frames = tones = 0
     for path in sorted(speech.glob("turn_on_the_office_lights_*.wav")):
         detector = WebrtcDetector()

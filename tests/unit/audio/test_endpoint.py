@@ -1,4 +1,4 @@
-"""Speech starts and ends by the rules, for any row of probabilities."""
+"""Begin and end of speech by the rules, for any sequence of probabilities."""
 
 import pytest
 from hypothesis import given, settings
@@ -12,7 +12,7 @@ Event = SpeechStarted | SpeechEnded
 
 
 def play(endpointer: Endpointer, probabilities: list[float], first: int = 0) -> list[Event]:
-    """Chunk after chunk, from chunk number `first`."""
+    """Feed chunk after chunk, from chunk number `first`."""
     heard = [
         endpointer.hear(Voicing((first + number + 1) * CHUNK, probability))
         for number, probability in enumerate(probabilities)
@@ -107,7 +107,7 @@ def test_what_lies_before_the_reset_does_not_count() -> None:
     assert endpointer.speaking
     endpointer.reset(after=6 * CHUNK + 1)
     assert not endpointer.speaking
-    # Chunk 6 begins one sample too early; 7, 8 and 9 make the start.
+    # Chunk 6 starts one sample too early; 7, 8 and 9 begin the speech.
     assert play(endpointer, [1, 1, 1, 1, 1, 1], first=4) == [SpeechStarted(7 * CHUNK)]
 
 
@@ -154,7 +154,7 @@ def test_any_row_of_probabilities(row: list[float], hang_over_ms: int, after: in
             assert abs(event.decided_at - event.at - hang_over) <= CHUNK // 2
 
 
-# The person's voice beside others' that were there before.
+# The person's voice among others that were there before.
 
 
 def test_where_nobody_talked_before_everything_is_the_persons() -> None:
@@ -193,7 +193,7 @@ def test_who_is_as_loud_as_those_before_is_not_the_person() -> None:
 
 
 def after_talk(talk: float, word: float) -> PersonLevel:
-    """Talk of one level, then the wake word of another, with a pause behind each."""
+    """Feed talk of one level, then the wake word at another, with a pause after each."""
     person = PersonLevel()
     for level, own in ((talk, False), (word, True)):
         for _ in range(20):
@@ -250,7 +250,7 @@ def _heard(
 
 
 OTHERS, PERSON, QUIET = (1.0, -30.0), (1.0, -20.0), (0.0, -70.0)
-# What never pauses is the noise of the room.
+# Sound without pauses is the room's noise.
 TALK, COMMAND = [QUIET, *[OTHERS] * 6] * 6, [QUIET, *[PERSON] * 6] * 6
 BEFORE = len(TALK) * CHUNK
 

@@ -1,4 +1,4 @@
-"""Blocks of any length become frames, and nothing is lost between them."""
+"""Blocks of any length become frames, and nothing is lost."""
 
 import numpy as np
 from hypothesis import given, settings
@@ -16,7 +16,7 @@ def test_frames_joined_are_the_blocks_joined(lengths: list[int]) -> None:
     for length in lengths:
         frames += framer.push(whole[taken : taken + 2 * length])
         taken += 2 * length
-    assert len(frames) == sum(lengths) // FRAME_SAMPLES  # each as soon as it is whole
+    assert len(frames) == sum(lengths) // FRAME_SAMPLES  # each as soon as it is complete
     frames += framer.flush()
 
     joined = b"".join(frame.pcm for frame in frames)
@@ -32,11 +32,11 @@ def test_flush_of_nothing_gives_nothing() -> None:
     assert list(framer.flush()) == []
 
 
-# The ring gives back exactly the newest sound, from any sample on.
+# The ring returns exactly the newest sound, from any sample on.
 
 
 def frame(number: int) -> Frame:
-    """The frame whose samples are their own positions."""
+    """Make a frame whose samples are their own positions."""
     start = number * FRAME_SAMPLES
     return Frame(np.arange(start, start + FRAME_SAMPLES).astype("<i2").tobytes(), start)
 

@@ -1,4 +1,5 @@
-"""The gate: closed in a room where nothing changes, open for whatever rises, however quiet."""
+"""The gate is closed while the room does not change, and opens for anything that rises, however
+quiet."""
 
 import asyncio
 import math
@@ -34,7 +35,7 @@ def tone(hertz: float, rms: float, seconds: float = 10.0) -> Samples:
 
 
 def opened(room: Samples, event: Samples | None = None) -> list[bool]:
-    """Whether it is open for each frame, once the room is known; the event comes 5 s in."""
+    """Return for each frame whether the gate is open; the event comes 5 s after the start."""
     sound = room.copy()
     if event is not None:
         at = 5 * SAMPLE_RATE
@@ -124,7 +125,7 @@ def test_another_stream_begins_open() -> None:
     assert gate.open
 
 
-# Blocks of a quiet room come a few at once; whatever rises is heard when it comes.
+# Blocks of a quiet room arrive a few at once; sounds are handed over at once.
 
 
 BLOCK_MS = 80
@@ -169,8 +170,6 @@ def test_what_rises_does_not_wait_nor_what_follows_for_a_while(at: int) -> None:
 
 
 class Counting(Blocks):
-    """Counts how often the loop was woken."""
-
     told = 0
 
     def _tell(self) -> None:

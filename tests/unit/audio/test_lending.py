@@ -1,4 +1,4 @@
-"""A microphone that is open lends its device for a moment."""
+"""An open microphone lends its device for a moment."""
 
 import asyncio
 
@@ -11,8 +11,6 @@ Status = MicrophoneStatus
 
 
 class Use:
-    """Uses the device as long as the test wants."""
-
     def __init__(self, stage: Stage) -> None:
         self._stage = stage
         self.began, self.over = asyncio.Event(), asyncio.Event()

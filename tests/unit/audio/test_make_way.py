@@ -1,4 +1,4 @@
-"""A microphone that is open lets go for a moment, so that a new loudspeaker can be seen."""
+"""An open microphone closes for a moment, so that a new loudspeaker can be seen."""
 
 import numpy as np
 import pytest
@@ -10,12 +10,12 @@ from tests.unit.audio.steady_stage import BLOCK_S, Stage, listening
 
 Status = MicrophoneStatus
 FRAME = FRAME_MS * SAMPLES_PER_MS
-SETTLED_S = 6.0  # of sound, before it lets go
-UNTOLD_S = 60.0  # until it lets go though nothing has changed
+SETTLED_S = 6.0  # of sound, before it closes
+UNTOLD_S = 60.0  # until it closes although nothing has changed
 
 
 async def heard(stage: Stage) -> None:
-    """It listens, and knows which devices there are."""
+    """Let it listen until it knows the devices."""
     await stage.room(SETTLED_S)
     stage.microphone.make_way()
     await stage.room(SETTLED_S)
@@ -115,9 +115,9 @@ async def test_what_waits_is_not_lost_and_the_gap_counts() -> None:
         stage.watch.tell()
         await stage.clock.settle()
         block = np.full(size, 7, "<i2").tobytes()
-        stage.device.open[0].blocks.put(block, False, True)  # it waits for the next
+        stage.device.open[0].blocks.put(block, False, True)  # the listener waits for the next block
         stage.microphone.make_way()
-        await stage.clock.run(2 * BLOCK_S)  # of which nothing is heard
+        await stage.clock.run(2 * BLOCK_S)  # none of it is heard
         await stage.room(1.04)
     pcm = b"".join(frame.pcm for frame in stage.frames[before:])
     assert pcm.startswith(block)

@@ -1,4 +1,4 @@
-"""The microphone hands on what PortAudio gives, and notices when it gives no more."""
+"""The microphone hands on PortAudio's blocks, and notices when they stop."""
 
 import asyncio
 import sys
@@ -24,7 +24,7 @@ class PortAudioError(Exception):
 
 
 class Stream:
-    """A stream whose blocks the test gives."""
+    """A stream whose blocks the test delivers."""
 
     def __init__(self, **arguments: Any) -> None:
         self.arguments = arguments
@@ -91,8 +91,6 @@ Install = Callable[..., PortAudio]
 
 @pytest.fixture
 def install(monkeypatch: pytest.MonkeyPatch) -> Install:
-    """Put a PortAudio in sounddevice's place."""
-
     def install(accepts: Callable[[int, int], int] = lambda rate, channels: 0) -> PortAudio:
         fake = PortAudio(accepts)
         monkeypatch.setitem(sys.modules, "sounddevice", fake)
@@ -106,7 +104,7 @@ async def take(frames: AsyncIterator[Frame], count: int) -> list[Frame]:
 
 
 async def begun(microphone: Microphone, portaudio: PortAudio) -> tuple[Any, Stream, Any]:
-    """The frames, the open stream, and the first frame, asked for but not yet there."""
+    """Return the frames, the open stream, and the pending first frame."""
     frames = microphone.frames()
     first = asyncio.ensure_future(anext(frames))
     await portaudio.opened.wait()
@@ -166,7 +164,7 @@ async def test_a_slow_listener_loses_the_oldest_and_knows_how_much(install: Inst
     portaudio = install()
     microphone = Microphone(block_ms=40)
     frames, stream, first = await begun(microphone, portaudio)
-    for number in range(60):  # 2.4 s, without a chance to take any; 2 s are kept
+    for number in range(60):  # 2.4 s without being read; 2 s are kept
         stream.give(np.full(640, number, "<i2").tobytes())
     heard = [await first, *await take(frames, 99)]
 
@@ -245,7 +243,7 @@ def test_block_lengths_that_are_not_allowed() -> None:
 async def test_a_chosen_channel_or_the_mean(
     install: Install, channel: int | None, wanted: int, opened: int
 ) -> None:
-    """An array of four; it takes any count, or without a choice only its own."""
+    """An array of four channels; it accepts any count, or without a choice only its own."""
     least = 4 if channel is None else channel
     portaudio = install(lambda rate, channels: 0 if channels >= least else INVALID_CHANNELS)
     portaudio.channels = 4

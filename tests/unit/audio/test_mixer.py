@@ -1,4 +1,4 @@
-"""The mixer: what comes out, sample by sample."""
+"""The mixer's output, sample by sample."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -18,25 +18,24 @@ MS = RATE // 1000
 
 
 def tone(seconds: float, hertz: float = 440.0, level: float = 8000.0) -> Samples:
-    """A sine that begins at 0."""
+    """Make a sine that begins at 0."""
     return (np.sin(np.arange(round(seconds * RATE)) * 2 * np.pi * hertz / RATE) * level).astype(
         np.int16
     )
 
 
 def mixed(mixer: Mixer, samples: int, block: int = BLOCK) -> Samples:
-    """What the device gets, in blocks."""
+    """Return the device's sound, mixed in blocks."""
     blocks = [mixer.mix(min(block, samples - at)) for at in range(0, samples, block)]
     return np.frombuffer(b"".join(blocks), np.int16)
 
 
 def steepest(sound: Samples) -> int:
-    """The largest jump between two samples, with silence before the first."""
+    """Return the largest jump between two samples, with silence before the first."""
     return int(np.abs(np.diff(sound.astype(int), prepend=0)).max())
 
 
 def level(sound: Samples) -> float:
-    """RMS."""
     return float(np.sqrt(np.mean(sound.astype(float) ** 2)))
 
 
@@ -64,7 +63,7 @@ def test_streams_are_added_up_and_counted_apart() -> None:
     both[: len(bell)] += bell
     heard = slice(0, len(bell))
     assert np.array_equal(out[heard], both[heard])
-    after = len(bell) + RATE * SMOOTH_MS // 1000  # the bell's last sample was none of silence
+    after = len(bell) + RATE * SMOOTH_MS // 1000  # the bell's last sample was not silence
     assert np.array_equal(out[after:], voice[after:])
     assert [mixer.tracks[name].handed for name in ("voice", "sounds", "ringing")] == [
         len(voice),
@@ -174,7 +173,7 @@ def test_only_words_are_ducked_and_ringing_gives_way_to_words() -> None:
     alone = mixed(mixer, 100 * MS)
     mixer.tracks["announcements"].put(np.zeros(500 * MS, np.int16))
     under = mixed(mixer, 500 * MS)[DOWN_MS * MS :]
-    held = mixed(mixer, HOLD_MS * MS)  # a pause between words does not let it up
+    held = mixed(mixer, HOLD_MS * MS)  # a pause between words keeps it down
     mixed(mixer, UP_MS * MS)
     again = mixed(mixer, 100 * MS)
     assert level(alone) == pytest.approx(level(again), rel=0.01)
@@ -191,12 +190,12 @@ def test_a_stream_that_runs_dry_does_not_click_and_is_counted() -> None:
     mixer, sound = Mixer(), tone(0.5, 300)
     voice = mixer.tracks["voice"]
     out = []
-    for piece in pieces_of(sound, 5011):  # each ends somewhere in the wave
+    for piece in pieces_of(sound, 5011):  # each piece ends somewhere in the wave
         voice.put(piece)
         out.append(mixed(mixer, 7 * BLOCK))
     heard = np.concatenate(out)
     assert steepest(heard) <= 2 * steepest(sound)
-    assert voice.underruns == 4  # it ran dry behind the last one too, but nothing followed
+    assert voice.underruns == 4  # it also ran dry after the last one, but nothing followed
     assert voice.handed == len(sound)
     voice.end()
     voice.put(sound[:100])

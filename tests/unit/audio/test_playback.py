@@ -1,4 +1,4 @@
-"""One opening of a loudspeaker, with a PortAudio that the test turns by hand."""
+"""One opening of a loudspeaker, with a fake PortAudio."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -21,7 +21,7 @@ SOUND = (np.sin(np.arange(RATE) * 0.05) * 8000).astype(np.int16)
 
 
 class FakeStream:
-    """What sounddevice.RawOutputStream is to us."""
+    """The parts of sounddevice.RawOutputStream that are used."""
 
     latency = 0.06
 
@@ -54,7 +54,7 @@ class FakeStream:
 
 
 class FakePortAudio:
-    """Accepts what the test says; `open` counts the registered streams."""
+    """A PortAudio that accepts what the test sets; `open` counts the registered streams."""
 
     class PortAudioError(Exception):
         pass
@@ -123,7 +123,7 @@ def portaudio(monkeypatch: pytest.MonkeyPatch) -> FakePortAudio:
 
 
 class Played:
-    """A reference that notes what it is told."""
+    """A reference that records its calls."""
 
     def __init__(self) -> None:
         self.sound = bytearray()
@@ -310,7 +310,7 @@ def test_a_look_at_a_server_asks_it_for_nothing_but_its_list(
 def test_a_look_tells_what_opening_would(
     portaudio: FakePortAudio, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    portaudio.rates, portaudio.refusal = set(), -9985  # it is taken by another program
+    portaudio.rates, portaudio.refusal = set(), -9985  # another program uses it
     looked, _, _ = made()
     with pytest.raises(DeviceLost, match="cannot be opened"):
         looked.look()
@@ -327,7 +327,7 @@ def test_a_look_tells_what_opening_would(
 
 
 def returning(portaudio: FakePortAudio, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is listed under its old number, which takes nothing, until PortAudio looks anew."""
+    """List the device under its old number, which is refused until PortAudio is refreshed."""
 
     def find(name: str, kind: str) -> DeviceInfo:
         portaudio.rates = {RATE} if portaudio.refreshed else set()

@@ -20,7 +20,7 @@ from tests.fakes.sound import FakeWatch, InlineCalls
 from tests.unit.audio.steady_stage import BLOCK_S, QuickClock
 
 MISSING, READY = SpeakerStatus.MISSING, SpeakerStatus.READY
-SETTLED_S = 5.0  # of sound, before the microphone lets go
+SETTLED_S = 5.0  # of sound, before the microphone closes
 
 
 class PortAudioError(Exception):
@@ -28,8 +28,6 @@ class PortAudioError(Exception):
 
 
 class Stream:
-    """Open from its start to its end."""
-
     latency = 0.01
     active = True
 
@@ -47,12 +45,12 @@ class Stream:
 
 
 class PortAudio:
-    """A sounddevice module that sees what is plugged in when it starts, and not later."""
+    """A sounddevice module that lists at its start what is plugged in."""
 
     PortAudioError = PortAudioError
 
     def __init__(self) -> None:
-        self.plugged = [("Microphone", 1, 0)]  # with its channels in and out
+        self.plugged = [("Microphone", 1, 0)]  # name, channels in and out
         self.open: list[Stream] = []
         self.default = SimpleNamespace(device=[0, -1])
         self.starts = -1  # beyond the first
@@ -91,7 +89,7 @@ class PortAudio:
 
 
 class Room:
-    """A microphone that listens, a loudspeaker, and time."""
+    """A listening microphone, a loudspeaker, and a clock."""
 
     def __init__(self, portaudio: PortAudio) -> None:
         self.portaudio = portaudio

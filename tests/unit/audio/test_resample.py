@@ -1,4 +1,4 @@
-"""Changing the rate keeps pitch, level and length, as a stream and as a whole."""
+"""Resampling keeps pitch, level and length, as a stream and as a whole."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from audio.resampling import Resampler, resample
 
 
 def tone(rate: int, hertz: float = 440.0) -> bytes:
-    """One second, half of full scale."""
+    """Make one second of a tone at half of full scale."""
     wave = np.sin(2 * np.pi * hertz * np.arange(rate) / rate)
     return (wave * 16384).astype("<i2").tobytes()
 
@@ -25,7 +25,7 @@ def test_a_tone_stays_the_tone(source: int, target: int) -> None:
     got = samples(resample(tone(source), source, target))
     wanted = samples(tone(target))
     assert len(got) == len(wanted)
-    inner = slice(target // 50, -target // 50)  # the filter needs a run-up at both ends
+    inner = slice(target // 50, -target // 50)  # the filter distorts both ends
     assert np.abs(got[inner] - wanted[inner]).max() < 40  # of 32768
 
 

@@ -78,7 +78,7 @@ async def test_drain_returns_when_it_was_heard_or_stopped() -> None:
         rig.voice.stop()
         await rig.pass_time(0.04)
         assert drained.done()
-        assert rig.voice.played_ms == pytest.approx(1200, abs=25)  # the device will still say it
+        assert rig.voice.played_ms == pytest.approx(1200, abs=25)  # the device will still play it
 
 
 async def test_one_stream_is_stopped_and_counted_alone() -> None:
@@ -110,13 +110,13 @@ async def test_a_device_that_has_gone_is_found_again_and_nothing_is_missing() ->
         heard = rig.sound()
         assert rig.voice.played_ms == pytest.approx(1000)
         assert rig.speaker.lost == 1
-    # What is missing is silence between the two parts: cut it out.
+    # The missing part is silence between the two others: cut it out.
     gap = np.flatnonzero(np.diff(np.flatnonzero(heard)) > 1000)
     assert len(gap) == 1
     begin = np.flatnonzero(heard)[gap[0]]
     end = np.flatnonzero(heard)[gap[0] + 1]
     whole = begin + 1 + len(heard) - end
-    # A block may be heard twice, none is lost; the end dies away over 5 ms.
+    # A block may be heard twice, but none is lost; the end fades over 5 ms.
     assert len(SOUND) - 2 <= whole <= len(SOUND) + BLOCK + RATE // 200
 
 
@@ -156,9 +156,9 @@ async def test_sound_that_was_dropped_while_nobody_waited_is_told_to_who_comes_n
         with pytest.raises(DeviceLost, match="away"):
             await rig.voice.play(SECOND, RATE)
         before = rig.voice.played_ms
-        await rig.during(say(rig))  # it was told once
+        await rig.during(say(rig))  # it was reported once
         assert rig.voice.played_ms == pytest.approx(before + 1000)
-        await rig.speaker.stream("sounds").play(SECOND, RATE)  # a sound of its own misses nothing
+        await rig.speaker.stream("sounds").play(SECOND, RATE)  # another sound is complete
 
 
 async def test_a_device_that_went_between_two_answers_is_waited_for() -> None:
@@ -210,7 +210,7 @@ async def test_calls_that_get_stuck_do_not_hang_it() -> None:
         rig.calls.stuck_next = True
         await rig.during(rig.voice.drain())
         await rig.pass_time(IDLE_S + 1)
-        assert first.left  # it cannot be closed, and takes nothing of what follows
+        assert first.left  # it cannot be closed, but takes nothing that follows
         assert not first.closed
         rig.calls.stuck_next = False
         await rig.during(say(rig))

@@ -1,4 +1,4 @@
-"""Whether the loudspeaker is there is known, and told, though it is closed most of the time."""
+"""The loudspeaker's presence is known and reported, though it is closed most of the time."""
 
 import asyncio
 import logging
@@ -16,7 +16,7 @@ READY, MISSING = SpeakerStatus.READY, SpeakerStatus.MISSING
 
 
 def told(rig: Rig) -> list[SpeakerStatus]:
-    """The states in their order; forgets them."""
+    """Return the states in order and forget them."""
     states = [change.status for change in rig.told]
     rig.told.clear()
     return states
@@ -48,7 +48,7 @@ async def test_one_that_goes_while_it_rests_is_told_by_the_news(
             await rig.during(say(rig))
             await rig.pass_time(IDLE_S + 1)
             rig.trouble = AWAY
-            for _ in range(5):  # a plug that is pulled changes many things
+            for _ in range(5):  # unplugging causes many events
                 rig.news.tell()
             await rig.pass_time(SETTLE_S + 0.1)
             assert rig.told == [SpeakerChange(MISSING, str(AWAY))]
@@ -129,7 +129,7 @@ async def test_an_old_answer_is_not_said_when_it_comes_back() -> None:
         assert rig.speaker.presence.status is READY
         assert rig.sound().size == 0
         await rig.during(say(rig))
-        assert rig.sound().size == pytest.approx(RATE, abs=RATE // 200)  # its end dies away
+        assert rig.sound().size == pytest.approx(RATE, abs=RATE // 200)  # its end fades
 
 
 async def test_what_waits_for_it_goes_on_when_it_is_there() -> None:

@@ -1,4 +1,4 @@
-"""Silence that a loudspeaker made by itself, from the times of its blocks."""
+"""Silence from a loudspeaker's stalls, derived from the times of its blocks."""
 
 import pytest
 
@@ -8,7 +8,7 @@ BLOCK = 0.01  # seconds
 
 
 def told(stalls: Stalls, late: float, count: int, first: int, ppm: float = 0.0) -> list[float]:
-    """What is told of so many blocks that sound so late."""
+    """Return the silence reported for blocks that are late like this."""
     return [
         stalls.note(BLOCK, 100.0 + late + number * BLOCK * (1 + ppm * 1e-6), stalled=False)
         for number in range(first, first + count)

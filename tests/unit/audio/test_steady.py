@@ -1,4 +1,4 @@
-"""Whatever happens to a microphone, it is listened to again, and it says how it stands."""
+"""A microphone recovers from every failure and reports its status."""
 
 import itertools
 
@@ -16,7 +16,7 @@ from tests.unit.audio.steady_stage import BLOCK_S, Stage, listening
 
 
 def gaps(frames: list[Frame]) -> list[int]:
-    """Samples between two frames where they do not follow on each other."""
+    """Return the samples between frames that do not follow each other."""
     pairs = itertools.pairwise(frames)
     return [after.start - before.end for before, after in pairs if after.start != before.end]
 
@@ -73,13 +73,13 @@ async def suspended_and_told(stage: Stage) -> None:
 
 
 async def stopped_for_good(stage: Stage) -> None:
-    """Only a new stream gives sound."""
+    """Stop the stream, so that only a new one gives sound."""
     stage.device.open.clear()
     await stage.room(2.08)
 
 
 async def stands_still_for_a_moment(stage: Stage) -> None:
-    """The same stream goes on."""
+    """Stop the stream for a moment."""
     stage.device.suspended = True
     await stage.room(1.6)
     stage.device.suspended = False
@@ -140,7 +140,7 @@ async def test_it_listens_again_and_time_goes_on(trouble, watched: bool) -> None
         assert stage.told == [Status.MISSING, Status.LISTENING]
         assert stage.microphone.sentence == ""
         [gap] = gaps(stage.frames)
-        # The position of the newest sample is the time since the first one, whatever happened.
+        # The position of the newest sample is the time since the first one, after any failure.
         assert stage.frames[-1].end / SAMPLE_RATE == pytest.approx(
             stage.clock.monotonic(), abs=BLOCK_S
         )
@@ -292,7 +292,7 @@ async def test_a_listener_that_is_late_loses_the_oldest_and_time_goes_on() -> No
     stage = Stage()
     async with listening(stage):
         await stage.room(1.04)
-        for _ in range(30):  # nobody takes them: 25 are kept
+        for _ in range(30):  # nobody reads them: 25 are kept
             stage.clock.advance(BLOCK_S)
             stage.device.give()
         await stage.room(1.04)
@@ -330,7 +330,7 @@ async def test_a_cleaner_has_every_frame_and_begins_anew_with_each_opening() -> 
         await stage.room(6)
         await gone_and_back(stage)
         await stage.room(4)
-        # What is cleaned to nothing is no silent microphone.
+        # A microphone whose sound is cleaned to silence is not silent.
         assert stage.microphone.status is Status.LISTENING
     assert cleaner.restarts == 2
     assert not any(any(frame.pcm) for frame in stage.frames)

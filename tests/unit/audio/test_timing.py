@@ -1,4 +1,4 @@
-"""A call that does not return holds up nobody."""
+"""A call that does not return blocks nothing else."""
 
 import asyncio
 import threading
@@ -13,7 +13,7 @@ SHORT_S = 0.02
 
 
 class Door:
-    """A call that waits until it is let through; strict: nothing may stay behind it."""
+    """A call that waits until it is released; it fails if one is left waiting."""
 
     def __init__(self) -> None:
         self.entered = threading.Event()
@@ -52,7 +52,7 @@ async def test_one_that_is_stuck_is_left_and_undone_when_it_comes_back(door: Doo
     with pytest.raises(CallStuck):
         await calls.call(door.go, late=door.undo)
     assert (calls.abandoned, calls.stuck) == (1, 1)
-    calls._longest_s = 20.0  # this one returns, once its thread is given its turn
+    calls._longest_s = 20.0  # this one returns once its thread gets its turn
     assert await calls.call(lambda: "another") == "another"
     door.open.set()
     assert await asyncio.to_thread(door.undone.wait, 10)
@@ -97,7 +97,7 @@ async def test_one_that_is_cancelled_as_it_returns_is_undone(door: Door) -> None
     assert door.entered.wait(10)
     threads = [thread for thread in threading.enumerate() if thread.name == "sound-call"]
     for thread in threads:
-        thread.join(10)  # it has returned, and the loop has not heard of it
+        thread.join(10)  # it has returned, but the event loop does not know yet
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
@@ -111,7 +111,7 @@ async def until(condition) -> None:  # type: ignore[no-untyped-def]
             await asyncio.sleep(0.001)
 
 
-# It wakes at the moment asked for, or for news.
+# It wakes at the requested time, or for a signal.
 
 
 async def test_it_wakes_at_the_latest_moment_asked_for() -> None:

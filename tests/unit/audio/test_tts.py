@@ -31,7 +31,7 @@ def said(voice: Voice, text: str) -> list[bytes]:
 
 
 def script(folder: Path, text: str) -> str:
-    """A program that stands for espeak-ng."""
+    """Write a program that replaces espeak-ng."""
     path = folder / "espeak"
     path.write_text(f"#!/bin/sh\n{text}\n")
     path.chmod(path.stat().st_mode | stat.S_IXUSR)
@@ -118,7 +118,7 @@ def test_closing_the_iterator_ends_the_program(tmp_path: Path) -> None:
 
 
 class Program:
-    """Stands for espeak-ng, and notes the ids of its processes: started, and given a text."""
+    """A fake espeak-ng that records the ids of its processes: started, and given a text."""
 
     def __init__(self, folder: Path) -> None:
         self._started, self._given = folder / "started", folder / "given"
@@ -129,7 +129,7 @@ class Program:
         )
 
     def started(self, count: int) -> list[str]:
-        """The ids, as soon as there are so many."""
+        """Return the ids once there are `count`."""
         until = time.monotonic() + 10
         while len(lines := _lines(self._started)) < count and time.monotonic() < until:
             time.sleep(0.001)
@@ -138,7 +138,7 @@ class Program:
 
     @property
     def given(self) -> list[str]:
-        """Id and text."""
+        """Return pairs of id and text."""
         return _lines(self._given)
 
 
@@ -287,7 +287,7 @@ def test_a_voice_that_knows_its_durations_tells_where_words_end(tmp_path: Path) 
     assert len(chunk.ends) == 5
     assert list(chunk.ends) == sorted(chunk.ends)
     assert all(end % SAMPLES_PER_ID == 0 for end in chunk.ends)
-    # The full stop, the end mark and what pads each phoneme come after the last word.
+    # The full stop, the end mark and the padding of each phoneme come after the last word.
     assert len(chunk.pcm) // 2 - chunk.ends[-1] == 3 * SAMPLES_PER_ID
     faster = PiperVoice(tmp_path / "tiny.onnx", speed=2.0).speak("The kitchen light is on.")
     assert next(faster).ends == tuple(end // 2 for end in chunk.ends)
@@ -298,7 +298,7 @@ def test_a_voice_that_knows_its_durations_tells_where_words_end(tmp_path: Path) 
     [
         ("One. Two three.", [1, 2]),
         ("Dr. Smith is on. Two.", [1, 3, 1]),
-        ("Of the 1234 lamps, two - or three - are on.", [9 + 2]),  # joined, parted, without sound
+        ("Of the 1234 lamps, two - or three - are on.", [9 + 2]),  # joined, split, without sound
         ("4321", [1]),
         ("...", []),
     ],

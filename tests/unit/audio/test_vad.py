@@ -1,4 +1,4 @@
-"""The detectors find speech in recordings, none in noise, and place it right."""
+"""The detectors find speech in recordings, none in noise, and at the right position."""
 
 import os
 import subprocess
@@ -109,7 +109,7 @@ def test_without_silero_the_light_detector_listens(
 
 
 def test_silero_computes_on_the_thread_that_asks() -> None:
-    """Four threads that wait for each other took fifteen times as long."""
+    """Four threads that waited for each other took fifteen times as long."""
     count = "print(len(os.listdir('/proc/self/task')), 'OMP_THREAD_LIMIT' in os.environ)\n"
     code = (
         "import os\nfrom audio.vad.silero import SileroDetector\nvoice = SileroDetector()\n"

@@ -1,4 +1,4 @@
-"""Wake words are found in recordings of people, where they are, and nowhere else."""
+"""Wake words are found in recordings of people, at the right position, and nowhere else."""
 
 import json
 from pathlib import Path
@@ -18,8 +18,8 @@ WORDS = {
     "open": ["okay_nabu", "alexa", "hey_jarvis", "hey_mycroft", "hey_rhasspy"],
 }
 LEAD = {"micro": 300 * 16, "open": 500 * 16}  # samples
-# Seconds into the clip at which the word ends, by Silero's voice detector; in hey_jarvis.wav a
-# second sound follows the word, there by the dip in loudness before it.
+# Seconds into the clip at which the word ends, by Silero's voice detector. In hey_jarvis.wav a
+# second sound follows the word; its end is the dip in loudness before that sound.
 WORD_ENDS = {
     "okay_nabu": 1.62,
     "alexa": 1.11,
@@ -32,7 +32,7 @@ OPEN_MODELS = Path(pyopen_wakeword.__file__).parent / "models"
 
 
 def listen(engine: WakeEngine, pcm: bytes) -> tuple[list[Detection], float]:
-    """All detections, and the highest score."""
+    """Return all detections, and the highest score."""
     found, best = [], 0.0
     for frame in Framer().push(pcm):
         detection = engine.hear(frame.pcm, frame.end)
@@ -55,9 +55,10 @@ def test_a_spoken_wake_word_is_found_once(engine: str, word: str, speech: Path) 
     detection = found[0]
     assert 0.5 < detection.score <= best
     late = detection.at / 16_000 - 1 - WORD_ENDS[word]
-    assert -0.20 < late < 0.25  # within what the leads are made for
+    assert -0.20 < late < 0.25  # the range for which the leads are made
     assert detection.at - detection.mark == LEAD[engine]
-    assert detection.mark / 16_000 - 1 < WORD_ENDS[word]  # what follows the word is kept whole
+    # the sound after the word is kept completely
+    assert detection.mark / 16_000 - 1 < WORD_ENDS[word]
     listener.close()
 
 
@@ -127,8 +128,8 @@ def test_a_model_of_ones_own(engine: str, model: Path, tmp_path: Path, speech: P
 
 
 def test_open_scores_the_newest_sound(speech: Path) -> None:
-    """The package's own features stay 40 ms behind: a word is found that much sooner, on average
-    over where it falls in the chunks of 80 ms."""
+    """The package's own features are 40 ms late, so ours find a word that much sooner on average
+    over its position in the 80 ms chunks."""
     pcm = read_wav(speech / "alexa.wav") + SECOND
     sooner = []
     for later_ms in range(0, 80, 20):
@@ -142,7 +143,7 @@ def test_open_scores_the_newest_sound(speech: Path) -> None:
 
 
 def plain_open_wake(pcm: bytes) -> int:
-    """The sample at which the package itself finds alexa, in the chunks that ours takes."""
+    """Return the sample at which the package itself finds alexa, with our chunks."""
     features = pyopen_wakeword.OpenWakeWordFeatures.from_builtin()
     model = pyopen_wakeword.OpenWakeWord.from_builtin(pyopen_wakeword.Model.ALEXA)
     ahead, chunk = 30 * 32, 80 * 32  # bytes
@@ -173,7 +174,7 @@ def test_sensitivity_moves_the_moment_of_detection(engine: str, speech: Path) ->
 
 
 def manifest(path: Path, **changes: object) -> str:
-    """Alexa's manifest with changes, and no .tflite file beside it."""
+    """Write alexa's manifest with changes, without a .tflite file beside it."""
     content = json.loads((MICRO_MODELS / "alexa.json").read_text()) | changes
     return written(path, json.dumps(content).encode())
 
@@ -200,7 +201,7 @@ def test_an_unknown_engine_and_no_words() -> None:
 
 
 def test_models_that_cannot_be_used(tmp_path: Path) -> None:
-    """Each of these would end the process if the packages were given it."""
+    """Each of these would crash the process if the packages got it."""
     whole = (OPEN_MODELS / "alexa.tflite").read_bytes()
     (tmp_path / "cut.tflite").write_bytes((MICRO_MODELS / "alexa.tflite").read_bytes()[:20_000])
     (tmp_path / "floating.tflite").write_bytes(whole)
@@ -229,7 +230,8 @@ def test_models_that_cannot_be_used(tmp_path: Path) -> None:
 
 def test_the_trigger_takes_the_clearest_word_and_then_pauses() -> None:
     trigger = Trigger({"a": 0.9, "b": 0.5}, lead_ms=300)
-    assert trigger.judge({"a": 0.9, "b": 0.5}, 320) is None  # at the threshold is not above it
+    # a score at the threshold is not above it
+    assert trigger.judge({"a": 0.9, "b": 0.5}, 320) is None
     found = trigger.judge({"a": 0.95, "b": 0.6}, 640)
     assert found == Detection("b", 0.6, at=640, mark=0)  # never before the stream
     assert trigger.judge({"a": 1.0, "b": 1.0}, 640 + REFRACTORY - 1) is None

@@ -1,4 +1,4 @@
-"""WAV files of every kind come in right, and every unusable one says so in a sentence."""
+"""WAV files of every kind are read correctly, and unusable ones give an error of one sentence."""
 
 import asyncio
 import struct
@@ -17,13 +17,13 @@ from audio.sound_files import WavSource, read_wav, write_wav
 
 
 def tone(rate: int, seconds: float = 1.0, amplitude: float = 0.5) -> NDArray[np.float64]:
-    """A 440 Hz sine, full scale 1."""
+    """Make a 440 Hz sine, full scale 1."""
     times = np.arange(int(rate * seconds)) / rate
     return amplitude * np.sin(2 * np.pi * 440 * times)
 
 
 def encode(samples: NDArray[np.float64], kind: str) -> bytes:
-    """Samples of full scale 1 as they lie in a file."""
+    """Encode samples of full scale 1 as in a file."""
     if kind == "u8":
         return (np.rint(samples * 127) + 128).astype(np.uint8).tobytes()
     if kind == "i24":
@@ -49,7 +49,7 @@ def wav_bytes(
     promised: int | None = None,
     before: bytes = b"",
 ) -> bytes:
-    """A RIFF file of our own making, so that nothing depends on what `wave` can write."""
+    """Make a RIFF file by hand, so that nothing depends on what `wave` can write."""
     width = WIDTHS[kind]
     real = code if code is not None else (3 if kind.startswith("f") else 1)
     form = struct.pack(
@@ -75,7 +75,7 @@ async def collect(source: WavSource) -> list[Frame]:
 
 
 def level_and_pitch(pcm: bytes) -> tuple[float, float]:
-    """Peak of full scale 1, and the strongest frequency in Hz."""
+    """Return the peak (full scale 1) and the strongest frequency in Hz."""
     samples = np.frombuffer(pcm, np.int16) / 32768
     middle = samples[1600:-1600]
     spectrum = np.abs(np.fft.rfft(middle * np.hanning(len(middle))))
@@ -221,13 +221,14 @@ def test_a_file_that_may_not_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyP
     def refuse(*_: object) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(Path, "open", refuse)  # tests may run as root, whom no mode stops
+    # tests may run as root, for whom file modes do not count
+    monkeypatch.setattr(Path, "open", refuse)
     with pytest.raises(InputUnusable, match="may not be read"):
         read_wav(path)
 
 
 class StepClock:
-    """Time passes only in `sleep`, which oversleeps; what the reader does costs nothing."""
+    """A clock on which time passes only in `sleep`, which oversleeps."""
 
     def __init__(self, oversleep: float) -> None:
         self.time = 100.0
@@ -251,7 +252,7 @@ async def test_real_time_does_not_drift(tmp_path: Path) -> None:
 
     assert len(late) == 3000
     assert min(late) >= -1e-9  # never before the sound would have been spoken
-    assert max(late) <= 0.0031  # the last as little late as the first
+    assert max(late) <= 0.0031  # the last frame is no later than the first
 
 
 def test_pulled_says_who_sets_the_pace(tmp_path: Path) -> None:

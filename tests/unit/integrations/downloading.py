@@ -1,4 +1,4 @@
-"""What the tests of downloads share."""
+"""Helpers for the tests of downloads."""
 
 import hashlib
 import os
@@ -15,7 +15,7 @@ VOICE = os.urandom(300_000)
 
 
 class Pauses:
-    """Stands for sleeping: keeps how long it would have been."""
+    """A replacement for sleeping that records the durations."""
 
     def __init__(self) -> None:
         self.seconds: list[float] = []

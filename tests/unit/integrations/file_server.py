@@ -1,4 +1,4 @@
-"""A web server on loopback that hands out files, and does so badly where it is told to."""
+"""A web server on loopback that serves files, and misbehaves as told."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -9,17 +9,18 @@ from threading import Thread
 
 @dataclass
 class FileServer:
-    """What it does with the next requests, and what it was asked."""
+    """Instructions for the next requests, and a record of the requests."""
 
     files: Mapping[str, bytes]  # path -> bytes
     port: int = 0
     ranges: bool = True
     etag: str = '"one"'
-    cuts: list[int] = field(default_factory=list)  # bytes after which it hangs up, per request
-    statuses: list[int] = field(default_factory=list)  # answered instead of the file
+    # bytes after which it closes the connection, per request
+    cuts: list[int] = field(default_factory=list)
+    statuses: list[int] = field(default_factory=list)  # sent instead of the file
     redirects: dict[str, str] = field(default_factory=dict)  # path -> Location
-    odd_range: bool = False  # answers each range with another one
-    length: bool = True  # whether it tells Content-Length
+    odd_range: bool = False  # answers each range with a different one
+    length: bool = True  # whether it sends Content-Length
     asked: list[tuple[str, str, str]] = field(default_factory=list)  # target, Range, If-Range
 
     def url(self, path: str) -> str:
@@ -69,7 +70,7 @@ def file_server(files: Mapping[str, bytes]) -> Iterator[FileServer]:
     served = FileServer(files)
 
     class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:  # the name that http.server calls
+        def do_GET(self) -> None:  # the name required by http.server
             served.answer(self)
 
         def log_message(self, format: str, *args: object) -> None:

@@ -1,4 +1,4 @@
-"""What is shown of a URL, and which host it names."""
+"""The visible form of a URL, and the host that it names."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Nothing hides in text from outside, and what people write stays."""
+"""Nothing is hidden in text from outside, and ordinary text stays."""
 
 import json
 
@@ -8,12 +8,12 @@ from integrations.cleaning import escaped, escaped_json, one_line, visible
 
 
 def tags(text: str) -> str:
-    """The text in tag characters, which nobody sees."""
+    """Return the text in tag characters, which are invisible."""
     return "".join(chr(0xE0000 + ord(sign)) for sign in text)
 
 
 def selectors(text: str) -> str:
-    """The text as bytes in variation selectors."""
+    """Return the text as bytes in variation selectors."""
     return "".join(chr(0xE0100 + byte - 16) for byte in text.encode())
 
 

@@ -1,4 +1,4 @@
-"""Downloads against a server on loopback that hangs up, lies, redirects and comes back."""
+"""Downloads from a server on loopback that hangs up, lies, redirects and recovers."""
 
 import asyncio
 import hashlib
@@ -69,7 +69,7 @@ async def test_a_dropped_connection_goes_on_where_it_stopped(
         ("/voice", "bytes=100000-", '"one"'),
         ("/voice", "bytes=150000-", '"one"'),
     ]
-    assert pauses.seconds == [1.0, 1.0]  # it came forward each time
+    assert pauses.seconds == [1.0, 1.0]  # it made progress each time
 
 
 async def test_a_server_without_ranges_begins_again(
@@ -131,7 +131,7 @@ async def test_what_was_begun_of_another_version_is_thrown_away(
     (tmp_path / "en.onnx.part.tag").write_text('"older"')
     await fetch_together([voice(server, tmp_path)], client)
     assert (tmp_path / "en.onnx").read_bytes() == VOICE
-    assert server.asked == [("/voice", "bytes=1000-", '"older"')]  # answered with the whole
+    assert server.asked == [("/voice", "bytes=1000-", '"older"')]  # answered with the whole file
 
 
 async def test_nothing_of_an_older_version_stays_behind_a_newer_one(
@@ -139,7 +139,7 @@ async def test_nothing_of_an_older_version_stays_behind_a_newer_one(
 ) -> None:
     (tmp_path / "en.onnx.part").write_bytes(b"x" * 1000)
     (tmp_path / "en.onnx.part.tag").write_text('"older"')
-    server.cuts = [400]  # of the whole that the newer one is answered with
+    server.cuts = [400]  # of the newer file, which is sent whole
     await fetch_together([voice(server, tmp_path)], client, pause=Pauses())
     assert (tmp_path / "en.onnx").read_bytes() == VOICE
     assert server.asked == [("/voice", "bytes=1000-", '"older"'), ("/voice", "bytes=400-", '"one"')]
@@ -188,7 +188,7 @@ async def test_another_size_is_refused(
 ) -> None:
     server.length = length
     wanted = Download(server.url("/voice"), tmp_path / "en.onnx", len(VOICE) + more, "0" * 64)
-    if more > 0 and not length:  # nobody can tell it from a connection that ended early
+    if more > 0 and not length:  # it looks like a connection that ended early
         await refused(wanted, client, Unavailable)
     else:
         assert "bytes at its source" in await refused(wanted, client, Refused)
@@ -201,7 +201,7 @@ async def test_a_voice_is_not_there_before_both_of_its_files_are_right(
     wrong = Download(server.url("/notes"), tmp_path / "en.onnx.json", len(NOTES), "0" * 64)
     with pytest.raises(Refused):
         await fetch_together([voice(server, tmp_path), wrong], client)
-    assert names(tmp_path) == ["en.onnx.part", "en.onnx.part.tag"]  # whole, for the next time
+    assert names(tmp_path) == ["en.onnx.part", "en.onnx.part.tag"]  # complete, for the next time
     server.asked.clear()
     await fetch_together([voice(server, tmp_path), notes(server, tmp_path)], client)
     assert [path for path, _, _ in server.asked] == ["/notes"]
@@ -283,7 +283,7 @@ async def test_the_proxy_of_the_environment_is_used(
     server: FileServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HTTP_PROXY", server.url(""))
-    target = "http://127.0.0.1:1/voice"  # nobody answers there but through the proxy
+    target = "http://127.0.0.1:1/voice"  # nothing answers there except through the proxy
     server.files = {target: VOICE}
     async with web_client() as client:
         digest = hashlib.sha256(VOICE).hexdigest()

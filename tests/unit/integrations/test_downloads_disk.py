@@ -1,4 +1,4 @@
-"""Downloads onto disks that are full, or that nobody may write; where root may, real ones."""
+"""Downloads to disks that are full or read-only; real ones if root may make them."""
 
 import errno
 import os
@@ -17,7 +17,7 @@ from integrations.errors import Misconfigured
 from tests.unit.integrations.downloading import VOICE, Pauses, names, refused, voice
 from tests.unit.integrations.file_server import FileServer, file_server
 
-_EXTRA = 500_000  # bytes: what the disk has beyond the room that is asked for beforehand
+_EXTRA = 500_000  # bytes: what the disk has beyond the space that is required
 
 
 @pytest.fixture
@@ -37,14 +37,14 @@ async def client(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[httpx.AsyncCl
 
 @pytest.fixture
 def disk(tmp_path: Path) -> Iterator[Path]:
-    """A small disk of its own, in memory."""
+    """Make a small disk in memory."""
     with _mounted(tmp_path / "disk", f"size={len(VOICE) + ROOM + _EXTRA}") as folder:
         yield folder
 
 
 @pytest.fixture
 def read_only_disk(tmp_path: Path) -> Iterator[Path]:
-    """The same, but only to be read."""
+    """Make the same disk, read-only."""
     with _mounted(tmp_path / "disk", "ro,size=64k") as folder:
         yield folder
 
@@ -63,7 +63,7 @@ def _mounted(folder: Path, options: str) -> Iterator[Path]:
 
 
 def _fill(folder: Path) -> Path:
-    """Take all the room that is left, as another program would."""
+    """Use up all free space, as another program would."""
     hog = folder / "another"
     with hog.open("wb", buffering=0) as file, suppress(OSError):
         while True:
@@ -85,7 +85,7 @@ async def test_a_disk_that_another_program_fills_meanwhile(
     with pytest.raises(Misconfigured) as raised:
         await fetch_together([wanted], client, filled)
     assert str(raised.value).startswith(f"There is no room left for en.onnx in {disk}/models; ")
-    assert list((disk / "models").iterdir()) == []  # the disk got back what we had taken
+    assert list((disk / "models").iterdir()) == []  # the partial file was deleted
     assert len(server.asked) == 1
     hogs[0].unlink()
     assert await fetch_together([wanted], client) == [wanted.path]
@@ -157,7 +157,8 @@ def _a_file(tmp_path: Path) -> Path:
     return tmp_path / "models"
 
 
-@pytest.mark.parametrize("place", [_a_file, lambda _: Path("/sys/models")])  # no root writes there
+# not even root can write there
+@pytest.mark.parametrize("place", [_a_file, lambda _: Path("/sys/models")])
 async def test_a_folder_that_cannot_be_written(
     place: Callable[[Path], Path], server: FileServer, client: httpx.AsyncClient, tmp_path: Path
 ) -> None:
@@ -181,7 +182,7 @@ def test_only_one_downloads_into_a_folder(tmp_path: Path) -> None:
 
 
 def test_the_first_file_is_put_in_place_last(tmp_path: Path) -> None:
-    (tmp_path / "b.part").write_text("b")  # a.part is missing: power went away in between
+    (tmp_path / "b.part").write_text("b")  # a.part is missing: power failed in between
     with pytest.raises(FileNotFoundError):
         put_in_place([tmp_path / "b", tmp_path / "a"])
     assert names(tmp_path) == ["b"]

@@ -71,7 +71,7 @@ async def test_work_is_done_each_time_that_its_event_is_set() -> None:
         assert runs == []
         event.set()
         await asyncio.sleep(0.01)
-        event.set()  # while it runs: one more run, afterwards
+        event.set()  # while it runs: one more run afterwards
         event.set()
         await asyncio.sleep(0.01)
         assert runs == [False]

@@ -1,4 +1,4 @@
-"""What counts as one place, and how many connections of one there may be."""
+"""Places of connections, and the number that one may have."""
 
 import pytest
 
@@ -33,15 +33,15 @@ def test_what_counts_as_one_place(host: str, place: str) -> None:
     [
         ("a", [], True),
         ("a", ["a"] * 4, True),
-        ("a", ["a"] * 5, False),  # all that one may have
+        ("a", ["a"] * 5, False),  # the limit of one place
         ("a", ["a", "a", "b", "b"], True),
-        ("a", ["a", "a", *"bbb"], False),  # the rest is for who has few
+        ("a", ["a", "a", *"bbb"], False),  # the rest is reserved for places with few
         ("a", ["a", *"bbbbcc"], True),
         ("a", ["a", *"bbbbccc"], False),  # the very last are for this machine
         (LOOPBACK, ["a"] * 8, True),
         (LOOPBACK, [*"aaaaabbbb"], True),
         (LOOPBACK, [*"aaaaabbbbb"], False),
-        (LOOPBACK, [LOOPBACK, LOOPBACK, *"aaa"], False),  # which holds no few any more
+        (LOOPBACK, [LOOPBACK, LOOPBACK, *"aaa"], False),  # which has more than few by now
     ],
 )
 def test_room_is_left_for_whoever_holds_few(place: str, held: list[str], left: bool) -> None:

@@ -1,4 +1,4 @@
-"""The server inside our loop: it answers, rests while nobody asks, and ends when it is told to."""
+"""The server in our event loop: it answers, rests while idle, and ends when told to."""
 
 import asyncio
 import contextlib
@@ -70,7 +70,7 @@ async def test_it_ends_with_its_context_started_or_not(started: bool) -> None:
 
 
 async def test_cancelled_it_ends_as_well_and_the_next_one_answers() -> None:
-    """The loop must not go on to look at the closed socket, whose number the next one gets."""
+    """The event loop must not keep watching the closed socket, whose number the next one gets."""
     for _ in range(3):
         up: asyncio.Future[int] = asyncio.get_running_loop().create_future()
 
@@ -123,7 +123,7 @@ async def test_who_has_asked_is_answered_however_long_it_takes(
         await asyncio.sleep(0.8)
         return PlainTextResponse((await request.body()).decode())
 
-    monkeypatch.setattr(served, "REQUEST_WITHIN_S", 0.5)  # in which it must have been made
+    monkeypatch.setattr(served, "REQUEST_WITHIN_S", 0.5)  # within which it must have been made
     app = Starlette(routes=[Route("/", think, methods=["POST"])])
     async with serving(app, "127.0.0.1", 0) as port, httpx.AsyncClient() as client:
         for _ in range(2):  # on the same connection
@@ -191,14 +191,14 @@ async def test_who_reads_next_to_nothing_is_sent_away(monkeypatch: pytest.Monkey
             for _ in range(40):
                 read += len(await loop.sock_recv(one, 1_000))
                 await asyncio.sleep(0.05)
-            with contextlib.suppress(ConnectionError):  # behind what had come before
+            with contextlib.suppress(ConnectionError):  # after what had come before
                 while piece := await loop.sock_recv(one, 100_000):
                     read += len(piece)
     assert read < 1_000_000
 
 
 async def _asking_slowly(port: int) -> socket.socket:
-    """Has asked, and its kernel takes little ahead of who reads it."""
+    """Send a request from a client with a small receive buffer."""
     one = socket.socket()
     one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 32_768)
     one.setblocking(False)
@@ -215,7 +215,7 @@ async def test_a_websocket_may_be_silent_for_as_long_as_it_likes(
         await websocket.accept()
         await websocket.send_text(await websocket.receive_text())
 
-    monkeypatch.setattr(served, "REQUEST_WITHIN_S", 0.5)  # in which it must have been opened
+    monkeypatch.setattr(served, "REQUEST_WITHIN_S", 0.5)  # within which it must have been opened
     app = Starlette(routes=[WebSocketRoute("/", echo)])
     async with serving(app, "127.0.0.1", 0) as port, connect(f"ws://127.0.0.1:{port}/") as socket:
         with pytest.raises(TimeoutError):
@@ -244,12 +244,12 @@ async def test_too_many_connections_leave_room_for_who_comes_later(
 
 
 def _from_each_address(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have each address of this machine count as a place, and 127.0.0.1 as this machine."""
+    """Let each address of this machine count as a place, and 127.0.0.1 as this machine."""
     monkeypatch.setattr(served, "place_of", lambda host: LOOPBACK if host == "127.0.0.1" else host)
 
 
 async def _opened(port: int, host: str, count: int, stack: contextlib.ExitStack) -> None:
-    """So many connections that are open and say nothing, from that address."""
+    """Open silent connections from that address."""
     for _ in range(count):
         one = socket.socket()
         stack.callback(one.close)
@@ -274,10 +274,10 @@ async def test_one_address_leaves_room_for_others_and_many_for_this_machine(
     with contextlib.ExitStack() as stack:
         async with asyncio.timeout(30), serving(APP, "127.0.0.1", 0) as port:
             await _opened(port, "127.0.0.2", 5, stack)
-            assert await _asked(port, "127.0.0.2") == 503  # it has all that one may have
+            assert await _asked(port, "127.0.0.2") == 503  # it has reached the limit of one place
             assert await _asked(port, "127.0.0.3") == 200
             await _opened(port, "127.0.0.3", 2, stack)
-            assert await _asked(port, "127.0.0.3") == 503  # two are no few any more
+            assert await _asked(port, "127.0.0.3") == 503  # two are more than few
             await _opened(port, "127.0.0.4", 1, stack)
             assert await _asked(port, "127.0.0.5") == 503
             assert await _asked(port, "127.0.0.1") == 200  # this machine's owner
@@ -298,7 +298,7 @@ async def test_what_is_always_answered_is_so_while_there_is_no_room(
             httpx.AsyncClient(verify=certificate.client_context()) as client,
         ):
             url = f"{'https' if tls else 'http'}://127.0.0.1:{port}"
-            # The pool, and those beyond it who say nothing either: the oldest of them give way.
+            # The pool, and silent connections beyond it, of which the oldest are closed.
             await _opened(port, "127.0.0.1", 3 + 2 * served.MOST_ASIDE, stack)
             for _ in range(3):
                 answer = await client.get(f"{url}/well")
@@ -343,13 +343,13 @@ async def test_a_websocket_counts_where_it_comes_from(monkeypatch: pytest.Monkey
 
 
 async def _closed(one: socket.socket) -> None:
-    """Until the other end has closed it."""
+    """Wait until the other end has closed it."""
     with contextlib.suppress(ConnectionResetError):
         assert await asyncio.get_running_loop().sock_recv(one, 1) == b""
 
 
 def _silent(port: int) -> socket.socket:
-    """A connection that says nothing, not even of TLS."""
+    """Open a connection that sends nothing, not even for TLS."""
     one = socket.create_connection(("127.0.0.1", port))
     one.setblocking(False)
     return one
@@ -378,10 +378,10 @@ async def test_silent_connections_by_tls_count_before_they_have_said_anything(
         with contextlib.ExitStack() as opened:
             for _ in range(3):
                 opened.enter_context(_silent(port))
-            with _silent(port) as fourth:  # long before the time of a handshake is over
+            with _silent(port) as fourth:  # long before the handshake times out
                 await _closed(fourth)
         async with httpx.AsyncClient(verify=certificate.client_context()) as client:
-            while True:  # until it is known that they have gone
+            while True:  # until the server has noticed that they have gone
                 with contextlib.suppress(httpx.TransportError):
                     answer = await client.get(f"https://127.0.0.1:{port}/")
                     if answer.status_code == 200:
@@ -409,7 +409,7 @@ async def test_it_ends_while_somebody_is_in_a_handshake(
 ) -> None:
     monkeypatch.setattr(served, "HANDSHAKE_WITHIN_S", 60.0)
     tls = make_certificate(tmp_path).server_context()
-    async with asyncio.timeout(20):  # sooner than the handshake's time is over
+    async with asyncio.timeout(20):  # before the handshake times out
         async with serving(APP, "127.0.0.1", 0, tls) as port:
             one = _silent(port)
             await asyncio.to_thread(_let_in_is_tried, port)
@@ -418,7 +418,7 @@ async def test_it_ends_while_somebody_is_in_a_handshake(
 
 
 def _let_in_is_tried(port: int) -> None:
-    """Connections are taken in their order: when the next one is answered, so is the first one."""
+    """Connections are accepted in order: when the next one is answered, so is the first one."""
     with socket.create_connection(("127.0.0.1", port), timeout=10) as next_one:
         next_one.sendall(b"no TLS\r\n\r\n")
         with contextlib.suppress(ConnectionResetError):

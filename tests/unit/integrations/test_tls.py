@@ -1,4 +1,4 @@
-"""Which address gets which TLS settings."""
+"""TLS settings for each address."""
 
 import ssl
 

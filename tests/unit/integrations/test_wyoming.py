@@ -1,4 +1,4 @@
-"""The Wyoming client against a small server on loopback that knows what it must be sent."""
+"""The Wyoming client against a small server on loopback that checks what it gets."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -25,10 +25,7 @@ def sends(*events: Event) -> Answer:
 
 @asynccontextmanager
 async def server(answer: Answer, *, hang_up: bool = True) -> AsyncIterator[tuple[int, list[Event]]]:
-    """Reads up to audio-stop, answers, hangs up or waits for the client to do so.
-
-    Gives its port and what it has read.
-    """
+    """Read up to audio-stop, answer, and close or wait for the client. Yields port and events."""
     read: list[Event] = []
     done = asyncio.Event()
 
@@ -77,7 +74,7 @@ async def test_the_language_may_be_left_to_the_server() -> None:
 
 
 async def nothing(writer: asyncio.StreamWriter) -> None:
-    """Say nothing."""
+    """Send nothing."""
 
 
 async def rubbish(writer: asyncio.StreamWriter) -> None:

@@ -24,7 +24,7 @@ BELL = Clip("bell.wav", b"\1\2" * 800, 8_000)
 
 
 class Stage:
-    """Announcements of one process after the other, on one disk."""
+    """Announcements of successive processes on one disk."""
 
     def __init__(self, store: Store, clock: VirtualClock, folder: Path) -> None:
         self.store, self.clock, self.folder = store, clock, folder

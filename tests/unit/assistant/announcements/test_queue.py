@@ -20,7 +20,7 @@ from assistant.speech.sink import PLAIN, Manner
 
 
 class Talker(SpeechOutput):
-    """A conversation that rests when the test says so, and its loudspeaker."""
+    """A conversation that pauses when the test says so, and its loudspeaker."""
 
     drops: int = 0
 

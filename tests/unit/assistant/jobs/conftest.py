@@ -49,7 +49,7 @@ class Bench:
     def begin(
         self, name: str, turn_id: str = "t", language: str = "en", **arguments: str
     ) -> asyncio.Task[ToolOutcome]:
-        """Make a call as a turn does."""
+        """Start a call as a turn does."""
         call = ToolCall("a", name, arguments)
         heard = f"the words of {turn_id}"
         return self._tasks.start(self.patient.call(call, turn_id, heard, language), name)
@@ -57,7 +57,7 @@ class Bench:
     async def job(
         self, name: str, turn_id: str = "t", language: str = "en", **arguments: str
     ) -> ToolOutcome:
-        """Make a call and wait until it is a job."""
+        """Make a call and wait until it becomes a job."""
         task = self.begin(name, turn_id, language, **arguments)
         await self.clock.run(PATIENCE_S)
         return task.result()

@@ -12,7 +12,7 @@ from integrations.gemini.once import Picture
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One question as it came."""
+    """One question as it was received."""
 
     question: str
     instruction: str
@@ -23,7 +23,7 @@ class Asked:
 
 
 class Thinker:
-    """Keeps every question; each waits until the test answers it."""
+    """A model that keeps every question until the test answers it."""
 
     def __init__(self) -> None:
         self.asked: list[Asked] = []

@@ -22,7 +22,7 @@ ASK = {"camera": "door camera", "question": "Who is there?"}
 
 
 class Stage:
-    """A house with cameras, and a model that has one answer."""
+    """A house with cameras and a model with one answer."""
 
     def __init__(self, *cameras: Entity, thought: Thought | None = None) -> None:
         self.house = House(entities={one.entity_id: one for one in cameras})

@@ -1,4 +1,4 @@
-"""Records with something in every field."""
+"""Sample records with every field filled."""
 
 from dataclasses import replace
 from datetime import timedelta

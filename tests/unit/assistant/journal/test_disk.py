@@ -116,7 +116,7 @@ async def test_nothing_there_yet_and_nothing_can_be_written(
 async def test_what_lasts_is_read_though_the_file_cannot_be_brought_up_to_date(
     path: Path, clock: VirtualClock, monkeypatch: pytest.MonkeyPatch, spoilt: str
 ) -> None:
-    """As when an update has filled the disk."""
+    """This is the case when an update has filled the disk."""
     with monkeypatch.context() as earlier:
         if spoilt == "of an earlier version":
             earlier.setattr("assistant.journal.migrations.MIGRATIONS", MIGRATIONS[:6])
@@ -246,7 +246,7 @@ async def test_damaged_files_go_when_their_words_would(path: Path, clock: Virtua
 async def test_what_is_oldest_goes_first_where_there_is_too_much(
     path: Path, clock: VirtualClock
 ) -> None:
-    """First words, then rows; timers stay. The file itself gets smaller."""
+    """Words go first, then rows, and timers stay; the file itself shrinks."""
     async with Store(path, clock) as store:
         await store.add_timer(a_timer(clock, "tea", 5))
         for number in range(600):

@@ -34,7 +34,7 @@ async def test_a_write_is_finished_though_its_caller_was_cancelled(
 
 
 async def test_many_writers_wait_their_turn(store: Store, clock: VirtualClock) -> None:
-    """More at once than the queue holds: all are kept."""
+    """More writes than the queue holds are all kept."""
     async with asyncio.TaskGroup() as tasks:
         for number in range(600):
             tasks.create_task(store.record_turn(a_turn(clock, f"t{number:03}")))
@@ -42,7 +42,7 @@ async def test_many_writers_wait_their_turn(store: Store, clock: VirtualClock) -
 
 
 async def test_two_stores_share_the_file(path: Path, clock: VirtualClock) -> None:
-    """As a daemon and `hearth ask` beside it do, opened at the same moment."""
+    """A daemon and `hearth ask` do this when they start at the same moment."""
     one, two = Store(path, clock), Store(path, clock)
     async with asyncio.timeout(20), asyncio.TaskGroup() as tasks:
         tasks.create_task(one.__aenter__())

@@ -29,7 +29,7 @@ FACTS = [
 
 
 class Tools:
-    """The tools on one store."""
+    """The memory tools on one store."""
 
     def __init__(self, memories: Memories) -> None:
         self.tools = {tool.name: tool for tool in memories.tools()}
@@ -392,7 +392,7 @@ async def test_nothing_is_briefed_while_guests_are_there(store: Store) -> None:
 
 
 class Broken(MemoryRows):
-    """A store on a full disk."""
+    """Memory rows on a full disk."""
 
     def __init__(self) -> None:
         pass

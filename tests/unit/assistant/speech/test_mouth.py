@@ -76,7 +76,7 @@ class Recorder(NullPlayer):
 
 
 class Voices:
-    """Makes one fake voice for each language."""
+    """A factory of one fake voice per language."""
 
     def __init__(self, name: str = "fake", breaks_at: str = "broken") -> None:
         self.made: dict[str, FakeVoice] = {}
@@ -90,7 +90,7 @@ class Voices:
 
 
 async def settle(mouth: SpeechOutput, clock: VirtualClock, seconds: float = 0.0) -> None:
-    """Let the worker thread do all that it can, while time passes in small steps."""
+    """Let the worker thread finish its work while virtual time passes in small steps."""
     loop = asyncio.get_running_loop()
     for _ in range(max(1, round(seconds / 0.05))):
         for _ in range(20):  # one piece each

@@ -162,7 +162,7 @@ PIECE = 200  # samples in each piece given to the player
 
 
 class Steady:
-    """A voice of one loudness; each word is one piece for the player."""
+    """A voice of constant loudness that gives the player one piece per word."""
 
     name = "steady"
     rate = RATE

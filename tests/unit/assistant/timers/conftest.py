@@ -1,4 +1,4 @@
-"""A store in memory, and a conversation that rests when the test says so."""
+"""Fixtures: an in-memory store and a conversation that pauses when the test says so."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable

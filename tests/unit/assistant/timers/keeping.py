@@ -1,4 +1,4 @@
-"""Setting timers and letting time pass, for the tests of the keeper."""
+"""Helpers that set timers and let time pass."""
 
 from datetime import datetime, time
 from typing import Any

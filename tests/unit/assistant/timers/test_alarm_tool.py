@@ -25,7 +25,7 @@ WEEKDAYS = ["mon", "tue", "wed", "thu", "fri"]
 
 
 class Calls(FrozenCalls):
-    """Freezes what it is given, unless it is to refuse."""
+    """A double that freezes every call unless `refusal` is set."""
 
     def __init__(self) -> None:
         self.refusal = ""

@@ -1,4 +1,4 @@
-"""Doubles around the toolbox: servers, the house, the journal."""
+"""Doubles around the toolbox: servers, the house and the journal."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -52,7 +52,7 @@ class Hub(McpHub):
         return await self.answers[-1]
 
     def answer(self, text: str, number: int = -1, *, is_error: bool = False) -> None:
-        """End the call of that number, the last one by default."""
+        """End the call with that number, by default the last one."""
         self.answers[number].set_result(McpResult(text, is_error))
 
 

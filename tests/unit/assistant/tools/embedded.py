@@ -16,7 +16,7 @@ from tests.fakes.journal import FakeJournal
 
 
 class House:
-    """The embedded house with a toolbox on it."""
+    """The embedded house with a toolbox."""
 
     def __init__(
         self, demo: DemoHome, home: HomeAssistant, hub: McpHub, area: str, **more: Any

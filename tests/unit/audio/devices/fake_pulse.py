@@ -1,4 +1,4 @@
-"""A sound server as the pulsectl module shows it."""
+"""A fake sound server, with the interface of the pulsectl module."""
 
 import threading
 from collections.abc import Callable
@@ -22,7 +22,8 @@ class LibPulse:
 
 @dataclass
 class FakeServer:
-    """What a server has. `up` and `hangs` may be changed at any time, from any thread."""
+    """The devices of a fake server. `up` and `hangs` may be changed at any time, from any
+    thread."""
 
     sources: list[Any] = field(default_factory=list)
     sinks: list[Any] = field(default_factory=list)
@@ -32,14 +33,13 @@ class FakeServer:
     default_sink: str = ""
     up: bool = True
     hangs: bool = False
-    connections: int = 0  # that were made
-    open: int = 0  # that were not closed
+    connections: int = 0  # number of connections made
+    open: int = 0  # number of connections not closed
     listening: threading.Event = field(default_factory=threading.Event)
     happened: threading.Event = field(default_factory=threading.Event)
 
     @property
     def module(self) -> Any:
-        """What importing pulsectl gives."""
         return SimpleNamespace(
             Pulse=lambda name, connect: FakePulse(self),
             PulseError=PulseError,
@@ -49,7 +49,7 @@ class FakeServer:
 
 
 class FakePulse:
-    """A connection; strict about its order of use."""
+    """A connection that checks the order of its use."""
 
     def __init__(self, server: FakeServer) -> None:
         self._server = server
@@ -124,7 +124,7 @@ class FakePulse:
         self._server.happened.set()
 
     def _answer(self) -> None:
-        """Wait for the server as libpulse does: until poll says that the connection is lost."""
+        """Wait for the server as libpulse does, until poll reports that the connection is lost."""
         assert not self._closed
         if not self._server.up:
             raise LibPulse.CallError("no connection")
@@ -136,7 +136,7 @@ class FakePulse:
 
 
 def source(name: str, index: int, **more: Any) -> Any:
-    """A source (or a sink) of two channels that is in use, neither muted nor turned down."""
+    """Make a source (or a sink) with two channels, in use, not muted, at full volume."""
     plain = {
         "description": f"The {name}",
         "channel_count": 2,

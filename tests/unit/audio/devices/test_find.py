@@ -1,4 +1,4 @@
-"""Devices are listed and found by name, and every failure to find one tells what to do."""
+"""Listing devices and finding them by name; every failure names what to do."""
 
 import os
 import sys
@@ -68,7 +68,7 @@ Give = Callable[..., SimpleNamespace]
 
 @pytest.fixture
 def give(monkeypatch: pytest.MonkeyPatch) -> Give:
-    """Make a PortAudio with these devices, and a server with those or none at all."""
+    """Install a PortAudio with these devices, and a server with those or none at all."""
 
     def make(raw: list[Any], default: int = 3, server: list[ServerDevice] | None = None) -> Any:
         def ask() -> list[ServerDevice]:
@@ -97,7 +97,7 @@ def test_the_list_has_inputs_then_outputs(give: Give, raw: list[Any]) -> None:
     listed = list_devices()
     assert names(listed) == [
         ("input", "USB PnP Audio: Audio"),
-        ("input", "Jabra: USB (hw:2,0)"),  # two of a kind keep what tells them apart
+        ("input", "Jabra: USB (hw:2,0)"),  # equal names are told apart by ALSA's numbers
         ("input", "Jabra: USB (hw:3,0)"),
         ("input", "sysdefault"),
         ("output", "USB PnP Audio: Audio"),
@@ -112,7 +112,8 @@ def test_the_list_has_inputs_then_outputs(give: Give, raw: list[Any]) -> None:
 def test_a_usb_card_that_the_kernel_shows_under_another_number_is_found_again(
     give: Give, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """By the kernel's own tree: card 1 has gone, and comes back as card 4 beside a newcomer."""
+    """Read from the kernel's device tree: card 1 is removed and returns as card 4 beside a new
+    one."""
 
     def machine(*raw: Any) -> None:
         give(list(raw))
@@ -151,7 +152,7 @@ def test_a_usb_card_keeps_its_name_under_another_number(
         found = find_device(jabra, "input")
         assert (found.index, found.name, found.usb) == (0, jabra, jabra)
         assert found.description == "Jabra: USB"
-        assert find_device(f"{jabra},1", "input").index == 2  # a second device of the card
+        assert find_device(f"{jabra},1", "input").index == 2  # the second device of the card
 
 
 def test_sys_can_be_another(give: Give, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -217,9 +218,10 @@ def test_an_input_is_found(give: Give, name: str, index: int) -> None:
         ("speak_510", JABRA, JABRA),
         ("usb:0b0e:0412", JABRA, JABRA),
         ("Built-in", "alsa_input.pci", "alsa_input.pci"),
-        ("default", JABRA, JABRA),  # the server's own choice is a monitor, so the first microphone
+        # the server's default is a monitor, so the first microphone is used
+        ("default", JABRA, JABRA),
         ("alsa_output.pci.monitor", "alsa_output.pci.monitor", "alsa_output.pci.monitor"),
-        ("pulse", "pulse", None),  # as PortAudio calls it
+        ("pulse", "pulse", None),  # PortAudio's name
     ],
 )
 def test_a_source_is_found(

@@ -1,4 +1,4 @@
-"""The level at a microphone."""
+"""Measuring the level at a microphone."""
 
 import sys
 from collections.abc import Callable
@@ -37,7 +37,8 @@ def test_levels(pcm: bytes, dbfs: float) -> None:
 
 
 class FakeStream:
-    """Gives its blocks at once when it is started: a click, and then what it was given."""
+    """A stream that delivers all its blocks as soon as it is started: a click, then the given
+    ones."""
 
     def __init__(self, blocks: int, callback: Callable[..., None], **wish: Any) -> None:
         assert (wish["device"], wish["samplerate"], wish["channels"]) == (3, RATE, 2)
@@ -77,7 +78,7 @@ def test_a_microphone_is_measured_without_its_first_click(monkeypatch: pytest.Mo
     portaudio(monkeypatch, opens)
     assert measure_level(DEVICE) == pytest.approx(-20.0, abs=0.1)
     assert streams[0].closed
-    assert refresh()  # nothing is left open
+    assert refresh()  # no stream is left open
 
 
 def test_a_microphone_that_gives_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""PortAudio starts anew only where no stream would lose the ground under it."""
+"""PortAudio is refreshed only while no stream is open."""
 
 import subprocess
 import sys
@@ -52,7 +52,7 @@ def test_it_starts_anew_when_the_last_stream_is_closed(portaudio: FakePortAudio)
     microphone, loudspeaker = register_stream(), register_stream()
     assert not refresh()
     microphone()
-    microphone()  # closing twice is one closing
+    microphone()  # releasing twice counts once
     assert not refresh()
     loudspeaker()
     assert refresh()
@@ -81,7 +81,7 @@ def test_without_portaudio_the_package_is_named(monkeypatch: pytest.MonkeyPatch)
             call()
 
 
-# Which plugins of ALSA are left out.
+# ALSA plugins that are left out.
 
 
 _LOADS = """\
@@ -115,7 +115,7 @@ def test_the_list_of_devices_brings_no_ffmpeg() -> None:
     assert done.returncode == 0, done.stderr
 
 
-# When a new list of the devices is due, and what becomes of news meanwhile.
+# When a new device list is due, and events during the refresh.
 
 
 async def at_once(work: Callable[[], bool]) -> bool:
@@ -123,8 +123,6 @@ async def at_once(work: Callable[[], bool]) -> bool:
 
 
 class PortAudio:
-    """Makes a list, or does not."""
-
     def __init__(self) -> None:
         self.makes: bool | InputUnusable = True
         self.asked: list[str] = []

@@ -1,4 +1,4 @@
-"""What the sound server has, and that nothing waits for a server that does not answer."""
+"""The sound server's devices, and time limits for a server that does not answer."""
 
 import builtins
 import os
@@ -70,11 +70,12 @@ def stream(index: int, place: int, process: int) -> Any:
     ("streams", "name"),
     [
         ([], None),
-        ([stream(1, 1, 1)], None),  # another process
+        ([stream(1, 1, 1)], None),  # another process's stream
         ([stream(1, 1, 0)], "mic"),
-        ([stream(5, 0, 0), stream(1, 1, 0), stream(9, 1, 1)], "speaker.monitor"),  # our newest
-        ([SimpleNamespace(index=7, source=1, proplist={})], None),  # the server's own
-        ([stream(1, 77, 0)], None),  # just going
+        # our newest stream
+        ([stream(5, 0, 0), stream(1, 1, 0), stream(9, 1, 1)], "speaker.monitor"),
+        ([SimpleNamespace(index=7, source=1, proplist={})], None),  # the server's own stream
+        ([stream(1, 77, 0)], None),  # a device that is just being removed
     ],
 )
 def test_where_our_stream_is(fake: FakeServer, streams: list[Any], name: str | None) -> None:
@@ -127,11 +128,11 @@ def test_a_system_without_libpulse(monkeypatch: pytest.MonkeyPatch) -> None:
         load_pulsectl.cache_clear()
 
 
-# USB cards are told apart by what they are, not by the number they happen to have.
+# USB cards are named by their ids, not by their current number.
 
 
 def plug(sys: Path, number: int, socket: str, **attributes: str) -> None:
-    """A card as the kernel shows it: a link to an interface, one below the device."""
+    """Add a card as in sysfs: a link to an interface, one level below the device."""
     device = sys / "devices" / "usb1" / socket
     interface = device / f"{socket}:1.0"
     interface.mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""Changes of devices are told, whoever tells of them and however often the server goes."""
+"""Changes among the devices are reported from both sources, even if the server restarts."""
 
 import asyncio
 import os
@@ -15,7 +15,7 @@ from audio.devices import watch as device_watch
 from audio.devices.watch import DeviceWatch
 from tests.unit.audio.devices.fake_pulse import FakeServer, source
 
-LIMIT_S = 20.0  # nothing here takes so long unless it hangs
+LIMIT_S = 20.0  # a test that takes longer hangs
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> FakeServer:
 
 @pytest.fixture
 def kernel(monkeypatch: pytest.MonkeyPatch) -> Iterator[socket.socket]:
-    """The kernel's end of its events."""
+    """Yield the kernel's end of its event socket."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
     ours.setblocking(False)
     monkeypatch.setattr(device_watch, "_kernel_events", lambda: ours)
@@ -45,12 +45,12 @@ def no_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def handles() -> int:
-    """Files and sockets that this process has open."""
+    """Return the files and sockets that this process has open."""
     return len(list(Path("/proc/self/fd").iterdir()))
 
 
 def own_threads() -> int:
-    """Threads of this process but for those that asyncio keeps for the next time."""
+    """Return the threads of this process, except those that asyncio keeps for reuse."""
     return sum(not one.name.startswith("asyncio_") for one in threading.enumerate())
 
 
@@ -70,7 +70,7 @@ async def test_the_servers_events_reach_everybody(server: FakeServer, no_kernel:
         server.happened.set()
         assert await watch.wait_change(seen, LIMIT_S)
         forget()
-        forget()  # twice is once
+        forget()  # calling it twice counts once
         seen = watch.changes
         server.happened.set()
         assert await watch.wait_change(seen, LIMIT_S)
@@ -92,7 +92,7 @@ async def test_without_a_change_waiting_ends(server: FakeServer, no_kernel: None
     server.up = False
     async with DeviceWatch() as watch:
         assert not await watch.wait_change(watch.changes, 0.01)
-        assert await watch.wait_change(watch.changes - 1, 0.01)  # it was before
+        assert await watch.wait_change(watch.changes - 1, 0.01)  # this change was earlier
 
 
 async def test_the_servers_end_and_return_are_changes(server: FakeServer, no_kernel: None) -> None:

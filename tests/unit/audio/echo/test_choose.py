@@ -1,4 +1,4 @@
-"""The plan against the echo, row by row."""
+"""Choice of the plan against the echo, row by row."""
 
 from collections.abc import Mapping
 

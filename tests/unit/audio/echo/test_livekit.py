@@ -1,4 +1,4 @@
-"""The canceller on made sound: echo goes, a person stays, and nothing raises."""
+"""The canceller on generated sound: it removes echo, keeps a person's voice, and never raises."""
 
 import builtins
 import logging
@@ -19,7 +19,7 @@ Samples = NDArray[np.int16]
 
 
 def talk(seconds: float, seed: int) -> Samples:
-    """Noise in syllables: what a canceller takes for speech."""
+    """Make noise in syllables, which a canceller takes for speech."""
     count = round(seconds * RATE)
     noise = np.random.default_rng(seed).standard_normal(count)
     syllables = np.maximum(0.0, np.sin(np.arange(count) * 2 * np.pi * 3 / RATE))
@@ -27,7 +27,7 @@ def talk(seconds: float, seed: int) -> Samples:
 
 
 def run(cleaner: LivekitCleaner, far: Samples, near: Samples, block: int = 160) -> Samples:
-    """Both streams at their own pace; the loudspeaker is 60 ms ahead."""
+    """Run both streams at their own pace; the loudspeaker is 60 ms ahead."""
     out, given = [], 0
     for at in range(0, len(near) - 1279, 1280):
         while given < min(len(far), at + 1280 + 960):
@@ -53,7 +53,7 @@ def test_the_echo_goes() -> None:
 
 
 def stalling(told_ms: int) -> tuple[LivekitCleaner, Samples]:
-    """The loudspeaker is late by 100 ms from its third second on, and tells something of it."""
+    """Make the loudspeaker 100 ms late from its third second on, and report some of that."""
     far = talk(6, seed=10)
     cut = 49_600  # samples that were handed over before
     near = np.concatenate([np.zeros(2_000, np.int16), far[:cut]])
@@ -104,7 +104,7 @@ def test_silence_that_is_played_is_bypassed_after_a_while() -> None:
 
 
 def test_switching_over_loses_nothing_of_a_person() -> None:
-    """A person speaks on while an answer begins and is bypassed again."""
+    """A person keeps speaking while an answer begins and is then bypassed again."""
     far = np.concatenate([np.zeros(2 * RATE, np.int16), talk(1, seed=4) // 50])
     near = talk(12, seed=5)
     out = run(LivekitCleaner(), np.concatenate([far, np.zeros(9 * RATE, np.int16)]), near)
@@ -172,7 +172,7 @@ def test_a_missing_extra_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
         LivekitCleaner()
 
 
-# Ours or a person's, by what the canceller left.
+# Our own voice or a person's, judged by what the canceller left.
 
 
 LOUD, QUIET = 4_000.0**2, 20.0**2
@@ -284,7 +284,7 @@ def test_a_canceller_that_still_works_stays(frames: int, down: bool) -> None:
     for _ in range(frames):
         residual.judge(LOUD, LOUD / 1e4 if down else LOUD, playing=True)
         assert not residual.lost
-    for _ in range(20):  # rests of the sound tell nothing
+    for _ in range(20):  # the end of the sound tells nothing
         residual.judge(QUIET, QUIET, playing=True)
         residual.judge(LOUD, LOUD, playing=False)
         assert not residual.lost

@@ -1,4 +1,4 @@
-"""What a chirp tells of the way from the loudspeaker to the microphone."""
+"""Results of the chirp measurement."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ Samples = NDArray[np.int16]
 
 
 def room(gain: float, delay_ms: float, noise: float, seed: int = 1) -> Samples:
-    """A recording in a room with echoes of 40 ms."""
+    """Make a recording in a room with echoes of 40 ms."""
     rng = np.random.default_rng(seed)
     played = chirp().astype(np.float64)
     answer = rng.standard_normal(1_600) * np.exp(-np.arange(1_600) / 320) * 0.15
@@ -158,7 +158,7 @@ async def test_it_plays_and_listens() -> None:
 
 
 class Unplugged(NullPlayer):
-    """Takes all, and goes while it plays."""
+    """A player whose device goes while it plays."""
 
     async def drain(self) -> None:
         raise DeviceLost("The loudspeaker has gone.")

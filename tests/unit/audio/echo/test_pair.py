@@ -1,4 +1,4 @@
-"""A pair of devices, and its measurement whatever the devices do."""
+"""A pair of devices, and its measurement when devices fail."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable
@@ -50,7 +50,7 @@ async def test_what_is_closed_is_not_measured(
 
 
 class Room:
-    """Microphone and loudspeaker in one: what is played is heard, as long as `behaves` lets it."""
+    """Microphone and loudspeaker in one: what is played is heard, as far as `behaves` allows."""
 
     def __init__(self) -> None:
         self.behaves: Callable[[Room], Any] = lambda room: None
@@ -93,7 +93,7 @@ class Room:
             self.open.remove("microphone")
 
     def lose(self) -> Any:
-        """The microphone goes, and is looked for without end."""
+        """Remove the microphone, which is then searched for without end."""
         self.on_change(MicrophoneChange(MicrophoneStatus.MISSING, ""))
         return asyncio.Event().wait()
 
@@ -168,7 +168,7 @@ async def test_who_waits_may_leave(room: Room) -> None:
     assert room.open == set()
 
 
-# Through which jack a device of the sound server sounds, and that it tells pairs apart.
+# The jack in use distinguishes pairs.
 
 
 SERVED_MICROPHONE = DeviceInfo("card", "input", 1, 16_000, True, 4, backend="server")
@@ -181,7 +181,7 @@ def port(name: str) -> Any:
 
 @pytest.fixture
 def fake(monkeypatch: pytest.MonkeyPatch) -> FakeServer:
-    """One card, whose two sides have the same name here."""
+    """One card whose two sides have the same name."""
     fake = FakeServer(
         sources=[source("card", 0, port_active=port("mic"))],
         sinks=[source("card", 0, port_active=port("speaker")), source("null", 1, port_active=None)],
@@ -193,7 +193,6 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> FakeServer:
 
 @pytest.fixture
 def found(monkeypatch: pytest.MonkeyPatch) -> dict[str, DeviceInfo]:
-    """What the names in the settings mean."""
     devices = {"input": SERVED_MICROPHONE, "output": SERVED_LOUDSPEAKER}
     monkeypatch.setattr(pairs, "find_device", lambda name, kind: devices[kind])
     return devices

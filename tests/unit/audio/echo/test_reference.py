@@ -1,4 +1,4 @@
-"""Two streams that are counted, not timed."""
+"""Two streams that are aligned by counting samples, without a clock."""
 
 import numpy as np
 import pytest
@@ -13,12 +13,12 @@ MICROPHONE_MS = 40
 
 
 def ramp(start: int, count: int) -> bytes:
-    """Samples that tell their own place; never 0."""
+    """Make samples that tell their own position; never 0."""
     return ((np.arange(start, start + count) % 30_000) + 1).astype(np.int16).tobytes()
 
 
 class Streams:
-    """An output that is `ahead` by so many blocks, and a microphone with blocks of 40 ms."""
+    """An output that is `ahead` by some blocks, and a microphone with blocks of 40 ms."""
 
     def __init__(self, played: PlayedSound, ahead: int = 6, drift: float = 0.0) -> None:
         self.played = played
@@ -42,7 +42,7 @@ class Streams:
 
 
 def offsets(frames: list[NDArray[np.int16] | None]) -> list[int]:
-    """Where each frame's first sample was played, less where the frame is."""
+    """Return where each frame's first sample was played, minus the frame's position."""
     return [
         (int(frame[0]) - 1 - number * FRAME_SAMPLES) % 30_000
         for number, frame in enumerate(frames)
@@ -132,7 +132,7 @@ def test_a_frame_that_comes_a_little_late_is_no_doubt_about_the_place() -> None:
 def test_where_frames_come_late_all_the_time_there_is_made_room_once() -> None:
     streams = Streams(PlayedSound(MICROPHONE_MS))
     streams.run(3)
-    streams.ahead -= 3  # so many blocks were lost on the way: just enough is left
+    streams.ahead -= 3  # as many blocks were lost; just enough is left
     for _ in range(12):
         streams.run(1)
         streams.ahead -= 1  # every second one block comes 40 ms late

@@ -1,7 +1,7 @@
-"""Model folders: the kind is told by their files, and the right calls go to the right package.
+"""Model folders: files determine the kind, and the right calls go to the right package.
 
-The packages are doubles: their models are not to be had here. Their interfaces are those of vosk
-0.3.45 and sherpa-onnx 2.0.1; what a double is not asked for in the expected form, it refuses.
+The packages are fakes, because their models are not available here. Their interfaces are those of
+vosk 0.3.45 and sherpa-onnx 2.0.1; a fake refuses calls in any other form.
 """
 
 import json

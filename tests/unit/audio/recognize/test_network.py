@@ -1,4 +1,4 @@
-"""A grammar becomes the smallest network that says the same, with the same weights."""
+"""A grammar becomes the smallest equivalent network with the same weights."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ HEAD = "#JSGF V1.0; grammar g;\n"
 
 
 def sentences(network: Network, most: int = 8) -> dict[str, float]:
-    """What may be said in at most so many words, each with the weight of its best path."""
+    """Return what may be said in at most `most` words, with the weight of each best path."""
     best: dict[str, float] = {}
     waiting: list[tuple[int, tuple[str, ...], float]] = [(network.start, (), 1.0)]
     while waiting:
@@ -44,7 +44,7 @@ def states(network: Network) -> int:
         ("public <s> = <x> <x>;\n<x> = o'clock | to;", {
             "o'clock o'clock": 0.25, "o'clock to": 0.25, "to o'clock": 0.25, "to to": 0.25,
         }),
-        ("public <s> = a | a | b;", {"a": 1 / 3, "b": 1 / 3}),  # the better of two ways counts
+        ("public <s> = a | a | b;", {"a": 1 / 3, "b": 1 / 3}),  # the better of two paths counts
     ],
 )  # fmt: skip
 def test_says_what_the_grammar_says(rules: str, said: dict[str, float]) -> None:
@@ -105,7 +105,7 @@ def test_a_house_s_network_weighs_as_pocketsphinx_s_own_and_is_a_fraction_of_it(
 
 
 def _pocketsphinx_network(grammar: str, folder: Path) -> Network:
-    """What pocketsphinx makes of the grammar; its weights are rounded."""
+    """Return pocketsphinx's network of the grammar; its weights are rounded."""
     (folder / "house.jsgf").write_text(grammar)
     read = pocketsphinx.Jsgf(str(folder / "house.jsgf"))
     model = read.build_fsg(read.get_rule("house.said"), pocketsphinx.LogMath(), 1.0)
@@ -121,7 +121,7 @@ def _pocketsphinx_network(grammar: str, folder: Path) -> Network:
 
 
 def _weight(network: Network, words: list[str]) -> float:
-    """Of the best path that says these words; 0 where none does."""
+    """Return the weight of the best path for these words; 0 if there is none."""
     empty, worded = dict[int, list[Arc]](), dict[tuple[int, str], list[Arc]]()
     for arc in network.arcs:
         if arc.word:
@@ -147,7 +147,7 @@ def _weight(network: Network, words: list[str]) -> float:
 
 
 def _sentences_through_each_arc(network: Network) -> list[str]:
-    """By a short way to it, and from it to the end."""
+    """Return a sentence through each arc, by a short path to it and from it to the end."""
     out: dict[int, list[tuple[int, str]]] = {}
     for arc in network.arcs:
         out.setdefault(arc.source, []).append((arc.target, arc.word))
@@ -171,7 +171,7 @@ def _sentences_through_each_arc(network: Network) -> list[str]:
     ]
 
 
-# Readings of a few words out of the dictionary of all.
+# Pronunciations of a few words from the whole dictionary.
 
 
 def test_every_reading_of_a_word_and_no_other_word() -> None:

@@ -1,4 +1,4 @@
-"""pocketsphinx by grammar and freely, on speech that flite makes."""
+"""pocketsphinx by grammar and freely, on speech from flite."""
 
 import math
 import shutil
@@ -142,7 +142,7 @@ def test_a_secret_is_not_kept(in_time: bool) -> None:
         recognizer.spell(pcm)
     else:
         clock.step_s = 0.1
-        # The level has been measured when the digits take too long.
+        # The level has been measured when recognising the digits takes too long.
         recognizer.finish_within(0.1 * (len(pcm) // 3200 + 3))
         with pytest.raises(TookTooLong):
             recognizer.spell(pcm)
@@ -153,7 +153,7 @@ def test_a_secret_is_not_kept(in_time: bool) -> None:
 
 
 class _Clock:
-    """Real time that goes on by one step each time somebody looks."""
+    """A clock that advances by one step at each reading."""
 
     def __init__(self, step_s: float) -> None:
         self.step_s = step_s
@@ -180,7 +180,7 @@ def test_what_takes_too_long_is_given_up_and_the_next_sound_is_heard_as_ever(wha
     assert isinstance(recognizer, PunctualRecognizer)
 
 
-# A sentence is followed while it is spoken.
+# Recognition of a sentence while it is spoken.
 
 
 LIVE_GRAMMAR = Grammar(

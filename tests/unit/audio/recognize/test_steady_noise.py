@@ -1,4 +1,4 @@
-"""Steady noise becomes faint, speech stays, the pieces do not matter."""
+"""Steady noise becomes faint, speech remains, and the size of the pieces does not matter."""
 
 import numpy as np
 import pytest

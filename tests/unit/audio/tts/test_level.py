@@ -1,4 +1,4 @@
-"""Loudness: alike across voices, alive within a voice, never clipped."""
+"""Loudness: similar across voices, varied within a voice, never clipped."""
 
 import numpy as np
 import pytest
@@ -22,7 +22,8 @@ CEILING = 10 ** (CEILING_DB / 20)
 
 
 def speech(seconds: float, db: float, seed: int = 1, rate: int = RATE) -> bytes:
-    """Noise in syllables of 150 ms with 50 ms between them, a pause each second. `db`: its RMS."""
+    """Make noise in syllables of 150 ms with 50 ms between them and a pause each second; RMS
+    `db`."""
     noise = np.random.default_rng(seed).standard_normal(round(seconds * rate))
     time = np.arange(len(noise)) / rate
     noise[(time % 0.2 > 0.15) | (time % 1.0 > 0.8)] = 0
@@ -73,7 +74,8 @@ def test_a_soft_clause_after_a_loud_one_stays_soft(softer_db: float) -> None:
 
 
 def test_the_gain_does_not_jump_between_clauses_nor_within_them() -> None:
-    """A steady tone shows the gain: it moves by 0.5 dB a second at most once a voice is known."""
+    """A steady tone shows the gain, which moves by at most 0.5 dB a second once a voice is
+    known."""
     leveller = Leveller()
     leveller.level("v", speech(3.0, -20.0), RATE)
     tone = (np.sin(np.arange(RATE // 4) * 0.2) * 3000).astype(np.int16)
@@ -114,7 +116,7 @@ def test_the_volume_is_relative_to_the_target(volume: float, db: float) -> None:
 
 @pytest.mark.parametrize("seed", range(20))
 def test_nothing_clips(seed: int) -> None:
-    """Whatever comes: bursts, edges, pieces of any size, a voice louder than full scale allows."""
+    """For bursts, edges, pieces of any size, and a voice louder than full scale."""
     random = np.random.default_rng(seed)
     leveller = Leveller(target_db=-3.0)
     for _ in range(30):
@@ -144,7 +146,7 @@ def test_the_limiter_turns_down_and_up_smoothly() -> None:
     around = np.delete(limited, RATE // 2)
     assert np.abs(np.diff(around)).max() < 0.01
     assert limited[0] == limited[-1] == 0.5
-    # Over the border of two pieces it goes on where it was.
+    # It continues over the border of two pieces.
     first, factor = limit(steady[: RATE // 2 + 10], RATE)
     second, _ = limit(steady[RATE // 2 + 10 :], RATE, factor)
     assert abs(second[0] - first[-1]) < 0.01
@@ -156,7 +158,7 @@ def test_a_whole_sound_gets_one_gain(db: float) -> None:
     made = level_whole(whole, RATE)
     assert len(made) == len(whole)
     assert loudness(made) == pytest.approx(TARGET_DB, abs=0.3)
-    quiet = np.abs(samples(made)) < CEILING / 2  # where nothing was turned down
+    quiet = np.abs(samples(made)) < CEILING / 2  # where nothing was reduced
     gains = samples(made)[quiet & (np.abs(samples(whole)) > 0.01)]
     gains = gains / samples(whole)[quiet & (np.abs(samples(whole)) > 0.01)]
     assert np.ptp(gains) < 0.1 * np.median(gains)
@@ -167,7 +169,7 @@ def test_a_whole_sound_without_sound() -> None:
     assert level_whole(bytes(1000), RATE) == bytes(1000)
 
 
-# How fast a voice works, and what is said of a slow one.
+# The speed of a voice, and the warning about a slow one.
 
 
 def test_there_is_no_figure_before_a_second_of_sound() -> None:

@@ -1,4 +1,4 @@
-"""A model is had to tell its durations, and nothing else of it changes."""
+"""A model is changed to return its durations, and nothing else changes."""
 
 from pathlib import Path
 
@@ -68,7 +68,7 @@ def test_a_truncated_model_tells_nothing(tmp_path: Path) -> None:
         assert told in (b"", durations_output(whole))
 
 
-# Which phonemes belong to which word.
+# Assignment of phonemes to words.
 
 
 ALONE = {"of": "ʌv", "the": "ðə", "house": "haʊs", "12": "twɛlv", "21": "twɛnti wʌn", "-": ""}
@@ -84,9 +84,9 @@ def spoken(word: str) -> list[str]:
         ("the house", ["ðə haʊs"], [2, 7]),
         ("the, house.", ["ðə, haʊs."], [2, 8]),  # marks belong to no word
         ("the. house.", ["ðə.", "haʊs."], [2, 7]),
-        ("of the house", ["ʌvðə haʊs"], [2, 4, 9]),  # two read as one
-        ("21 house", ["twɛnti wʌn haʊs"], [10, 15]),  # one read as two
-        ("the - house", ["ðə haʊs"], [2, 2, 7]),  # one without sound
+        ("of the house", ["ʌvðə haʊs"], [2, 4, 9]),  # two words read as one
+        ("21 house", ["twɛnti wʌn haʊs"], [10, 15]),  # one word read as two
+        ("the - house", ["ðə haʊs"], [2, 2, 7]),  # a word without sound
         ("the", [], []),
         ("-", ["."], []),
     ],
@@ -103,7 +103,7 @@ def test_ends_are_counted_from_the_chunk_in_which_they_are() -> None:
     assert word_ends(positions, 5, [10, 100, 100, 100, 7]) == (310,)
 
 
-# Text as engines are given it.
+# Text as the engines get it.
 
 
 @pytest.mark.parametrize(

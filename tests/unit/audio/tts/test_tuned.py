@@ -1,4 +1,4 @@
-"""A voice with its loudness, its memory and its pace."""
+"""A voice with its loudness, its cache and its speed."""
 
 import logging
 from collections.abc import Iterator
@@ -14,8 +14,6 @@ RATE = 16_000
 
 
 class Clock:
-    """Time that passes only where it is told to. Seconds."""
-
     def __init__(self) -> None:
         self.now = 0.0
 
@@ -24,7 +22,7 @@ class Clock:
 
 
 class WorkingVoice:
-    """A second of sound for each word, one chunk a word, in `cost_s`; fails at "broken"."""
+    """A voice with one chunk of one second for each word, made in `cost_s`; fails at "broken"."""
 
     rate = RATE
 
@@ -117,7 +115,7 @@ def test_the_pace_is_of_the_work_alone() -> None:
     for _ in rig.voice.speak("One two three"):
         rig.clock.now += 5.0  # the player takes its time
     assert rig.voice.factor == pytest.approx(0.2)
-    list(rig.voice.speak("One two three"))  # from memory
+    list(rig.voice.speak("One two three"))  # from the cache
     assert rig.voice.factor == pytest.approx(0.2)
     assert rig.voice.complaint == ""
 
@@ -132,7 +130,7 @@ def test_a_slow_voice_is_named_once(caplog: pytest.LogCaptureFixture) -> None:
     assert "en_US-lessac-low" in rig.voice.complaint
 
 
-# Phrases that are kept: which, and for how long.
+# Cached phrases: which, and for how long.
 
 
 def phrase(text: str, speed: float = 1.0, speaker: str = "", voice: str = "v") -> Phrase:

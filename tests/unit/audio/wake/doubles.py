@@ -1,4 +1,4 @@
-"""A wake engine that is told what to hear."""
+"""A wake engine with scripted scores."""
 
 from collections.abc import Callable, Mapping
 
@@ -6,7 +6,8 @@ from audio.wake import Detection, NearMiss
 
 
 class ScriptedWake:
-    """Gives scores by the end of the frame in ms; fires above `threshold`, where it is not deaf."""
+    """Give scores by the end of the frame in ms; fires above `threshold` outside the refractory
+    time."""
 
     def __init__(self, scores: Callable[[int], float] = lambda _: 0.0, word: str = "alexa") -> None:
         self._script = scores

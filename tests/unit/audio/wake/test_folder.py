@@ -1,4 +1,4 @@
-"""Models that were put into a folder: found by their names, listed, and refused when broken."""
+"""Models in a folder: found by name, listed, and refused if broken."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ OPEN = Path(pyopen_wakeword.__file__).parent / "models"
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """As a person fills it: models of both engines, a voice, and what will not do."""
+    """Make a folder with models of both engines, a voice, and unusable files."""
     (tmp_path / "hello_house.json").write_text(
         (MICRO / "alexa.json").read_text().replace('"alexa.tflite"', '"hello_house.tflite"')
     )

@@ -1,4 +1,4 @@
-"""The scores are those that the model's own package gives."""
+"""The scores equal those of the model's own package."""
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ def test_they_equal_those_of_the_package(model: Model) -> None:
         else:
             assert given == pytest.approx(expected, abs=1e-12)
             highest = max(highest, given or 0.0)
-    assert highest > 0.1  # it was not silence that was compared
+    assert highest > 0.1  # the comparison was not of silence
     theirs.close()
     ours.close()
 

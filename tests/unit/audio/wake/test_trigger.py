@@ -1,4 +1,4 @@
-"""From scores to detections and near misses."""
+"""Detections and near misses from scores."""
 
 import pytest
 
@@ -8,7 +8,7 @@ FRAME = 320
 
 
 def judged(trigger: Trigger, scores: list[float], first: int = 0) -> list[int]:
-    """Numbers of the frames at which it fires, with one word whose threshold is 0.8."""
+    """Return the numbers of the frames at which it fires, for one word with threshold 0.8."""
     return [
         number
         for number, score in enumerate(scores, first)
@@ -24,8 +24,8 @@ def trigger() -> Trigger:
     ("scores", "told"),
     [
         ([0.1, 0.5, 0.72, 0.6, 0.1], [2]),
-        ([0.1, 0.5, 0.72, 0.6, 0.3], []),  # it has not fallen yet
-        ([0.1, 0.39, 0.1], []),  # not half of the threshold
+        ([0.1, 0.5, 0.72, 0.6, 0.3], []),  # the score has not fallen yet
+        ([0.1, 0.39, 0.1], []),  # less than half of the threshold
         ([0.1, 0.7, 0.3, 0.75, 0.1], [3]),  # one peak with a dent
         ([0.1, 0.7, 0.9, 0.7, 0.1], []),  # it fired
         ([0.7, 0.1, 0.7, 0.1], [0]),  # two within 2 s
@@ -40,7 +40,7 @@ def test_a_peak_that_falls_without_firing_is_a_near_miss(
     assert judge.near_misses() == [
         NearMiss("alexa", scores[at], scores[at] / 0.8, at * FRAME) for at in told
     ]
-    assert judge.near_misses() == []  # told once
+    assert judge.near_misses() == []  # each is returned once
 
 
 def test_nothing_is_missed_while_it_is_deaf() -> None:

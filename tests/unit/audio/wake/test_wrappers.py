@@ -1,4 +1,4 @@
-"""Behind the gate: the engine rests in silence, and loses nothing when something comes."""
+"""Gated engine: it rests in silence and loses nothing when sound comes."""
 
 import shutil
 from itertools import islice
@@ -18,7 +18,7 @@ LOUD = (np.arange(FRAME_SAMPLES) % 40 * 50).astype("<i2").tobytes()
 
 
 def give(gated: GatedWake, pcm: bytes, first_ms: int, until_ms: int) -> list[int]:
-    """Frames that end after the first and up to the second moment; where it fired, in ms."""
+    """Feed frames that end within the range; returns where it fired, in ms."""
     found = []
     for end in range(first_ms + FRAME_MS, until_ms + 1, FRAME_MS):
         detection = gated.hear(pcm, end * 16)
@@ -51,7 +51,7 @@ def test_what_came_before_is_heard_when_it_opens(silent_ms: int) -> None:
     back = silent_ms - heard[0]
     skipped = heard[0] - 20 - engine.heard[before - 1]
     assert skipped == 0 or back >= LOOK_BACK_MS - 20
-    assert skipped % 240 == 0  # the engines' steps fall as if nothing had been
+    assert skipped % 240 == 0  # the engines' steps fall as if nothing had been skipped
 
 
 def test_a_detection_in_what_came_before_is_told_with_its_own_place() -> None:
@@ -66,7 +66,7 @@ def test_what_lies_before_a_gap_in_the_stream_is_not_heard() -> None:
     give(gated, QUIET, 0, 10_000)
     before = len(engine.heard)
     give(gated, LOUD, 12_000, 12_100)
-    # What nobody heard is silence.
+    # Missing frames are silence to the engine.
     assert engine.heard[before:] == list(range(10_020, 12_101, 20))
 
 
@@ -118,7 +118,7 @@ def test_a_block_is_heard_with_its_last_frame() -> None:
     before = len(engine.heard)
     assert [gated.pass_by(LOUD, end * 16) for end in (10_020, 10_040, 10_060)] == [True] * 3
     assert len(engine.heard) == before
-    assert not gated.pass_by(LOUD, 10_080 * 16)  # it has still to be heard:
+    assert not gated.pass_by(LOUD, 10_080 * 16)  # the next frame must be heard
     assert give(gated, LOUD, 10_060, 10_080) == [10_020]
     assert engine.heard[-4:] == [10_020, 10_040, 10_060, 10_080]
 
@@ -131,10 +131,10 @@ def test_whether_frames_pass_by_or_not_the_gate_opens_with_the_same_block() -> N
         by_frames.hear(pcm, end)
         if not by_blocks.pass_by(pcm, end):
             by_blocks.hear(pcm, end)
-        if end % (4 * FRAME_SAMPLES) == 0:  # a block is through
+        if end % (4 * FRAME_SAMPLES) == 0:  # the last frame of a block
             assert by_frames.open is by_blocks.open
             assert other.heard[-1] == one.heard[-1] or not by_blocks.open
-    assert other.heard[-30:] == list(range(12_060, 12_641, 20))  # all that was loud
+    assert other.heard[-30:] == list(range(12_060, 12_641, 20))  # everything that was loud
 
 
 def test_the_rest_is_the_engines_own() -> None:
@@ -161,7 +161,7 @@ def test_another_stream_begins_open() -> None:
     assert engine.heard[before:] == list(range(20, 1_001, 20))
 
 
-# The second opinion: what the other engine is asked, and what follows from its answer.
+# Verification: what the other engine hears, and what follows from its score.
 
 
 PCM = bytes(FRAME_SAMPLES * 2)
@@ -181,9 +181,9 @@ def test_only_what_is_nothing_to_the_other_engine_is_refused(score: float, stand
     other = ScriptedWake(lambda end: score if end == 3_500 else 0.0)
     verified, found = found_by(first, other)
     assert [detection.at for detection in found] == [4_000 * 16] * stands
-    # The last two seconds and a little silence, in which the other engine makes up its mind.
+    # The last two seconds and a little silence, in which the other engine's score rises.
     assert other.heard == list(range(2_020, 4_241, 20))
-    assert other.restarts == 1  # with the next frame: it hears silence before the next look
+    assert other.restarts == 1  # with the next frame it hears silence before the next check
     missed = verified.near_misses()
     assert [(miss.word, miss.score, miss.at) for miss in missed] == [("alexa", 0.9, 64_000)] * (
         not stands

@@ -18,19 +18,19 @@ def _no_waiting(journey: Coroutine[Any, Any, None]) -> Any:
 
 @pytest.fixture
 def house() -> DemoHouse:
-    """A house in which everything arrives at once."""
+    """Make a house in which locks and covers arrive at once."""
     return DemoHouse(FLOORS, AREAS, THINGS, clock=SystemClock(), spawn=_no_waiting, settle_s=0)
 
 
 @pytest.fixture
 def unserved() -> PhoneHome:
-    """A house with its application, but without a port; everything arrives at once."""
+    """Make a house with its application but without a port; everything arrives at once."""
     return PhoneHome(settle_s=0)
 
 
 @pytest.fixture
 async def client(unserved: PhoneHome) -> AsyncIterator[httpx.AsyncClient]:
-    """An HTTP client of `unserved` that has its token."""
+    """Make an HTTP client of `unserved` with its token."""
     async with httpx.AsyncClient(
         base_url="http://demo.home",
         headers={"Authorization": f"Bearer {unserved.token}"},
@@ -41,6 +41,6 @@ async def client(unserved: PhoneHome) -> AsyncIterator[httpx.AsyncClient]:
 
 @pytest.fixture
 async def home() -> AsyncIterator[PhoneHome]:
-    """A serving house in which everything arrives at once."""
+    """Make a serving house in which everything arrives at once."""
     async with PhoneHome(settle_s=0) as home:
         yield home

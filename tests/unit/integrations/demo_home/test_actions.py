@@ -1,4 +1,4 @@
-"""Actions with checked data, on targets; scenes that are made; forecasts; a picture."""
+"""Actions with checked data, on targets; scenes made at run time; forecasts; a picture."""
 
 import struct
 import zlib
@@ -153,7 +153,7 @@ def test_the_picture_is_a_whole_png() -> None:
     assert len(zlib.decompress(pixels)) == HEIGHT * (1 + 3 * WIDTH)
 
 
-# What hangs together: scripts, scenes, areas, devices.
+# Relations between scripts, scenes, areas and devices.
 
 
 def test_a_script_with_fields_touches_lights_alone(house: DemoHouse) -> None:

@@ -1,4 +1,4 @@
-"""The house as text, in the form in which Home Assistant gives it."""
+"""The house as text, in Home Assistant's form."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Names, areas and floors, and the reason when nothing matches."""
+"""Names, areas and floors, and the reason if nothing matches."""
 
 import pytest
 

@@ -44,7 +44,7 @@ async def sdk(home: DemoHome, mode: Literal["auto", "legacy"]) -> AsyncIterator[
         yield client
 
 
-# Our own request for each recorded answer.
+# Our request for each recorded answer.
 TRANSPORT: dict[str, dict[str, Any]] = {
     "bad_token": {"headers": {**JSON_HEADERS, "Authorization": "Bearer wrong"}, "json": LIST},
     "no_token": {"headers": {**JSON_HEADERS, "Authorization": ""}, "json": LIST},
@@ -127,7 +127,7 @@ async def test_a_device_id_that_is_no_text(client: httpx.AsyncClient) -> None:
 
 
 async def test_the_menu_is_the_recorded_one(client: httpx.AsyncClient) -> None:
-    """Equal but for descriptions and for what stands in the house."""
+    """Equal except for descriptions and the contents of the house."""
     theirs = {tool["name"]: tool for tool in recorded("tools-list-assist.json")["result"]["tools"]}
     ours = (await rpc(client, "tools/list"))["result"]["tools"]
     assert {tool["name"] for tool in ours} - set(theirs) == {"script__welcome_home"}
@@ -146,13 +146,13 @@ async def test_the_menu_is_the_recorded_one(client: httpx.AsyncClient) -> None:
 
 
 def _bare(schema: Any) -> Any:
-    """A schema without descriptions; where only a description stood, nothing is left."""
+    """Remove descriptions from a schema; nothing is left of one that had only a description."""
     if isinstance(schema, dict):
         return {key: _bare(value) for key, value in schema.items() if key != "description"}
     return [_bare(value) for value in schema] if isinstance(schema, list) else schema
 
 
-# Recorded names and ids, and who plays their part here.
+# Recorded names and ids, and their counterparts here.
 CAST = {
     "light.kitchen_lights": "light.living_room",
     "Kitchen Lights": "Living room light",
@@ -173,7 +173,7 @@ CAST = {
     "vacuum.demo_vacuum_0_ground_floor": "vacuum.robbie",
     "Demo vacuum 0 ground floor": "Robbie",
 }
-# Answers that tell the recorded house's own content, or tools that only an administrator has.
+# Answers with the recorded house's own content, or tools that only an administrator has.
 ELSEWHERE = {
     *("live_all", "live_name", "live_area_domain", "datetime", "todo_get", "calendar"),
     *("all_domain_no_area", "merged_call_action", "merged_render_template"),
@@ -196,7 +196,8 @@ async def test_every_recorded_call_is_answered_alike(client: httpx.AsyncClient) 
 
 
 def _told(result: dict[str, Any]) -> Any:
-    """The answer's content; who succeeded in no order, as entities stand in another one here."""
+    """Return the answer's content without the order of successes, because entities are ordered
+    differently here."""
     (content,) = result["content"]
     if not content["text"].startswith("{"):
         return content

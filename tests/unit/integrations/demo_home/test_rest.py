@@ -31,9 +31,9 @@ async def test_states(unserved: DemoHome, client: httpx.AsyncClient) -> None:
         ("light/turn_on", {"area_id": "office"}, ["light.office", "light.desk_lamp"]),
         ("light/turn_off", {"target": {"entity_id": ["light.dining_room"]}}, ["light.dining_room"]),
         ("homeassistant/turn_on", {"entity_id": "fan.zephyra"}, ["fan.zephyra"]),
-        # On its way, and there: every state that was written.
+        # Every state written, first on the way and then on arrival.
         ("lock/unlock", {"entity_id": "lock.front_door"}, ["lock.front_door"] * 2),
-        # What an assistant may not see can still be switched by an action.
+        # Actions can switch entities that an assistant may not see.
         ("light/turn_on", {"entity_id": "light.workbench"}, ["light.workbench"]),
         ("light/turn_on", {"entity_id": "light.nowhere"}, []),
         ("scene/turn_on", {"entity_id": "scene.good_night"}, None),
@@ -72,7 +72,7 @@ async def test_a_token_is_needed(unserved: DemoHome, client: httpx.AsyncClient) 
         assert (answer.status_code, answer.text) == (401, "401: Unauthorized")
 
 
-# An administrator and a person who is none.
+# An administrator and a person who is not one.
 
 
 def test_whose_token() -> None:

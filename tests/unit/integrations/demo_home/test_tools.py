@@ -1,4 +1,4 @@
-"""What the tools do to the house, with Home Assistant's silent traps."""
+"""Effects of the tools on the house, including Home Assistant's silent traps."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -33,7 +33,7 @@ def ids(result: dict[str, Any], part: str = "success") -> list[str]:
         (ON, {"name": "Kitchen light", "bogus": 1}, "light.kitchen", "on", {}),
         (SET, {"area": "Kitchen", "brightness": 30}, "light.kitchen", "on", {"brightness": 76}),
         (SET, {"name": "Kitchen light", "brightness": "30"}, "light.kitchen", "on", {}),
-        # An empty list of domains means all: the lock of the hall does not know the light's action.
+        # An empty list of domains means all: the hall's lock does not support the light's action.
         (SET, {"area": "Hall", "domain": [], "brightness": 30}, "light.hall", "on", {}),
         (SET, {"name": "Dining room light", "brightness": 0}, "light.dining_room", "off", {}),
         (
@@ -113,7 +113,7 @@ def ids(result: dict[str, Any], part: str = "success") -> list[str]:
             {},
         ),
         (ON, {"name": "Good night"}, "light.dining_room", "off", {}),
-        # A script hides behind a name: this one unlocks.
+        # A name may belong to a script; this one unlocks.
         (ON, {"name": "Welcome home"}, "lock.front_door", "unlocked", {}),
         ("script__welcome_home", {}, "light.hall", "on", {}),
         (
@@ -290,8 +290,6 @@ def no_journey(journey: Coroutine[Any, Any, None]) -> Any:
 
 
 class SteppedClock(SystemClock):
-    """Time that moves when the test says so."""
-
     def __init__(self) -> None:
         self.go = asyncio.Event()
         self.slept: list[float] = []
@@ -322,7 +320,7 @@ async def test_slow_things_say_that_they_are_on_their_way() -> None:
         assert house.get("lock.front_door").state == "unlocking"
         await asyncio.sleep(0)
         assert clock.slept == [0.3, 0.3]
-        # A stop and a new order end the journey under way.
+        # A stop or a new order cancels the journey.
         run(house, "intent__HassStopMoving", name="Living room blinds")
         house.jammed.add("lock.front_door")
         run(house, ON, name="Front door")

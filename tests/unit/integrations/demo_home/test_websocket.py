@@ -15,7 +15,7 @@ from integrations.demo_home.tools import call_tool
 
 
 class Client:
-    """Commands with answers; events are read by hand."""
+    """A client for commands with answers; the test reads events itself."""
 
     def __init__(self, socket: ClientConnection) -> None:
         self.socket = socket

@@ -11,20 +11,20 @@ from tests.unit.integrations.gemini.loopback import Service, serving
 
 @pytest.fixture(autouse=True)
 def no_surroundings(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No key, no address and no proxy from outside."""
+    """Remove any key, address and proxy from the environment."""
     for name in ("GEMINI_API_KEY", "GOOGLE_API_KEY", "https_proxy", "HTTPS_PROXY", "ALL_PROXY"):
         monkeypatch.delenv(name, raising=False)
 
 
 @pytest.fixture(scope="session")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> Certificate:
-    """An authority and a certificate for loopback."""
+    """Make an authority and a certificate for loopback."""
     return make_certificate(tmp_path_factory.mktemp("certificate"))
 
 
 @pytest.fixture
 async def service(certificate: Certificate) -> AsyncIterator[Service]:
-    """A small Gemini Live; what was unexpected or left over fails the test."""
+    """Run a small Gemini Live; unexpected or unused steps fail the test."""
     async with serving(certificate) as running:
         yield running
 

@@ -1,4 +1,4 @@
-"""Is a declaration what the service takes? Asked of our simulator and of Google's own types."""
+"""Check that the service accepts a declaration, by our simulator and Google's own types."""
 
 import json
 from typing import Any
@@ -10,7 +10,7 @@ from tests.simulators.schema import read_tools
 
 
 def accepted(declaration: Declaration) -> Declaration:
-    """The declaration, if both take it and it can be sent."""
+    """Return the declaration if both accept it and it can be sent."""
     plain: dict[str, Any] = {"name": declaration.name, "description": declaration.description}
     if declaration.parameters is not None:
         plain["parameters"] = declaration.parameters
@@ -27,7 +27,7 @@ def accepted(declaration: Declaration) -> Declaration:
 
 
 def argument(schema: Any, **top: Any) -> tuple[Any, tuple[str, ...]]:
-    """How the argument `x` of a tool is declared, and what is lost."""
+    """Return the declaration of a tool's argument `x`, and its losses."""
     tool = {"type": "object", "properties": {"x": schema}, **top}
     declaration = accepted(convert("t", "", tool))
     assert declaration.parameters is not None

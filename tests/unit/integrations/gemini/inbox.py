@@ -1,4 +1,4 @@
-"""What the tests of a session share: a set-up, and where its events arrive."""
+"""A set-up, and a receiver of events, for the tests of a session."""
 
 import asyncio
 
@@ -12,7 +12,7 @@ RESUMING = LiveSetup(SETUP.row, "Be brief.", (), handle="h-1")
 
 
 class Inbox:
-    """Collects events; `of` waits for the next one."""
+    """Collect events; `of` waits for the next one."""
 
     def __init__(self) -> None:
         self.events: list[LiveEvent] = []

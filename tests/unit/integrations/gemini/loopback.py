@@ -1,7 +1,7 @@
 """A very small Gemini Live over TLS on loopback: each connection plays the next script.
 
-Strict: a connection without a script, a script that nobody plays, and a message that the script did
-not take all fail the test (`check`).
+Strict: a connection without a script, a script that was not played, and a message that the script
+did not read all fail the test (`check`).
 """
 
 import asyncio
@@ -31,16 +31,16 @@ class Peer:
         self._socket = socket
 
     async def accept(self) -> None:
-        """Take the set-up and say so."""
+        """Read the set-up and confirm it."""
         await self.take_setup()
         await self.send({"setupComplete": {}})
 
     async def take_setup(self) -> None:
-        """Take the set-up and say nothing yet."""
+        """Read the set-up without an answer."""
         self.setup = (await self.take())["setup"]
 
     async def take(self) -> Json:
-        """The next message of the client; ConnectionResetError when it has gone."""
+        """Return the client's next message; ConnectionResetError if it has gone."""
         message = await self._socket.receive()
         if message.type is not WSMsgType.TEXT:
             raise ConnectionResetError(message.type)
@@ -48,7 +48,7 @@ class Peer:
         return taken
 
     async def gone(self) -> int | None:
-        """Wait until the client has closed, with this code; any message before fails the test."""
+        """Wait until the client has closed with this code; an earlier message fails the test."""
         message = await self._socket.receive()
         assert message.type in (WSMsgType.CLOSE, WSMsgType.CLOSING, WSMsgType.CLOSED), message
         return self._socket.close_code
@@ -59,7 +59,7 @@ class Peer:
             await self._socket.send_str(json.dumps(frame))
 
     async def send_raw(self, text: str) -> None:
-        """Send what may be no JSON."""
+        """Send text that may not be JSON."""
         await self._socket.send_str(text)
 
     async def close(self, code: int, reason: str = "") -> None:
@@ -67,13 +67,13 @@ class Peer:
         await self._socket.close(code=code, message=reason.encode())
 
     def drop(self) -> None:
-        """Cut the connection without a word."""
+        """Cut the connection without a close frame."""
         transport = self._request.transport
         assert transport is not None
         transport.abort()
 
     def hold(self) -> None:
-        """Read nothing any more, not even a close."""
+        """Read nothing more, not even a close."""
         transport = self._request.transport
         assert isinstance(transport, asyncio.Transport)
         transport.pause_reading()
@@ -83,36 +83,36 @@ Script = Callable[[Peer], Awaitable[None]]
 
 
 class Service:
-    """Plays scripts, one per connection, in order."""
+    """Play scripts, one per connection, in order."""
 
     def __init__(self, access: Access) -> None:
         self.access = access
-        self.open = 0  # sockets
+        self.open = 0  # number of sockets
         self.changed = asyncio.Condition()
         self._scripts: list[Script] = []
         self._faults: list[str] = []
         self._repeat: Script | None = None
 
     def play(self, *scripts: Script) -> None:
-        """For the next connections."""
+        """Script the next connections."""
         self._scripts += scripts
 
     def play_always(self, script: Script) -> None:
-        """For every connection."""
+        """Play this script for every connection."""
         self._repeat = script
 
     async def until_open(self, count: int) -> None:
-        """Wait until so many sockets are open."""
+        """Wait until `count` sockets are open."""
         async with self.changed:
             await self.changed.wait_for(lambda: self.open == count)
 
     def check(self) -> None:
-        """Nothing unexpected happened and nothing expected is left."""
+        """Fail if anything unexpected happened, or anything expected did not."""
         assert not self._faults, self._faults
         assert not self._scripts, "a script was not played"
 
     async def serve(self, request: web.Request) -> web.StreamResponse:
-        """One upgrade."""
+        """Handle one upgrade."""
         socket = web.WebSocketResponse()
         await socket.prepare(request)
         if self._repeat is None and not self._scripts:
@@ -139,7 +139,7 @@ class Service:
 
 @asynccontextmanager
 async def serving(certificate: Certificate) -> AsyncIterator[Service]:
-    """A service on a free port; checked when the context ends."""
+    """Run a service on a free port; it is checked when the context ends."""
     application = web.Application()
     runner = web.AppRunner(application, shutdown_timeout=0.1, access_log=None)
     site_port = 0
@@ -159,5 +159,5 @@ async def serving(certificate: Certificate) -> AsyncIterator[Service]:
 
 
 def access_to(port: int, certificate: Certificate) -> Access:
-    """The tests' key and authority at `port`."""
+    """Return the tests' key and authority for `port`."""
     return Access(KEY, f"https://127.0.0.1:{port}", str(certificate.ca_file))

@@ -1,6 +1,6 @@
 """A very small `streamGenerateContent` over TLS on loopback: each request gets the next reply.
 
-Strict: a request without a reply and a reply that nobody asked for both fail the test (`check`).
+Strict: a request without a reply and an unused reply both fail the test (`check`).
 """
 
 import asyncio
@@ -41,29 +41,29 @@ Step = Json | Refuse | Stall | Drop
 
 
 class Service:
-    """Answers requests in order and keeps what they were."""
+    """Answer requests in order and record them."""
 
     def __init__(self) -> None:
         self.access = Access(KEY)
         self.requests: list[Json] = []
         self.paths: list[str] = []
         self.headers: list[dict[str, str]] = []
-        self.stalling = asyncio.Event()  # a request is kept waiting
+        self.stalling = asyncio.Event()  # a request is waiting
         self.left = asyncio.Event()  # its client has gone
         self._replies: list[Sequence[Step]] = []
         self._unexpected = 0
 
     def reply(self, *steps: Step) -> None:
-        """To one more request."""
+        """Script the next request."""
         self._replies.append(steps)
 
     def check(self) -> None:
-        """Nothing unexpected was asked, and all that was expected."""
+        """Fail if a request was unexpected or missing."""
         assert not self._unexpected, "an unexpected request"
         assert not self._replies, "a reply was not asked for"
 
     async def serve(self, request: web.Request) -> web.StreamResponse:
-        """One request."""
+        """Handle one request."""
         self.requests.append(await request.json())
         self.paths.append(request.path_qs)
         self.headers.append(dict(request.headers))
@@ -95,7 +95,7 @@ class Service:
 
 @asynccontextmanager
 async def serving(certificate: Certificate) -> AsyncIterator[Service]:
-    """A service on a free port; checked when the context ends."""
+    """Run a service on a free port; it is checked when the context ends."""
     service = Service()
     application = web.Application()
     application.router.add_post("/{path:.*}", service.serve)
@@ -115,12 +115,12 @@ async def serving(certificate: Certificate) -> AsyncIterator[Service]:
 
 
 def text(words: str, **more: Any) -> Json:
-    """A piece of an answer."""
+    """Make a piece of an answer."""
     return parts({"text": words}, **more)
 
 
 def parts(*given: Json, finish: str | None = None, usage: Json | None = None) -> Json:
-    """A piece of an answer, part by part."""
+    """Make a piece of an answer from parts."""
     candidate: Json = {"content": {"role": "model", "parts": list(given)}}
     if finish:
         candidate["finishReason"] = finish

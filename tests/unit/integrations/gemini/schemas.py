@@ -1,5 +1,7 @@
-"""A corpus of generated tool schemas, the same at every run: sound ones with arguments that they
-admit, and broken ones."""
+"""A corpus of generated tool schemas, the same in every run.
+
+Sound ones come with arguments that they accept; broken ones do not.
+"""
 
 import random
 from collections.abc import Callable, Iterator
@@ -26,19 +28,19 @@ _WORDS = ("on", "off", "Living Room", "é", "a/b", "", "x" * 300, "1", "true", "
 
 
 def sound(count: int) -> Iterator[tuple[dict[str, Json], dict[str, Json]]]:
-    """Schemas of whole tools as servers write them, each with arguments that it admits."""
+    """Yield schemas of whole tools as servers write them, each with arguments that it accepts."""
     for number in range(count):
         yield _Sound(random.Random(SEED + number)).tool()
 
 
 def broken(count: int) -> Iterator[Json]:
-    """Schemas that no validator would take: any value under any keyword."""
+    """Yield schemas that no validator would accept: any value under any keyword."""
     for number in range(count):
         yield _anything(random.Random(-SEED - number), 5, top=True)
 
 
 class _Sound:
-    """One tool in the making."""
+    """A generator of one tool."""
 
     def __init__(self, dice: random.Random) -> None:
         self._dice = dice
@@ -120,7 +122,7 @@ class _Sound:
             for name in self._dice.sample(_NAMES, self._dice.randint(0, 5)):
                 schema["properties"][name], value[name] = self._any(depth)
             schema["required"] = list(value)
-            # An argument that need not be given is not given as "" or null.
+            # Optional arguments are not given as "" or null.
             for name in list(value):
                 if self._dice.random() < 0.5:
                     schema["required"].remove(name)
@@ -144,7 +146,7 @@ class _Sound:
     def _alternatives(self, depth: int) -> tuple[dict[str, Json], Json]:
         schema, value = self._any(depth)
         kinds: list[Json] = [{"type": "null"}, {"const": 7}, {}]
-        if "type" in schema:  # beside text nobody can tell a choice that is given as text
+        if "type" in schema:  # beside text, a choice that is given as text cannot be recognised
             kinds.append({"type": "string"})
         members = [schema, *self._dice.sample(kinds, self._dice.randint(0, 2))]
         self._dice.shuffle(members)
@@ -200,7 +202,7 @@ _VALUES: tuple[Json, ...] = (
 
 
 def _anything(dice: random.Random, depth: int, *, top: bool = False) -> Json:
-    """A value for a keyword: a plain one, or a list or an object of more."""
+    """Make a value for a keyword: a plain one, or a list or an object."""
     if not depth or (not top and dice.random() < 0.35):
         return dice.choice(_VALUES)
     if not top and dice.random() < 0.3:

@@ -1,4 +1,4 @@
-"""The client is what Hearth's settings say, whatever is in the environment, and keeps the key."""
+"""The client uses only Hearth's settings, not the environment, and protects the key."""
 
 import asyncio
 import logging
@@ -123,12 +123,12 @@ def test_a_file_without_certificates(tmp_path: Path) -> None:
 
 
 def test_the_module_does_not_import_the_sdk() -> None:
-    """It takes 0.6 s, and most commands never need it."""
+    """The import takes 0.6 s, and most commands do not need it."""
     program = "import sys, integrations.gemini.live; sys.exit('google.genai' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
 
 
-# --- A key by its form, and by what a service says of it; the service is ours.
+# --- A key's form, and a check with our own service.
 
 WELL_FORMED = "AIza" + "k" * 35
 MODEL = "gemini-3.8-live"

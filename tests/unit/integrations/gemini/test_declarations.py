@@ -1,4 +1,4 @@
-"""One argument of each kind: what is declared of it, and what is lost."""
+"""One argument of each kind: its declaration and its losses."""
 
 from typing import Any
 
@@ -254,7 +254,7 @@ def test_a_long_list_of_choices_is_begun_in_the_description() -> None:
 
 def test_long_choices_are_begun_in_a_short_description() -> None:
     declared, losses = argument({"enum": [f"{n:03}{'v' * 100}" for n in range(501)]})
-    begun = ", ".join(f'"{n:03}{"v" * 76}' for n in range(8))  # the eighth passes 600 characters
+    begun = ", ".join(f'"{n:03}{"v" * 76}' for n in range(8))  # the eighth exceeds 600 characters
     assert declared == {**TEXT, "description": f"One of: {begun} and 493 more."}
     assert losses == ("x: a list of 501 choices (begun in the description)",)
 

@@ -1,4 +1,4 @@
-"""Schemas that are too deep, too large, cyclic or nonsense: a declaration in bounded time."""
+"""Schemas that are too deep, too large, cyclic or nonsense are declared in bounded time."""
 
 import json
 import time
@@ -15,11 +15,11 @@ from integrations.gemini.declarations import Declaration, convert
 from tests.unit.integrations.gemini.declared import accepted
 from tests.unit.integrations.gemini.schemas import broken, sound
 
-SECONDS = 2.0  # of a loaded machine; each takes a few milliseconds
+SECONDS = 2.0  # on a loaded machine; each takes a few milliseconds
 
 
 def in_time(schema: Any) -> Declaration:
-    """The declaration, made without an error of ours and soon."""
+    """Return the declaration, made without an error of ours and in time."""
     began = time.process_time()
     declaration = convert("t", "d", schema)
     assert time.process_time() - began < SECONDS
@@ -157,7 +157,7 @@ def test_anything_at_all(top: dict[str, Any], properties: dict[str, Any]) -> Non
     in_time({**top, "properties": properties})
 
 
-# --- Some thousand generated schemas: each is declared, and what a model then writes fits again.
+# --- A thousand generated schemas: each is declared, and arguments written for it are valid.
 
 MANY = 2_000
 
@@ -170,7 +170,7 @@ def test_sound_schemas_are_declared_and_their_arguments_come_back() -> None:
         fitted = fit(schema, arguments)
         assert (fitted.problem, fitted.arguments) == ("", _known(schema, arguments)), number
         if any("any other" in loss or "free" in loss for loss in declaration.losses):
-            continue  # the model is told of text where there may be more
+            continue  # the declaration is text although more is allowed
         written = as_written(declaration, arguments)
         fitted = fit(schema, written, declaration.renamed)
         assert (fitted.problem, fitted.arguments) == ("", arguments), number
@@ -190,18 +190,18 @@ def test_broken_schemas_are_declared_or_lose_their_arguments() -> None:
 
 
 def _unread(declaration: Declaration) -> list[str]:
-    """The loss of all arguments that only an error of ours would bring."""
+    """Return the losses that only an error of ours would cause."""
     return [loss for loss in declaration.losses if "cannot be read" in loss]
 
 
 def _known(schema: dict[str, Any], arguments: dict[str, Any]) -> dict[str, Any]:
-    """A tool that says nothing of arguments is given none."""
+    """Return the arguments, none for a tool whose schema has none."""
     says = schema.get("properties") or schema.get("additionalProperties")
     return arguments if says else {}
 
 
 def as_written(declaration: Declaration, arguments: dict[str, Any]) -> Any:
-    """The arguments as a model writes them that knows the declaration alone."""
+    """Write the arguments as a model does that knows only the declaration."""
     return _written(declaration.parameters or {"type": "OBJECT"}, arguments, declaration.renamed)
 
 
@@ -235,7 +235,7 @@ def _takes(schema: dict[str, Any], value: Any) -> bool:
 
 
 def as_json_schema(schema: Any) -> Any:
-    """A declaration in the words of JSON Schema."""
+    """Convert a declaration to JSON Schema."""
     if "anyOf" in schema:
         return {"anyOf": [as_json_schema(one) for one in schema["anyOf"]]}
     plain = {**schema, "type": schema["type"].lower()}

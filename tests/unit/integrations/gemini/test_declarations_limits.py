@@ -1,4 +1,4 @@
-"""Where a declaration ends what it takes over, and what two parts of a schema leave together."""
+"""Limits of a declaration, and merging of schema parts."""
 
 import json
 from collections.abc import Iterator
@@ -148,7 +148,7 @@ def test_forty_losses_are_told(count: int, more: list[str]) -> None:
     assert list(declaration.losses) == [*(f"a{n}: {ANY}" for n in range(40)), *more]
 
 
-# --- Names that Gemini does not take are changed, and lead back.
+# --- Names that Gemini does not accept are changed and mapped back.
 
 
 @pytest.mark.parametrize(
@@ -209,7 +209,7 @@ def test_one_level_does_not_take_the_names_of_another(order: tuple[str, str]) ->
     assert fitted.arguments == {"a b": 1, "in": {"a_b": 2}}
 
 
-# --- The last look at a declaration, whatever the translation may have made of it.
+# --- The final check of a declaration, whatever the translation made.
 
 WRONG: list[tuple[Any, str]] = [
     (None, "no schema"),
@@ -271,14 +271,14 @@ def test_an_error_of_ours_costs_the_arguments_of_one_tool(monkeypatch: pytest.Mo
     assert declaration.losses == ("all arguments: the schema cannot be read (RecursionError)",)
 
 
-# --- The menus that real Home Assistants answered: all of it is told but for one odd argument.
+# --- Recorded menus of real Home Assistants: only one odd argument is lost.
 
-# Home Assistant says of it no more than what it is for.
+# Home Assistant gives only a description of it.
 UNTYPED = ("is_volume_muted: any value, but no object can be given",)
 
 
 def tools(*parts: str) -> Iterator[dict[str, Any]]:
-    """The tools of one recorded reply."""
+    """Yield the tools of one recorded reply."""
     content = json.loads(shared(*parts).read_text())
     found = content["result"]["tools"] if isinstance(content, dict) else content
     assert found

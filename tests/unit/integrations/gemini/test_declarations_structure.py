@@ -1,4 +1,4 @@
-"""Objects, lists, references and whole tools: what is declared of them, and what is lost."""
+"""Objects, lists, references and whole tools: their declarations and losses."""
 
 from typing import Any
 
@@ -49,7 +49,7 @@ REFERENCES: list[tuple[str, Any, Any, tuple[str, ...]]] = [
     *(
         (f"nowhere in a list: {place[:4]}", {"$ref": f"#/$defs/either/anyOf/{place}"}, ANYTHING,
          (f"x: reference {f'#/$defs/either/anyOf/{place}'[:60]}", f"x: {ANY}"))
-        for place in ("2", "-1", "-", "", "9" * 5_000)  # the last is too long to be read
+        for place in ("2", "-1", "-", "", "9" * 5_000)  # the last one is too long to read
     ),
     ("~1", {"$ref": "#/$defs/a~1b"}, RED, ()),
     ("~0 and %20", {"$ref": "#/$defs/a~0b%20c"}, RED, ()),
@@ -312,7 +312,7 @@ def test_what_stands_beside_null_counts_among_the_levels() -> None:
     for _ in range(6):
         schema = {"properties": {"a": schema}, "anyOf": [{"type": "null"}]}
     declared, losses = argument(schema)
-    for _ in range(4):  # of the schema; each is two
+    for _ in range(4):  # of the schema; each counts as two
         assert declared["nullable"] is True
         declared = declared["properties"]["a"]
     assert declared == {**TEXT, "description": "An object as JSON text, with a."}

@@ -1,4 +1,4 @@
-"""What the service sends, as events: through the real google-genai client and a real socket."""
+"""Conversion of the service's messages to events, with the real client and a real socket."""
 
 import asyncio
 import base64
@@ -31,7 +31,7 @@ from integrations.gemini.setup import LiveSetup
 from tests.unit.integrations.gemini.loopback import Json, Peer, Service
 
 SETUP = LiveSetup(model_row("gemini-3.8-live")[0], "Be brief.", ())
-PCM = bytes(range(256)) * 4 + b"\xfb\xff\xfe\x3e"  # its base64 holds both characters that differ
+PCM = bytes(range(256)) * 4 + b"\xfb\xff\xfe\x3e"  # its base64 contains both characters that differ
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ async def client(service: Service) -> AsyncIterator[LiveClient]:
 
 
 async def told(service: Service, client: LiveClient, *frames: Json) -> list[LiveEvent]:
-    """The events for these frames, up to and without the mark that follows them."""
+    """Return the events for these frames, up to the mark that follows them."""
     events: list[LiveEvent] = []
     arrived = asyncio.Event()
 

@@ -1,4 +1,4 @@
-"""Every failure becomes the error of its recovery action, in one sentence without secrets."""
+"""Each failure becomes the error for its recovery, in one sentence without secrets."""
 
 import ssl
 from typing import Any
@@ -52,7 +52,7 @@ def plain(code: int, message: str, word: str) -> APIError:
 
 
 CASES: list[tuple[BaseException, type[IntegrationError]]] = [
-    # closes of the socket, with the reasons that people report
+    # closes of the socket, with reasons that people have reported
     (closed(1007, "Request contains an invalid argument."), Refused),
     (closed(1007, "Thinking level is not supported for this model"), Refused),
     (closed(1007, "Cannot extract voices from a non-audio request."), Refused),
@@ -89,7 +89,7 @@ CASES: list[tuple[BaseException, type[IntegrationError]]] = [
     (status(429), Exhausted),
     (status(500), Unavailable),
     (status(503), Unavailable),
-    # answers to plain requests
+    # responses to plain requests
     (
         plain(400, "API key not valid. Please pass a valid API key.", "INVALID_ARGUMENT"),
         SignInAgain,
@@ -101,7 +101,7 @@ CASES: list[tuple[BaseException, type[IntegrationError]]] = [
     (plain(429, "slow down", "RESOURCE_EXHAUSTED"), Exhausted),
     (plain(500, "An internal error has occurred.", "INTERNAL"), Unavailable),
     (plain(503, "The model is overloaded.", "UNAVAILABLE"), Unavailable),
-    # no word from the service
+    # no answer from the service
     (TimeoutError(), Unavailable),
     (ConnectionRefusedError(111, "refused"), Unavailable),
     (OSError("no route"), Unavailable),
@@ -150,7 +150,7 @@ def test_while_resuming_a_refusal_is_the_handles(
     assert type(fault_of(error, model=MODEL, resuming=True)) is kind
 
 
-@pytest.mark.parametrize("code", [9, 10])  # not yet valid, expired: OpenSSL's x509_vfy.h
+@pytest.mark.parametrize("code", [9, 10])  # not yet valid, expired (OpenSSL's x509_vfy.h)
 def test_a_device_that_does_not_know_the_date_is_no_wrong_setting(code: int) -> None:
     error = ssl.SSLCertVerificationError("certificate verify failed")
     error.verify_code = code

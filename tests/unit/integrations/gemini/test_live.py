@@ -1,4 +1,4 @@
-"""A session with the real google-genai client over a real TLS websocket: closing and sending."""
+"""A session with the real google-genai client over a TLS websocket: closing and sending."""
 
 import asyncio
 import base64
@@ -98,7 +98,7 @@ async def test_closing_is_bounded_when_the_service_does_not_answer(
 
 
 async def test_what_is_ending_is_not_left_half_open(service: Service) -> None:
-    """An end of our own making, and then the client is left while the service keeps silent."""
+    """The client ends the session and is closed while the service keeps silent."""
 
     async def script(peer: Peer) -> None:
         await peer.accept()
@@ -126,7 +126,7 @@ async def test_what_is_ending_is_not_left_half_open(service: Service) -> None:
 
 
 async def sends(session: LiveSession) -> list[IntegrationError]:
-    """What every way of sending raises."""
+    """Return the error of every way of sending."""
     faults = []
     for send in (
         session.begin_activity(),
@@ -162,7 +162,7 @@ async def test_sending_after_the_service_closed_tells_its_reason(
     assert {type(fault) for fault in await sends(session)} == {Stale}
 
 
-# --- What a session sends, as the service gets it, and which handle it keeps.
+# --- The messages of a session as the service gets them, and the handle that it keeps.
 
 LIVE = LiveSetup(model_row("gemini-3.8-live")[0], "Be brief.", (), google_search=True)
 UNKNOWN = LiveSetup(model_row("gemini-9-live")[0], "Be brief.", ())
@@ -180,7 +180,7 @@ async def client(service: Service) -> AsyncIterator[LiveClient]:
 async def sent(
     service: Service, client: LiveClient, act: Act, count: int = 1, setup: LiveSetup = LIVE
 ) -> list[Json]:
-    """The messages that the service gets; more than `count` fail the test."""
+    """Return the messages that the service gets; more than `count` fail the test."""
     taken: list[Json] = []
 
     async def script(peer: Peer) -> None:
@@ -214,7 +214,7 @@ async def test_sound_arrives_bit_for_bit(service: Service, client: LiveClient) -
     pcm = bytes(range(256)) * 12 + b"\xfb\xff\xfe\x3e\xff\xf8"
     [message] = await sent(service, client, lambda session: session.send_audio(pcm))
     data: str = message["realtime_input"]["audio"]["data"]
-    assert not set(data) & set("+/")  # the SDK writes the URL-safe alphabet
+    assert not set(data) & set("+/")  # the SDK uses the URL-safe alphabet
     assert base64.urlsafe_b64decode(data) == pcm
 
 

@@ -1,4 +1,4 @@
-"""A session with the real google-genai client over TLS: connecting, and what goes wrong."""
+"""A session with the real google-genai client over TLS: connecting, and failures."""
 
 import asyncio
 import gc
@@ -118,9 +118,9 @@ async def silent(peer: Peer) -> None:
 
 async def test_a_silent_service_is_given_up_in_time(service: Service, client: LiveClient) -> None:
     service.play(silent)
-    import_module("google.genai")  # else its import takes the time
+    import_module("google.genai")  # otherwise the import takes the time
     with pytest.raises(Unavailable, match="in time"):
-        await client.connect(SETUP, never, timeout_s=2.0)  # it has come to be silent
+        await client.connect(SETUP, never, timeout_s=2.0)  # the service is silent by now
     await service.until_open(0)
 
 
@@ -285,7 +285,7 @@ async def test_many_connects_leak_nothing(service: Service, client: LiveClient) 
     for _ in range(100):
         await one_good_and_one_refused()
     await service.until_open(0)
-    serving = asyncio.all_tasks() - tasks  # handlers of sockets that have just closed
+    serving = asyncio.all_tasks() - tasks  # handlers of sockets that have just been closed
     if serving:
         await asyncio.wait(serving, timeout=20)
     gc.collect()

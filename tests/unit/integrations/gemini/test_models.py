@@ -1,4 +1,4 @@
-"""The table of models: its rows make sense, and the arithmetic of the cost is right."""
+"""The table of models: plausible rows, and the arithmetic of the cost."""
 
 from datetime import date
 
@@ -83,9 +83,9 @@ MILLION = 1_000_000
         (LIVE, TokensUsed(MILLION, 0, {"input_audio": MILLION}), 3.00),
         (LIVE, TokensUsed(0, MILLION, {"output_audio": MILLION}), 12.00),
         (LIVE, TokensUsed(MILLION, 0, {"input_text": MILLION}), 0.75),
-        # the details fall short of the total
+        # the details are less than the total
         (LIVE, TokensUsed(2 * MILLION, 0, {"input_audio": MILLION}), 3.75),
-        # the details exceed it
+        # the details exceed the total
         (LIVE, TokensUsed(MILLION, 0, {"input_audio": MILLION, "input_text": MILLION}), 3.75),
         (LIVE, TokensUsed(0, 0, {"output_audio": MILLION, "output_image": MILLION}), 16.50),
         (FLASH, TokensUsed(MILLION, MILLION, {"input_audio": MILLION}), 4.50),
@@ -104,6 +104,7 @@ def test_a_price_counts_from_its_day(day: date, usd: float) -> None:
 
 
 def test_a_usual_command_is_about_half_a_cent() -> None:
-    """4 s in and 5 s out at 25 tokens a second, 2,000 tokens of prompt and tools, asked twice."""
+    """4 s in and 5 s out at 25 tokens a second, 2,000 tokens of prompt and tools, requested
+    twice."""
     used = TokensUsed(4_200, 150, {"input_audio": 200, "output_audio": 125})
     assert cost_usd(LIVE, used, DAY) == pytest.approx(0.005, rel=0.1)

@@ -1,4 +1,4 @@
-"""Plain requests through the real google-genai client, against a service on loopback."""
+"""Plain requests with the real google-genai client, against a service on loopback."""
 
 import asyncio
 import base64
@@ -285,7 +285,7 @@ async def test_a_connection_that_does_not_come_about_is_given_up_first(
     gone = asyncio.Event()
 
     async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.read(-1)  # no word of TLS
+        await reader.read(-1)  # not a byte of TLS
         writer.close()
         gone.set()
 
@@ -339,7 +339,7 @@ async def test_two_conversations_share_one_client(rest: Service, client: OnceCli
 
 
 def test_what_is_said_needs_no_import_of_the_sdk() -> None:
-    """It takes most of a second, which the event loop does not have."""
+    """The import takes most of a second, which would block the event loop."""
     script = """
 import sys
 from integrations.gemini.access import Access

@@ -1,4 +1,4 @@
-"""What is sent for a model, as the service gets it: only what its row allows."""
+"""The set-up as the service gets it: only what the model's row allows."""
 
 import asyncio
 import warnings
@@ -35,7 +35,7 @@ STOP = convert("stop", "Stops.", {"type": "object", "properties": {}})
 
 
 def full(row: ModelRow) -> LiveSetup:
-    """A set-up that wishes everything."""
+    """Make a set-up that requests everything."""
     return LiveSetup(
         row,
         "Be brief.",
@@ -50,7 +50,7 @@ def full(row: ModelRow) -> LiveSetup:
 
 
 async def on_the_wire(service: Service, setup: LiveSetup) -> Json:
-    """The set-up message that the real client sends."""
+    """Return the set-up message that the real client sends."""
     taken: asyncio.Future[Json] = asyncio.get_running_loop().create_future()
 
     async def script(peer: Peer) -> None:
@@ -201,7 +201,7 @@ def test_a_large_house_does_not_set_the_compression_off() -> None:
     assert compression.sliding_window.target_tokens == pytest.approx(told + 2_000, abs=10)
 
 
-# --- A schema of ours is told to google-genai as its own class would tell it.
+# --- Our schemas are sent to google-genai as its own class would send them.
 
 SCHEMA: dict[str, Any] = {
     "type": "object",

@@ -1,4 +1,4 @@
-"""A house with two lamps, and a server of one answer."""
+"""A house with two lamps, and a server with one answer."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 

@@ -1,4 +1,4 @@
-"""A websocket that answers as Home Assistant does, from plain rows that a test may change."""
+"""A websocket that answers as Home Assistant does, from rows that a test may change."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -14,11 +14,11 @@ from integrations.home_assistant.house import House
 from integrations.serving import serving
 
 Row = dict[str, Any]
-QUICK = (0.01, 0.05)  # s between tries
+QUICK = (0.01, 0.05)  # seconds between attempts
 
 
 class FakeHome:
-    """One house. A command that nothing here knows is refused as Home Assistant refuses it."""
+    """A house. It refuses unknown commands as Home Assistant does."""
 
     def __init__(self) -> None:
         self.floors: list[Row] = []
@@ -31,11 +31,11 @@ class FakeHome:
         self.related: dict[str, Row] = {}
         self.config: Row = {"state": "RUNNING"}
         self.refused: set[str] = set()  # command types, or events of subscribe_events
-        self.failing: set[str] = set()  # items of search/related that its code stumbles over
+        self.failing: set[str] = set()  # items for which search/related raises an error
         self.configs: dict[str, Any] = {}  # of scripts and automations, by entity id
-        self.scenes: dict[str, Any] = {}  # configurations that REST gives, by the scene's own id
+        self.scenes: dict[str, Any] = {}  # configurations from REST, by the scene's own id
         self.asked_scenes: list[str] = []
-        self.holding = False  # answers of search/related wait until `release`
+        self.holding = False  # answers of search/related wait for `release`
         self._held: list[Row] = []
         self.asked: list[Row] = []  # every command
         self.subscriptions: dict[int, Row] = {}  # of the newest connection, by id
@@ -44,7 +44,7 @@ class FakeHome:
 
     @asynccontextmanager
     async def serve(self) -> AsyncIterator[str]:
-        """The URL while it answers."""
+        """Yield the URL while it answers."""
 
         async def app(scope: Scope, receive: Receive, send: Send) -> None:
             if scope["type"] == "http":
@@ -58,7 +58,7 @@ class FakeHome:
     def entity(
         self, entity_id: str, name: str = "", state: str = "on", *, entry: Row | None = None
     ) -> None:
-        """Add an entity; without `entry` it has none in the registry."""
+        """Add an entity; without `entry` it is not in the registry."""
         attributes = {"friendly_name": name or entity_id}
         self.states[entity_id] = {
             "entity_id": entity_id,
@@ -70,17 +70,16 @@ class FakeHome:
             self.entries[entity_id] = {"entity_id": entity_id, **entry}
 
     def script(self, name: str, related: Row | None = None) -> None:
-        """Add a script; `related`: the answer of search/related."""
+        """Add a script; `related` is the answer of search/related."""
         self.entity(f"script.{name}", name, "off", entry={})
         if related is not None:
             self.related[f"script.{name}"] = related
 
     def area(self, area_id: str, name: str, **more: Any) -> None:
-        """Add an area."""
         self.areas.append({"area_id": area_id, "name": name, "aliases": [], **more})
 
     async def tell(self, event_type: str, **data: Any) -> None:
-        """Send an event to who has subscribed to it."""
+        """Send an event to its subscribers."""
         assert self._socket is not None
         event = {"event_type": event_type, "data": data}
         for number, wanted in list(self.subscriptions.items()):
@@ -88,23 +87,23 @@ class FakeHome:
                 await self._socket.send_json({"id": number, "type": "event", "event": event})
 
     async def heard(self, kind: str, times: int = 1) -> None:
-        """Wait until that command came so often."""
+        """Wait until the command was received `times` times."""
         async with asyncio.timeout(20), self._told:
             await self._told.wait_for(lambda: self.count(kind) >= times)
 
     def count(self, kind: str) -> int:
-        """How often that command came."""
+        """Return how often the command was received."""
         return sum(1 for message in self.asked if message["type"] == kind)
 
     async def release(self) -> None:
-        """Answer what was held back, and hold nothing more."""
+        """Send the answers that were held back, and hold no more."""
         assert self._socket is not None
         self.holding = False
         while self._held:
             await self._answer(self._socket, self._held.pop())
 
     async def hang_up(self) -> None:
-        """End the connection."""
+        """Close the connection."""
         assert self._socket is not None
         await self._socket.close()
 
@@ -126,7 +125,7 @@ class FakeHome:
         try:
             while True:
                 await self._answer(socket, await socket.receive_json())
-        except (WebSocketDisconnect, RuntimeError):  # the latter: we hung up
+        except (WebSocketDisconnect, RuntimeError):  # RuntimeError: closed by us
             return
 
     async def _answer(self, socket: WebSocket, message: Row) -> None:
@@ -187,7 +186,7 @@ async def followed(fake: FakeHome) -> AsyncIterator[HomeAssistant]:
 
 
 async def until(home: HomeAssistant, look: Callable[[House], bool]) -> None:
-    """Wait until it is connected and the house looks like this."""
+    """Wait until it is connected and `look` is true of the house."""
     async with asyncio.timeout(20):
         while not home.connected or not look(home.house):  # noqa: ASYNC110 (it has no event)
             await asyncio.sleep(0.01)

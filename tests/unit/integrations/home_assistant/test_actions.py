@@ -1,4 +1,4 @@
-"""What configurations of scripts and automations are read to do, step by step."""
+"""Effects read from configurations of scripts and automations, step by step."""
 
 from dataclasses import replace
 from typing import Any
@@ -39,7 +39,7 @@ ON = {"action": "light.turn_on", "target": {"entity_id": LIGHT}}
 UNLOCK = {"action": "lock.unlock", "target": {"entity_id": LOCK}}
 LIT = {LIGHT: "on"}
 
-# One step or several, and what they touch; all of it is understood.
+# Steps and what they affect; everything is understood.
 UNDERSTOOD: list[tuple[Any, dict[str, str]]] = [
     (ON, LIT),
     ([ON, UNLOCK], {**LIT, LOCK: "off"}),
@@ -154,7 +154,7 @@ def test_what_is_understood_is_all(steps: Any, touched: dict[str, str]) -> None:
     assert read_automation({"actions": steps}, PLACES).touched == touched
 
 
-# Beside one harmless lamp; what else may be told of what is touched.
+# Steps beside one harmless lamp, and what else they affect.
 IN_PART: list[tuple[Any, set[str]]] = [
     ({"action": "{{ what }}", "target": {"entity_id": LOCK}}, {LOCK}),
     ({"action": "lock.{{ what }}", "target": {"entity_id": LOCK}}, {LOCK}),
@@ -300,7 +300,7 @@ def test_the_sentences_of_an_automation(
 ) -> None:
     effects = read_automation({key: triggers, "actions": [ON]}, PLACES)
     assert effects.sentences == sentences
-    assert effects.touched == LIT  # and not what it waits for
+    assert effects.touched == LIT  # and not what the automation waits for
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The live picture against the embedded house: loading, following, losing and finding it again."""
+"""The live picture against the embedded house: loading, following, losing and recovering it."""
 
 import asyncio
 import logging
@@ -15,7 +15,7 @@ from integrations.home_assistant.client import LOOK_S, HomeAssistant
 from integrations.home_assistant.rest import check
 from integrations.serving import serving
 
-QUICK = (0.01, 0.05)  # s between tries
+QUICK = (0.01, 0.05)  # seconds between attempts
 
 
 async def test_the_picture_has_rooms_names_and_states() -> None:
@@ -72,7 +72,7 @@ async def test_a_wrong_token_is_said_once_and_entering_does_not_fail() -> None:
         ("http://", Misconfigured),
         ("http://[::1", Misconfigured),
         ("http://127.0.0.1:99999", Misconfigured),
-        ("http://a..b", Misconfigured),  # which no name server can be asked for
+        ("http://a..b", Misconfigured),  # a name that cannot be looked up
     ],
 )
 async def test_an_address_that_does_not_work(url: str, kind: type[Exception]) -> None:
@@ -95,7 +95,7 @@ async def test_it_finds_the_house_again(caplog: pytest.LogCaptureFixture) -> Non
         async with HomeAssistant(first.url, "t", pause_s=QUICK) as home:
             assert not _is_on(home)
             second.house.write("light.kitchen", "on")
-            home._url = second.url  # as if the same host had started anew
+            home._url = second.url  # as if the same host had restarted
             await running.aclose()
             async with asyncio.timeout(20):
                 while not _is_on(home):  # noqa: ASYNC110 (the client has no event for it)

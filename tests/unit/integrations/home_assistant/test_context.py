@@ -1,4 +1,4 @@
-"""The list in the home server's prompt: read whatever the names hold, and matched to the house."""
+"""The list in the home server's prompt: reading it with odd names, and matching it to the house."""
 
 import pytest
 import yaml
@@ -7,7 +7,7 @@ from integrations.home_assistant import context
 from integrations.home_assistant.context import Shown, exposed_by, find_list, read_context
 from integrations.home_assistant.house import Area, Entity
 
-# As Home Assistant 2026.11 writes it; 2025.4 has the same list below other words.
+# As Home Assistant 2026.11 writes it; 2025.4 has the same list under other words.
 PROMPT = """\
 You ARE equipped to answer questions about the current state of the home.
     1.  Recognize this requires live data.
@@ -55,7 +55,7 @@ AWKWARD = [
 
 
 def dumped(rows: list[dict[str, str]]) -> str:
-    """As Home Assistant dumps its list (`util/yaml/dumper.py`)."""
+    """Dump rows as Home Assistant does (`util/yaml/dumper.py`)."""
     text: str = yaml.dump(rows, default_flow_style=False, allow_unicode=True, sort_keys=False)
     return text.replace(": null\n", ":\n")
 
@@ -150,7 +150,7 @@ def test_things_that_look_the_same() -> None:
     row = Shown(("Lamp",), "light")
     two = lamp("light.a"), lamp("light.b")
     assert told([row, row], *two) == {"light.a": True, "light.b": True}
-    assert told([row], *two) == {}  # one of them, and nobody knows which
+    assert told([row], *two) == {}  # one of them, but it is unknown which
     assert told([row], *two, a=True) == {"light.b": False}
     assert told([row], *two, a=False) == {"light.b": True}
 

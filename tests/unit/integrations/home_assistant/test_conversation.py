@@ -1,4 +1,4 @@
-"""The home's conversation engine: what its answers are read as, and what is asked of it."""
+"""The home's conversation engine: reading its answers, and the commands sent to it."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from integrations.home_assistant.assist import (
 )
 from integrations.home_assistant.reasons import CommandRefused, Unanswered
 
-# As Home Assistant 2026.11.0 answered.
+# As answered by Home Assistant 2026.11.0.
 LIGHTS = {
     "intent": {"name": "HassTurnOn"},
     "slots": {"name": "kitchen lights"},
@@ -60,7 +60,7 @@ NOT_FOUND = {
     "conversation_id": "01M80RMTTQ94YTC6BDZ4Y894VY",
 }
 
-# A sentence's command without a sentence: to 2026.11.0, and to 2026.2.3, which knows no device.
+# The command without a sentence, for 2026.11.0 and for 2026.2.3, which does not accept a device.
 _REFUSED = "Home Assistant refused conversation/process: {}."
 NO_TEXT = CommandRefused(
     _REFUSED.format("required key not provided at 'text'. Got None"), "invalid_format"
@@ -71,7 +71,7 @@ NO_DEVICE = CommandRefused(
 
 
 class Home:
-    """Answers each command by the next row; one too many fails."""
+    """Answer each command with the next row; one too many fails."""
 
     def __init__(self, *answers: Any, connected: bool = True) -> None:
         self._answers = list(answers)

@@ -1,4 +1,4 @@
-"""Home Assistant found by multicast DNS: on loopback for real, and by what a record says."""
+"""Home Assistant found by multicast DNS: on loopback for real, and from records."""
 
 import uuid
 
@@ -12,7 +12,7 @@ LOOPBACK = ["127.0.0.1"]
 
 
 async def test_a_home_that_tells_the_network_of_itself_is_found() -> None:
-    name = f"Casa {uuid.uuid4().hex[:8]}"  # other tests may tell of theirs
+    name = f"Casa {uuid.uuid4().hex[:8]}"  # other tests may announce theirs
     home = FoundHome(name, "http://127.0.0.1:8123", "2026.11.0")
     info = AsyncServiceInfo(
         SERVICE,
@@ -25,7 +25,7 @@ async def test_a_home_that_tells_the_network_of_itself_is_found() -> None:
     network = AsyncZeroconf(interfaces=LOOPBACK)
     try:
         await (await network.async_register_service(info))
-        for seconds in (1.0, 3.0, 9.0, 27.0):  # nothing on the way of a datagram is sure
+        for seconds in (1.0, 3.0, 9.0, 27.0):  # datagrams may be lost
             if home in await find_homes(seconds, LOOPBACK):
                 return
     finally:
@@ -47,7 +47,7 @@ async def test_without_a_network_nothing_is_found(monkeypatch: pytest.MonkeyPatc
         ({"internal_url": "http://192.168.1.5:8123/"}, "http://192.168.1.5:8123"),
         ({"internal_url": "https://home.lan:8123"}, "https://home.lan:8123"),
         ({"base_url": "http://homeassistant.local:8123"}, "http://homeassistant.local:8123"),
-        # A token is never sent outside because somebody in the network says so.
+        # A token is never sent outside because of an announcement in the network.
         ({"internal_url": "https://elsewhere.example"}, "http://10.0.0.2:8123"),
         ({"internal_url": "http://8.8.8.8:8123"}, "http://10.0.0.2:8123"),
         ({"internal_url": "http://user@10.0.0.9:8123"}, "http://10.0.0.2:8123"),

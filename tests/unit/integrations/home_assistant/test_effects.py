@@ -1,4 +1,4 @@
-"""What a script touches: only what it does itself, not where that or the script is."""
+"""Effects of a script: only what it does itself, not its surroundings."""
 
 from typing import Any
 
@@ -60,7 +60,7 @@ KITCHEN = {"light.lamp", "sensor.power", "light.kitchen"}
     [
         ({}, set()),
         ({"entity": ["light.nowhere", "light.gone"]}, {"light.nowhere"}),
-        # An entity comes with its device, area and floor; none of these is a target.
+        # An entity comes with its device, area and floor, which are not targets.
         (
             {"entity": ["light.lamp"], "device": ["lamp"], "area": ["k"], "floor": ["down"]},
             {"light.lamp"},
@@ -68,17 +68,17 @@ KITCHEN = {"light.lamp", "sensor.power", "light.kitchen"}
         ({"area": ["k"], "floor": ["down"]}, KITCHEN),
         ({"device": ["lamp"], "area": ["k"], "floor": ["down"]}, {"light.lamp", "sensor.power"}),
         ({"floor": ["up"]}, {"light.bed", "script.inner"}),
-        # The script's own area and labels are where it is.
+        # The script's own area and labels are not targets.
         ({"area": ["h"], "floor": ["down"], "label": ["mine"]}, set()),
         ({"label": ["night"]}, {"light.bed", "light.hall", "script.inner"}),
         ({"label": ["loud"]}, {"switch.plug"}),
-        # What an inner script touches comes with it; its own room does not count either.
+        # What an inner script affects is included; its own room is not.
         (
             {"entity": ["script.inner", "light.hall"], "area": ["b", "h"]},
             {"script.inner", "light.hall"},
         ),
         ({"entity": ["script.s"]}, set()),
-        # Who uses it is no business of its own.
+        # Automations that use it are not affected by it.
         ({"automation": ["automation.a"], "scene": ["scene.s"], "group": ["group.g"]}, set()),
         ({"entity": "light.hall", "area": None, "device": [5]}, set()),
     ],
@@ -88,12 +88,12 @@ def test_what_a_script_touches(answer: dict[str, Any], touched: set[str]) -> Non
 
 
 def test_a_lock_counts_wherever_its_device_or_label_is_told() -> None:
-    """It may be the target itself, beside an entity of the same device, or by the own label."""
+    """It may be the target itself, beside an entity of the same device, or by its own label."""
     beside = {"entity": ["sensor.battery"], "device": ["door"], "area": ["o"]}
     assert touched_by("script.s", beside, REGISTRIES, ENTITIES) == {"sensor.battery", "lock.door"}
     labelled = {"entity": ["light.bed"], "area": ["b"], "floor": ["up"], "label": ["locks"]}
     assert touched_by("script.locks", labelled, REGISTRIES, ENTITIES) == {"light.bed", "lock.shed"}
-    # Not so a room: every script that lights it would be taken for one that unlocks its door.
+    # Not so for a room: every script that lights it would seem to unlock its door.
     lit = {"entity": ["light.porch"], "area": ["o"]}
     assert touched_by("script.s", lit, REGISTRIES, ENTITIES) == {"light.porch"}
 
@@ -103,7 +103,7 @@ def test_a_scene_touches_its_entities_alone() -> None:
     assert touched_by("scene.s", answer, REGISTRIES, ENTITIES) == {"light.hall"}
 
 
-# Which way things go into the states that a scene sets.
+# Direction of the states that a scene sets.
 
 
 def scene(*held: str, **attributes: Any) -> Entity:
@@ -176,7 +176,7 @@ async def test_its_id_is_no_path() -> None:
     assert fake.asked_scenes == ["1", "2", "long", "a?b=c"]
 
 
-# Which templates may answer to a sentence: too many rather than too few.
+# Templates that may match a sentence: too many rather than too few.
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What changes while running: registries, exposure, restarts, dead connections, subscriptions."""
+"""Changes at run time: registries, exposure, restarts, dead connections, subscriptions."""
 
 import asyncio
 import logging
@@ -151,7 +151,7 @@ async def test_the_limits_of_a_dead_connection() -> None:
 
 
 class Wire:
-    """Carries bytes to a house until it is cut; what then comes is swallowed."""
+    """Forward bytes to a house until it is cut; later bytes are discarded."""
 
     def __init__(self, url: str) -> None:
         self._port = int(url.rpartition(":")[2])
@@ -187,8 +187,6 @@ class Wire:
 
 
 class Ear:
-    """Hears events."""
-
     def __init__(self) -> None:
         self.events: asyncio.Queue[Mapping[str, Any]] = asyncio.Queue()
 
@@ -273,7 +271,7 @@ async def test_exposure_is_learnt_where_the_registry_is_silent(fake: FakeHome) -
         fake.entity("light.new", "New")
         await fake.tell("state_changed", entity_id="light.new", new_state=fake.states["light.new"])
         assert await home.wait_for(["light.new"], lambda house: "light.new" in house.entities, 20)
-        assert home.house.entities["light.new"].exposed  # until the next list tells otherwise
+        assert home.house.entities["light.new"].exposed  # until the next list
         await fake.hang_up()
         await fake.heard("get_states", 2)
         await until(home, lambda house: True)
@@ -311,7 +309,7 @@ async def test_an_odd_state_costs_itself_alone(fake: FakeHome) -> None:
 
 
 def test_what_a_subscription_is_asked_with_is_not_shown() -> None:
-    """The channel of a device is asked for with its webhook's id, a secret."""
+    """The channel of a device is requested with its webhook's id, a secret."""
     followed = Followed(lambda event: None, "some/channel", {"webhook_id": "s3cret"})
     assert "s3cret" not in repr(followed)
 

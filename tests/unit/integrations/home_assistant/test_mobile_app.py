@@ -1,4 +1,4 @@
-"""Registering: what is sent, and what each answer of Home Assistant means."""
+"""Registration: the requests, and the meaning of each answer from Home Assistant."""
 
 import json
 from collections.abc import AsyncIterator
@@ -35,7 +35,7 @@ HOOK = "5ec3e7" * 10
 
 
 class House:
-    """Answers REST as it is told, and keeps what came."""
+    """Answer REST requests as scripted, and record them."""
 
     def __init__(self, status: int, body: str, config_status: int = 200) -> None:
         self.answer = (status, body)
@@ -128,7 +128,7 @@ async def test_removing_an_entry() -> None:
 
 
 class Answers:
-    """One command, answered as it is told."""
+    """Answer one command as scripted."""
 
     def __init__(self, answer: Any) -> None:
         self.answer = answer
@@ -167,7 +167,7 @@ async def test_an_older_release_does_not_tell_its_instance() -> None:
     "answer", [None, {}, reply({}), reply([1]), {"status": 200, "body": "{"}, reply({}, 400)]
 )
 async def test_an_odd_answer_is_no_verdict(answer: Any) -> None:
-    """Least of all that the registration is gone."""
+    """In particular, it does not mean that the registration is gone."""
     with pytest.raises((Unavailable, Refused)) as caught:
         await mobile_app.look(Answers(answer), HOOK)
     assert HOOK not in str(caught.value)
@@ -198,7 +198,7 @@ async def test_our_device_among_others() -> None:
 
 
 async def test_entries_of_others_that_joined_our_device_are_not_ours() -> None:
-    """Whoever forgets the device with an administrator's token must not delete a helper."""
+    """An administrator's token that removes our device must not delete a helper."""
     row = {
         "id": "b",
         "identifiers": [["mobile_app", "ours"]],
@@ -257,7 +257,8 @@ async def test_what_a_sensor_measures_is_told_and_a_binary_one_measures_nothing(
     cost, muted = (json.loads(fields["body"])["data"] for _, fields in home.came)
     assert (cost["device_class"], cost["unit_of_measurement"]) == ("monetary", "USD")
     assert (cost["state_class"], cost["attributes"]) == ("total", {"last_reset": "2026-11-23"})
-    assert not {"unit_of_measurement", "state_class"} & muted.keys()  # refused with them
+    # Home Assistant refuses a binary sensor with these
+    assert not {"unit_of_measurement", "state_class"} & muted.keys()
 
 
 async def test_an_event_of_whatever_type() -> None:
@@ -307,7 +308,7 @@ async def test_sensors_of_a_registration_that_is_gone(
         await mobile_app.fire_event(Answers(answer), HOOK, "hearth_wake", {})
 
 
-# Messages to our device, as they come.
+# Messages to our device, as they arrive.
 
 
 def test_a_whole_message() -> None:

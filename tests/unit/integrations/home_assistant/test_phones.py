@@ -1,4 +1,4 @@
-"""Phones: which there are, whose they are, and a yes or no from one of them."""
+"""Phones: listing them, their owners, and a yes or no from one of them."""
 
 import asyncio
 import logging
@@ -42,7 +42,7 @@ async def living(*, admin: bool) -> AsyncIterator[tuple[PhoneHome, HomeAssistant
 
 @pytest.fixture
 async def seen() -> AsyncIterator[tuple[PhoneHome, HomeAssistant]]:
-    """What an administrator's token sees."""
+    """Yield a house and its client, which has an administrator's token."""
     async with living(admin=True) as both:
         yield both
 
@@ -175,7 +175,7 @@ class Told(FakeHomeAssistant):
         self._answers = {"get_services": services, "config/device_registry/list": devices}
         super().__init__(House(entities={one.entity_id: one for one in entities}))
         self.sent: list[str] = []
-        self.hangs_at = ""  # this message is taken and never answered
+        self.hangs_at = ""  # this message is accepted and never answered
 
     async def command(self, kind: str, **fields: Any) -> Any:
         if kind == "call_service":

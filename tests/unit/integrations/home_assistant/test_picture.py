@@ -1,4 +1,4 @@
-"""The picture at 5,000 entities, and that what was given out stays as it was."""
+"""The picture at 5,000 entities; a House that was given out never changes."""
 
 import time
 from typing import Any
@@ -31,13 +31,14 @@ def test_a_look_after_each_change_of_a_large_house_is_cheap() -> None:
         )
         assert picture.house is picture.house
     each_ms = (time.perf_counter() - began) * 1000 / CHANGES
-    assert each_ms < 1.0  # measured: 0.03; 100 changes a second then take less than a tenth of it
+    # measured: 0.03; 100 changes a second then take less than a tenth of the time
+    assert each_ms < 1.0
     assert first.entities["light.l0"].state == "on"
     assert picture.house.entities["light.l0"].state == "off"
 
 
 def scripted() -> Picture:
-    """A house whose script is known to touch a light."""
+    """Make a house whose script is known to affect a light."""
     picture = Picture()
     picture.begin_load()
     picture.end_load(Registries(), [{"entity_id": SCRIPT, "state": "off"}])
@@ -48,7 +49,7 @@ def scripted() -> Picture:
 
 
 def edit(picture: Picture) -> None:
-    """As Home Assistant tells of a script that was written anew."""
+    """Send the events for a script that was edited."""
     for said in ("unavailable", "off"):
         new = {"entity_id": SCRIPT, "state": said}
         picture.change({"data": {"entity_id": SCRIPT, "new_state": new}})
@@ -64,7 +65,7 @@ def test_what_an_edited_script_touched_is_void_at_once() -> None:
 def test_an_answer_that_an_edit_overtook_is_void() -> None:
     picture = scripted()
     edit(picture)
-    picture.learn_effects({SCRIPT: LIGHT_ALONE})  # asked for before the edit
+    picture.learn_effects({SCRIPT: LIGHT_ALONE})  # requested before the edit
     assert picture.house.touches == {}
     picture.next_unread(9)
     picture.learn_effects({SCRIPT: LOCK_ALONE})
@@ -91,7 +92,7 @@ def tell(picture: Picture, entity_id: str, said: str, context: str, parent: str 
 
 
 def test_a_door_that_a_script_was_seen_to_open_is_touched_by_it() -> None:
-    """Such as by another script that it calls as an action, of which nothing else tells."""
+    """For example by another script that it calls as an action, which nothing else reveals."""
     picture = scripted()
     tell(picture, SCRIPT, "on", "run")
     tell(picture, "script.inner", "on", "run")
@@ -99,7 +100,7 @@ def test_a_door_that_a_script_was_seen_to_open_is_touched_by_it() -> None:
     tell(picture, "lock.front", "unlocking", "run")
     tell(picture, SCRIPT, "off", "run")
     assert picture.house.touches == {SCRIPT: LIGHT | LOCK}
-    picture.learn_effects({SCRIPT: LIGHT_ALONE})  # asked about again
+    picture.learn_effects({SCRIPT: LIGHT_ALONE})  # requested again
     assert picture.house.touches == {SCRIPT: LIGHT | LOCK}
     picture.begin_load()
     picture.end_load(Registries(), [{"entity_id": SCRIPT, "state": "off"}])
@@ -113,7 +114,7 @@ def test_a_door_that_a_script_was_seen_to_open_is_touched_by_it() -> None:
 
 
 def test_what_a_script_sets_off_is_its_doing() -> None:
-    """An automation that waits for the script's event runs in a context of its own."""
+    """An automation that waits for the script's event runs in its own context."""
     picture = scripted()
     tell(picture, SCRIPT, "on", "run")
     tell(picture, "automation.gate", "on", "answer", "run")
@@ -126,7 +127,7 @@ def test_what_others_do_is_not_the_scripts_doing() -> None:
     tell(picture, SCRIPT, "on", "run")
     tell(picture, "lock.front", "unlocked", "somebody")
     tell(picture, "automation.evening", "on", "evening")
-    tell(picture, SCRIPT, "on", "evening")  # one of the things that the automation does
+    tell(picture, SCRIPT, "on", "evening")  # one of the automation's actions
     tell(picture, "lock.front", "unlocked", "evening")
     assert picture.house.touches == {SCRIPT: LIGHT}
 

@@ -1,4 +1,4 @@
-"""Speech to the home's recogniser over a real websocket: the sound, the text, all that fails."""
+"""Speech to the home's recogniser over a real websocket: the sound, the text, all failures."""
 
 import asyncio
 import json
@@ -25,7 +25,7 @@ PIPELINE = Pipeline("english", "en")
 
 
 class Server:
-    """One connection of Home Assistant's: what comes in, and what the script sends."""
+    """One connection from Home Assistant's side: incoming messages, and what the script sends."""
 
     def __init__(self, socket: ServerConnection) -> None:
         self._socket = socket
@@ -54,7 +54,7 @@ class Server:
         await self._send({"id": number, "type": "event", "event": event})
 
     async def begin(self) -> int:
-        """Take the run's command, confirm it and name the handler."""
+        """Read the run's command, confirm it and name the handler."""
         command = await self.command()
         number = int(command["id"])
         await self.result(number)
@@ -63,7 +63,7 @@ class Server:
         return number
 
     async def listen(self) -> None:
-        """Take the sound to its end."""
+        """Read the sound to its end."""
         while True:
             message = await self._socket.recv()
             assert isinstance(message, bytes)
@@ -85,7 +85,7 @@ Script = Callable[[Server], Awaitable[None]]
 
 @asynccontextmanager
 async def home(script: Script) -> AsyncIterator[tuple[Connection, list[Server]]]:
-    """A connection to a server that does `script`; what breaks there fails the test."""
+    """Connect to a server that runs `script`; an error in it fails the test."""
     servers: list[Server] = []
     broke: list[Exception] = []
 
@@ -234,12 +234,12 @@ async def test_a_stream_that_nobody_reads_is_bounded() -> None:
         await server.result((await server.command())["id"])
 
     async with home(script) as (house, _), house.stream("assist_pipeline/run") as stream:
-        await house.command("ping")  # its answer comes after all the noise
+        await house.command("ping")  # its answer comes after all the other messages
         with pytest.raises(Unavailable, match="than anybody reads"):
             _ = [event async for event in stream]
 
 
-# --- which pipeline
+# --- choice of the pipeline
 
 
 def row(name: str, language: str = "en", **fields: Any) -> dict[str, Any]:
@@ -283,7 +283,7 @@ async def test_an_unknown_list_is_an_error(answer: Any) -> None:
         ("en es", "es-MX", "es-MX", "es"),
         ("es es-MX", "es-mx", "es-MX", "es-MX es"),
         ("en_GB", "en", "en", "en_GB"),
-        ("en de", "es", "es en", "en"),  # the preferred one hears another of the person's
+        ("en de", "es", "es en", "en"),  # the preferred one hears another of the person's languages
         ("de en", "es", "es en", ""),
         ("de", "es", "es", ""),
         ("", "en", "en", ""),

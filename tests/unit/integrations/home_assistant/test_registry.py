@@ -1,4 +1,4 @@
-"""From rows of the registries to entities."""
+"""Entities from rows of the registries."""
 
 from dataclasses import replace
 from typing import Any
@@ -164,7 +164,7 @@ def test_an_area_names_the_sensors_of_its_air() -> None:
     [
         ({"platform": "template"}, "template"),
         ({"platform": "zha"}, "zha"),
-        ({"name": "Lamp"}, None),  # an entry that does not tell
+        ({"name": "Lamp"}, None),  # an entry without a value
         ({"platform": 7}, None),
         (None, ""),  # YAML without a `unique_id`
     ],

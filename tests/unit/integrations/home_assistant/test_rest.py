@@ -1,4 +1,4 @@
-"""Each way in which Home Assistant can be unusable is told as one sentence that says what to do."""
+"""Each way in which Home Assistant can be unusable gives one sentence that says what to do."""
 
 import asyncio
 import json
@@ -125,7 +125,7 @@ async def test_an_address_is_checked_without_a_token(
     server: LoopbackServer, answer: Response, kind: type[IntegrationError], words: str
 ) -> None:
     await reach(server.url)
-    server.providers = JSONResponse([{"type": "homeassistant"}])  # as older releases answer
+    server.providers = JSONResponse([{"type": "homeassistant"}])  # as in older releases
     await reach(server.url)
     server.providers = answer
     with pytest.raises(IntegrationError) as caught:
@@ -153,7 +153,7 @@ async def test_where_all_is_well_there_is_no_reason(server: LoopbackServer) -> N
     assert await diagnose(server.url, TOKEN) is None
     server.paths = {"/api/mcp"}
     assert await diagnose(server.url, TOKEN) is None
-    server.status = 500  # says nothing that is known
+    server.status = 500  # a status without a known meaning
     assert await diagnose(server.url, TOKEN) is None
 
 
@@ -244,13 +244,13 @@ async def test_check_tells_who_answers(server: LoopbackServer) -> None:
 
 @asynccontextmanager
 async def listening(serve: Any, context: ssl.SSLContext | None = None) -> AsyncIterator[int]:
-    """A server by hand, and its port."""
+    """Run a hand-written server and yield its port."""
     server = await asyncio.start_server(serve, "127.0.0.1", 0, ssl=context)
     async with server:
         yield server.sockets[0].getsockname()[1]
 
 
-# The sentences behind errors of the network.
+# Sentences for errors of the network.
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Effects of scripts, automations and scenes, as a home is asked for them while it runs."""
+"""Effects of scripts, automations and scenes, requested from a running home."""
 
 import asyncio
 from typing import Any
@@ -84,7 +84,7 @@ async def test_an_administrators_token_reads_what_scripts_do(fake: FakeHome) -> 
             "automation.lost": (),
         }
         searched = {one["item_id"] for one in fake.asked if one["type"] == "search/related"}
-        assert "script.film" not in searched  # all of it is known
+        assert "script.film" not in searched  # fully known
 
 
 async def test_nobody_else_asks_for_configurations(fake: FakeHome) -> None:
@@ -147,7 +147,7 @@ async def test_until_it_is_told_what_scripts_touch_is_unread(fake: FakeHome) -> 
 
 
 async def test_what_scripts_do_is_not_known_while_home_assistant_starts(fake: FakeHome) -> None:
-    """The lock of the room that a script opens may not be there yet."""
+    """The lock of the room that a script opens may not be loaded yet."""
     fake.script("film", LAMP)
     fake.config = {"state": "STARTING"}
     async with followed(fake) as home:
@@ -173,7 +173,7 @@ async def test_only_an_admin_asks_for_what_home_assistant_logs_as_an_error(fake:
 
 
 def add_scene(fake: FakeHome, key: str, states: dict[str, Any], *, read: bool = True) -> str:
-    """A scene of Home Assistant's page."""
+    """Add a scene made in Home Assistant's UI."""
     entity_id = f"scene.{key}"
     fake.entity(entity_id, key, "unknown", entry={})
     fake.states[entity_id]["attributes"] |= {"entity_id": list(states), "id": f"id_{key}"}
@@ -198,7 +198,8 @@ async def test_an_administrators_token_reads_which_way_a_scene_goes(fake: FakeHo
         assert house.ways == {"scene.in": {"lock.front": "off", "light.lamp": "either"}}
         assert house.touches["scene.hidden"] == {"lock.front", "light.lamp"}
         assert not house.untold
-        assert sorted(fake.asked_scenes) == ["id_hidden", "id_in"]  # lamps are free either way
+        # lamps are harmless in either direction
+        assert sorted(fake.asked_scenes) == ["id_hidden", "id_in"]
 
 
 @pytest.mark.parametrize("related", [True, False])
@@ -206,7 +207,7 @@ async def test_an_administrators_token_reads_which_way_a_scene_goes(fake: FakeHo
     "config",
     [
         *(None, [], 5, "no JSON", {}, {"entities": []}, {"entities": {}}),
-        {"entities": {"lock.front": "locked"}},  # less than the scene that is loaded holds
+        {"entities": {"lock.front": "locked"}},  # less than the loaded scene contains
         {"entities": {**UNLOCKING, "lock.back": "locked"}},
     ],
 )
@@ -223,7 +224,7 @@ async def test_a_scene_that_cannot_be_read_may_go_either_way(
     async with followed(fake) as home:
         await until(home, lambda house: not house.unread)
         assert not home.house.ways
-        assert not home.house.untold  # the scene says itself what it holds
+        assert not home.house.untold  # the scene lists its members
         told = {**home.house.touches, **home.house.partly}.get("scene.in")
         assert told == (set(UNLOCKING) if related else None)
 

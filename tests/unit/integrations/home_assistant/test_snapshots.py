@@ -1,4 +1,4 @@
-"""Snapshots: what is asked of Home Assistant, and that nobody is shown them."""
+"""Snapshots: the requests to Home Assistant; people never see them."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -34,7 +34,7 @@ When controlling Home Assistant always call the tools.
 
 
 class Home:
-    """Answers as it is told, and keeps what was asked."""
+    """Answer as scripted, and record the commands."""
 
     def __init__(self, *, states: Any = (), refuse: str = "") -> None:
         self.states, self.refuse = states, refuse

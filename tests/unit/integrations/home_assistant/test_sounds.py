@@ -1,4 +1,4 @@
-"""Sound files of Home Assistant: asked of it alone, without its token, and none too large."""
+"""Sound files from Home Assistant only, without its token, and limited in size."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -17,7 +17,7 @@ Serve = Callable[..., Awaitable[str]]
 
 
 class Asked:
-    """The websocket: gives each command the answer that the test has for it."""
+    """Answer each websocket command as scripted."""
 
     def __init__(self, **answers: Any) -> None:
         self._answers = answers

@@ -1,4 +1,4 @@
-"""What switches, lamps and buttons are seen to open, by contexts and by the time."""
+"""Openings caused by switches, lamps and buttons, from contexts and times."""
 
 from collections.abc import Mapping
 
@@ -25,7 +25,7 @@ STANDING = {
 
 
 class Seen:
-    """A picture that is told one change after the other."""
+    """A picture that gets one change after another."""
 
     def __init__(self) -> None:
         self.picture = Picture()
@@ -42,7 +42,7 @@ class Seen:
         s: float = 0,
         **more: str,
     ) -> None:
-        """A change of state; `s`: seconds past the hour by Home Assistant's clock."""
+        """Report a change of state; `s` is seconds past the hour by Home Assistant's clock."""
         new = {
             "entity_id": entity_id,
             "state": state,
@@ -62,7 +62,7 @@ def seen() -> Seen:
 
 
 def test_a_template_switch_and_its_lock_share_a_context(seen: Seen) -> None:
-    """The lock moves first: the switch's state follows from it."""
+    """The lock moves first; the switch's state follows from it."""
     seen.tell("lock.front", "unlocked", "call", user_id="somebody")
     seen.tell("switch.hall", "on", "call", user_id="somebody")
     assert seen.opening == {"switch.hall": LOCK}
@@ -75,7 +75,7 @@ def test_in_the_other_order_too(seen: Seen) -> None:
 
 
 def test_an_automation_acts_below_what_has_set_it_off(seen: Seen) -> None:
-    """A helper sets off an automation, which runs a script, which opens the gate much later."""
+    """A helper triggers an automation, which runs a script, which opens the gate much later."""
     seen.tell("input_boolean.guests", "on", "helper")
     seen.tell("automation.gate", "on", "automation", "helper")
     seen.tell("script.gate", "on", "script", "automation")
@@ -138,7 +138,7 @@ def test_of_several_the_lamps_are_not_suspected(seen: Seen) -> None:
 
 
 def test_what_a_call_of_ours_names_was_opened_by_it(seen: Seen) -> None:
-    """ "Turn on the hall" reaches a plug and a gate in one context."""
+    """ "Turn on the hall" affects a plug and a gate in one context."""
     seen.picture.switches.expect(["switch.plug", "cover.gate"])
     seen.tell("switch.plug", "on", "call", user_id="hearth", s=10)
     seen.tell("cover.gate", "opening", "call", user_id="hearth", s=10.1)

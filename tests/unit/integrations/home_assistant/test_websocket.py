@@ -1,4 +1,4 @@
-"""The connection itself: who gets the token, what a refused handshake means, what is left over."""
+"""The connection: recipients of the token, refused handshakes, and cleanup."""
 
 import asyncio
 import gc
@@ -22,7 +22,8 @@ Answer = Callable[[ServerConnection, Request], Response | None]
 async def home(
     answer: Answer | None = None, got: list[Any] | None = None, says: Any = None
 ) -> AsyncIterator[str]:
-    """A server that lets everybody in, or `says` that to the token; `got` is what it was sent."""
+    """Run a server that admits everybody, or answers the token with `says`; `got` is what it
+    got."""
 
     async def converse(socket: ServerConnection) -> None:
         await socket.send(json.dumps({"type": "auth_required"}))
@@ -65,7 +66,7 @@ async def test_a_token_that_is_not_known_is_told_of() -> None:
 
 @pytest.mark.parametrize("odd", [{"type": "auth_required"}, {"type": None}, {}, [], "auth_ok", 1])
 async def test_only_a_refusal_says_that_the_token_is_wrong(odd: object) -> None:
-    # Else the person makes a token for nothing, and the house is away for a minute.
+    # Otherwise the person would make a new token in vain, and the house would be away for a minute.
     async with home(says=odd) as there:
         with pytest.raises(Unavailable, match="in a form that Hearth does not know"):
             async with open_connection(f"http://{there}", "secret", None):
@@ -117,7 +118,7 @@ async def test_a_server_that_hangs_up_may_be_restarting() -> None:
 
 
 class Stuck:
-    """A socket that takes nothing, and ends when it is told to."""
+    """A socket that accepts nothing, and ends when told to."""
 
     def __init__(self) -> None:
         self.over = asyncio.Event()

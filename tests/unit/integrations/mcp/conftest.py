@@ -1,4 +1,4 @@
-"""Fixtures of the tool bridge's tests."""
+"""Fixtures for the tests of the MCP client."""
 
 from collections.abc import AsyncIterator
 

@@ -1,6 +1,6 @@
 """A small MCP server on loopback that answers like Home Assistant.
 
-Stateless plain JSON, the older SSE transport at its own path, and `/api/config`.
+It serves stateless plain JSON, the older SSE transport at its own path, and `/api/config`.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ CONFIG: dict[str, object] = {
 
 
 class LoopbackServer:
-    """Scripted by its fields; `calls` are the tools/call requests that arrived."""
+    """A server scripted by its fields; `calls` holds the tools/call requests received."""
 
     def __init__(self) -> None:
         self.token = "good"
@@ -40,16 +40,16 @@ class LoopbackServer:
         self.garbage = False
         self.calls: list[tuple[str, dict[str, object]]] = []
         self.metas: list[dict[str, object]] = []
-        self.methods: list[str] = []  # of all messages that arrived, at whatever path
+        self.methods: list[str] = []  # methods of all messages received, at any path
         self.meta_of: dict[str, dict[str, object]] = {}  # the newest `_meta` by method
         self.tried: list[str] = []  # paths of all requests, answered or not
-        self.refused = 0  # requests with a wrong token
+        self.refused = 0  # number of requests with a wrong token
         self.prompt = "Device control"
         self.told = "The house has a lamp."
         self.config = dict(CONFIG)
-        self.config_answer: Response | None = None  # in place of `config`
+        self.config_answer: Response | None = None  # instead of `config`
         self.providers: Response = JSONResponse({"providers": [{"type": "homeassistant"}]})
-        self.moved = ""  # redirect everything there
+        self.moved = ""  # redirect everything to it
         self.streams: list[asyncio.Queue[str | None]] = []
         self.url = ""
         self.over = asyncio.Event()
@@ -160,7 +160,7 @@ class LoopbackServer:
                 self.hang_up()
 
     def hang_up(self) -> None:
-        """End all event streams, as a server does that goes down."""
+        """End all event streams, like a server that shuts down."""
         for stream in self.streams:
             stream.put_nowait(None)
 

@@ -1,4 +1,4 @@
-"""A server over stdio that goes wrong as its first argument says. Stands on nothing but Python.
+"""A stdio server that misbehaves as its first argument says. Uses only Python itself.
 
 The second argument is a folder in which each start leaves a file named by its process id.
 """
@@ -16,7 +16,7 @@ MEGABYTE = b"x" * 1_000_000
 
 
 def put(data: bytes) -> None:
-    """Write all of it to standard output, or end."""
+    """Write all of it to stdout, or end."""
     try:
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
@@ -45,7 +45,7 @@ def nested(depth: int) -> dict[str, Any]:
 
 
 def listed(mode: str, cursor: str | None, count: int) -> dict[str, Any]:
-    """The result of tools/list; `count`: so many were asked before."""
+    """Return the result of tools/list; `count` is the number of earlier requests."""
     if mode == "endless-pages":
         page = int(cursor or 0)
         return {"tools": [tool(f"t{page}")], "nextCursor": f"{page + 1}"}
@@ -78,7 +78,6 @@ def listed(mode: str, cursor: str | None, count: int) -> dict[str, Any]:
 
 
 def called(mode: str, number: int) -> None:
-    """Answer tools/call."""
     fine = {"content": [{"type": "text", "text": "fine"}]}
     if mode == "hang-call":
         hang()
@@ -197,7 +196,7 @@ def main() -> None:
             signal.signal(signal.SIGTERM, signal.SIG_IGN)
             (folder / str(os.getpid())).touch()
             hang()
-        while not (folder / str(child)).exists():  # nothing is answered before it is there
+        while not (folder / str(child)).exists():  # it answers nothing until the child exists
             time.sleep(0.001)
     if mode == "hang-start":
         hang()

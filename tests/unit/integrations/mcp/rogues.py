@@ -1,4 +1,4 @@
-"""Servers that go wrong, and what is left of their processes."""
+"""Servers that misbehave, and what is left of their processes."""
 
 import asyncio
 import os
@@ -11,7 +11,7 @@ SCRIPT = Path(__file__).with_name("rogue.py")
 
 
 def rogue(mode: str, folder: Path, timeout_s: float = 2.0, name: str = "rogue") -> ServerSpec:
-    """A program that goes wrong as `mode` says; `folder` is made."""
+    """Make a program that misbehaves as `mode` says; `folder` is created."""
     folder.mkdir(exist_ok=True)
     return ServerSpec(
         name,
@@ -24,17 +24,17 @@ def rogue(mode: str, folder: Path, timeout_s: float = 2.0, name: str = "rogue") 
 
 
 def started(folder: Path) -> list[int]:
-    """The process ids of all starts."""
+    """Return the process ids of all starts."""
     return [int(one.name) for one in folder.iterdir()]
 
 
 def alive(folder: Path) -> list[int]:
-    """Those of them that still run, or are not reaped."""
+    """Return those that still run or are not reaped."""
     return [number for number in started(folder) if Path(f"/proc/{number}").exists()]
 
 
 async def all_gone(folder: Path) -> bool:
-    """Whether none of them is left; orphans are reaped by the system when it likes to."""
+    """Return True if none is left; orphans are reaped by the system at any time."""
     for _ in range(2_000):
         if not alive(folder):
             return True
@@ -43,6 +43,6 @@ async def all_gone(folder: Path) -> bool:
 
 
 def memory() -> int:
-    """This process's resident memory in bytes."""
+    """Return this process's resident memory in bytes."""
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE")

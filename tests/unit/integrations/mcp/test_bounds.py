@@ -1,4 +1,4 @@
-"""How much of a server is taken, how soon it is tried again, and what is logged of it."""
+"""Limits for a server's output, its retries and its log."""
 
 import json
 import logging
@@ -144,7 +144,7 @@ class TestChatter:
         assert {record.levelno for record in caplog.records} == {logging.DEBUG}
 
 
-# Names of tools in `allow` and `deny` take wildcards.
+# Names of tools in `allow` and `deny` may have wildcards.
 
 
 @pytest.mark.parametrize(
@@ -175,7 +175,7 @@ def test_capitals_hide_no_tool_and_free_none() -> None:
     assert not spec.allows("Read_all")
 
 
-# What a server says has no secret of its own in it, and is else as it was.
+# A server's texts lose its secrets and are otherwise unchanged.
 
 
 KEY = "k3y-'of'-\"the\"-vault"

@@ -1,4 +1,4 @@
-"""Servers that break off, never end, or never answer: the call ends, and the next one works."""
+"""Servers that break off, never end or never answer: the call ends, and the next one works."""
 
 import asyncio
 import json
@@ -19,7 +19,7 @@ EMPTY = b"HTTP/1.1 %s\r\nContent-Length: 0\r\n\r\n"
 
 
 class RawServer:
-    """HTTP by hand; `mode` says how tools/call goes wrong, `silent` which methods get no answer."""
+    """Hand-written HTTP; `mode` is how tools/call fails, `silent` the methods without an answer."""
 
     def __init__(self) -> None:
         self.mode = ""
@@ -42,12 +42,12 @@ class RawServer:
                     break
                 await writer.drain()
         except (asyncio.CancelledError, asyncio.IncompleteReadError, ConnectionError):
-            return  # a cancelled handler is reported by asyncio as an error
+            return  # asyncio reports a cancelled handler as an error
         finally:
             writer.close()
 
     def _answer(self, writer: asyncio.StreamWriter, method: str, number: int | None) -> bool:
-        """Write what this method gets; False: hang up."""
+        """Write the answer for this method; False to close the connection."""
         if method == "get":
             writer.write(EMPTY % b"405 No")
         elif number is None:

@@ -1,4 +1,4 @@
-"""The home's own server: where it answers, who asks, what it costs, and why it cannot be used."""
+"""The home's own server: its endpoints, the caller, the number of requests, and errors."""
 
 import asyncio
 from collections import Counter
@@ -28,7 +28,7 @@ ASSIST, MERGED = "/api/mcp/assist", "/api/mcp"
 
 
 class Aside:
-    """What is known of the home: scripted, and counted."""
+    """A scripted HomeAside that counts its calls."""
 
     def __init__(self, reason: IntegrationError | None = None) -> None:
         self.meta: Mapping[str, Any] | None = None
@@ -44,10 +44,10 @@ class Aside:
 
 
 class Clock:
-    """What the sessions take for the time; it passes when the test says so."""
+    """The sessions' clock, which moves when the test says so."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.now = 0.0  # s
+        self.now = 0.0  # seconds
         monkeypatch.setattr(session, "time", SimpleNamespace(monotonic=lambda: self.now))
 
 
@@ -116,7 +116,7 @@ async def test_a_better_endpoint_is_looked_for_from_time_to_time(
     server.paths = {MERGED}
     async with McpHub([server.spec()]) as hub:
         await hub.tools()
-        server.paths = {ASSIST, MERGED}  # it was caught while it started
+        server.paths = {ASSIST, MERGED}  # it was starting
         await hub.tools()
         server.tried.clear()
         await hub.tools()
@@ -279,7 +279,7 @@ async def test_the_pause_between_openings_stays_short(
     clock = Clock(monkeypatch)
     server.paths = set()
     async with McpHub([server.spec()]) as hub:
-        for _ in range(8):  # it is away for long
+        for _ in range(8):  # it is away for a long time
             await hub.tools()
             clock.now += 2.0
         server.paths = {ASSIST}
@@ -332,7 +332,7 @@ async def _lost(hub: McpHub) -> None:
 
 
 class Closed:
-    """A client whose connection ended before anybody asked."""
+    """A client whose connection ended earlier."""
 
     @property
     def session(self) -> "Closed":

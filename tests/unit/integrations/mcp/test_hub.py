@@ -1,4 +1,4 @@
-"""The hub against a server on loopback: listing, calling, and every way in which a server fails."""
+"""The hub against a server on loopback: listing, calling, and every kind of failure."""
 
 import asyncio
 import sys
@@ -60,7 +60,7 @@ async def test_an_older_release_is_found_at_the_second_path(server: LoopbackServ
 async def test_who_was_waited_for_in_vain_is_not_waited_for_again_at_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(session, "OPEN_S", 1.0)  # it is come to first, which takes time
+    monkeypatch.setattr(session, "OPEN_S", 1.0)  # its turn comes after a while
     monkeypatch.setattr(transport, "PAUSE_S", (0.0, 0.0))
     came: list[object] = []
 

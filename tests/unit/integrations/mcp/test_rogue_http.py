@@ -1,4 +1,4 @@
-"""Servers on the network that flood, hang or answer garbage: each call ends, the others work."""
+"""Network servers that flood, hang or send garbage: each call ends, and the others work."""
 
 import asyncio
 import json
@@ -28,7 +28,7 @@ Writing = asyncio.StreamWriter
 
 
 class Rogue:
-    """HTTP by hand. `goes_wrong` writes what a method gets in place of its answer."""
+    """Hand-written HTTP. `goes_wrong` writes what a method gets instead of its answer."""
 
     def __init__(self, method: str, goes_wrong: str) -> None:
         self._method = method
@@ -101,7 +101,7 @@ class Rogue:
             await writer.drain()
 
     def short_streams(self, writer: Writing, number: int) -> None:
-        """Event streams that end at once and are to be opened again at once."""
+        """Serve event streams that end at once and are to be reopened at once."""
         self.streams += 1
         writer.write(EVENTS + b"retry: 0\nid: 1\ndata: \n\n")
         writer.close()
@@ -163,7 +163,7 @@ async def beside_an_honest_one(
         ):
             with pytest.MonkeyPatch.context() as patient:
                 patient.setattr(session, "OPEN_S", LIMIT_S)
-                await hub.call("honest", "t", {})  # it stands, however long that took
+                await hub.call("honest", "t", {})  # it is connected, however long that took
             await hub.tools(wait_s=LIMIT_S)
             yield hub
             assert await hub.call("honest", "t", {}) == McpResult("fine", False)
@@ -196,7 +196,7 @@ async def test_a_call_ends_in_time_and_the_next_finds_the_server_again(wrong: st
             while not call.done():
                 await asyncio.wait([call], timeout=0.005)
                 most = max(most, memory())
-            if wrong == "elsewhere":  # nobody followed, so nothing has run
+            if wrong == "elsewhere":  # the redirect was not followed, so nothing has run
                 assert call.result().is_error
             else:
                 assert isinstance(call.exception(), TimeoutError | CallLost)
@@ -216,5 +216,5 @@ async def test_a_stream_is_not_opened_again_without_end() -> None:
     async with beside_an_honest_one(rogue) as hub:
         for _ in range(40):
             assert await hub.call("rogue", "t", {}) == McpResult("fine", False)
-            await asyncio.sleep(0.01)  # for the streams, which nobody waits for
+            await asyncio.sleep(0.01)  # for the streams, which nothing waits for
     assert 1 <= rogue.streams <= 25

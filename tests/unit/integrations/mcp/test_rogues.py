@@ -1,4 +1,4 @@
-"""Programs that hang, die, flood, lie or answer garbage: each call ends, and the others work."""
+"""Programs that hang, die, flood, lie or send garbage: each call ends, and the others work."""
 
 import asyncio
 import json
@@ -17,8 +17,8 @@ from integrations.mcp.listing import MAX_TEXT
 from integrations.mcp.servers import CallLost, McpResult
 from tests.unit.integrations.mcp.rogues import all_gone, memory, rogue, started
 
-LIMIT_S = 60.0  # of one test, on a busy machine
-HANGS_S = 2.0  # for a step of one that hangs
+LIMIT_S = 60.0  # for one test, on a busy machine
+HANGS_S = 2.0  # for a step of a server that hangs
 
 
 @pytest.fixture(autouse=True)
@@ -31,8 +31,10 @@ def short_patience(monkeypatch: pytest.MonkeyPatch) -> None:
 async def beside_an_honest_one(
     mode: str, folder: Path, patience_s: float = LIMIT_S
 ) -> AsyncIterator[McpHub]:
-    """Both are open and listed; afterwards nothing of either is left. `patience_s`: with a step
-    of the bad one, HANGS_S where one hangs."""
+    """Open and list both servers; afterwards nothing of either is left.
+
+    `patience_s` is the limit for a step of the bad one, HANGS_S if it hangs.
+    """
     bad, good = folder / "bad", folder / "good"
     before = asyncio.all_tasks()
     async with asyncio.timeout(LIMIT_S):
@@ -90,9 +92,10 @@ async def test_a_call_that_gets_no_answer_may_have_run(mode: str, tmp_path: Path
 async def test_a_call_that_hangs_ends_in_time_and_the_program_is_started_anew(
     mode: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(session, "OPEN_S", LIMIT_S)  # which none of them does not come to
+    monkeypatch.setattr(session, "OPEN_S", LIMIT_S)  # which all of them reach
     if mode == "other-id":
-        monkeypatch.setattr(session, "PROBE_S", LIMIT_S)  # it lives, and says so when it can
+        # it is alive, and says so as soon as it can
+        monkeypatch.setattr(session, "PROBE_S", LIMIT_S)
     async with beside_an_honest_one(mode, tmp_path, HANGS_S) as hub:
         waiting = asyncio.ensure_future(hub.call("rogue", "t", {}))
         assert (await hub.call("honest", "t", {})).text == "fine"
@@ -172,7 +175,7 @@ async def test_one_that_dies_after_each_answer_is_started_less_and_less_often(
 ) -> None:
     monkeypatch.setattr(transport, "PROGRAM_PAUSE_S", (3600.0, 3600.0))
     async with beside_an_honest_one("die-after", tmp_path) as hub:
-        for _ in range(2):  # the first end is forgiven
+        for _ in range(2):  # the first end causes no pause
             assert (await hub.call("rogue", "t", {})).text == "fine"
             while hub.states()[0].ok:  # noqa: ASYNC110 (nobody is told of a program's end)
                 await asyncio.sleep(0.01)
@@ -236,7 +239,7 @@ async def test_a_secret_goes_to_its_own_server_alone(tmp_path: Path) -> None:
             for name in ("one", "other"):
                 seen = json.loads((await hub.call(name, "environment", {})).text)
                 assert seen.pop("A_KEY") == f"k-{name}"
-                # The last two are its sandbox's and Python's own.
+                # The last two come from its sandbox and from Python itself.
                 assert set(seen) <= {"PATH", "HOME", "LANG", "TMPDIR", "LC_CTYPE"}
 
 

@@ -1,4 +1,4 @@
-"""A tool server that is a program opens what it needs, and none of Hearth's files."""
+"""A tool server that is a program can open what it needs, but none of Hearth's files."""
 
 import json
 import os
@@ -17,7 +17,7 @@ from integrations.mcp.servers import ServerSpec
 
 needs_landlock = pytest.mark.skipif(landlock_abi() == 0, reason="this kernel has no Landlock")
 
-# Each tool tells how an attempt went, by the name of its error.
+# Each tool reports the result of an attempt by the name of its error.
 PRYING_SERVER = """
 import os, signal, tempfile, urllib.request
 from pathlib import Path
@@ -54,7 +54,7 @@ server.run("stdio")
 
 @pytest.fixture
 def hearth(tmp_path: Path) -> Path:
-    """Hearth's data folder, with a token in it."""
+    """Make Hearth's data folder, with a token in it."""
     data = tmp_path / "hearth"
     data.mkdir()
     (data / "http_token").write_text("secret-token")
@@ -150,7 +150,7 @@ async def test_named_folders_are_open(
 @needs_landlock
 async def test_a_temporary_folder_of_its_own(program: Path, hearth: Path) -> None:
     first, second = [Path(await ask(spec(program, hearth), "scratch")) for _ in range(2)]
-    assert first.parent == second.parent  # a description that names it does not change
+    assert first.parent == second.parent  # so that a description that names it stays the same
     assert first.parent.name == "prying"
     assert stat.S_IMODE(first.parent.parent.stat().st_mode) == 0o700
 

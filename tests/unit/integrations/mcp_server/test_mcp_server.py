@@ -1,4 +1,4 @@
-"""`/mcp` over loopback, used by the client of the mcp SDK at old and new protocol versions."""
+"""`/mcp` over loopback, used by the mcp SDK's client at old and new protocol versions."""
 
 import asyncio
 import json
@@ -35,7 +35,7 @@ PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
 async def served(
     box: FakeBox, *, guard: Guard | None = None, turns: bool = True
 ) -> AsyncIterator[str]:
-    """The address."""
+    """Yield the server's address."""
     async with (
         McpServer(box, guard or patient_guard(), "1.0", turns=turns) as server,
         serving(web_app(server.routes()), "127.0.0.1", 0) as port,
@@ -278,18 +278,18 @@ def _request(method: str, params: dict[str, Any]) -> dict[str, Any]:
     return {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
 
 
-# What tools take, as clients are told.
+# Arguments of the tools, as clients see them.
 
 
 class Inner(BaseModel):
-    """Within."""
+    """An inner model."""
 
-    title: str  # a field of that name is no title of a schema
+    title: str  # a field of that name is not the title of a schema
     number: Annotated[int, Field(ge=1)] = 3
 
 
 class Outer(BaseModel):
-    """Around."""
+    """An outer model."""
 
     inner: list[Inner]
     maybe: Inner | None = None

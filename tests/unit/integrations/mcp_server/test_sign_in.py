@@ -1,4 +1,4 @@
-"""How Home Assistant's client comes to its token: the client's secret is one."""
+"""Home Assistant's client gets its token: the client secret is the token."""
 
 from collections.abc import AsyncIterator
 from urllib.parse import urlencode
@@ -60,7 +60,7 @@ async def test_the_browser_is_sent_back_to_home_assistant(
         ask("http://user@ha:8123/auth/external/callback"),
         ask("http://ha:8123/auth/external/callback?to=evil"),
         ask("http://[/auth/external/callback"),
-        ask("http://evil.example/auth/external/callback"),  # the path alone is nothing
+        ask("http://evil.example/auth/external/callback"),  # the path alone is not enough
         ask(f"{MY}/"),
         ask(f"{MY}?to=https://evil.example"),
         ask(f"{MY}#x"),
@@ -74,7 +74,7 @@ async def test_the_browser_is_sent_back_to_home_assistant(
         ask(f"{OURS}/../../evil"),
         ask(f"{OURS}?"),
         ask(f"{OURS}#"),
-        ask(OURS.replace(":8123", ":8124")),  # no rule for ports of this machine either
+        ask(OURS.replace(":8123", ":8124")),  # no exception for ports of this machine either
         ask("http://127.0.0.1:9/auth/external/callback"),
         ask("http://homeassistant.local:8123@evil.example/auth/external/callback"),
         ask(MY, response_type="token"),
@@ -117,7 +117,7 @@ async def test_the_secret_is_the_token(http: httpx.AsyncClient, grant: str) -> N
 async def test_another_secret_is_none(
     http: httpx.AsyncClient, form: dict[str, str], caplog: pytest.LogCaptureFixture
 ) -> None:
-    # The right token in the header does not help: it is the secret that is asked for.
+    # The right token in the header does not help, because the secret is required.
     answer = await http.post("/mcp/token", data=form, headers={"Authorization": f"Bearer {TOKEN}"})
     assert (answer.status_code, answer.json()) == (401, {"error": "invalid_client"})
     assert "wrong" not in caplog.text

@@ -1,6 +1,6 @@
-"""A broker of a few bytes on loopback: it answers CONNECT as it is told, and keeps what it read.
+"""A minimal broker on loopback: it answers CONNECT as told, and records what it read.
 
-Packets as in MQTT 5 and 3.1.1: a byte of kind, a length of 7 bits a byte, the rest.
+Packets as in MQTT 5 and 3.1.1: a byte of kind, a length of 7 bits per byte, the rest.
 """
 
 import asyncio
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 CONNECT, CONNACK, PUBLISH, PUBACK, SUBSCRIBE, SUBACK, PING, DISCONNECT = 1, 2, 3, 4, 8, 9, 12, 14
 V311, V5 = 4, 5
-HANG_UP, SILENCE = b"", None  # in place of an answer to CONNECT
+HANG_UP, SILENCE = b"", None  # instead of an answer to CONNECT
 
 
 @dataclass(slots=True)
@@ -25,12 +25,12 @@ class Visit:
     read: list[tuple[int, bytes]] = field(default_factory=list)  # kind, rest
 
     def kinds(self) -> list[int]:
-        """What was read after CONNECT."""
+        """Return the kinds read after CONNECT."""
         return [kind for kind, _ in self.read]
 
 
 class FakeBroker:
-    """`answers`: to one CONNECT after the other, the last one for all that follow."""
+    """A broker with `answers` for one CONNECT after another; the last one repeats."""
 
     def __init__(self, answers: Sequence[bytes | None]) -> None:
         self._answers = list(answers)
@@ -40,7 +40,7 @@ class FakeBroker:
         self.serving: list[asyncio.Task[None]] = []
 
     async def until(self, visits: int, *kinds: int) -> Visit:
-        """Wait for the connection of that number, and until it has read these; the last one."""
+        """Wait until that connection has read these, and return it."""
         async with asyncio.timeout(10):
             while True:
                 if len(self.visits) >= visits and set(kinds) <= set(self.visits[-1].kinds()):
@@ -49,7 +49,7 @@ class FakeBroker:
                 await self.changed.wait()
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """One connection."""
+        """Handle one connection."""
         task = asyncio.current_task()
         assert task is not None
         self.serving.append(task)
@@ -86,7 +86,7 @@ class FakeBroker:
 async def fake_broker(
     *answers: bytes | None, tls: ssl.SSLContext | None = None
 ) -> AsyncIterator[FakeBroker]:
-    """It listens."""
+    """Run a broker."""
     broker = FakeBroker(answers)
     server = await asyncio.start_server(broker.serve, "127.0.0.1", 0, ssl=tls)
     async with server:
@@ -98,7 +98,7 @@ async def fake_broker(
 
 
 def packet(kind: int, rest: bytes) -> bytes:
-    """On the wire."""
+    """Encode a packet."""
     length, left = bytearray(), len(rest)
     while True:
         left, digit = left >> 7, left & 127
@@ -108,19 +108,18 @@ def packet(kind: int, rest: bytes) -> bytes:
 
 
 def accepted(version: int) -> bytes:
-    """CONNACK."""
     return packet(CONNACK << 4, b"\x00\x00" + (b"\x00" if version == V5 else b""))
 
 
 def refused(reason: int, version: int) -> bytes:
-    """CONNACK with a reason."""
+    """Make a CONNACK with a reason."""
     return packet(CONNACK << 4, bytes([0, reason]) + (b"\x00" if version == V5 else b""))
 
 
 def message(
     topic: str, payload: bytes, version: int, number: int = 0, *, again: bool = False
 ) -> bytes:
-    """PUBLISH, with QoS 1 where it has a number."""
+    """Make a PUBLISH, with QoS 1 if it has a number."""
     kind = PUBLISH << 4 | (2 if number else 0) | (8 if again else 0)
     name = topic.encode()
     parts = [len(name).to_bytes(2, "big"), name, number.to_bytes(2, "big") if number else b""]
@@ -128,7 +127,7 @@ def message(
 
 
 def _topics(rest: bytes, version: int) -> int:
-    """How many there are in a SUBSCRIBE."""
+    """Return the number of topics in a SUBSCRIBE."""
     if version == V5:
         rest = rest[1 + rest[0] :]
     count = 0

@@ -1,4 +1,4 @@
-"""The client comes back by itself, speaks what the broker speaks, and loses no message."""
+"""The client reconnects by itself, uses the broker's version, and loses no message."""
 
 import asyncio
 import logging
@@ -35,7 +35,7 @@ SECRET = "correct horse"
 
 
 class Box:
-    """Takes messages, or not."""
+    """Takes messages, or refuses them."""
 
     def __init__(self) -> None:
         self.got: list[Arrival] = []
@@ -200,7 +200,7 @@ async def test_leaving_while_the_broker_says_nothing_does_not_wait() -> None:
         async with client(broker, Box()):
             await broker.until(1)
         async with asyncio.timeout(20):
-            await broker.serving[0]  # it was hung up on
+            await broker.serving[0]  # the connection was closed
     assert broker.visits[0].kinds() in ([], [DISCONNECT])
 
 
@@ -215,7 +215,7 @@ async def test_the_last_words_end_the_session() -> None:
 
 
 async def test_what_is_far_too_long_is_taken_and_not_read() -> None:
-    """By MQTT 3.1.1; by MQTT 5 the broker does not even send it."""
+    """With MQTT 3.1.1; with MQTT 5 the broker does not even send it."""
     box = Box()
     answers = (packet(0x20, b"\x00\x01"), accepted(V311))
     async with fake_broker(*answers) as broker, client(broker, box):
@@ -243,7 +243,7 @@ async def test_a_broker_behind_tls(certificate: Certificate) -> None:
         async with MqttClient(*given):
             await until(box.connected)
             visit = await broker.until(1, SUBSCRIBE)
-            # More than a record of TLS holds: what is left in it shows at no socket.
+            # More than a TLS record holds: the rest does not show at the socket.
             long = message("box/announce", b"x" * 40_000, V5, number=9)
             visit.writer.write(long + message("box/announce", b"Dinner!", V5, number=10))
             while len(box.got) < 2:
@@ -265,7 +265,7 @@ async def test_a_certificate_that_is_not_trusted(certificate: Certificate) -> No
 async def test_a_broker_without_tls_where_it_is_set() -> None:
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readexactly(1)
-        writer.write(packet(DISCONNECT << 4, b""))  # at a first byte that is no CONNECT
+        writer.write(packet(DISCONNECT << 4, b""))  # a first packet that is not CONNECT
         writer.close()
 
     async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:

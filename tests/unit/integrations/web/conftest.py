@@ -1,4 +1,4 @@
-"""The HTTP interface over a box that notes what is asked."""
+"""The HTTP interface over a box that records its calls."""
 
 from collections.abc import AsyncIterator
 
@@ -18,7 +18,7 @@ def box() -> FakeBox:
 
 @pytest.fixture
 async def client(box: FakeBox) -> AsyncIterator[httpx.AsyncClient]:
-    """Asks the application itself."""
+    """Make a client of the application itself."""
     transport = httpx.ASGITransport(web_app(api_routes(box, patient_guard())))
     async with httpx.AsyncClient(
         transport=transport, base_url="http://localhost", headers=WITH_TOKEN
@@ -28,7 +28,7 @@ async def client(box: FakeBox) -> AsyncIterator[httpx.AsyncClient]:
 
 @pytest.fixture
 async def served(box: FakeBox) -> AsyncIterator[httpx.AsyncClient]:
-    """Asks a server."""
+    """Make a client of a server."""
     app = web_app(api_routes(box, patient_guard()))
     async with (
         serving(app, "127.0.0.1", 0) as port,

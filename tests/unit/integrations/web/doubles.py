@@ -24,11 +24,11 @@ from integrations.web.requests import (
 
 TOKEN = "t0ken-of-the-test"
 WITH_TOKEN = {"Authorization": f"Bearer {TOKEN}"}
-PIN = "813794260538"  # long: no time, port or thread of a log has these digits by chance
+PIN = "813794260538"  # long enough that no time, port or thread in a log contains it by chance
 
 
 class FakeTokens:
-    """The tokens of a test: the administrator's, and one for each scope, called by its name."""
+    """Tokens of a test: the administrator's, and one for each scope, named after it."""
 
     def __init__(self) -> None:
         self.known = {TOKEN: Caller("http:admin", frozenset({"admin"}))}
@@ -44,7 +44,7 @@ class FakeTokens:
 
 
 def with_scope(scope: str) -> dict[str, str]:
-    """The headers of a program that may do only that."""
+    """Return the headers of a program that has only that scope."""
     return {"Authorization": f"Bearer {TOKEN}-{scope}"}
 
 
@@ -52,7 +52,7 @@ CODE = "c0de-of-a-link"
 
 
 class FakeSessions(Sessions):
-    """Sessions of the tokens of a test, with ids that can be guessed, and one link."""
+    """Sessions of a test's tokens, with ids that can be guessed, and one link."""
 
     def __init__(self, tokens: FakeTokens) -> None:
         self.tokens = tokens
@@ -88,22 +88,22 @@ class FakeSessions(Sessions):
 
 
 def patient_guard() -> Guard:
-    """Lets its callers ask as often as they like."""
+    """Make a guard without a limit for requests."""
     tokens = FakeTokens()
     sessions = FakeSessions(tokens)
     return Guard(tokens, calls_at_once=10**9, wrong_at_once=10**9, sessions=sessions)
 
 
 class FakeBox:
-    """A box that notes what was asked of it, and answers as the document says."""
+    """A box that records its calls, and answers as the document says."""
 
     def __init__(self) -> None:
         self.events = EventLog()
         self.asked: list[Any] = []
         self.can_listen = True
         self.full = False
-        self.recording: Path | None = Path(__file__)  # of the one turn
-        self.fails: Exception | None = None  # raised by whatever is asked next
+        self.recording: Path | None = Path(__file__)  # of its only turn
+        self.fails: Exception | None = None  # raised by the next call
 
     def state(self) -> Mapping[str, Any]:
         self._note()

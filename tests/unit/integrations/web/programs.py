@@ -1,4 +1,4 @@
-"""What programs send to the HTTP interface, for its tests."""
+"""Requests that programs send to the HTTP interface."""
 
 from typing import Any
 
@@ -34,12 +34,13 @@ NAMES = {
 
 
 def program(port: int, **more: Any) -> httpx.AsyncClient:
-    """One on this machine. To read the authorities of the internet takes longer than a test."""
+    """Make a client for this machine that does not load the system's certificates, which is
+    slow."""
     return httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", verify=False, **more)
 
 
 async def send(client: httpx.AsyncClient, row: Path, **more: Any) -> httpx.Response:
-    """A request that makes sense, or what `more` makes of it."""
+    """Send a valid request, changed by `more`."""
     path = row.path.replace("{id}", NAMES.get(row.path.split("/")[2], ""))
     if row.body is not None and "content" not in more:
         more = {"json": BODIES[row.path], **more}

@@ -1,4 +1,4 @@
-"""The HTTP interface: who gets in, what each path does, and what it says where it cannot."""
+"""The HTTP interface: access, the effect of each path, and its errors."""
 
 from pathlib import Path
 
@@ -78,7 +78,7 @@ def test_scopes_are_those_of_the_contract() -> None:
         "GET turns/{id}/sound": "admin",
         **dict.fromkeys(("POST ask", "POST turns/{id}/mark"), "ask"),
         **dict.fromkeys(("GET openapi.json", "GET session", "DELETE session"), None),
-        "POST session": None,  # whoever asks
+        "POST session": None,  # needs no token
     }
 
 
@@ -267,7 +267,7 @@ async def test_who_asks_is_told_to_the_box(box: FakeBox, client: httpx.AsyncClie
     assert box.asked[1][1] == "http:ask"
 
 
-# What people look at: the sound of a turn, in the parts that players ask for, and lists.
+# Lists, and the sound of a turn in the ranges that players request.
 
 
 SOUND = "/v1/turns/20261122-3/sound"
@@ -313,7 +313,7 @@ async def test_what_is_no_part_of_it_gets_all(
 
 async def test_sound_that_is_not_kept_is_told(recorded: FakeBox, client: httpx.AsyncClient) -> None:
     assert recorded.recording is not None
-    recorded.recording.unlink()  # it was too old just now
+    recorded.recording.unlink()  # it has just been deleted
     assert (await client.get(SOUND)).status_code == 404
     recorded.recording = None
     for path in (SOUND, "/v1/turns/20261122-4/sound"):

@@ -1,4 +1,4 @@
-"""The examples for buttons and lamps, against the real HTTP interface and pretended hardware."""
+"""The examples for buttons and lamps, against the real HTTP interface and fake hardware."""
 
 import asyncio
 import contextlib
@@ -22,7 +22,7 @@ EXAMPLES = Path(__file__).parents[4] / "deploy" / "examples"
 
 
 class SeenBox(FakeBox):
-    """A box with a state that the test sets, and a queue of what it was asked."""
+    """A box whose state the test sets, with a queue of its calls."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -48,7 +48,7 @@ class SeenBox(FakeBox):
 
 
 class FakeButton:
-    """gpiozero's, pressed by the test."""
+    """A fake of gpiozero's button, pressed by the test."""
 
     made: "FakeButton"
     when_held: Callable[[], None]
@@ -60,7 +60,7 @@ class FakeButton:
 
 
 class FakeSpi:
-    """spidev's, which notes what the lamps are sent."""
+    """A fake of spidev that records the data for the lamps."""
 
     sent: "queue.Queue[list[int]]"
 
@@ -72,11 +72,11 @@ class FakeSpi:
 
 
 class Over(Exception):
-    """The test is."""
+    """Raised at the end of the test."""
 
 
 class ForEver:
-    """What an example does for ever, on threads that end with the test: at their next pause."""
+    """Run an example forever, on threads that end with the test at their next pause."""
 
     def __init__(self) -> None:
         self._over = threading.Event()
@@ -104,7 +104,7 @@ class ForEver:
 
 @pytest.fixture
 def for_ever(monkeypatch: pytest.MonkeyPatch) -> Iterator[ForEver]:
-    """Ended once the box is gone, while the example still has the test's clock."""
+    """End the threads once the box is gone, while the example still has the test's clock."""
     threads = ForEver()
     yield threads
     threads.end()
@@ -122,7 +122,7 @@ async def box(monkeypatch: pytest.MonkeyPatch, for_ever: ForEver) -> AsyncIterat
 
 @pytest.fixture
 def load(monkeypatch: pytest.MonkeyPatch, for_ever: ForEver) -> Iterator[Callable[[str], Any]]:
-    """Imports an example beside pretended hardware."""
+    """Import an example with fake hardware."""
     monkeypatch.syspath_prepend(str(EXAMPLES))
     for name, part in {"gpiozero": ("Button", FakeButton), "spidev": ("SpiDev", FakeSpi)}.items():
         module = types.ModuleType(name)
@@ -150,7 +150,7 @@ async def test_a_button_listens_stops_and_mutes(
     def noted(self: Any) -> Iterator[dict[str, Any]]:
         for state in states(self):
             yield state
-            seen.put(dict(state))  # the example has taken it
+            seen.put(dict(state))  # the example has read it
 
     load("hearth_box").HearthBox.states = noted
     for_ever.begin(example.main, 17)

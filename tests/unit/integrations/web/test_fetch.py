@@ -1,4 +1,4 @@
-"""Pages out on the internet are asked for, and nothing nearer, whatever a name or a server says."""
+"""Pages are fetched only from the internet, whatever a name or a server says."""
 
 import asyncio
 import gzip
@@ -23,7 +23,7 @@ from integrations.web.fetch import (
 )
 from tests.simulators.certificate import Certificate, make_certificate
 
-# What is out on the internet, and what is nearer.
+# Addresses on the internet, and others.
 
 
 OUTSIDE = (
@@ -77,7 +77,7 @@ class Names:
 
 
 class Web(httpx.AsyncBaseTransport):
-    """The internet: what was asked for, and what comes back."""
+    """A fake internet: records requests and answers them."""
 
     def __init__(self, *answers: httpx.Response | Exception) -> None:
         self.answers = list(answers)
@@ -108,7 +108,7 @@ async def fetch(
 
 
 async def test_the_address_that_was_judged_is_the_one_that_is_asked() -> None:
-    names = Names(site=[[OUT], ["127.0.0.1"]])  # it would change its mind
+    names = Names(site=[[OUT], ["127.0.0.1"]])  # its address would change in between
     web = Web(page())
     got = await fetch(web, names, "https://site.example/a?b=c#d")
     assert got == Fetched("https://site.example/a?b=c", "text/html", "", b"<p>Hello", True)
@@ -152,7 +152,7 @@ async def test_what_is_no_address_of_a_page(url: str) -> None:
     [
         *(["127.0.0.1"], ["10.0.0.1"], ["169.254.169.254"], ["100.64.0.1"], ["::1"], ["fe80::1%2"]),
         *(["::ffff:10.0.0.1"], ["64:ff9b::7f00:1"], ["2002:7f00:1::"], ["224.0.0.251"]),
-        [OUT, "192.168.1.1"],  # one of several is enough
+        [OUT, "192.168.1.1"],  # a single one is enough
         [OUT_6, "::1"],
     ],
 )
@@ -218,7 +218,7 @@ async def test_the_next_address_is_tried_where_one_does_not_answer() -> None:
         (httpx.Response(404), Refused),
         (httpx.Response(500, content=b"x"), Refused),
         (httpx.Response(204), Refused),
-        (httpx.Response(302), Refused),  # to nowhere
+        (httpx.Response(302), Refused),  # a redirect without a target
         (page(content_type="application/pdf"), NotReadable),
         (page(content_type="image/svg+xml"), NotReadable),
         (page(content_type="application/json"), NotReadable),
@@ -271,7 +271,7 @@ async def internet(
     monkeypatch: pytest.MonkeyPatch,
     total_s: float = 5.0,
 ) -> AsyncIterator[tuple[Fetcher, list[str]]]:
-    """A server on this machine that stands at OUT, with a certificate for `localhost`."""
+    """Run a server on this machine that is reached as OUT, with a certificate for `localhost`."""
     monkeypatch.setattr("integrations.web.fetch.tls_context", certificate.client_context)
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -279,7 +279,7 @@ async def internet(
             await reader.readuntil(b"\r\n\r\n")
             await serve(reader, writer)
         except (ConnectionError, asyncio.IncompleteReadError):
-            pass  # the client has had enough
+            pass  # the client has closed
         finally:
             writer.close()
 
@@ -297,7 +297,7 @@ async def internet(
     asked: list[str] = []
 
     class Rerouted(httpx.AsyncHTTPTransport):
-        """Whatever goes to an address out there comes here."""
+        """Send everything for an outside address to this server."""
 
         async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
             asked.append(f"{request.url.host}:{request.url.port or 443}")
@@ -312,7 +312,8 @@ async def internet(
 
     async with server:
         yield Fetcher(resolve, transport, total_s), asked
-        for one in answers:  # none is left to the collector, which would warn in a later test
+        # none is left to the garbage collector, which would warn in a later test
+        for one in answers:
             one.cancel()
         for writer in writers:
             writer.transport.abort()
@@ -336,7 +337,7 @@ async def endless(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) ->
 
 
 async def trickle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """A byte now and then: each for itself comes in time."""
+    """Send a byte now and then, each within the time limit."""
     writer.write(f"HTTP/1.1 200 OK\r\n{HTML}\r\n".encode())
     while True:
         writer.write(b"x")

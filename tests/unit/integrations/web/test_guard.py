@@ -1,4 +1,4 @@
-"""Who is let in, and how often: programs that run away, and guesses."""
+"""Access and rate limits: runaway programs, and guesses."""
 
 from typing import Any
 
@@ -73,7 +73,8 @@ def test_a_program_that_runs_away_is_slowed(guard: Guard, watch: Watch) -> None:
     stopped = refused(guard, TOKEN)
     assert (stopped.status, stopped.kind) == (429, "too_many")
     assert int(stopped.headers["Retry-After"]) == 1
-    assert guard.admit(request(f"{TOKEN}-ask"), "ask").name == "http:ask"  # the others are not
+    # the others are not limited
+    assert guard.admit(request(f"{TOKEN}-ask"), "ask").name == "http:ask"
     watch.now += CALLS_EVERY_S
     guard.admit(request(), None)
     assert refused(guard, TOKEN).status == 429
@@ -90,7 +91,7 @@ def test_guesses_are_slowed_and_a_right_one_is_not_told_from_them(
     watch.now += WRONG_EVERY_S
     assert refused(guard, "guess", ELSEWHERE).status == 401
     assert refused(guard, "guess", ELSEWHERE).status == 429
-    assert guard.admit(request(host=HOME), None).name == "http:admin"  # elsewhere it goes on
+    assert guard.admit(request(host=HOME), None).name == "http:admin"  # other places may continue
 
 
 def test_who_was_let_in_from_there_is_not_shut_out_by_a_neighbour(guard: Guard) -> None:
@@ -110,7 +111,7 @@ def test_no_token_is_no_guess(guard: Guard) -> None:
 @pytest.mark.parametrize(
     ("first", "second", "same"),
     [
-        ("2001:db8::1", "2001:db8::2:3", True),  # one machine has a network of them
+        ("2001:db8::1", "2001:db8::2:3", True),  # one machine has a whole network of them
         ("fe80::1%eth0", "fe80::2%eth1", True),
         ("2001:db8::1", "2001:db8:0:1::1", False),
         ("::ffff:10.0.0.1", "::ffff:10.0.0.2", False),
@@ -129,7 +130,7 @@ def test_what_counts_as_one_address(guard: Guard, first: str, second: str, same:
 
 
 def guesses_from_everywhere(guard: Guard) -> None:
-    """As many as all places together may; none of them has used up its own."""
+    """Send as many wrong tokens as all places together may, without exhausting any single place."""
     for number in range(ALL_WRONG_AT_ONCE):
         assert refused(guard, "guess", f"2001:db8:0:{number:x}::1").status == 401
 
@@ -147,7 +148,7 @@ def test_many_addresses_have_no_fresh_allowance_each(guard: Guard, watch: Watch)
 def test_guesses_of_others_shut_out_nobody_who_guesses_nothing(guard: Guard) -> None:
     guard.admit(request(host=ELSEWHERE), None)
     guesses_from_everywhere(guard)
-    assert guard.admit(request(host=ELSEWHERE), None).name == "http:admin"  # let in before
+    assert guard.admit(request(host=ELSEWHERE), None).name == "http:admin"  # admitted before
     assert guard.admit(request(host=HOME), None).name == "http:admin"  # this machine
     assert refused(guard, TOKEN, "10.0.0.9").status == 429  # too short: it might be a guess
     assert guard.admit(request(LONG, "10.0.0.9"), None).name == "http:long"
@@ -203,11 +204,11 @@ def test_another_application_is_told_who_asks(guard: Guard) -> None:
     assert client.post("/", headers=headers, content=b"x" * (MAX_BODY + 1)).status_code == 413
 
 
-# The console within Home Assistant: who is believed to come from there, and what they may.
+# The console within Home Assistant: which requests are trusted, and their rights.
 
 
 PREFIX = "/api/hassio_ingress/aB3_-x"
-# As core and supervisor pass it on.
+# As forwarded by core and supervisor.
 PASSED_ON = {
     "X-Ingress-Path": PREFIX,
     "X-Forwarded-Proto": "https",
@@ -231,7 +232,7 @@ async def test_whom_home_assistant_lets_in_is_let_in_where_the_settings_say_so()
         assert told.json()["name"] == "http:ingress"
         assert set(told.json()["scopes"]) == {"read", "ask", "speak"}
         assert (await asking.post("/v1/stop", headers=OWN)).status_code == 200
-        assert (await asking.get("/v1/state")).status_code == 401  # not by way of ingress
+        assert (await asking.get("/v1/state")).status_code == 401  # not through ingress
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The main text of a page: what is seen is told, what is not is not."""
+"""The main text of a page: visible text is returned, hidden text is not."""
 
 import pytest
 
@@ -63,7 +63,7 @@ HIDDEN = (
     "<img alt=X title=X><input value=X>",
     "<meta name=description content=X>",
     "<div hidden><p>X<p>X</div>",
-    "<b><div hidden></b>X</div>",  # the tag that is not its own does not end what is hidden
+    "<b><div hidden></b>X</div>",  # a foreign end tag does not end the hidden part
     "<div hidden></span></b></i>X</div>",
     "<p hidden>X<span></p>",
     "<p title='X'>",
@@ -152,7 +152,7 @@ def test_a_page_that_means_harm_costs_little(kind: str) -> None:
     assert len(read(flood).text) <= MAX_TEXT
 
 
-# HTML as tags and texts, whatever is wrong with it.
+# Broken HTML as tags and texts.
 
 
 @pytest.mark.parametrize(

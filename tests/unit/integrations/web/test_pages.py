@@ -1,4 +1,4 @@
-"""The console's files: what is served to anybody, and that it is nothing else."""
+"""The console's files, and nothing else, are served without a token."""
 
 import re
 from html.parser import HTMLParser
@@ -48,7 +48,7 @@ async def test_a_file_is_served_to_anybody(folder: Path, path: str, kind: str) -
         answer = await asking.get(path)
         assert (answer.status_code, answer.headers["content-type"]) == (200, kind)
         assert answer.content
-        # The browser may keep it, and asks whether it is still the same.
+        # The browser may cache it, but must revalidate.
         assert answer.headers["cache-control"] == "no-cache"
         tag = answer.headers["etag"]
         for sent in (tag, f"W/{tag}", f'"other", {tag}'):
@@ -122,7 +122,7 @@ async def test_only_home_assistant_shows_it_within_a_page_of_its_own(
 
 
 class Links(HTMLParser):
-    """What a page loads, and whether it brings scripts or styles of its own."""
+    """Links of a page, and whether it has scripts or styles of its own."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -138,7 +138,7 @@ class Links(HTMLParser):
 
 
 async def test_the_real_page_can_be_loaded_under_its_policy() -> None:
-    """Every file that lies there is served, and the page names only such files, relatively."""
+    """Every file is served, and the page refers only to such files, relatively."""
     async with browser(FOLDER) as asking:
         files = [path for path in FOLDER.rglob("*") if path.is_file()]
         assert files
@@ -155,7 +155,7 @@ async def test_the_real_page_can_be_loaded_under_its_policy() -> None:
             assert (await asking.get(f"/{address}")).status_code == 200, address
 
 
-# On loopback only this machine's own names are answered: DNS rebinding leads nowhere.
+# On loopback only this machine's names are accepted, against DNS rebinding.
 
 
 def client(host: str) -> httpx.AsyncClient:

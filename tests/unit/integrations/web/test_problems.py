@@ -1,4 +1,4 @@
-"""What programs send: what is no request is told in one sentence, and not done."""
+"""Invalid requests get an error of one sentence and have no effect."""
 
 import json
 from collections.abc import AsyncIterator

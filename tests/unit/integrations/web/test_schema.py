@@ -1,6 +1,6 @@
-"""The OpenAPI document is true: schemathesis makes requests of it, good and bad, and finds nothing.
+"""The OpenAPI document is true: schemathesis sends valid and invalid requests and finds nothing.
 
-LONG=1 makes many more of them.
+LONG=1 sends many more of them.
 """
 
 import os
@@ -19,7 +19,7 @@ from integrations.web.paths import document
 from tests.unit.integrations.web.doubles import WITH_TOKEN, FakeBox, patient_guard
 
 LONG = os.environ.get("LONG") == "1"
-# Of each operation, beside the ones that the schema's limits ask for.
+# For each operation, besides those for the schema's limits.
 EXAMPLES = 300 if LONG else 3
 SEED = 20_261_122
 
@@ -27,11 +27,11 @@ SEED = 20_261_122
 def told_faults(
     box: FakeBox, examples: int = EXAMPLES, paths: str = "^(?!/v1/events$)"
 ) -> tuple[set[str], set[str]]:
-    """What schemathesis finds, and which operations it has tried.
+    """Return the faults that schemathesis finds, and the operations that it tried.
 
-    `paths`: by default not the stream, which has no end; test_api.py listens to it.
+    `paths`: by default without the stream, which has no end; test_api.py reads it.
     """
-    # Any host: schemathesis calls ours "testserver".
+    # Any host: schemathesis uses "testserver".
     app = web_app(api_routes(box, patient_guard(), "1"), "0.0.0.0")
     config = SchemathesisConfig.from_dict(
         {
@@ -39,7 +39,7 @@ def told_faults(
             "headers": WITH_TOKEN,
             "generation": {"max-examples": examples, "database": "none"},
             "cache": {"enabled": False},
-            "phases": {"stateful": {"enabled": False}},  # nothing leads from one path to another
+            "phases": {"stateful": {"enabled": False}},  # no path leads to another
         }
     )
     schema = schemathesis.openapi.from_asgi(
@@ -73,7 +73,7 @@ def test_schemathesis_finds_nothing() -> None:
 
 
 class CarelessBox(FakeBox):
-    """Gives what the document does not tell."""
+    """A box that returns more than the document says."""
 
     def state(self) -> Mapping[str, Any]:
         return {**super().state(), "muted": "no"}

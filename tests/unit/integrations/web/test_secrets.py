@@ -1,4 +1,4 @@
-"""No token and no PIN leaves by an answer, a header or the log, whatever goes wrong."""
+"""No token or PIN appears in an answer, a header or the log, even after errors."""
 
 import json
 import logging
@@ -55,13 +55,13 @@ def bearer(token: str) -> dict[str, str]:
 
 
 class Ask(Protocol):
-    """A request that is answered with that status, and tells no secret."""
+    """Send a request, check its status, and check that the answer holds no secret."""
 
     async def __call__(self, method: str, path: str, status: int, **more: object) -> None: ...
 
 
 async def _ask_of_signing_in(ask: Ask, as_json: dict[str, str]) -> None:
-    """Two wrong guesses, and whatever else can go wrong there."""
+    """Make two wrong guesses and all other errors of signing in."""
     session = "/v1/session"
     await ask("POST", session, 401, json={"token": WRONG})
     await ask("POST", session, 401, json={"code": WRONG})
@@ -83,7 +83,7 @@ async def test_no_error_tells_a_secret(
     box: FakeBox, client: httpx.AsyncClient, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
-    # httpx and httpcore are the program that asks, and log what it sends.
+    # httpx and httpcore are the client, and log what it sends.
     for name in ("httpx", "httpcore"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
     right, statuses = bearer(TOKEN), []
@@ -118,7 +118,7 @@ async def test_no_error_tells_a_secret(
     await ask("POST", confirm, 500, headers=right, json={"yes": True, "pin": PIN})
     box.fails = ValueError(f"{TOKEN} {PIN}")
     await ask("GET", "/v1/events", 500, headers=right)
-    await ask("GET", "/broken", 500)  # a route of somebody else's
+    await ask("GET", "/broken", 500)  # a route from elsewhere
     await _ask_of_signing_in(ask, as_json)
     await ask("GET", "/v1/state", 401, headers=bearer(WRONG))
     await ask("GET", "/v1/state", 429, headers=bearer(WRONG))
@@ -129,7 +129,7 @@ async def test_no_error_tells_a_secret(
     await ask("GET", "/v1/state", 429, headers=right)
     assert set(statuses) == {401, 403, 404, 405, 413, 415, 421, 422, 429, 500}
     assert "POST /v1/confirmations/{id} broke with RuntimeError" in caplog.text
-    assert "doubles.py" in caplog.text  # where it broke
+    assert "doubles.py" in caplog.text  # the place of the error
     # pytest listens to uvicorn's log of requests, which has no other listener: see `serving`.
     assert not logging.getLogger("uvicorn.access").propagate
     kept = [record for record in caplog.records if record.name != "uvicorn.access"]

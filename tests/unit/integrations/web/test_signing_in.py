@@ -1,4 +1,4 @@
-"""A person signs in with a browser: the cookie, what it opens, and who else may not use it."""
+"""Signing in with a browser: the cookie, its rights, and misuse by others."""
 
 from collections.abc import AsyncIterator
 
@@ -18,7 +18,8 @@ from tests.unit.integrations.web.doubles import (
 
 OWN = {"Origin": "http://localhost:8765"}
 OUTSIDE = [
-    {"Origin": "http://localhost:9999"},  # another program of this machine: the cookie goes along
+    # another program of this machine: the browser sends the cookie
+    {"Origin": "http://localhost:9999"},
     {"Origin": "http://localhost"},
     {"Origin": "https://localhost:8765"},
     {"Origin": "http://127.0.0.1:8765"},
@@ -142,7 +143,7 @@ async def test_what_changes_something_must_say_that_our_page_asks(
         {**OWN, "Sec-Fetch-Site": "same-origin"},
     ):
         assert (await browser.post("/v1/stop", headers=headers)).status_code == 200
-    # An address that a person types, and an old browser that tells nothing, only read.
+    # A typed address and an old browser, which sends no evidence, may only read.
     assert (await browser.get("/v1/state", headers={"Sec-Fetch-Site": "none"})).status_code == 200
     assert (await browser.post("/v1/stop", headers={"Sec-Fetch-Site": "none"})).status_code == 403
     assert (await browser.get("/v1/state")).status_code == 200
@@ -194,7 +195,7 @@ async def test_a_session_id_is_never_taken_from_the_browser(
     fixed = {"Cookie": f"{COOKIE}=chosen-by-somebody"}
     browser.cookies.clear()
     assert (await browser.get("/v1/state", headers=fixed)).status_code == 401
-    # Signing in once more ends the session that was there.
+    # A new sign-in ends the existing session.
     first = {"Cookie": f"{COOKIE}=session-1", **OWN}
     answer = await browser.post("/v1/session", json={"token": TOKEN}, headers=first)
     assert answer.status_code == 204
@@ -230,7 +231,7 @@ async def test_a_cookie_that_has_ended_is_no_guess(
 ) -> None:
     await sign_in(browser)
     sessions.open.clear()
-    for _ in range(3 * WRONG_AT_ONCE):  # the page asks on
+    for _ in range(3 * WRONG_AT_ONCE):  # the page keeps sending requests
         assert (await browser.get("/v1/state")).status_code == 401
     await sign_in(browser)
     assert (await browser.get("/v1/state")).status_code == 200
@@ -260,7 +261,8 @@ async def test_one_of_both_is_needed(browser: httpx.AsyncClient, body: dict[str,
 
 
 async def test_a_form_of_another_page_is_no_sign_in(browser: httpx.AsyncClient) -> None:
-    text = {"Content-Type": "text/plain"}  # what a form can send without being asked about it
+    # the type that a form can send without a preflight request
+    text = {"Content-Type": "text/plain"}
     answer = await browser.post("/v1/session", content=f'{{"token":"{TOKEN}"}}', headers=text)
     assert answer.status_code == 415
 

@@ -1,4 +1,4 @@
-"""The stream of events: where it begins, whom it leaves behind, and how it ends."""
+"""The stream of events: its start, listeners that fall behind, and its end."""
 
 import asyncio
 import contextlib
@@ -29,7 +29,7 @@ from tests.unit.integrations.web.programs import program
 
 
 async def _events(lines: AsyncIterator[str], count: int) -> list[tuple[str, str, Any]]:
-    """The next events as (id, kind, data)."""
+    """Return the next events as (id, kind, data)."""
     found, fields = [], {}
     async with asyncio.timeout(20):
         async for line in lines:
@@ -90,7 +90,7 @@ async def test_nothing_that_is_sent_or_told_breaks_the_stream() -> None:
     first = log.now("state", {"state": "idle"})
     run = known.partition("-")[0]
     endless = log.since(f"{run}-{'9' * 5_000}", first)
-    assert b"idle" in await anext(endless)  # it begins anew
+    assert b"idle" in await anext(endless)  # it starts over
     await endless.aclose()
     told = log.since(f"{run}-0", first)
     assert b"hall?" in await anext(told)
@@ -116,7 +116,7 @@ async def test_no_more_follow_the_events_than_may(served: httpx.AsyncClient) -> 
         assert (more.status_code, more.json()["error"]["kind"]) == (503, "too_many_listeners")
         assert int(more.headers["retry-after"]) > 0
         assert (await served.get("/v1/state")).status_code == 200
-    # Those who left have made room, as soon as the server has seen that they are gone.
+    # Listeners that left have made room, as soon as the server has noticed.
     async with asyncio.timeout(20):
         while True:
             async with served.stream("GET", "/v1/events") as again:
@@ -161,11 +161,11 @@ async def test_a_stream_ends_when_its_person_signs_out(box: FakeBox) -> None:
             assert [line async for line in lines if line] == []
 
 
-# Programs that go before they have their answer.
+# Programs that disconnect before their answer.
 
 
 class PatientBox(FakeBox):
-    """Nobody answers its questions."""
+    """A box whose questions nobody answers."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""What the network is told of the satellite; the network is a double."""
+"""Announcements of the satellite in the network, which is faked."""
 
 import asyncio
 import logging
@@ -17,10 +17,10 @@ SERVICES = (Advertised("hearth-kitchen", 10700), Advertised("hearth-kitchen-voic
 
 @dataclass
 class Network:
-    """What zeroconf is asked for, in order."""
+    """A record of zeroconf's calls, in order."""
 
-    fails: int = 0  # times that it cannot be opened
-    refuses: int = 0  # times that it does not take a name
+    fails: int = 0  # number of times that it cannot be opened
+    refuses: int = 0  # number of times that it refuses a name
     slow: bool = False  # it does not end by itself
     opened: list[list[str]] = field(default_factory=list)
     told: list[dict[str, Any]] = field(default_factory=list)
@@ -68,7 +68,7 @@ def network(monkeypatch: pytest.MonkeyPatch) -> Network:
 
 
 async def told(network: Network, host: str = "127.0.0.1") -> None:
-    """Advertise until all is told, then go."""
+    """Advertise until everything is announced, then cancel."""
     task = asyncio.create_task(advertise(SERVICES, host, again_s=0.0))
     async with asyncio.timeout(10):
         await network.ready.wait()

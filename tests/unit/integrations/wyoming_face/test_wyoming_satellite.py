@@ -25,7 +25,7 @@ INFO = satellite_info("Hearth", "Kitchen", "1.0")
 
 
 class FakeRoom:
-    """Plays at once, unless it is told to wait."""
+    """A room that plays at once, unless told to wait."""
 
     def __init__(self) -> None:
         self.played: list[tuple[bytes, int]] = []
@@ -79,7 +79,7 @@ async def announce(client: AsyncTcpClient, pcm: bytes) -> None:
 
 
 async def told(client: AsyncTcpClient, kind: str) -> dict[str, Any]:
-    """The data of the next event, which is of that kind."""
+    """Return the data of the next event, which must be of that kind."""
     event = await client.read_event()
     assert event is not None
     assert event.type == kind
@@ -140,7 +140,7 @@ async def test_what_cannot_be_played_is_over_too(
 
 
 async def test_no_sound_ever_leaves_it(room: FakeRoom) -> None:
-    """Whatever a satellite may be told to begin, this one only ever answers."""
+    """Whatever a satellite is asked to begin, this one only answers."""
     wished = (
         *("run-satellite", "detect", "detection", "transcribe", "voice-started", "run-pipeline"),
         *("trigger", "audio-settings", "satellite-connected", "pause-satellite", "transcript"),
@@ -202,7 +202,7 @@ class TestTooMuch:
             async with asyncio.timeout(20):
                 assert await _to_the_end(reader) == b""
             writer.close()
-            async with connected(port) as client:  # others are served as ever
+            async with connected(port) as client:  # other connections work as usual
                 await client.write_event(Event("describe"))
                 await told(client, "info")
 
@@ -227,7 +227,7 @@ class TestTooMuch:
             deaf = [await _deaf(port) for _ in range(2)]
             for _, writer in deaf:
                 with contextlib.suppress(ConnectionError):
-                    while True:  # until the other side has had enough
+                    while True:  # until the other side stops reading
                         writer.write(b'{"type": "describe"}\n' * 2_000)
                         await writer.drain()
             async with connected(port) as client:
@@ -262,9 +262,9 @@ class TestTooMuch:
             opened = []
             for host, answered in (
                 *[("127.0.0.2", True)] * 3,
-                ("127.0.0.2", False),  # all that one may have
+                ("127.0.0.2", False),  # the limit of one place
                 ("127.0.0.3", True),
-                ("127.0.0.3", False),  # the rest is for who has none
+                ("127.0.0.3", False),  # the rest is reserved for places without any
                 ("127.0.0.4", True),
                 ("127.0.0.5", False),
                 ("127.0.0.1", True),  # this machine
@@ -279,7 +279,7 @@ class TestTooMuch:
             for writer in opened:
                 writer.transport.abort()
             answer = None
-            while answer is None:  # until it is known that all of them have gone
+            while answer is None:  # until the server has noticed that all have gone
                 async with connected(port) as client:
                     with contextlib.suppress(ConnectionError):
                         await client.write_event(Event("describe"))
@@ -307,7 +307,7 @@ async def test_a_port_that_is_taken_names_the_setting(room: FakeRoom) -> None:
 
 
 async def _deaf(port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    """A connection with little room for what it has not read yet."""
+    """Open a connection with a small receive buffer."""
     one = socket.socket()
     one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
     one.setblocking(False)
@@ -318,7 +318,7 @@ async def _deaf(port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
 async def _to_the_end(reader: asyncio.StreamReader) -> bytes:
     try:
         return await reader.read()
-    except ConnectionError:  # what was not read yet is thrown away with the connection
+    except ConnectionError:  # unread data is discarded with the connection
         return b""
 
 

@@ -1,4 +1,4 @@
-"""Our voice as a speech service, over loopback, as Home Assistant 2026.11 uses it."""
+"""Our voice as a speech service over loopback, used as Home Assistant 2026.11 uses it."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
@@ -17,7 +17,7 @@ INFO = speech_info("Hearth", {"hearth-en": ("en",), "hearth-es": ("es",)}, "1.0"
 
 
 class FakeSpeech:
-    """Says three pieces, or what is set."""
+    """Speech in three pieces, or as set."""
 
     def __init__(self) -> None:
         self.asked: list[tuple[str, str]] = []
@@ -97,7 +97,7 @@ async def test_what_cannot_be_said_is_told(speech: FakeSpeech, text: str) -> Non
     async with served(speech) as client:
         await client.write_event(Synthesize(text).event())
         assert [event.type for event in await sound(client)] == ["error"]
-        await client.write_event(Synthesize("hello").event())  # it goes on
+        await client.write_event(Synthesize("hello").event())  # it continues
         assert (await sound(client))[-1].type == "audio-stop"
 
 

@@ -310,7 +310,7 @@ async def test_what_was_not_understood_of_a_program_is_not_quoted() -> None:
 
 
 class Marks(Reports):
-    """A journal with one command, or none."""
+    """Reports that hold one command, or none."""
 
     def __init__(self, turn: TurnRecord | None = None, problem: StoreError | None = None) -> None:
         self.turn = turn

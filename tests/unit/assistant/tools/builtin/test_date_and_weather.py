@@ -31,7 +31,7 @@ def row(day: int, high: float, low: float | None = None, **rest: Any) -> dict[st
 
 
 class Home:
-    """Answers the one command with these rows."""
+    """A home that answers the one command with the given rows."""
 
     def __init__(self, rows: Any) -> None:
         self.rows = rows

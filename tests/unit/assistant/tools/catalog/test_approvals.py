@@ -22,7 +22,7 @@ SCHEMA: dict[str, Any] = {"type": "object", "properties": {"text": {"type": "str
 
 
 class Kept(FakeValues):
-    """The store's small values; it can fail."""
+    """In-memory stored values that can be made to fail."""
 
     def __init__(self, value: Any = None) -> None:
         super().__init__()

@@ -130,7 +130,7 @@ def test_the_most_useful_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class TestKept:
-    """The same menu while nothing changes."""
+    """Tests that the same menu is kept while nothing changes."""
 
     def test_equal_tools_give_the_same_object(self) -> None:
         keeper, built_in = MenuKeeper(), [own("GetDateTime")]

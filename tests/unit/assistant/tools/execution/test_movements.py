@@ -157,7 +157,7 @@ class LateStage(Stage):
 
 
 class Still(StillHome):
-    """A picture that shows nothing more."""
+    """A picture that shows no further changes."""
 
     async def wait_for(self, *given: Any) -> bool:
         return False

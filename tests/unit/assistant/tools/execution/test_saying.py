@@ -76,7 +76,7 @@ class Engine(Conversation):
 
 
 class LivingPicture(StillHome):
-    """A house that a test changes."""
+    """A live picture that the test changes."""
 
     def change(self, entity_id: str, state: str) -> None:
         entities = dict(self.house.entities)

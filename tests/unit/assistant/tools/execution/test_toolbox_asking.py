@@ -43,7 +43,7 @@ YES = Settlement("yes", "voice")
 
 
 class Room:
-    """Media that can be paused, or cannot."""
+    """Media players that may or may not be pausable."""
 
     def __init__(self, *, quiet: bool) -> None:
         self.quiet = quiet

@@ -13,7 +13,7 @@ from tests.fakes.home import StillHome
 
 
 class Picture(StillHome):
-    """A live picture that changes as the test says."""
+    """A live picture whose changes are scripted by the test."""
 
     def __init__(self, house: House, connected: bool = True) -> None:
         super().__init__(house, connected=connected)

@@ -1,4 +1,4 @@
-"""Things of a house for tests of questions: contacts, locks, covers and sensors by short words."""
+"""Builders of contacts, locks, covers and sensors for tests of questions."""
 
 from dataclasses import replace
 from typing import Any

@@ -47,7 +47,7 @@ def test_everything_else_is_asked_about(heard: str | None, mode: Mode) -> None:
 
 
 def test_the_whole_of_it_is_in_the_question() -> None:
-    """A person says yes to what they have heard."""
+    """A person can consent only to what they have heard."""
     text = "word " * 55 + "end"
     verdict = judged("", text=text)
     assert text in Catalogue().say(verdict.ask, "en", **verdict.values)

@@ -219,7 +219,8 @@ LAMP = Entity("light.lamp", "Lamp", "off", area_id="yard")
 def test_no_call_of_a_model_opens_unasked(
     found: tuple[Entity, House, Action], by: str, live: bool
 ) -> None:
-    """By name, by room or by kind, among other things, with an up-to-date picture or an old one."""
+    """This covers calls by name, room or kind, among other things, with a live or outdated
+    picture."""
     entity, _, action = found
     entity = replace(entity, area_id="yard")
     house = House(

@@ -195,7 +195,7 @@ def test_a_scene_is_asked_about_in_words_for_what_it_does(door: str, known: bool
 
 
 def test_what_a_script_may_do_is_not_said_to_be_sure(house: House) -> None:
-    """It may have conditions."""
+    """The script may have conditions."""
     touched = {"script.movie_night": frozenset({"lock.front"})}
     read = replace(house, touches=touched, ways={"script.movie_night": {"lock.front": "off"}})
     verdict = judge(entry("script__movie_night"), {}, read, "do it", "")

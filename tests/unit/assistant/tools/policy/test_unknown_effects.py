@@ -204,7 +204,7 @@ def test_a_script_that_was_read_goes_the_way_that_it_says(
 
 
 def test_what_was_seen_of_it_counts_either_way() -> None:
-    """A lock that moved when the script ran, though its configuration names none."""
+    """A lock moved when the script ran, though the script's configuration names none."""
     seen = replace(KNOWN, touches={SCRIPT: LAMP | {"lock.front"}})
     assert judge(entry(ON), {"name": "Cosy time"}, seen, "x", "").rule == "unlock"
 
@@ -463,7 +463,7 @@ async def test_an_administrators_token_knows_the_same_script() -> None:
 
 
 async def test_what_would_be_decided_waits_too() -> None:
-    """`hearth tools --explain` just after the start."""
+    """This is `hearth tools --explain` just after the start."""
     async with no_administrator() as house:
         found = await house.box.explain(*FILM)
         assert found is not None

@@ -50,7 +50,7 @@ BLIND = thing("cover.blind", "open", device_class="blind", current_position=70)
 
 @dataclass
 class Room:
-    """A house that a turn has changed, and the toolbox that may undo it."""
+    """A house changed by a turn, and a toolbox that may undo the change."""
 
     home: FakeHome
     stack: UndoStack
@@ -78,7 +78,7 @@ class Room:
 
 @dataclass
 class Files(UndoStep):
-    """A step of a server's file."""
+    """An undo step for a server's file."""
 
     done: list[str] = field(default_factory=list)
 
@@ -237,7 +237,8 @@ async def test_what_may_open_is_put_back_where_it_is_rated_as_harmless(
 
 @pytest.mark.parametrize("entity", MAY_OPEN, ids=lambda one: str(one.entity_id))
 async def test_a_step_back_that_opens_is_judged_as_an_opening(entity: Entity) -> None:
-    """Its rating was withdrawn since: it was seen to open something."""
+    """Undo still has the earlier rating, withdrawn since because the entity was seen to
+    open something."""
     tiers = {entity.entity_id: Tier.COMFORT}
     shut = SHUT.get(entity.domain, "off")
     async for room in _room(LET_ALL, more=[entity], tiers=tiers):

@@ -38,7 +38,7 @@ class Shared:
 
 
 class Machine:
-    """One home and one store, in which processes come and go."""
+    """One home and one store for a succession of processes."""
 
     def __init__(self) -> None:
         self.store, self.clock = Shared(), VirtualClock()
