@@ -38,7 +38,7 @@ class Speaker:
     The device is opened at the first sound and closed after IDLE_S (5 s) of silence. If it goes
     while it plays, it is looked for: within PATIENCE_S (3 s) the sound continues where it was last
     heard; after that the sound is dropped and callers waiting for it get DeviceLost. The next sound
-    tries again once. While the device is closed, `presence` tells whether it is there, if it is
+    tries again once. While the device is closed, `presence` shows if it is there, if it is
     connected to the device events.
 
     A stream's position is what has left the loudspeaker: what the device took, less what it says it

@@ -227,8 +227,9 @@ class ClockWatch:
         if self._behind_s < LEAP_S or self._synchronised():
             return ""
         return (
-            f"The machine's clock was set back by {_length(self._behind_s)}, and nobody keeps it "
-            "right: alarms come by the new time; set it by the network (timedatectl set-ntp true)."
+            f"The machine's clock was set back by {_length(self._behind_s)} and is not "
+            "synchronised: alarms follow the new time. Synchronise it over the network: "
+            "timedatectl set-ntp true"
         )
 
     def _offset(self) -> float:

@@ -187,12 +187,12 @@ class FallbackTurn:
                     return
                 if self._gave:
                     yield Restarted()
-                deeds = await self._deeds()
+                actions = await self._actions()
                 if self._asks:  # another attempt would only ask for the same again
                     yield TurnDone()
                     return
-                if deeds:
-                    yield account(fault, deeds, self._ladder.catalogue, self._language)
+                if actions:
+                    yield account(fault, actions, self._ladder.catalogue, self._language)
                     return
                 if again or not self._worth_another(slot, fault):
                     break
@@ -300,11 +300,11 @@ class FallbackTurn:
         nothing."""
         if isinstance(end, TurnDone) and self._worded:
             return ""
-        deeds = await self._deeds()
-        if not deeds:
+        actions = await self._actions()
+        if not actions:
             return ""
         line = "" if self._gave else self._line(slot)
-        words = f"{line} {outcomes(deeds, self._ladder.catalogue, self._language)}"
+        words = f"{line} {outcomes(actions, self._ladder.catalogue, self._language)}"
         return words if self._gave else words.lstrip()  # it follows the words before the call
 
     def _pass_on(self, turn: BrainTurn, event: BrainEvent) -> BrainEvent:
@@ -374,7 +374,7 @@ class FallbackTurn:
     def _preface(self) -> Preface:
         return Preface(alone=self._notices.known.alone)
 
-    async def _deeds(self) -> Sequence[Mutation]:
+    async def _actions(self) -> Sequence[Mutation]:
         """Return what was done in this turn, once running calls have had time to return.
 
         A call on its way to the house when its brain fails is either stopped before it is sent or

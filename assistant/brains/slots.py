@@ -235,7 +235,7 @@ def most_telling(faults: Sequence[BrainFault]) -> BrainFault | None:
 
 
 def account(
-    fault: BrainFault, deeds: Sequence[Mutation], catalogue: Catalogue, language: str
+    fault: BrainFault, actions: Sequence[Mutation], catalogue: Catalogue, language: str
 ) -> BrainFault:
     """Return the fault of a turn in which something was done, saying what, and that it then broke
     off.
@@ -243,15 +243,15 @@ def account(
     "Done. Office light: on. Then I lost the connection."
     """
     tail = "ladder.then_lost" if fault.kind in LOST else "ladder.then_stopped"
-    spoken = f"{outcomes(deeds, catalogue, language)} {catalogue.say(tail, language)}"
+    spoken = f"{outcomes(actions, catalogue, language)} {catalogue.say(tail, language)}"
     return BrainFault(fault.kind, fault.message, retryable=False, spoken=spoken)
 
 
-def outcomes(deeds: Sequence[Mutation], catalogue: Catalogue, language: str) -> str:
+def outcomes(actions: Sequence[Mutation], catalogue: Catalogue, language: str) -> str:
     """Return sentences on the results of a turn's actions, each once."""
     unknown = catalogue.say("ladder.under_way", language)
     return " ".join(
-        dict.fromkeys(deed.outcome.sentence if deed.outcome else unknown for deed in deeds)
+        dict.fromkeys(deed.outcome.sentence if deed.outcome else unknown for deed in actions)
     )
 
 

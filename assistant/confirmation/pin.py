@@ -340,7 +340,7 @@ class PinGuard:
         kept = await self._store.kept(_NAME)
         attempts = _attempts_from(kept, self._now())
         if kept is not None and kept != _written(attempts):
-            await self._set(attempts)  # an unknown value locks from now on, but not for ever
+            await self._set(attempts)  # an unknown value locks from now on, but not forever
         return attempts
 
     def _is_right(self, digits: str) -> bool:

@@ -206,7 +206,7 @@ class ConversationOwner:
 
     name: str = ""  # of a program, as in the audit ("mcp:agent"); "" for the household
     token: str = ""  # tells apart tokens that had the same name; never the secret
-    recalls: bool = True  # may be told what people have asked Hearth to remember
+    recalls: bool = True  # may see what people have asked Hearth to remember
 
     @property
     def is_people(self) -> bool:

@@ -167,7 +167,7 @@ class Rights:
     # Above this tier a confirmation is needed even if the settings ask for none, unless one of the
     # owner's rules names the caller.
     free: Tier = Tier.COMFORT
-    recalls: bool = False  # may be told what people have said: memories and their timers
+    recalls: bool = False  # may see what people have said: memories and their timers
 
 
 READ_ONLY = Rights(Tier.READ, asks=False)

@@ -152,7 +152,7 @@ class HttpSessions(Sessions):
         try:
             await self._keep()
         except ConfigError as error:
-            _log.error("Whoever has signed in must do so again after a restart: %s", error)
+            _log.error("Signed-in browsers must sign in again after a restart: %s", error)
         caller = self.caller(session)
         return None if caller is None else SignedIn(session, caller)
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from prometheus_client.metrics_core import Metric
 
 
-# Counters and histograms as plain numbers, cheap to keep while nobody reads them.
+# Counters and histograms as plain numbers, cheap to keep between two readings.
 
 
 MOST_ROWS = (

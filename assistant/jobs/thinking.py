@@ -71,7 +71,7 @@ class Guidance:
     thinking: str  # thinking level of the turn's profile; "" for the model's default
 
 
-# The argument says whether the caller may see people's memories. Never raises.
+# The argument is True if the caller may see people's memories. Never raises.
 Guide = Callable[[bool], Awaitable[Guidance]]
 _log = logging.getLogger(__name__)
 THINK_LONGER = "think_longer"

@@ -355,7 +355,9 @@ def _replaced(path: Path, now: datetime, refill: Refill) -> sqlite3.Connection:
             saved = salvage(connection, path)
             refill(connection)
             at = instant(now)
-            problem = f"The journal was damaged and begun anew; the old one is {aside.name}."
+            problem = (
+                f"The journal was damaged, so a new one was started; the old one is {aside.name}."
+            )
             begin_fault(connection, "journal_damage", problem, at)
             end_fault(connection, "journal_damage", at)
             connection.execute("COMMIT")

@@ -246,7 +246,7 @@ def how_to_get(one: Shelved, folder: Path) -> str:
     if one.path is not None:
         return "put it there, or change the path in the settings"
     names = " and ".join(one.name + suffix for suffix in SUFFIXES[one.kind])
-    return f"get {names} from whoever publishes it and put it into {folder}"
+    return f"get {names} from its publisher and put it into {folder}"
 
 
 def downloads_of(entry: ModelEntry, folder: Path) -> list[Download]:

@@ -265,7 +265,7 @@ class Watchdog:
             return
         self._strikes += 1
         if self._strikes == _STRIKES:
-            _log.error("%s Hearth has to be started anew.", problem)
+            _log.error("%s Hearth must be restarted.", problem)
             if self._manager.watchdog_s is not None:
                 self._manager.give_up(problem)
 

@@ -38,7 +38,7 @@ def _add_words(decoder: Any, network: Network, pronunciations: Mapping[str, Sequ
     for word in missing:
         if word not in known:
             raise InputUnusable(
-                f"The speech grammar cannot be built: nobody knows how {word!r} sounds."
+                f"The speech grammar cannot be built: the pronunciation of {word!r} is unknown."
             )
         for number, phones in enumerate(known[word], start=1):
             decoder.add_word(word if number == 1 else f"{word}({number})", phones, False)

@@ -81,7 +81,7 @@ def ask_broker(token: str, at: str = SUPERVISOR) -> dict[str, Any] | None:
 
 
 def make_folders() -> None:
-    """What Hearth writes to, and the first configuration."""
+    """Folder that Hearth writes to, and the first configuration."""
     user = pwd.getpwnam(USER)
     DATA.mkdir(mode=0o700, parents=True, exist_ok=True)
     if not CONFIGURATION.exists():

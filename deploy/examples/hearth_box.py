@@ -50,7 +50,7 @@ class HearthBox:
             return False
 
     def states(self) -> Iterator[dict[str, Any]]:
-        """How it stands now, then each change; AWAY while it does not answer."""
+        """Yield the current state, then each change; AWAY while it does not answer."""
         last_id = ""
         while True:
             try:

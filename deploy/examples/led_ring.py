@@ -29,7 +29,7 @@ DARK = (0, 0, 0)
 
 
 def frame(colour: tuple[int, int, int], lamps: int) -> list[int]:
-    """What the ring is sent: a start, brightness with blue, green and red for each, an end."""
+    """Return the bytes for the ring: a start, four for each lamp, an end."""
     red, green, blue = colour
     lamp = [0b1110_0000 | BRIGHTNESS, blue, green, red]
     return [0] * 4 + lamp * lamps + [0xFF] * (4 + lamps // 16)

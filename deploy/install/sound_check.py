@@ -82,7 +82,7 @@ def record(device: DeviceInfo) -> tuple[str, str]:
 
 
 def check(kind: Kind, name: str) -> tuple[bool, str]:
-    """Whether that direction works, and a sentence."""
+    """Return True if that direction works, and a sentence."""
     what = "played" if kind == "output" else "recorded"
     if name == "null" or name.startswith("file:"):
         return True, f"{what} nothing: audio.{kind} is {name}"

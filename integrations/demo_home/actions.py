@@ -17,7 +17,7 @@ TARGETS = ("entity_id", "device_id", "area_id", "floor_id", "label_id")
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """An action. `response` tells whether it returns data: never, on request, or always."""
+    """An action. `response` is when it returns data: never, on request, or always."""
 
     fields: Mapping[str, Json] = field(default_factory=dict)
     on: str | None = None  # domain of its targets; None if it has none

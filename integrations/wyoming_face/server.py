@@ -202,7 +202,7 @@ class WyomingServer(Opened):
                         await async_write_event(event, writer)
             except TimeoutError:
                 writer.transport.abort()  # a client that keeps sending would hold the place
-                raise ConnectionAbortedError("nobody reads what is answered") from None
+                raise ConnectionAbortedError("the answers are not read") from None
 
         try:
             async with self._session(send) as session:
@@ -238,7 +238,7 @@ async def _close(writer: asyncio.StreamWriter) -> None:
             closing = False
     except OSError as error:
         closing = patience.expired()
-        why = str(error) or "nobody reads"
+        why = str(error) or "the answers are not read"
         _log.debug("the end of a Wyoming connection was not taken: %s", why)
     finally:
         if closing:  # on a closed transport, `abort` fails with Python 3.13

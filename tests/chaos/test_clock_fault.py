@@ -47,8 +47,8 @@ async def wall(folder: Path, timer: Path) -> AsyncIterator[Wall]:
     "the clock is set back by a day",
     hears=(
         "nothing; a timer counts the time that passes. Reported: “The machine's "
-        "clock was set back by 24 hours, and nobody keeps it right: alarms come "
-        "by the new time; …”, until it is right again or synchronised"
+        "clock was set back by 24 hours and is not synchronised: alarms follow the "
+        "new time. …”, until it is right again or synchronised"
     ),
     retried="nothing",
     kept="everything",
@@ -58,8 +58,8 @@ async def test_the_clock_is_set_back_by_a_day(tmp_path: Path, office: Path, time
     async with wall(tmp_path, timer) as on:
         on.set(-DAY_S)
         assert await on.box.trouble("clock") == (
-            "The machine's clock was set back by 24 hours, and nobody keeps it right: alarms come "
-            "by the new time; set it by the network (timedatectl set-ntp true)."
+            "The machine's clock was set back by 24 hours and is not synchronised: alarms follow "
+            "the new time. Synchronise it over the network: timedatectl set-ntp true"
         )
         assert "hearth: the machine's clock was set back by 24 hours" in on.box.log
         await served(on.box, office)

@@ -37,7 +37,7 @@ def test_a_frozen_ear_starves_the_watchdog_and_a_turn_works_again(hearth: Instal
         hearth.machine.until(hearth.answers, "a turn", 30)
     said = _since(hearth, before)
     # Its thread also takes the frames; whichever of the two is seen first is told.
-    assert any(f"{words} for 10 s. Hearth has to be started anew." in said for words in _OF_THE_EAR)
+    assert any(f"{words} for 10 s. Hearth must be restarted." in said for words in _OF_THE_EAR)
     assert "Failed with result 'watchdog'" in said
     print(f"frozen ear: started anew after {took:.1f} s")
 

@@ -228,7 +228,9 @@ class LiveSessionManager:
     def update_refused(self) -> None:
         """Use a new session for every change from now on, whatever the model's row says."""
         if self._may_update:
-            _log.warning("changes of a running session are refused: from now on it is opened anew")
+            _log.warning(
+                "changes of a running session are refused: a new session is opened from now on"
+            )
         self._may_update = False
 
     def note_search(self) -> None:

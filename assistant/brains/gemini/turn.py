@@ -211,7 +211,7 @@ class GeminiLiveTurn:
     def _post(self, item: Item) -> None:
         if isinstance(item, OutputAudio):
             if len(self._inbox) >= _MAX_WAITING:
-                _log.warning("sound of Gemini's answer is dropped: nobody takes it")
+                _log.warning("audio of Gemini's answer is dropped because nothing plays it")
                 return
             if not self._means.native_voice:
                 item = OutputAudio(b"", item.rate)  # only the presence of audio matters

@@ -100,7 +100,7 @@ CUT_SHORT: dict[CancelReason, tuple[str, str]] = {
     "source_lost": ("microphone_lost", "The microphone was lost in the middle of the sentence."),
     "no_speech": ("no_speech", "Nothing was said after the wake word."),
     "muted": ("muted", "The microphone was muted in the middle of the sentence."),
-    "withdrawn": ("withdrawn", "Whoever asked has gone."),
+    "withdrawn": ("withdrawn", "The program that asked has gone."),
 }
 
 

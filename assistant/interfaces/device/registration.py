@@ -75,7 +75,7 @@ class DeviceFile:
             raise self._unusable(error) from error
         except (AttributeError, TypeError, ValueError):
             raise ConfigError(
-                f"{self.path} is damaged; remove it, and hearth run registers the device anew"
+                f"{self.path} is damaged; remove it, and `hearth run` registers the device again"
             ) from None
 
     def write(self, record: DeviceRecord) -> None:

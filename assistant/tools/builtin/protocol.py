@@ -28,7 +28,7 @@ class BuiltInRequest:
     situation: CallContext = CALM  # for calls that the tool makes itself
     # The moves of `BuiltIn.moves` that were allowed; no others may be made.
     judged: tuple[Move, ...] = ()
-    recalls: bool = True  # the caller may be told what people have said
+    recalls: bool = True  # the caller may see what people have said
     caller: str = ""  # program whose own turn it is, as in the audit; "" for people
     tainted: bool = False  # the model may have read a stranger's text
     said: tuple[str, ...] = ()  # the person's words in this talk

@@ -26,7 +26,7 @@ _MAX_TEXT = 8_000  # characters of a description or schema that are kept for dis
 Held = Mapping[tuple[str, str], str]
 NOTHING_HELD: Held = {}
 Pins = dict[str, dict[str, dict[str, str]]]  # server -> tool -> pinned properties
-_UNREADABLE = "the approvals cannot be read, so nobody knows whether it has changed"
+_UNREADABLE = "the approvals cannot be read, so a change would go unnoticed"
 _TWICE = "its server offers several tools under this name"
 _log = logging.getLogger(__name__)
 
@@ -96,7 +96,7 @@ class Approvals:
         if kept is None:
             return {}
         if not _are_pins(kept):
-            raise ValueError("what is kept as approvals cannot be read; approve the tools anew")
+            raise ValueError("the stored approvals cannot be read; approve the tools again")
         return dict(kept)
 
     async def _pins_or_none(self) -> Pins:

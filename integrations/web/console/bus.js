@@ -1,15 +1,15 @@
-// What happens, told to whoever of the page wants to know: the events of the box by their own
-// names, and of the page itself "away", "back", "signed-out" and "standing" (how the box stands).
+// The page's event bus: the device's events under their own names, and the page's own "away",
+// "back", "signed-out" and "standing" (the device's state).
 
 const bus = new EventTarget();
 
-/** Tell everybody. */
+/** Publish an event. */
 export function tell(kind, data = {}) {
   bus.dispatchEvent(new CustomEvent(kind, { detail: data }));
 }
 
-/** Be told until the signal ends it. What a listener asks of the box in vain is no fault of the
- * page: the banner tells that the box is away. */
+/** Register a listener until the signal aborts. Failed requests of a listener are not errors of the
+ * page: the banner shows that the device is offline. */
 export function on(kinds, listener, signal) {
   for (const kind of kinds.split(" ")) {
     bus.addEventListener(kind, async (event) => {

@@ -16,7 +16,7 @@ const TOP = 14;
 export function dayChart(days, cap) {
   const dearest = Math.max(...days.map((one) => one.cost));
   if (!(dearest > 0)) return empty(words.costs.none);
-  // A limit that is far above everything would press the bars flat: then it is told in words alone.
+  // A limit far above the bars would flatten them, so it is only mentioned in words.
   const shownCap = cap > 0 && cap <= dearest * 4 ? cap : 0;
   const most = rounded(Math.max(dearest, shownCap));
   const width = matchMedia("(width <= 820px)").matches ? NARROW : WIDE;

@@ -1,4 +1,4 @@
-// What waits for a yes stands above every page, since it does not wait for long.
+// Open confirmations, shown above every page because they time out soon.
 
 import { get, may, post } from "./api.js";
 import { on } from "./bus.js";
@@ -7,7 +7,7 @@ import { icon } from "./icons.js";
 import { button, field, tier, toast } from "./parts.js";
 import { words } from "./words.js";
 
-/** The place for it, and what is read out. It looks anew whenever one begins or ends. */
+/** Return the element and its live region. It reloads whenever a question opens or closes. */
 export function confirmations(signal) {
   const rowsPlace = el("div", { class: "asks" });
   const said = el("p", { class: "unseen", role: "alert" });

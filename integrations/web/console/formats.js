@@ -61,7 +61,7 @@ export function lasting(ms) {
   return words.lasts.days(Math.round(minutes / 1440));
 }
 
-/** "$1.20", "$0.034", "$0.0009"; less than that is told as such. */
+/** "$1.20", "$0.034", "$0.0009"; smaller amounts are shown as such. */
 export function money(usd) {
   if (!usd) return "$0";
   if (usd < 0.0001) return "< $0.0001";
@@ -79,7 +79,7 @@ export function percent(share) {
   return `${Math.round(share * 100)} %`;
 }
 
-/** A number, or a dash where there is none. */
+/** Return a number with its unit, or a dash. */
 export function decibels(value) {
   return typeof value === "number" ? `${value.toFixed(0).replace("-", "−")} dB` : "–";
 }

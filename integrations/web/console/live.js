@@ -19,7 +19,7 @@ let graceTimer = 0;
 let againTimer = 0;
 let beatTimer = 0;
 
-/** How the box stands, as far as it was told; null before the first word. */
+/** Return the device's last known state; null before the first. */
 export function stands() {
   return standing;
 }
@@ -121,7 +121,7 @@ async function beat() {
   }
 }
 
-/** Whoever asked for it tells the person; here it is asked for by the way. */
+/** Ignore failed requests in the background; the banner reports them. */
 function ignored(error) {
   if (!(error instanceof ApiError)) throw error;
 }

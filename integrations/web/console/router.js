@@ -30,7 +30,7 @@ export function end() {
   shown = "";
 }
 
-/** Show the same view anew. */
+/** Show the current view again. */
 export function again() {
   return leaving ? open({ first: true }) : null;
 }
@@ -66,7 +66,7 @@ async function open({ first }) {
   place.removeAttribute("aria-busy");
   show(place, page);
   place.dataset.view = name;
-  place.dataset.shown = String(Number(place.dataset.shown ?? 0) + 1); // for whoever waits for it
+  place.dataset.shown = String(Number(place.dataset.shown ?? 0) + 1); // for code that waits for it
   document.title = `${words[name].title} · ${words.name}`;
   onShown(name);
   if (first) return fetchOthers();

@@ -7,9 +7,9 @@ import { icon } from "./icons.js";
 import { badge, button, toast } from "./parts.js";
 import { words } from "./words.js";
 
-const NEAR_S = 3600; // of what is further away the time is told, and not what is left
+const NEAR_S = 3600; // timers further away show their time instead of what is left
 
-/** One of them as a list item, with a button that ends it. */
+/** Return a timer as a list item, with a button that cancels it. */
 export function timerRow(row) {
   const kind = words.timers.kinds[row.kind] ?? row.kind;
   const name = row.name || row.text || kind;

@@ -11,7 +11,7 @@ import { badge, button, card, empty, page } from "../parts.js";
 import { words } from "../words.js";
 
 const DAYS = 30;
-const PATIENCE_MS = 120_000; // it loads voices and opens the house anew
+const PATIENCE_MS = 120_000; // it loads voices and connects to the house again
 const TONES = { ok: "good", warn: "warn", fail: "bad" };
 
 /** The view. */

@@ -57,7 +57,7 @@ function row(place, controls, take) {
   return {
     place,
     lock: (locked) => controls.forEach((control) => { control.disabled = locked; }),
-    // Whoever has the control in hand is not disturbed.
+    // Do not change a control while somebody uses it.
     take: (value) => controls.includes(document.activeElement) || take(value),
   };
 }

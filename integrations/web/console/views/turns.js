@@ -39,7 +39,7 @@ export async function open({ signal }) {
     add(await get(`v1/turns?limit=${PAGE}&before=${before}`, { signal }));
     days.querySelectorAll(".turnrow a")[seen]?.focus(); // the button may be gone
   }
-  async function anew() {
+  async function reload() {
     const rows = await get(`v1/turns?limit=${PAGE}`, { signal });
     last = list = null;
     current = "";
@@ -47,8 +47,8 @@ export async function open({ signal }) {
     add(rows);
   }
 
-  await anew();
-  // Whoever reads further down is not to lose their place.
-  on("answer announcement", () => days.querySelectorAll(".turnrow").length <= PAGE && anew(), signal);
+  await reload();
+  // Do not move the page under somebody who reads further down.
+  on("answer announcement", () => days.querySelectorAll(".turnrow").length <= PAGE && reload(), signal);
   return page(words.turns.title, words.turns.lead, days, foot);
 }

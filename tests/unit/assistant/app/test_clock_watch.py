@@ -29,7 +29,7 @@ def test_a_clock_that_was_set_back_is_told_of_until_it_is_right_again(
 ) -> None:
     clock.set_ahead(-DAY_S)
     for _ in range(2):
-        assert watch.problem().startswith("The machine's clock was set back by 24 hours, and")
+        assert watch.problem().startswith("The machine's clock was set back by 24 hours and")
         clock.advance(100.0)
     assert [one.getMessage() for one in caplog.records] == [
         "the machine's clock was set back by 24 hours"

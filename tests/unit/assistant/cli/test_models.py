@@ -232,7 +232,7 @@ def test_where_to_get_what_the_list_does_not_have(
     assert run(home, "download") == 1
     out, err = capsys.readouterr()
     assert out == ""
-    get = "get en_US-a-low.onnx and en_US-a-low.onnx.json from whoever publishes it and put it into"
+    get = "get en_US-a-low.onnx and en_US-a-low.onnx.json from its publisher and put it into"
     assert err == (
         "hearth: The settings name en_US-a-low, which cannot be downloaded; "
         f"{get} {home}/data/models\n"

@@ -77,7 +77,7 @@ OPEN = replace(TALKING, state=State.FOLLOW_UP, since_ms=6_000)
 SILENT = replace(THINKING, source="text", silent=True)
 BUTTON = WakeHeard("button", 1.0, 1_000, 1_000, pressed=True, caller="http:garden")
 TONE: list[Effect] = [SoundOpening(1)]
-GONE = "Whoever asked has gone."
+GONE = "The program that asked has gone."
 
 ROWS: list[Row] = [
     (

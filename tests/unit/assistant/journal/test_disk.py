@@ -171,7 +171,10 @@ async def test_damage_while_it_runs_costs_no_timer(path: Path, clock: VirtualClo
         assert [timer.id for timer in await store.timers()] == ["tea"]
         assert [turn.turn_id for turn in await store.turns(99)] == ["after"]
         (fault,) = await store.reports.faults(clock.now() - timedelta(days=1))
-        assert "begun anew; the old one is hearth.db.corrupt-20260101T120000" in fault.problem
+        assert (
+            "so a new one was started; the old one is hearth.db.corrupt-20260101T120000"
+            in fault.problem
+        )
 
 
 def _size(path: Path) -> int:

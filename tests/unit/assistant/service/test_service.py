@@ -291,7 +291,7 @@ async def test_what_stays_stuck_is_told_once_with_its_sentence(
     with caplog.at_level(logging.ERROR):
         await watched.clock.run(30)
     assert watched.manager.words == ["WATCHDOG=1", "WATCHDOG=trigger"]
-    assert caplog.messages == ["It hangs. Hearth has to be started anew."]
+    assert caplog.messages == ["It hangs. Hearth must be restarted."]
 
 
 async def test_the_status_follows(watched: WatchedRig) -> None:
