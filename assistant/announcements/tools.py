@@ -23,7 +23,7 @@ from assistant.tools.builtin.protocol import (
     text,
 )
 from assistant.tools.house.intents import BROADCAST
-from assistant.tools.house.names import folded, nearest
+from assistant.tools.house.names import folded, nearest, spoken_things
 from assistant.tools.house.targets import find_area
 from integrations.errors import IntegrationError
 from integrations.home_assistant.house import Entity, House, mapping
@@ -308,9 +308,10 @@ class Announcer(Opened):
         self, said: Sequence[str], failed: Sequence[str], room: str, request: BuiltInRequest
     ) -> BuiltInResult:
         say, language = self._catalogue.say, request.language
-        done = say("announce.said", language, where=", ".join(said)) if said else ""
+        here = (say("announce.this_room", language),)
+        done = say("announce.said", language, where=spoken_things(said, here)) if said else ""
         if failed:
-            not_done = say("announce.not_said", language, where=", ".join(failed))
+            not_done = say("announce.not_said", language, where=spoken_things(failed))
             return BuiltInResult(f"{done} {not_done}".strip(), failed=not said)
         if not said:
             key = "announce.nobody_there" if room else "announce.nobody"

@@ -8,8 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from assistant.speech.language.english import integer
+
 LOCALES = Path(__file__).parent / "locales"
 FALLBACK = "en"
+_IN_WORDS = 12  # the largest number that English sentences have in words
 
 # A language's file has all lines except these, which are read by a model or in a terminal and never
 # spoken as they are. A new line is therefore required in every language unless it is listed here.
@@ -42,6 +45,27 @@ LONG_LINES = frozenset(
 def is_short(key: str) -> bool:
     """Return True if people hear this line, so that every language's file must have it."""
     return key not in LONG_LINES and key.partition(".")[0] not in LONG_SECTIONS
+
+
+class Names(str):
+    """Names for a sentence: "Front door, Lamp", in English "the front door and the lamp".
+
+    Other languages get the plain names: their articles depend on a gender that Home Assistant
+    does not know.
+    """
+
+    english: str
+
+    def __new__(cls, plain: str, english: str) -> "Names":
+        names = super().__new__(cls, plain)
+        names.english = english
+        return names
+
+
+def counted(count: int) -> Names:
+    """Return a number of things: "2", in an English sentence "two" (0 is "none")."""
+    words = ("none" if not count else integer(count)) if count <= _IN_WORDS else str(count)
+    return Names(str(count), words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,11 +102,16 @@ class Catalogue:
 
     def say(self, key: str, language: str, **values: object) -> str:
         """Return a sentence, filled in. Raises KeyError for an unknown key or a missing field."""
-        return self.text(key, language).format_map(values)
+        return self.line(key, language, **values).text
 
     def line(self, key: str, language: str, **values: object) -> Line:
         """Return a sentence as `say` does, with its language: English if the file lacks it."""
         found = self._find(key, language)
+        if _base(found.language) == FALLBACK:
+            values = {
+                name: value.english if isinstance(value, Names) else value
+                for name, value in values.items()
+            }
         return Line(found.text.format_map(values), found.language)
 
     def own(self, language: str) -> str:
@@ -123,7 +152,7 @@ def _flatten(table: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
 
 
 def length_of(seconds: float, catalogue: Catalogue, language: str) -> str:
-    """Return a length of time such as "one hour, 30 minutes", rounded up to a second."""
+    """Return a length of time such as "one hour and 30 minutes", rounded up to a second."""
     minutes, rest = divmod(math.ceil(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     parts = [
@@ -131,4 +160,8 @@ def length_of(seconds: float, catalogue: Catalogue, language: str) -> str:
         for unit, count in (("hour", hours), ("minute", minutes), ("second", rest))
         if count
     ]
-    return ", ".join(parts) or catalogue.say("timers.second_many", language, count=0)
+    if not parts:
+        return catalogue.say("timers.second_many", language, count=0)
+    if len(parts) == 1:
+        return parts[0]
+    return catalogue.say("house_state.and", language, first=", ".join(parts[:-1]), last=parts[-1])

@@ -7,7 +7,7 @@ from typing import Any
 
 from assistant.domain.records import TimerKind, TimerRecord
 from assistant.domain.tool_call import Tier
-from assistant.speech.catalogue import length_of
+from assistant.speech.catalogue import counted, length_of
 from assistant.timers.book import (
     LONGEST_S,
     MOST,
@@ -149,7 +149,8 @@ class TimerTools:
         length = length_of(seconds, self._catalogue, language)
         key = "timers.started_named" if name else "timers.started"
         sentence = self._catalogue.say(key, language, length=length, name=name)
-        return BuiltInResult(f"{sentence}{telling.silence(language)}", telling.data([timer]))
+        told = f"{capital(sentence)}{telling.silence(language)}"
+        return BuiltInResult(told, telling.data([timer]))
 
     async def _list(self, arguments: Mapping[str, Any], request: BuiltInRequest) -> BuiltInResult:
         language, telling = request.language, self._telling
@@ -236,7 +237,9 @@ class TimerTools:
         timers = as_known_to(request, timers)
         section = "timers" if all(timer.kind == "timer" for timer in timers) else "alarms"
         if len(timers) > 1:
-            sentence = self._catalogue.say(f"{section}.ended_many", language, count=len(timers))
+            only = "_alarm" if all(timer.kind == "alarm" for timer in timers) else ""
+            key, count = f"{section}.ended_many{only}", counted(len(timers))
+            sentence = self._catalogue.say(key, language, count=count)
         else:
             what = label_of(timers[0], self._catalogue, language)
             over = is_over(timers[0], self._telling.now())
@@ -332,7 +335,8 @@ class AlarmTool:
         if timer.kind == "alarm" and timer.name:
             key = "alarms.set_alarm_named"
         told = telling.catalogue.say(key, language, when=when, name=timer.name, text=timer.text)
-        return BuiltInResult(f"{told}{telling.silence(language)}", telling.data([timer]))
+        said = f"{capital(told)}{telling.silence(language)}"
+        return BuiltInResult(said, telling.data([timer]))
 
     def _wanted(self, arguments: Mapping[str, Any], language: str) -> Wanted | str:
         """Return the requested alarm, or the key of a sentence about what is missing."""

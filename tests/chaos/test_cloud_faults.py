@@ -23,9 +23,9 @@ from tests.simulators.certificate import NAME
 from tests.simulators.gemini_live import GeminiSimulator
 from tests.simulators.script import Call, Done, Hear, Say, Step
 
-BY_ITSELF = "I cannot reach Gemini, so I answer by myself for now."
-HOUSE_AWAY = "I cannot reach Home Assistant at the moment."
-BACK = "I am back with Gemini."
+BY_ITSELF = "I can't reach Gemini, so I'll answer on my own for now."
+HOUSE_AWAY = "I can't reach Home Assistant right now. Please try again in a moment."
+BACK = "Gemini is back."
 RESTS_S = 90.0  # that Gemini may rest after its second failure (30 s), and what is said meanwhile
 
 # One cable at a time: each has the same addresses.

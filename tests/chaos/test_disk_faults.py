@@ -18,7 +18,7 @@ from tests.chaos.faults import fault
 from tests.chaos.served import served, written
 
 KEPT = "earlier turns; a running timer goes on"
-NOT_SET = "The timers cannot be read or kept right now, so nothing was changed."
+NOT_SET = "I can't read or save timers right now, so I didn't change anything."
 pytestmark = [pytest.mark.faults, pytest.mark.timeout(240)]
 
 

@@ -20,11 +20,11 @@ from tests.chaos.unharmed import until_done
 
 pytestmark = [pytest.mark.faults, pytest.mark.timeout(240)]
 
-AWAY = "I cannot reach Home Assistant at the moment."
+AWAY = "I can't reach Home Assistant right now. Please try again in a moment."
 STILL = "I asked, but the office light still reports on"
-BLIND = "I asked, but I cannot see whether it happened."
-UNKNOWN = "I do not know whether that worked for the shopping list."
-TIMEOUT = "The house did not answer in time; look at the shopping list."
+BLIND = "I tried, but I can't tell whether it worked."
+UNKNOWN = "I don't know whether that worked for the shopping list."
+TIMEOUT = "Home Assistant took too long to answer. Please check the shopping list."
 NEVER = "nothing: a call is never sent again"
 BY_ITSELF = "the connection, at least every 5 s; it comes back by itself"
 PICTURE = "the last picture of the house"

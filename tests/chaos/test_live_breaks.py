@@ -61,7 +61,7 @@ NO_KEY = (
     "I have no valid key for Gemini, so I answer by myself; please make one in Google AI Studio "
     "and put it into my settings, under Gemini."
 )
-QUOTA = "The quota of Gemini is used up, so I answer by myself for now."
+QUOTA = "I've used up my Gemini quota, so I'll answer on my own for now."
 
 
 @dataclass(frozen=True, slots=True)

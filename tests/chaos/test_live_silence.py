@@ -39,7 +39,7 @@ from tests.simulators.script import Drop, GoAway, OnceTurn, Opening, Say, Stall,
 
 pytestmark = pytest.mark.faults
 
-NOT_IN_TIME = "Gemini did not answer in time, so I answer by myself for now."
+NOT_IN_TIME = "Gemini took too long, so I'll answer on my own for now."
 before_a_deed = fault(
     "Gemini Live goes silent, before anything was done",
     hears=f"after 6 to 10 s {ANSWER}",

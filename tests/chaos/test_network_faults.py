@@ -22,7 +22,7 @@ from tests.simulators.certificate import make_certificate
 pytestmark = [pytest.mark.faults, pytest.mark.timeout(240)]
 NAME = "house.test"
 GEMINI = "gemini.test"
-BY_ITSELF = "I cannot reach Gemini, so I answer by myself for now."
+BY_ITSELF = "I can't reach Gemini, so I'll answer on my own for now."
 HOUSE_AWAY = "I cannot reach Home Assistant at the moment."
 DONE = "Turned on the lights in the office."
 STOPS_S = 5.0
@@ -31,8 +31,9 @@ STOPS_S = 5.0
 @fault(
     ("the name of Home Assistant doesn't resolve, and the name server doesn't answer"),
     hears=(
-        "timers and the like work; about the house: “I cannot reach Home "
-        "Assistant at the moment.” Reported: “No name server tells where '…' is: "
+        "timers and the like work; about the house: “I can't reach Home "
+        "Assistant right now. Please try again in a moment.” "
+        "Reported: “No name server tells where '…' is: "
         "check the network's DNS, or write the host's IP address into "
         "home_assistant.url.”"
     ),
@@ -75,7 +76,7 @@ async def test_the_name_of_the_house_does_not_resolve(
 @fault(
     "the name of Gemini doesn't resolve",
     hears=(
-        "once: “I cannot reach Gemini, so I answer by myself for now.”, then the "
+        "once: “I can't reach Gemini, so I'll answer on my own for now.”, then the "
         "command is carried out by the next brain"
     ),
     retried="after two failures it rests for 30 s, doubling up to 10 min",
@@ -98,8 +99,9 @@ async def test_the_name_of_gemini_does_not_resolve(tmp_path: Path, office: Path)
 @fault(
     "the certificate of Home Assistant has expired",
     hears=(
-        "timers and the like work; about the house: “I cannot reach Home "
-        "Assistant at the moment.” Reported, also by `hearth doctor`: “The "
+        "timers and the like work; about the house: “I can't reach Home "
+        "Assistant right now. Please try again in a moment.” "
+        "Reported, also by `hearth doctor`: “The "
         "certificate of … has expired: renew it in Home Assistant, or set this "
         "device's date if that is wrong.”"
     ),
@@ -141,7 +143,7 @@ async def test_the_certificate_of_the_house_has_expired(
 @fault(
     "the certificate of Gemini's address has expired",
     hears=(
-        "once: “I cannot reach Gemini, so I answer by myself for now.”, then the "
+        "once: “I can't reach Gemini, so I'll answer on my own for now.”, then the "
         "command is carried out by the next brain. In the log: “The certificate "
         "of Gemini's address is not valid at this device's date and time: check "
         "them; …”"

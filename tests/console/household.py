@@ -31,7 +31,7 @@ _SAID = (
     ("turn on the kitchen light", "Kitchen light is on.", "HassTurnOn", "light.kitchen", "off>on"),
     (
         "how warm is it in the bedroom",
-        "It is 19.5 degrees in the bedroom.",
+        "It's 19.5 degrees in the bedroom.",
         "GetLiveContext",
         "",
         "",
@@ -132,7 +132,7 @@ def _turn(
         usage=Usage(900, 60, {"input_audio": 500, "output_text": 60}) if cloud else None,
         cost_usd=chance.uniform(0.0002, 0.0011) if cloud else 0.0,
         error=ErrorRecord("house_away", "Home Assistant cannot be reached.") if failed else None,
-        confirmation=ConfirmationRecord("Unlock Front door?", "yes", "yes") if gated else None,
+        confirmation=ConfirmationRecord("Unlock the front door?", "yes", "yes") if gated else None,
         model="gemini-3.8-live" if cloud else None,
         mark=marks.get(number % 61, ""),
     )

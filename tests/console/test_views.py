@@ -55,7 +55,7 @@ def test_a_typed_sentence_is_done_in_the_house_and_stands_among_the_turns(
 def test_a_door_is_opened_with_the_pin_alone(console: Console, house: House) -> None:
     house.begin(house.app.runner.ask("unlock the front door"))
     asking = console.page.get_by_role("region", name="Waiting for confirmation")
-    expect(asking.get_by_role("heading")).to_have_text("Unlock Front door?")
+    expect(asking.get_by_role("heading")).to_have_text("Unlock the front door?")
     assert states(house.app)["lock.front_door"] == "locked"
     asking.get_by_label("PIN").fill(PIN)
     asking.get_by_role("button", name="Yes").click()

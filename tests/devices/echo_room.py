@@ -28,7 +28,7 @@ ANSWERS = (
     "There are three things on your shopping list: bread, milk and apples.",
     "The front door is locked and all windows are closed.",
     "I turned off the lights in the hall, the office and the garage.",
-    "I did not understand that. Could you say it again?",
+    "I didn't understand that. Try saying it another way. Could you say it again?",
     "The washing machine will be done in about forty minutes.",
     "Your next appointment is on Monday at half past nine.",
 )

@@ -25,7 +25,10 @@ WITHIN_S = 20.0
 ALIKE = 0.9  # correlation of a tone with its recording
 WINDOW_S = 1.0  # of sound, until the wake engine can judge
 LONG = "okay naboo, please tell me all that you know about the history of the city of rome and of"
-LOST = "I lost the microphone while you were speaking, so I did not hear the end of that."
+LOST = (
+    "I lost the microphone while you were speaking, so I didn't hear the end of that. "
+    "Please say it again."
+)
 
 
 @pytest.fixture

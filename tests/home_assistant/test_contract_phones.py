@@ -72,7 +72,7 @@ async def test_a_message_arrives_as_it_was_said(home: HomeAssistant, phone: Box)
     tool = SendToPhone(Phones(home), lambda: home.house, Catalogue()).tool()
     assert tool.needed()
     result = await tool.run({"message": "- milk\n- bread", "to": "ana", "title": "Buy"}, REQUEST)
-    assert result.sentence == f"I have sent it to {NAME}."
+    assert result.sentence == f"I've sent it to {NAME}."
     assert await phone.person.event(pushes) == {"message": "- milk\n- bread", "title": "Buy"}
     await tool.run({"message": "clear_notification", "to": "Ana's phone"}, REQUEST)
     assert await phone.person.event(pushes) == {"message": "clear_notification."}

@@ -254,7 +254,7 @@ async def test_a_timer_of_the_house_rings_here(
         call = {"name": start, "arguments": {"seconds": 1, "name": "tea"}}
         told = await mcp(house, "tools/call", {**call, "_meta": device.meta()})
         assert not told["isError"]
-        assert await listener.next() == ("The timer tea is over.", "en")
+        assert await listener.next() == ("Your tea timer is done.", "en")
         assert listener.rung[-1] == "timer"
 
 

@@ -49,9 +49,9 @@ def hearth(house: Address, tmp_path: Path) -> Hearth:
 
 Thing = tuple[str, str, dict[str, str]]  # kind, name, further fields of the template
 THINGS: list[tuple[Thing, str, str]] = [
-    (("cover", "Hoftor", {}), "open Hoftor", "Open Hoftor?"),
-    (("cover", "Portão", {}), "open Portão", "Open Portão?"),
-    (("cover", "Left one", {}), "open left one", "Open Left one?"),
+    (("cover", "Hoftor", {}), "open Hoftor", "Open the hoftor?"),
+    (("cover", "Portão", {}), "open Portão", "Open the portão?"),
+    (("cover", "Left one", {}), "open left one", "Open the left one?"),
     (
         ("cover", "Roof window", {"device_class": "window"}),
         "open the roof window",

@@ -121,14 +121,14 @@ async def test_a_room_is_as_warm_as_its_own_sensor_says(
             home = box.app.home.client
             await until(lambda: home.house.areas[room].temperature_entity_id == ROOM_SENSOR)
             question = "what is the temperature in the living room"
-            assert await ask(box, question) == "It is 17.5 degrees in the living room."
+            assert await ask(box, question) == "It's 17.5 degrees in the living room."
             await admin.post(
                 f"/api/states/{ROOM_SENSOR}",
                 {"state": "unavailable", "attributes": SENSORS[ROOM_SENSOR][1]},
             )
             await until(lambda: home.house.entities[ROOM_SENSOR].state == "unavailable")
             # Then its thermostat; never a word that is no number.
-            assert await ask(box, question) == "It is 22 degrees in the living room."
+            assert await ask(box, question) == "It's 22 degrees in the living room."
         finally:
             await admin.ask("config/area_registry/update", area_id=room, temperature_entity_id=None)
 

@@ -13,7 +13,7 @@ from tests.home_assistant.open_box import OpenBox, forget, open_box, settings_of
 
 pytestmark = real_only
 
-AWAY = "I cannot reach Home Assistant at the moment."
+AWAY = "I can't reach Home Assistant right now. Please try again in a moment."
 LIGHT = "light.kitchen_lights"
 
 

@@ -251,7 +251,7 @@ async def test_a_slow_lock_is_done_once_it_moves_and_its_end_is_told(
 
 @real_only
 async def test_what_cannot_be_reached_is_named(hands: Hands, admin: Admin, english: None) -> None:
-    late = "I asked, but the attic light still reports not reachable."
+    late = "I tried, but the attic light still reports not reachable."
     for where in ({"name": "Attic light"}, {"area": "Attic", "domain": ["light"]}):
         outcome = await hands.do("HassTurnOn", **where)
         assert (outcome.status, outcome.sentence) == (Status.NOT_OBSERVED, late)

@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 from assistant.domain.tool_call import Status, ToolCall
+from assistant.speech.catalogue import Catalogue
+from assistant.tools.house.names import named_thing
 from assistant.tools.undo.tools import CORRECT_LAST
 from integrations.home_assistant.house import House
 from tests.home_assistant.admin import Admin
@@ -179,9 +181,13 @@ async def test_everything_comes_back_attribute_by_attribute(
     assert outcome.status is Status.DONE, outcome
     thing = at_home.home.house.entities[entity_id]
     if thing.exposed:
-        assert outcome.sentence in (f"I put back {thing.name}.", f"On its way back: {thing.name}.")
+        name = named_thing(thing.name, Catalogue(), "en")
+        assert outcome.sentence in (
+            f"OK, I put {name} back the way it was.",
+            f"OK, putting {name} back.",
+        )
     else:  # nobody is told its name
-        assert outcome.sentence == "I put it back."
+        assert outcome.sentence == "OK, I undid that."
     assert await settled(admin, entity_id, before) == before
     await gone(at_home)
 
@@ -213,7 +219,7 @@ async def test_several_levels_the_newest_first(at_home: Room, admin: Admin) -> N
     for brightness in (153, 102):
         assert (await at_home.undo()).status is Status.DONE
         assert await admin.attribute(KITCHEN, "brightness") == brightness
-    assert (await at_home.undo()).sentence == "I put back Kitchen Lights."
+    assert (await at_home.undo()).sentence == "OK, I put the kitchen lights back the way it was."
     assert await admin.attribute(KITCHEN, "brightness") == 50
     nothing = await at_home.undo()
     assert nothing.status is Status.FAILED
@@ -228,7 +234,7 @@ async def test_two_levels_at_once(at_home: Room, admin: Admin) -> None:
     await at_home.do("HassLightSet", name="Kitchen Lights", brightness=80)
     await at_home.do("HassTurnOn", name="Bed Light")
     outcome = await at_home.undo(2)
-    assert outcome.sentence == "I put back Bed Light, Kitchen Lights."
+    assert outcome.sentence == "OK, I put the bed light and the kitchen lights back the way it was."
     assert await admin.attribute(KITCHEN, "brightness") == 50
     assert await admin.state(BED) == "off"
 
@@ -245,7 +251,7 @@ async def test_the_calls_of_one_turn_are_one_level(at_home: Room, admin: Admin) 
     assert (await at_home.tools.call(again, "one-turn", "x")).status is Status.DONE
     assert len(await at_home.snapshots()) == 2  # the third call touched what was kept already
     outcome = await at_home.undo()
-    assert outcome.sentence == "I put back Kitchen Lights, Bed Light."
+    assert outcome.sentence == "OK, I put the kitchen lights and the bed light back the way it was."
     for light in (BED, KITCHEN):
         assert await admin.attribute(light, "brightness") == 90
 
@@ -288,9 +294,9 @@ async def test_never_into_an_unlock_or_an_open(at_home: Room, admin: Admin) -> N
             outcome = await at_home.undo()
             assert outcome.status is Status.FAILED
             assert (
-                outcome.sentence == f"I could not put back {name}: I never undo that kind of thing."
+                outcome.sentence == f"I couldn't put {name} back: I never undo that kind of thing."
             )
-        assert (await at_home.undo()).sentence == "I put back Bed Light."
+        assert (await at_home.undo()).sentence == "OK, I put the bed light back the way it was."
         assert await admin.state(LOCK) == "locked"
         assert await admin.state(GARAGE) == "closed"
     finally:
@@ -311,7 +317,7 @@ async def test_a_cover_that_has_become_an_opener_stays_shut(at_home: Room, admin
         await at_home.sees(lambda house: house.entities[window].device_class == "gate")
         outcome = await at_home.undo()
         assert outcome.status is Status.FAILED
-        assert "by now that would open something" in outcome.sentence
+        assert "that would now open something" in outcome.sentence
         assert await admin.state(window) == "closed"
     finally:
         await admin.ask(entry, entity_id=window, device_class=own_class)
@@ -323,7 +329,7 @@ async def test_what_was_away_before_is_named(at_home: Room) -> None:
     assert outcome.status is Status.FAILED
     name = at_home.home.house.entities[ATTIC].name
     assert outcome.sentence == (
-        f"I could not put back {name}: it could not be reached before, so I do not know how it was."
+        f"I couldn't put {name} back: I couldn't reach it before, so I don't know how it was."
     )
 
 
@@ -341,8 +347,10 @@ async def test_what_has_gone_away_meanwhile_is_named(at_home: Room, admin: Admin
     try:
         await at_home.sees(lambda house: SWITCH not in house.entities)
         outcome = await at_home.undo()
-        assert outcome.sentence.startswith("I put back Bed Light. I could not put back ")
-        assert outcome.sentence.endswith("it cannot be reached.")
+        assert outcome.sentence.startswith(
+            "OK, I put the bed light back the way it was. I could not put back "
+        )
+        assert outcome.sentence.endswith("I can't reach it.")
         assert await admin.attribute(BED, "brightness") == 99
     finally:
         await admin.ask(entry, entity_id=SWITCH, disabled_by=None)
@@ -364,10 +372,10 @@ async def test_a_correction_undoes_and_does_the_right_thing(at_home: Room, admin
     await at_home.sees(lambda house: house.entities[KITCHEN].attributes["brightness"] == 120)
     await at_home.do("HassLightSet", name="Kitchen Lights", brightness=20)
     outcome = await at_home.do(CORRECT_LAST, name="Bed Light")
-    assert outcome.sentence.startswith("I put back Kitchen Lights. ")
+    assert outcome.sentence.startswith("OK, I put the kitchen lights back the way it was. ")
     assert await admin.attribute(KITCHEN, "brightness") == 120
     assert await admin.attribute(BED, "brightness") == 51
-    assert (await at_home.undo()).sentence == "I put back Bed Light."
+    assert (await at_home.undo()).sentence == "OK, I put the bed light back the way it was."
     assert await admin.state(BED) == "off"
 
 

@@ -93,7 +93,7 @@ async def test_a_call_that_comes_twice_is_asked_about_once(tmp_path: Path) -> No
     ]
     async with scene(tmp_path, GeminiSimulator(turns), hears=True) as on:
         turn = await on.hear(dialogue(tmp_path, "yes please"))
-        assert said(turn) == "Unlock Front door? Done. Front door: unlocking."
+        assert said(turn) == "Unlock the front door? Done. Front door: unlocking."
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ async def test_a_second_question_needs_both_witnesses_too(
         assert first is not None
         assert first.verdict == "new_command"
         assert second is not None
-        assert (second.asked, second.heard) == ("Open Garage door?", transcript)
+        assert (second.asked, second.heard) == ("Open the garage door?", transcript)
         assert second.verdict == verdict
         assert len(on.service.turns) == 3
         assert state(on, "lock.front_door") == "locked"
@@ -150,7 +150,7 @@ async def test_a_model_that_waits_for_the_answer_in_silence_is_not_asked_again(
 
         clip = spoken(tmp_path, 3.0, "yes please")
         await on.app.runner.listen(Hesitates(clip, asked + 2.0, silent), turns=1)
-        assert said(on.turns[-1]) == "Unlock Front door? Done. Front door: unlocking."
+        assert said(on.turns[-1]) == "Unlock the front door? Done. Front door: unlocking."
         assert [outcome.decision for outcome in on.turns[-1].outcomes] == [Decision.CONFIRMED]
         assert len(on.service.turns) == 2
 
@@ -202,7 +202,7 @@ async def test_a_new_command_that_is_typed_is_a_typed_turn(tmp_path: Path) -> No
         first, second = (turn.record for turn in on.turns)
         assert first.confirmation is not None
         assert first.confirmation.verdict == "new_command"
-        assert first.clauses == ("Unlock Front door?",)
+        assert first.clauses == ("Unlock the front door?",)
         assert (second.source, second.heard) == ("text", line)
         assert second.clauses == ("The light is on.",)
         assert (on.service.turns[1].text or "").endswith(line)

@@ -18,7 +18,7 @@ UNLOCK = Call("intent__HassTurnOff", {"name": "Front door"})
 GARAGE = Call("intent__HassTurnOn", {"name": "Garage door"})
 CLAIM = "I have unlocked the front door for you."
 CLAIMS = [Say(CLAIM), Done()]
-QUESTION, LEFT = "Unlock Front door?", "I left Front door locked."
+QUESTION, LEFT = "Unlock the front door?", "OK, I left the front door locked."
 MODEL_HZ = 24_000  # of the model's own voice; no local one has it
 TEXT = "unlock the front door"
 
@@ -175,7 +175,7 @@ async def test_a_second_door_behind_the_first_is_not_claimed_either(tmp_path: Pa
         decisions = [one.decision for one in turn.outcomes]
         assert decisions == [Decision.CONFIRMED, Decision.DENIED]
         assert said(turn) == (
-            f"{QUESTION} Done. Front door: unlocking. Open Garage door? I did not open Garage door."
+            f"{QUESTION} OK, unlocking it. Open the garage door? OK, I didn't open the garage door."
         )
         assert CLAIM not in said(turn)
         assert on.app.home.demo is not None
@@ -190,9 +190,9 @@ async def test_a_second_door_is_asked_about_after_the_first(tmp_path: Path) -> N
         assert door(on) == "locked"
         decisions = [one.decision for one in turn.outcomes]
         assert decisions == [Decision.DENIED, Decision.CONFIRMED]
-        assert said(turn).startswith(f"{QUESTION} {LEFT} Open Garage door? Done.")
+        assert said(turn).startswith(f"{QUESTION} {LEFT} Open the garage door? Done.")
         assert turn.record.confirmation is not None
-        assert turn.record.confirmation.asked == "Open Garage door?"
+        assert turn.record.confirmation.asked == "Open the garage door?"
 
 
 async def test_a_light_beside_the_door_is_told(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ OFF, DOOR = "intent__HassTurnOff", {"name": "Front Door"}
 ASKED = {"status": "needs_confirmation"}
 UNLOCK = Call(OFF, DOOR, answer=ASKED)
 HEARD = Hear("unlock the front door", language="en-GB")
-QUESTION, LEFT = "Unlock Front door?", "I left Front door locked."
+QUESTION, LEFT = "Unlock the front door?", "OK, I left the front door locked."
 YES = "yes please"
 
 

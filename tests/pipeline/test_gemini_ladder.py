@@ -100,12 +100,12 @@ async def test_the_whole_cloud_is_away_and_back(tmp_path: Path) -> None:
     async with scene(tmp_path, service) as on:
         first = await on.ask(ASKED)
         assert ended(first) == (OFFLINE, None)
-        assert said(first) == f"I cannot reach Gemini, so I answer by myself for now. {BY_ITSELF}"
+        assert said(first) == f"I can't reach Gemini, so I'll answer on my own for now. {BY_ITSELF}"
         second = await on.ask("turn on the kitchen light")
         assert ended(second) == (OFFLINE, None)
         assert said(second).startswith("Turned on")  # it is said once
         on.clock.leap(31)
-        assert said(await on.ask("are you back?")) == "I am back with Gemini. Yes."
+        assert said(await on.ask("are you back?")) == "Gemini is back. Yes."
         assert said(await on.ask("really?")) == "Yes."
 
 
@@ -114,7 +114,10 @@ async def test_nobody_is_left_to_answer(tmp_path: Path) -> None:
     async with scene(tmp_path, service, brain={"order": [LIVE]}) as on:
         turn = await on.ask(ASKED)
         assert ended(turn) == (LIVE, "unreachable")
-        assert said(turn) == "I could not reach the service that answers for me."
+        assert (
+            said(turn)
+            == "I couldn't reach the service that answers for me. Please try again in a moment."
+        )
 
 
 # --- each reason has its sentence
@@ -145,7 +148,7 @@ async def test_the_live_model_is_gone(tmp_path: Path, service: GeminiSimulator) 
             GeminiSimulator(
                 openings=[Opening(refuse=(1011, QUOTA))], once=[OnceTurn([HttpError(429)])]
             ),
-            "The quota of Gemini is used up, so I answer by myself for now.",
+            "I've used up my Gemini quota, so I'll answer on my own for now.",
             id="quota at the beginning",
         ),
         pytest.param(
@@ -153,21 +156,21 @@ async def test_the_live_model_is_gone(tmp_path: Path, service: GeminiSimulator) 
                 [Turn("text", [Say("The"), Close(1011, "Resource has been exhausted.")])],
                 once=[OnceTurn([HttpError(429)])],
             ),
-            "The quota of Gemini is used up, so I answer by myself for now.",
+            "I've used up my Gemini quota, so I'll answer on my own for now.",
             id="quota mid-reply",
         ),
         pytest.param(
             GeminiSimulator(
                 [Turn("text", [Done(reason="RESPONSE_REJECTED")])], once=[OnceTurn([Blocked()])]
             ),
-            "Gemini declined to answer that, so I answer by myself.",
+            "Gemini declined to answer that, so I'll answer on my own.",
             id="blocked",
         ),
         pytest.param(
             GeminiSimulator(
                 [Turn("text", [Done(reason="SAFETY")])], once=[OnceTurn([Done(reason="SAFETY")])]
             ),
-            "Gemini declined to answer that, so I answer by myself.",
+            "Gemini declined to answer that, so I'll answer on my own.",
             id="for safety",
         ),
         pytest.param(
@@ -175,7 +178,7 @@ async def test_the_live_model_is_gone(tmp_path: Path, service: GeminiSimulator) 
                 openings=[Opening(refuse=(1007, "Invalid argument."))],
                 once=[OnceTurn([HttpError(400)])],
             ),
-            "Gemini does not accept my settings, so I answer by myself for now.",
+            "Gemini doesn't accept my settings, so I'll answer on my own for now.",
             id="1007",
         ),
     ],
@@ -190,8 +193,8 @@ async def test_the_device_answers_and_says_why(
         assert on.house_calls == [(TURN_ON, OFFICE)]
 
 
-DECLINED = "The Gemini model for talking declined to answer that, so another one answers. "
-USED_UP = "The quota of the Gemini model for talking is used up, so another one answers for now. "
+DECLINED = "The Gemini voice model declined to answer that, so I'm using another one. "
+USED_UP = "I've used up the quota for the Gemini voice model, so I'm using another one for now. "
 
 
 @pytest.mark.parametrize(
@@ -233,8 +236,9 @@ async def test_todays_budget_is_spent_and_there_is_a_new_one_tomorrow(tmp_path: 
         turn = await on.ask(ASKED)
         assert ended(turn) == (OFFLINE, None)
         assert said(turn) == (
-            f"Today's budget for Gemini is spent, so I answer by myself until midnight. {BY_ITSELF}"
+            "I've used up today's budget for Gemini, so I'll answer on my own until midnight. "
+            + BY_ITSELF
         )
         assert turn.record.cost_usd == 0
         on.clock.leap(24 * 3600)
-        assert said(await on.ask("and today?")) == "I am back with Gemini. Yes."
+        assert said(await on.ask("and today?")) == "Gemini is back. Yes."

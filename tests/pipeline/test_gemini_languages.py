@@ -99,7 +99,7 @@ EXCHANGES = (
 LANGUAGES = ("en", "es")
 ACCENTS = {"en": "en-GB", "es": "es-419"}  # as a service may report them
 SORRY = {
-    "en": "I could not reach the service that answers for me.",
+    "en": "I couldn't reach the service that answers for me. Please try again in a moment.",
     "es": "No he podido conectar con el servicio que responde por mí.",
 }
 
@@ -243,7 +243,7 @@ async def test_which_rung_answers(voices: Voices, tmp_path: Path) -> None:
             assert "apagado" in alone
             clock.leap(600.0)
             await app.runner.ask("what time is it")
-            assert voices.take() == ({"en"}, "I am back with Gemini. It is seven thirty.")
+            assert voices.take() == ({"en"}, "Gemini is back. It is seven thirty.")
 
 
 @pytest.mark.parametrize(

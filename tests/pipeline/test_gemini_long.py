@@ -142,9 +142,7 @@ async def test_a_call_beyond_twenty_seconds_goes_on_and_its_end_is_told(tmp_path
             turn = await on_a_long_call(on, ASKED)
             assert ended(turn) == (LIVE, None)
             # Ours: its end is not known, and the model might claim it.
-            assert said(turn) == (
-                "This takes longer; it goes on in the background and the result is announced."
-            )
+            assert said(turn) == ("This will take a while. I'll tell you when it's done.")
             assert on.app.runner.state is State.IDLE  # the microphone is free
             assert said(await on.ask("what are you doing?")) == "I still turn on the lights."
             assert on.announced == []

@@ -35,7 +35,7 @@ from tests.simulators.script import Call, CallTogether, Done, OnceTurn, Raw, Say
 TURN_OFF, DIM = "intent__HassTurnOff", "light__HassLightSet"
 HEAT, LOUDER = "climate__HassClimateSetTemperature", "media_player__HassSetVolumeRelative"
 ASKED = "turn on the office lights"
-ENOUGH = "I kept trying and got no further, so I stopped there."
+ENOUGH = "I kept trying and got nowhere, so I stopped."
 ON = "Office light: on"
 CLAIMS = [Say("I have done everything."), Done()]
 OFTEN = 100  # more than any limit allows

@@ -197,7 +197,7 @@ async def test_the_device_answers_where_all_of_gemini_is_empty(tmp_path: Path) -
     async with scene(tmp_path, service) as on:
         turn = await on.ask("turn on the office lights")
         assert ended(turn) == (OFFLINE, None)
-        assert said(turn).startswith("Gemini gave no answer, so I answer by myself for now.")
+        assert said(turn).startswith("Gemini didn't answer, so I'll answer on my own for now.")
         assert len(on.house_calls) == 1
 
 

@@ -18,13 +18,13 @@ from tests.simulators.script import Call, Done, Hear, Say, Step, Turn
 
 BIN, NUTS = "The bin goes out on Tuesday", "I am allergic to nuts"
 CLAIM = "I will keep that in mind."
-ASKED = f"Shall I remember this: {BIN}?"
+ASKED = f"Should I remember this: {BIN}?"
 
 # Sentences, and the model's calls for them.
 STEPS: dict[str, Sequence[Step]] = {
     "remember that the bin goes out on Tuesday": [
         Call("remember", {"fact": BIN, "english": "rubbish bin", "spanish": "basura cubo"}),
-        Say("I will remember that."),
+        Say("OK, I'll remember that."),
     ],
     "the bin goes out on Tuesday, you know": [
         Call("remember", {"fact": BIN, "offered": True}),
@@ -77,7 +77,7 @@ async def test_what_is_remembered_is_told_to_the_next_talk_but_not_while_guests_
 ) -> None:
     async with scene(tmp_path, service()) as on:
         turn = await on.ask("Please remember that the bin goes out on Tuesday")
-        assert (ended(turn), said(turn)) == ((LIVE, None), "I will remember that.")
+        assert (ended(turn), said(turn)) == ((LIVE, None), "OK, I'll remember that.")
         assert turn.outcomes[0].decision is Decision.ALLOWED
         [fact] = await facts(on)
         assert (fact.text, fact.who, fact.spanish) == (BIN, "", "basura cubo")
@@ -117,10 +117,10 @@ async def test_what_nobody_asked_for_is_kept_only_after_a_yes(
     person = Types("no", "yes")
     async with scene(tmp_path, service(), prompter=person, policy=policy) as on:
         turn = await on.ask(idea)
-        assert said(turn) == f"{ASKED} I did not keep that."
+        assert said(turn) == f"{ASKED} OK, I didn't save that."
         assert await texts(on) == []
         turn = await on.ask(idea)
-        assert said(turn) == f"{ASKED} I will remember that."
+        assert said(turn) == f"{ASKED} OK, I'll remember that."
         assert turn.outcomes[0].decision is Decision.CONFIRMED
         assert await texts(on) == [BIN]
         assert len(person.asked) == 2
@@ -129,8 +129,8 @@ async def test_what_nobody_asked_for_is_kept_only_after_a_yes(
 @pytest.mark.parametrize(
     ("answer", "kept", "told"),
     [
-        ("yes please", [BIN], f"{ASKED} I will remember that."),
-        ("no", [], f"{ASKED} I did not keep that."),
+        ("yes please", [BIN], f"{ASKED} OK, I'll remember that."),
+        ("no", [], f"{ASKED} OK, I didn't save that."),
     ],
 )
 async def test_by_ear(tmp_path: Path, answer: str, kept: list[str], told: str) -> None:
@@ -154,9 +154,9 @@ async def test_it_is_put_right_and_forgotten(tmp_path: Path) -> None:
         await on.ask("it goes out on Friday now")
         assert await texts(on) == ["The bin goes out on Friday"]
         turn = await on.ask("tidy yourself up")  # nobody asked for that
-        assert said(turn) == "Shall I forget what I know about this: bin? I have not forgotten it."
+        assert said(turn) == "Should I forget this: bin? OK, I haven't forgotten it."
         turn = await on.ask("forget everything")
-        assert said(turn).endswith("I have forgotten nothing.")
+        assert said(turn).endswith("OK, I haven't forgotten anything.")
         assert await texts(on) == ["The bin goes out on Friday"]
         await on.ask("forget everything")
         assert await texts(on) == []
@@ -173,8 +173,8 @@ async def test_without_any_cloud_in_both_languages(tmp_path: Path) -> None:
         brain={"order": [OFFLINE]},
     ) as on:
         dialogue = [
-            ("remember that the bin goes out on Tuesday", "I will remember that."),
-            ("what do you know about the bin?", f"I remember this. {BIN}."),
+            ("remember that the bin goes out on Tuesday", "OK, I'll remember that."),
+            ("what do you know about the bin?", f"Here's what I remember. {BIN}."),
             (
                 "recuerda que soy alérgica a las nueces",
                 "Lo recordaré, y solo lo diré cuando alguien lo pregunte. "
@@ -184,10 +184,10 @@ async def test_without_any_cloud_in_both_languages(tmp_path: Path) -> None:
             ("¿qué recuerdas de las nueces?", "Recuerdo esto. Ana: Soy alérgica a las nueces."),
             (
                 "what do you remember?",
-                f"I remember this. {BIN}. "
-                "There is something private too, which I tell only when asked for it.",
+                f"Here's what I remember. {BIN}. "
+                "There's something private too. I'll only tell you if you ask for it.",
             ),
-            ("forget what you know about the bin", "I have forgotten that."),
+            ("forget what you know about the bin", "OK, I've forgotten that."),
             (
                 "olvida todo lo que recuerdas",
                 "¿Olvido todo lo que me pidieron recordar? "

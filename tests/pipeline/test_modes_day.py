@@ -151,7 +151,7 @@ async def test_an_hour_of_guests(tmp_path: Path) -> None:
         on.clock.leap(61)
         assert mode(on) is Mode.NORMAL
         assert decision(await on.ask("unlock the marmalade door")) is Decision.CONFIRMED
-        assert person.asked == ["Unlock Front door?"]
+        assert person.asked == ["Unlock the front door?"]
         assert door(on) != "locked"
 
 
@@ -213,7 +213,7 @@ async def test_trusting_asks_only_for_what_is_secure(tmp_path: Path) -> None:
         assert decision(await on.ask("start the marmalade robot")) is Decision.ALLOWED
         assert person.asked == []
         assert decision(await on.ask("unlock the marmalade door")) is Decision.DENIED
-        assert person.asked == ["Unlock Front door?"]
+        assert person.asked == ["Unlock the front door?"]
         assert door(on) == "locked"
 
 

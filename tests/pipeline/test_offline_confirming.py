@@ -17,7 +17,7 @@ from audio.sound_files import WavSource
 from tests.pipeline.dialogues import UNLOCK, dialogue
 from tests.pipeline.rig import offline_settings, pipeline, states
 
-QUESTION, LEFT = "Unlock Front door?", "I left Front door locked."
+QUESTION, LEFT = "Unlock the front door?", "OK, I left the front door locked."
 DOOR = "lock.front_door"
 OPEN = ("unlocking", "unlocked")
 LONG = bool(os.environ.get("LONG"))

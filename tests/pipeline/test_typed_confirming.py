@@ -15,8 +15,8 @@ from assistant.cli.main import main
 from tests.pipeline.dialogues import UNLOCK, dialogue
 from tests.pipeline.terminal import Terminal, at_a_terminal
 
-QUESTION = "Unlock Front door?"
-LEFT = "I left Front door locked."
+QUESTION = "Unlock the front door?"
+LEFT = "OK, I left the front door locked."
 DONE = "Done. Front door: unlocking."
 PIN = {"HEARTH_POLICY__SECURE": "pin", "HEARTH_POLICY__PIN": "70718293"}
 

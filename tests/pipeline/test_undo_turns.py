@@ -14,7 +14,7 @@ from tests.simulators.script import Call, Done, Step
 
 DIM, TURN_ON, TURN_OFF = "light__HassLightSet", "intent__HassTurnOn", "intent__HassTurnOff"
 KITCHEN, OFFICE = "light.kitchen", "light.office"
-NOTHING = "There is nothing from the last ten minutes that I could undo."
+NOTHING = "I haven't done anything in the last ten minutes that I could undo."
 
 # Sentences, and the model's calls for them.
 CALLS: Mapping[str, Sequence[Call]] = {

@@ -16,9 +16,9 @@ from assistant.brains.offline.sentences import (
 )
 from assistant.domain.clock import Clock
 from assistant.domain.tool_call import Decision, Status, Tier, ToolOutcome
-from assistant.speech.catalogue import Catalogue
+from assistant.speech.catalogue import Catalogue, Names
 from assistant.tools.house.answers import HouseAnswers, room_sensors
-from assistant.tools.house.names import spoken_names
+from assistant.tools.house.names import spoken_place, spoken_things
 from assistant.tools.house.questions import Question
 from assistant.tools.vocabulary import mentions
 from integrations.home_assistant.house import Entity, House
@@ -62,7 +62,7 @@ def answer_outcome(
     what = target_words(command, house, say, language)
     if outcome.status is Status.DONE:
         done = _done(command, outcome, what, say, language)
-        left = spoken_names(outcome.left_on)
+        left = spoken_things(outcome.left_on)
         return f"{done} {say.say('tools.left_on', language, names=left)}" if left else done
     if outcome.status in (Status.FAILED, Status.NOT_OBSERVED) and outcome.sentence:
         return outcome.sentence
@@ -85,9 +85,14 @@ def target_words(command: ParsedCommand, house: House, say: Catalogue, language:
     domain = command.slots.get("domain")
     place = house.areas.get(command.area_id) or house.floors.get(command.floor_id)
     key = _things_key(domain if isinstance(domain, str) else "", place)
-    return say.say(
-        key, language, place=command.place or ("" if place is None else place.name.lower())
-    )
+    said = command.place or ("" if place is None else place.name.lower())
+    return say.say(key, language, place=_where(said, key))
+
+
+def _where(place: str, key: str) -> Names:
+    """Return a place as it follows "the lights" ("in the kitchen"), or alone ("the kitchen")."""
+    where = spoken_place(place)
+    return Names(place, where.english.removeprefix("in ")) if "things" in key else where
 
 
 def _things_key(domain: str, place: object) -> str:
@@ -98,13 +103,13 @@ def _things_key(domain: str, place: object) -> str:
 def _done(
     command: ParsedCommand, outcome: ToolOutcome, what: str, say: Catalogue, language: str
 ) -> str:
+    domain = command.slots.get("domain", "")
+    end = _DONE.get((command.intent, domain)) or _DONE.get((command.intent, ""), "")
     # "closing", or "closing 70 %" where it has a position
     states = {(seen.after or "").partition(" ")[0] for seen in outcome.observed}
     moving = states.intersection(ON_THE_WAY)
-    if len(moving) == 1:
+    if len(moving) == 1 and end != "started":
         return say.say(f"offline.now_{moving.pop()}", language, what=what)
-    domain = command.slots.get("domain", "")
-    end = _DONE.get((command.intent, domain)) or _DONE.get((command.intent, ""), "")
     values: dict[str, object] = {"what": what, "item": command.slots.get("item", "")}
     if end == "set":
         end, values = _light_done(command, values)

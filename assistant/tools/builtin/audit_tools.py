@@ -12,7 +12,7 @@ from assistant.domain.records import AuditRecord, Mark, StoreError
 from assistant.domain.tool_call import Decision, Observed, Status, Tier
 from assistant.journal.reports import MARKING, Reports
 from assistant.journal.store import Store
-from assistant.speech.catalogue import FALLBACK, Catalogue
+from assistant.speech.catalogue import FALLBACK, Catalogue, counted
 from assistant.tools.builtin.protocol import (
     NO_ARGUMENTS,
     BuiltIn,
@@ -22,6 +22,7 @@ from assistant.tools.builtin.protocol import (
     schema,
 )
 from assistant.tools.execution.outcomes import Sentences
+from assistant.tools.house.names import spoken_things
 from integrations.home_assistant.house import House
 
 _log = logging.getLogger(__name__)
@@ -107,7 +108,9 @@ class AuditTools:
             return BuiltInResult(sentences.say("audit.nothing"))
         told = [self._told(row, sentences) for row in reversed(rows[:MAX_TOLD])]
         if len(rows) > MAX_TOLD:
-            told.insert(0, sentences.say("audit.many", count=len(rows), told=MAX_TOLD))
+            told.insert(
+                0, sentences.say("audit.many", count=counted(len(rows)), told=counted(MAX_TOLD))
+            )
         return BuiltInResult(" ".join(told), self._data(rows), outside=_of_programs(rows))
 
     async def _refused(
@@ -237,7 +240,7 @@ def _changes(observed: Sequence[Observed], house: House, sentences: Sentences) -
         name = one_line(entity.name if entity is not None else one.entity_id)
         groups.setdefault(_came_to(one), []).append(name)
     return ", ".join(
-        sentences.say(key, names=", ".join(names), state=sentences.state(state))
+        sentences.say(key, names=spoken_things(names), state=sentences.state(state))
         for (key, state), names in groups.items()
     )
 

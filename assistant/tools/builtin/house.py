@@ -24,6 +24,7 @@ from assistant.tools.builtin.protocol import (
     schema,
     text,
 )
+from assistant.tools.execution.home_errors import tell_error
 from assistant.tools.house.answers import HouseAnswers
 from assistant.tools.house.names import (
     UNKNOWN,
@@ -89,7 +90,7 @@ def live_context(home: "HomeAssistant", catalogue: Catalogue, clock: Clock) -> B
         house = home.house
         found, error = select(house, arguments)
         if error:
-            sentence = catalogue.say("tools.failed", request.language, reason=error)
+            sentence = tell_error(catalogue, request.language, error)
             return BuiltInResult(sentence, json.dumps({"error": error}), failed=True)
         content = {"result": overview(house, found, clock)}
         sentence = catalogue.say("tools.answered", request.language)

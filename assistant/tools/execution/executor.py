@@ -1,18 +1,19 @@
 """Running an allowed call once, and checking its effect."""
 
+import logging
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from assistant.domain.tool_call import SentenceMatch, Status, Tier, ToolOutcome
+from assistant.domain.tool_call import Decision, SentenceMatch, Status, Tier, ToolOutcome
 from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest
 from assistant.tools.catalog.menu import MenuEntry
 from assistant.tools.execution.guards import CallGuards
 from assistant.tools.execution.outcomes import Answer, Sentences, capped, join_answers, read_answer
 from assistant.tools.execution.verification import GLANCE_S, Finding, verify
 from assistant.tools.house.intents import BROADCAST, INTENTS, spread
-from assistant.tools.house.names import nearest_in_house, spoken_names
+from assistant.tools.house.names import nearest_in_house, spoken_things
 from assistant.tools.policy.rules import PolicyDecision
 from integrations.cleaning import one_line
 from integrations.errors import IntegrationError, Unavailable
@@ -20,6 +21,8 @@ from integrations.home_assistant.assist import EngineReply
 from integrations.home_assistant.house import House
 from integrations.home_assistant.reasons import CommandRefused, Unanswered
 from integrations.mcp.servers import CallLost, McpResult
+
+_log = logging.getLogger(__name__)
 
 if TYPE_CHECKING:
     from integrations.home_assistant.assist import Conversation
@@ -148,8 +151,10 @@ class Executor:
         answer: Answer,
     ) -> ToolOutcome:
         """Return the outcome according to the server's answer and the house."""
-        if answer.error and not entry.trusted:
-            # An untrusted server's reason may say anything, so it stays out of Hearth's sentence.
+        if answer.error:
+            _log.info("%s of %s failed: %s", entry.tool.name, entry.server, answer.error)
+        if answer.error and not (entry.of_home and entry.trusted):
+            # Another server's reason may say anything, so it stays out of Hearth's sentence.
             told = sentences.say("tools.failed_there", server=entry.server)
             return replace(outcome, status=Status.FAILED, sentence=told, data=answer.text)
         if answer.error:
@@ -171,9 +176,10 @@ class Executor:
         reached = answer.succeeded or verdict.entities
         finding = await self._look(entry, verdict, reached, wait_s=self._wait_s, before=before)
         status = self._status(entry, answer, finding)
-        told = sentences.after(status, answer, finding, self._home.house)
+        confirmed = verdict.decision is Decision.CONFIRMED
+        told = sentences.after(status, answer, finding, self._home.house, confirmed=confirmed)
         if verdict.left_on:
-            left = spoken_names(verdict.left_on)
+            left = spoken_things(verdict.left_on)
             told = f"{told} {sentences.say('tools.left_on', names=left)}"
         return replace(
             outcome,
@@ -205,7 +211,7 @@ class Executor:
     def _status(self, entry: MenuEntry, answer: Answer, finding: Finding) -> Status:
         """Return the status. Without a state to check, success is believed while the
         connection is up."""
-        if answer.failed:
+        if answer.failed or answer.problems:
             return Status.FAILED
         if finding.as_asked is False:
             return Status.NOT_OBSERVED
@@ -283,9 +289,10 @@ class EngineCalls:
             )
             return replace(outcome, status=status, sentence=sentence, awaited=late.awaited)
         except CommandRefused as error:
-            reason = one_line(str(error), MAX_SPEECH).rstrip(".")
-            sentence = sentences.say("tools.failed", reason=reason)
-            return replace(outcome, status=Status.FAILED, sentence=sentence)
+            reason = one_line(str(error), MAX_SPEECH)
+            _log.info("the sentence was not taken: %s", reason)
+            sentence = sentences.home_error(reason, error.code)
+            return replace(outcome, status=Status.FAILED, sentence=sentence, data=reason)
         except IntegrationError as error:
             return replace(
                 outcome,
@@ -300,8 +307,9 @@ class EngineCalls:
             answered = sentences.say("tools.answered")
             return replace(outcome, status=Status.DONE, sentence=answered, data=own)
         if reply.kind == "error":
-            reason = speech or sentences.say("tools.failed", reason=reply.code or "error")
-            return replace(outcome, status=Status.FAILED, sentence=reason, data=speech)
+            _log.info("Home Assistant's engine failed, %s: %s", reply.code or "no code", speech)
+            told = sentences.home_error("", reply.code)
+            return replace(outcome, status=Status.FAILED, sentence=told, data=speech)
         if verdict.tier is Tier.READ:
             # "Never mind" gets no answer.
             answered = sentences.say("tools.answered" if speech else "tools.done")
@@ -338,7 +346,13 @@ class EngineCalls:
             outcome,
             status=status,
             observed=finding.observed,
-            sentence=sentences.after(status, answer, finding, self._home.house),
+            sentence=sentences.after(
+                status,
+                answer,
+                finding,
+                self._home.house,
+                confirmed=verdict.decision is Decision.CONFIRMED,
+            ),
             data=speech,
             as_asked=finding.as_asked is True,
             awaited=finding.awaited,

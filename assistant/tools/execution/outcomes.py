@@ -14,9 +14,16 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from assistant.domain.tool_call import Awaited, Observed, Status, ToolOutcome
-from assistant.speech.catalogue import Catalogue
+from assistant.speech.catalogue import FALLBACK, Catalogue, Names, counted
+from assistant.tools.execution.home_errors import tell_error
 from assistant.tools.execution.verification import UNDER_WAY, Finding
-from assistant.tools.house.names import capitalised, named_thing, short_state
+from assistant.tools.house.names import (
+    capitalised,
+    is_plural,
+    named_thing,
+    short_state,
+    spoken_things,
+)
 from integrations.cleaning import one_line, visible
 from integrations.home_assistant.house import Entity, House
 from integrations.mcp.servers import McpResult
@@ -35,6 +42,7 @@ _MAX_NAME = 300
 _MAX_REASON = 300
 _IN_VAIN = re.compile(r"Failed to call \w+ for: \[(?P<ids>[^\]]*)\]")
 _ENTITY = re.compile(r"[a-z0-9_]+\.[a-z0-9_]+")
+_BEFORE_NUMBER = re.compile(r"(?<=[a-z]) (?=\d)")
 _PREFIX = "Error calling tool: "
 
 
@@ -44,6 +52,7 @@ class Answer:
     error: str = ""  # the server's reason; empty on success
     succeeded: tuple[str, ...] = ()  # entity ids
     failed: tuple[str, ...] = ()  # names of things that failed
+    problems: tuple[str, ...] = ()  # the server's reasons if only parts of the call failed
 
 
 def read_answer(result: McpResult, *, of_home: bool = True) -> Answer:
@@ -74,11 +83,12 @@ def join_answers(answers: Sequence[Answer]) -> Answer:
     errors = [one.error for one in answers if one.error]
     if len(errors) == len(answers):
         return answers[0]
-    failed = (*(name for one in answers for name in one.failed), *errors)
+    failed = (name for one in answers for name in one.failed)
     return Answer(
         visible("\n".join(one.text for one in answers), MAX_DATA),
         succeeded=tuple(name for one in answers for name in one.succeeded),
         failed=tuple(dict.fromkeys(failed)),
+        problems=tuple(dict.fromkeys(errors)),
     )
 
 
@@ -116,6 +126,11 @@ def _loaded(text: str) -> Mapping[str, Any]:
     return content if isinstance(content, Mapping) else {}
 
 
+# States that have a sentence without a name: "OK, opening it."
+_SAID_AS_IT = frozenset(
+    {"on", "off", "open", "closed", "opening", "closing", "locked", "unlocked", "locking"}
+    | {"unlocking"}
+)
 MAX_NAMED = 4  # things to name
 MAX_VALUE = 2_000  # characters of a value in a sentence
 
@@ -135,33 +150,60 @@ class Sentences:
 
     def with_options(self, key: str, options: Sequence[str], /, **values: object) -> str:
         """Return a sentence of the catalogue, with the names nearest to the given one."""
-        sentence = self.say(key, **values)
+        return self.followed_by(self.say(key, **values), options)
+
+    def home_error(self, text: str, code: str = "") -> str:
+        """Return a sentence for an error of Home Assistant; its own text is not for people."""
+        return tell_error(self._catalogue, self._language, text, code)
+
+    def followed_by(self, sentence: str, options: Sequence[str]) -> str:
+        """Return the sentence with the names nearest to the given one."""
         if not options:
             return sentence
         return self.say("tools.nearest", sentence=sentence, names=", ".join(options))
 
     def failed(self, error: str, options: Sequence[str], house: House) -> str:
-        """Return a sentence about a failure: the server's reason, or the things that cannot
-        do it."""
+        """Return a sentence about a failure: its cause, or the things that cannot do it."""
         things = [house.entities[one] for one in called_in_vain(error) if one in house.entities]
         if not things:
-            return self.with_options("tools.failed", options, reason=error)
-        names = ", ".join(one.name for one in things[:MAX_NAMED])
+            return self.followed_by(self.home_error(error), options)
+        names = spoken_things(one.name for one in things[:MAX_NAMED])
         return self.with_options("tools.cannot", options, names=names)
 
-    def after(self, status: Status, answer: Answer, finding: Finding, house: House) -> str:
-        """Return a sentence about what was done, what was seen, and what failed, by name."""
+    def after(
+        self,
+        status: Status,
+        answer: Answer,
+        finding: Finding,
+        house: House,
+        *,
+        confirmed: bool = False,
+    ) -> str:
+        """Return a sentence about what was done, what was seen, and what failed, by name.
+
+        `confirmed` is true if a question has just named the thing.
+        """
         observed = finding.observed
-        if status is Status.FAILED and answer.succeeded and observed:
-            done = self._states(observed, house)
-            return self.say("tools.partly", what=done, names=", ".join(answer.failed))
         if status is Status.FAILED:
-            return self.say("tools.failed", reason=", ".join(answer.failed))
+            return self._failed(answer, finding, house)
         if status is Status.NOT_OBSERVED:
             return self._not_observed(finding, house)
         if not observed:
             return self.say("tools.done")
+        if confirmed and len(observed) == 1 and (observed[0].after or "") in _SAID_AS_IT:
+            return self.say(f"tools.it_{observed[0].after}")
         return self.say("tools.done_what", what=self._states(observed, house))
+
+    def _failed(self, answer: Answer, finding: Finding, house: House) -> str:
+        """Return a sentence about what failed and what succeeded."""
+        names = spoken_things(answer.failed)
+        done = self._states(finding.observed, house) if answer.succeeded else ""
+        if done and names:
+            return self.say("tools.partly", what=done, names=names)
+        if names:
+            return self.say("tools.cannot", names=names)
+        told = self.failed(answer.problems[0], (), house)
+        return self.say("tools.but", done=done, told=told) if done else told
 
     def _not_observed(self, finding: Finding, house: House) -> str:
         """Return a sentence about the things that do not show the requested state, and
@@ -182,7 +224,7 @@ class Sentences:
     def _reports(self, late: Sequence[Observed], house: House) -> str:
         """Return "the front door still reports unlocked", or the number of such things."""
         if len(late) > MAX_NAMED:
-            return self.say("tools.many_late", count=len(late))
+            return self.say("tools.many_late", count=counted(len(late)))
         return "; ".join(
             self.say(
                 "tools.still_reports" if one.after == one.before else "tools.reports",
@@ -195,8 +237,23 @@ class Sentences:
     def _states(self, observed: Sequence[Observed], house: House) -> str:
         """Return "Kitchen Light: on 30 %; Lamp: off", or the number of things that changed."""
         if len(observed) > MAX_NAMED:
-            return self.say("tools.many_things", count=len(observed))
-        return "; ".join(f"{_name(one, house)}: {self.state(one.after)}" for one in observed)
+            return self.say("tools.many_things", count=counted(len(observed)))
+        named: dict[str, list[str]] = {}
+        for one in observed:
+            named.setdefault(self.state(one.after), []).append(_name(one, house))
+        return capitalised(
+            "; ".join(self._statement(state, names) for state, names in named.items())
+        )
+
+    def _statement(self, state: str, names: Sequence[str]) -> str:
+        """ "the lamp and the fan are off"; in other languages "Lamp, Fan: off"."""
+        told = spoken_things(names)
+        if self._catalogue.own(self._language).partition("-")[0] != FALLBACK:
+            return f"{told}: {state}"
+        many = len(names) > 1 or is_plural(names[0])
+        be = self.say(f"house_state.is_{'many' if many else 'one'}")
+        at = _BEFORE_NUMBER.sub(" at ", state, count=1)  # "on at 30 %"
+        return self.say("house_state.statement", names=told, be=be, state=at)
 
     def state(self, state: str | None) -> str:
         """Return a state in the turn's language, if the catalogue has the word."""
@@ -209,11 +266,13 @@ class Sentences:
 
 
 def _clean(value: object) -> object:
+    if isinstance(value, Names):
+        return Names(one_line(value, MAX_VALUE), one_line(value.english, MAX_VALUE))
     return one_line(value, MAX_VALUE) if isinstance(value, str) else value
 
 
 def _names(observed: Sequence[Observed], house: House) -> str:
-    return ", ".join(_name(one, house) for one in observed[:MAX_NAMED])
+    return spoken_things(_name(one, house) for one in observed[:MAX_NAMED])
 
 
 def _name(observed: Observed, house: House) -> str:

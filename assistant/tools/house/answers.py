@@ -4,13 +4,12 @@ Unknown states are mentioned as unknown. Answers from old states are in the past
 their age.
 """
 
-import re
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from math import isfinite
 
-from assistant.speech.catalogue import Catalogue, length_of
-from assistant.tools.house.names import UNKNOWN, capitalised, named_thing, plain_state
+from assistant.speech.catalogue import Catalogue, counted, length_of
+from assistant.tools.house.names import UNKNOWN, capitalised, is_plural, named_thing, plain_state
 from assistant.tools.house.questions import LOCKING, MOVING, Facts, Question, facts
 from assistant.tools.vocabulary import fold, mentions
 from integrations.home_assistant.house import Area, Entity, House
@@ -24,7 +23,6 @@ _OTHERS = frozenset(
     "on off home not_home playing paused idle standby heat cool auto heat_cool "
     "dry fan_only docked cleaning returning error detected clear".split()
 )
-_PLURAL = re.compile(r"(?i)[^sui]s$")  # English plural names
 _MASCULINE = ("el ", "los ", "le ", "o ", "os ")  # articles in the person's words
 _OF_ROOM = {"temperature": "degrees", "humidity": "percent"}
 _NONE_OF_ROOM = {"temperature": "offline.no_temperature", "humidity": "house_state.no_humidity"}
@@ -227,7 +225,7 @@ class _Telling:
         key = "count_one" if len(found.yes) == 1 else "count_many"
         count = len(found.yes)
         state = self._word(found.asked[0], found.wanted, count)
-        text = self._say_offline(key, count=count, state=state)
+        text = capitalised(self._say_offline(key, count=counted(count), state=state))
         telling = [self._facts(found.moving)] if found.moving else []
         if found.unknown:
             telling.append(self._unknown(found.unknown))
@@ -259,7 +257,7 @@ class _Telling:
     def _statement(self, things: Sequence[Entity], *, alone: bool) -> str:
         one = self._what if alone and self._what else ""
         count = 1 if one else len(dict.fromkeys(thing.name for thing in things))
-        if count == 1 and self._lowers and _PLURAL.search(one or things[0].name):
+        if count == 1 and self._lowers and is_plural(one or things[0].name):
             count = 2  # "the kitchen lights are on"
         state = plain_state(things[0])
         be = f"{'was' if self._past else 'is'}_{'one' if count == 1 else 'many'}"

@@ -2,37 +2,76 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from functools import lru_cache
 from heapq import nlargest
 from itertools import pairwise
 from typing import Any
 
-from assistant.speech.catalogue import Catalogue
+from assistant.speech.catalogue import Catalogue, Names
 from assistant.speech.speakable import spoken_name
 from assistant.tools.house.targets import KEPT_NAMES, is_called, is_wildcard, same
 from integrations.home_assistant.house import Area, Entity, Floor, House
 
 _OWNED = re.compile(r"(?i)(?:the|my|our)\b|\S+['’]s?\b")  # "Ana's window" takes no article
+_ADVERBS = frozenset({"downstairs", "inside", "outdoors", "outside", "upstairs"})
+_PLURAL = re.compile(r"(?i)[^sui]s$")
+_TECHNICAL = re.compile(r"[._/]|://")  # of files and programs
 MOST_NAMED = 8  # names; the rest is counted
 
 
-def spoken_names(names: Iterable[str]) -> str:
-    """Return the different names, once each, separated by commas."""
+def spoken_names(names: Iterable[str]) -> Names:
+    """Return the different names, once each, as written: rooms in a list, scenes, programs."""
+    return _listed(names, str)
+
+
+def spoken_things(names: Iterable[str], untitled: Container[str] = ()) -> Names:
+    """Return the different names of things or rooms, in English with their articles.
+
+    `untitled` are names that take none, such as the name of a scene.
+    """
+    return _listed(names, lambda name: name if name in untitled else _with_article(name))
+
+
+def spoken_place(place: str) -> Names:
+    """Return a room or floor, in English with its preposition: "in the kitchen", "upstairs"."""
+    said = spoken_name(place)
+    if said.lower() in _ADVERBS:
+        return Names(said, said.lower())
+    return Names(said, f"in {_with_article(said)}")
+
+
+def _listed(names: Iterable[str], english: Callable[[str], str]) -> Names:
     plain = list(dict.fromkeys(filter(None, map(spoken_name, names))))
-    rest = len(plain) - MOST_NAMED
-    told = ", ".join(plain[:MOST_NAMED])
-    return f"{told}, +{rest}" if rest > 0 else told
+    told, rest = plain[:MOST_NAMED], len(plain) - MOST_NAMED
+    worded = [*map(english, told), *([f"{rest} more"] if rest > 0 else [])]
+    counted = [*told, *([f"+{rest}"] if rest > 0 else [])]
+    return Names(", ".join(counted), " and ".join(filter(None, _but_last(worded))))
+
+
+def _but_last(words: Sequence[str]) -> tuple[str, str]:
+    """Return all but the last word, separated by commas, and the last one."""
+    return ", ".join(words[:-1]), "".join(words[-1:])
 
 
 def named_thing(name: str, say: Catalogue, language: str) -> str:
     """Return a name for use within a sentence, in English with its article: "the front door"."""
     if say.own(language).partition("-")[0] != "en":
         return say.say("house_state.thing", language, name=name)
-    if _OWNED.match(name):
+    return _with_article(name)
+
+
+def _with_article(name: str) -> str:
+    """ "Front door": "the front door"; "Ana's window" and "notes.txt" take no article."""
+    if _OWNED.match(name) or _TECHNICAL.search(name):
         return name
-    return say.say("house_state.thing", language, name=_lowered(name))
+    return f"the {_lowered(name)}"
+
+
+def is_plural(name: str) -> bool:
+    """Return True for the English name of several things, such as "Kitchen lights"."""
+    return bool(_PLURAL.search(name))
 
 
 def capitalised(text: str) -> str:

@@ -250,6 +250,8 @@ def without_plans(entity_ids: Iterable[str], house: House) -> set[str]:
 
 
 NEVER_OFF = frozenset({"button", "input_button", "scene"})  # Home Assistant cannot undo these
+# Domains whose absence from a room has its own sentence, such as `policy.none_here_light`.
+NAMED_KINDS = frozenset({"climate", "cover", "fan", "light", "lock", "media_player", "switch"})
 # Domains whose effect does not follow from switching them on or off.
 UNTOLD = frozenset({"automation", "button", "input_button", "scene", "script"})
 _WAYS = {"on": Action.ON, "off": Action.OFF, "either": Action.TOGGLE}

@@ -7,7 +7,7 @@ from typing import Any
 from assistant.domain.tool_call import Decision, Mode, Tier
 from assistant.speech.speakable import spoken_name
 from assistant.tools.house.intents import Action, Intent, Move
-from assistant.tools.house.names import spoken_names
+from assistant.tools.house.names import spoken_names, spoken_things
 from assistant.tools.house.targets import UNTOLD, consequences, domain_of, without_plans
 from assistant.tools.policy.risk import SECURE_RULES, Risk, entity_or_guess, height
 from assistant.tools.policy.rules import (
@@ -23,6 +23,8 @@ from assistant.tools.policy.rules import (
 from integrations.home_assistant.house import House
 
 _BOTH_WAYS = frozenset({"unlock", "open", "disarm"})  # the effects of a plan may go either way
+_ROBOTS = frozenset({"hoover", "lawnmower", "mower", "robot", "vacuum"})
+_UNTITLED = frozenset({"automation", "scene", "script"})  # "Run the script Film?"
 WITH_MORE = "_more"  # suffix of question keys that mention further effects
 
 
@@ -54,7 +56,7 @@ def decide(
             ruled[entity_id] = one
     if not ruled:
         whole = rule_call(Risk(Tier.COMFORT, "comfort"), case.caller)
-        values = {"names": spoken_name(told(arguments))}
+        values = {"names": told_names(arguments)}
         return _verdict(whole, Tier.COMFORT, "unseen_thing", False, arguments, values, (), ())
     worst = max(ruled.values(), key=lambda one: one.weight)
     tier = max((one.stake.tier for one in ruled.values()), key=height)
@@ -62,9 +64,9 @@ def decide(
     named = _asked_about(ruled, worst)
     base = _base({ruled[name].stake.rule for name in named})
     others = [name for name in touched if not _holds(name, named, action, house)]
-    values = {"names": spoken_names(_said(name, house) for name in named)}
+    values = {"names": _names(named, house)}
     if others:
-        values["others"] = spoken_names(_said(name, house) for name in others)
+        values["others"] = _names(others, house)
     if base == "heat":
         values["degrees"] = str(arguments.get("temperature"))
     shown = (tuple(touched), tuple(dict.fromkeys(effects)))
@@ -118,16 +120,16 @@ def decide_moves(
             degrees[move.entity_id] = f"{wanted:g}"
     opened = [name for name, one in ruled.items() if one.stake.rule in SECURE_RULES]
     if opened:
-        values = {"names": spoken_names(_said(name, house) for name in opened)}
+        values = {"names": _names(opened, house)}
         return denied(Tier.SECURE, "undo_opens", arguments, values, touched)
     worst = max(ruled.values(), key=lambda one: one.weight)
     tier = max((one.stake.tier for one in ruled.values()), key=height)
     named = _asked_about(ruled, worst)
     base = _base({ruled[name].stake.rule for name in named})
     others = [name for name in ruled if name not in named]
-    values = {"names": spoken_names(_said(name, house) for name in named)}
+    values = {"names": _names(named, house)}
     if others:
-        values["others"] = spoken_names(_said(name, house) for name in others)
+        values["others"] = _names(others, house)
     if base == "heat":
         values["degrees"] = spoken_names(dict.fromkeys(degrees[name] for name in named))
     effects = tuple(name for name in ruled if name not in touched)
@@ -199,6 +201,11 @@ def told(arguments: Mapping[str, Any]) -> str:
     )
 
 
+def told_names(arguments: Mapping[str, Any]) -> str:
+    """Return the named target for use in a sentence: "the front door"."""
+    return spoken_things([told(arguments)], untitled=("it",))
+
+
 def is_grave(case: Case, arguments: Mapping[str, Any], entity_id: str) -> bool:
     """Return True if this thing or its consequences need more than a lamp does at this moment.
 
@@ -247,7 +254,7 @@ def _truly(
     plans = [name for name, _ in consequences(touched, action, house) if name in near]
     plans = [name for name in plans if domain_of(name) in UNTOLD]
     if not plans:
-        values = {"names": spoken_names(_said(name, house) for name in touched)}
+        values = {"names": _names(touched, house)}
         lamp = all(domain_of(name) == "light" for name in touched)
         return _worded(verdict, "alike_light" if lamp else "alike", "alike", values)
     doors = [name for name in named if name not in plans]
@@ -263,8 +270,8 @@ def _truly(
     holding = [name for name in plans if _holds(name, named, action, house)] or plans
     others = [name for name in touched if not _holds(name, (*named, *holding), action, house)]
     values = {
-        "plans": spoken_names(_said(name, house) for name in (*holding, *others)),
-        "names": spoken_names(_said(name, house) for name in doors or holding),
+        "plans": _names((*holding, *others), house),
+        "names": _names(doors or holding, house),
     }
     return _worded(verdict, ask, "plan", values)
 
@@ -301,6 +308,21 @@ def _said(entity_id: str, house: House) -> str:
     """Return the name of an entity, or a part of its id if the name can't be spoken."""
     name = entity_or_guess(entity_id, house).name
     return name if spoken_name(name) else entity_id.partition(".")[2]
+
+
+def _names(entity_ids: Iterable[str], house: House) -> str:
+    """Return the names for a sentence. Scenes and scripts have no articles."""
+    said = {one: _said(one, house) for one in entity_ids}
+    untitled = {name for one, name in said.items() if _is_untitled(one, name)}
+    return spoken_things(said.values(), untitled)
+
+
+def _is_untitled(entity_id: str, name: str) -> bool:
+    """Return True for names without an article: of a scene, a tool, a robot called like a pet."""
+    domain = domain_of(entity_id)
+    if domain in _UNTITLED or "." not in entity_id:
+        return True
+    return domain in ("lawn_mower", "vacuum") and " " not in name and name.lower() not in _ROBOTS
 
 
 def _base(rules: set[str]) -> str:

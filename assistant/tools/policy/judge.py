@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from assistant.domain.tool_call import Decision, PolicyContext, Program, SentenceMatch
 from assistant.tools.catalog.arguments import fit
 from assistant.tools.catalog.menu import Menu, MenuEntry
-from assistant.tools.house.names import are_near, folded, nearest, stemmed
+from assistant.tools.house.names import are_near, folded, nearest, spoken_things, stemmed
 from assistant.tools.house.targets import domain_of, find_areas, find_floors
 from assistant.tools.policy.corrections import MendedArgument
 from assistant.tools.policy.engine import judge, judge_sentence
@@ -356,7 +356,11 @@ class Judge:
             if not (isinstance(low, int | float) and isinstance(high, int | float)):
                 continue
             if climate is not None and not low <= wanted <= high:
-                values = {"names": climate.name, "low": f"{low:g}", "high": f"{high:g}"}
+                values = {
+                    "names": spoken_things([climate.name]),
+                    "low": f"{low:g}",
+                    "high": f"{high:g}",
+                }
                 return _correction(verdict, "range", values)
         return verdict
 

@@ -7,8 +7,9 @@ from typing import Any
 from assistant.domain.tool_call import Decision, Tier
 from assistant.tools.catalog.menu import MenuEntry, is_script
 from assistant.tools.house.intents import Action, Intent
-from assistant.tools.house.names import spoken_names
+from assistant.tools.house.names import spoken_place, spoken_things
 from assistant.tools.house.targets import (
+    NAMED_KINDS,
     UNTOLD,
     WILDCARD,
     Miss,
@@ -23,7 +24,7 @@ from assistant.tools.house.targets import (
     reach,
 )
 from assistant.tools.policy.corrections import Mended, mend
-from assistant.tools.policy.decisions import Case, asked, decide, denied, told
+from assistant.tools.policy.decisions import Case, asked, decide, denied, told, told_names
 from assistant.tools.policy.openers import RELAYS
 from assistant.tools.policy.risk import is_harmless
 from assistant.tools.policy.rules import PolicyDecision
@@ -166,7 +167,7 @@ def _as_meant(case: Case, scoped: Scoped, heard: HeardWords) -> PolicyDecision:
 def _not_meant(choice: Meant, arguments: Mapping[str, Any], house: House) -> PolicyDecision:
     """Return the verdict if nothing that the call reaches was meant."""
     if choice.left_on:
-        names = spoken_names(one.name for one in choice.left_on)
+        names = spoken_things(one.name for one in choice.left_on)
         return denied(Tier.COMFORT, "left_on", arguments, {"names": names})
     if choice.lacking:
         verdict = nothing_there(arguments, arguments, house, live=True)
@@ -176,12 +177,12 @@ def _not_meant(choice: Meant, arguments: Mapping[str, Any], house: House) -> Pol
 
 def _denied_there(scoped: Scoped) -> PolicyDecision:
     """Return a denial because the place is unclear or has no such thing, with things elsewhere."""
-    values = {"names": scoped.place} if scoped.place else {}
+    values = {"names": spoken_place(scoped.place)} if scoped.place else {}
     touched = () if scoped.place else scoped.seen.touched
     verdict = denied(Tier.COMFORT, scoped.denial, scoped.arguments, values, touched)
     if not scoped.offered:
-        return verdict
-    values["options"] = spoken_names(scoped.offered)
+        return _of_kind(verdict)
+    values["options"] = spoken_things(scoped.offered)
     return replace(verdict, key="policy.elsewhere", values=values, options=scoped.offered)
 
 
@@ -196,8 +197,23 @@ def nothing_there(
     area, floor = (str(selector.get(key) or "") for key in ("area", "floor"))
     places = find_areas(house, area) if area else find_floors(house, floor)
     if live and places and not is_named(selector):
-        return denied(Tier.COMFORT, "none_here", arguments, {"names": places[0].name})
-    return denied(Tier.COMFORT, "unseen", arguments, {"names": told(selector)})
+        return _none_in(places[0].name, arguments)
+    return denied(Tier.COMFORT, "unseen", arguments, {"names": told_names(selector)})
+
+
+def _none_in(place: str, arguments: Mapping[str, Any]) -> PolicyDecision:
+    """Return the denial for a known room that has nothing of the kind."""
+    values = {"names": spoken_place(place)}
+    return _of_kind(denied(Tier.COMFORT, "none_here", arguments, values))
+
+
+def _of_kind(verdict: PolicyDecision) -> PolicyDecision:
+    """Return the same denial with the kind named: "There are no fans in the kitchen"."""
+    domains = listed(verdict.arguments.get("domain"))
+    if verdict.key != "policy.none_here" or verdict.arguments.get("device_class"):
+        return verdict
+    named = len(domains) == 1 and domains[0] in NAMED_KINDS
+    return replace(verdict, key=f"policy.none_here_{domains[0]}") if named else verdict
 
 
 def _about_whole_house(verdict: PolicyDecision) -> str:
@@ -219,8 +235,10 @@ def _which_one(
     ]
     clear = intent.places and len(set(places)) == len(seen.candidates)
     options = tuple(places) if clear else seen.candidates
-    values = {"names": told(selector), "options": ", ".join(options)}
-    rule = "which_one" if is_named(selector) else "which_thing"
+    names = {house.entities[name].name for name in seen.candidates}
+    apart = places if clear else sorted(names) if len(names) == len(seen.candidates) else ()
+    values = {"names": told(selector), "options": ", ".join(apart)}
+    rule = "which_one" if is_named(selector) and apart else "which_thing"
     return replace(denied(verdict.tier, rule, verdict.arguments, values), options=options)
 
 

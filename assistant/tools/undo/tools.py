@@ -7,10 +7,11 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from assistant.domain.tool_call import Status, Tier, ToolCall, ToolOutcome
-from assistant.speech.catalogue import Catalogue
+from assistant.speech.catalogue import Catalogue, counted
 from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest, BuiltInResult, schema, text
 from assistant.tools.catalog.menu import Menu
 from assistant.tools.execution.confirmations import CANNOT_ASK
+from assistant.tools.house.names import spoken_things
 from assistant.tools.house.targets import (
     domain_of,
     find_areas,
@@ -243,8 +244,8 @@ def tell(report: UndoneReport, catalogue: Catalogue, language: str) -> str:
         if not told:
             return catalogue.say(f"{key}_it", language, **values)
         if len(told) > MAX_NAMED:
-            return catalogue.say(f"{key}_many", language, count=len(told), **values)
-        return catalogue.say(key, language, names=", ".join(told), **values)
+            return catalogue.say(f"{key}_many", language, count=counted(len(told)), **values)
+        return catalogue.say(key, language, names=spoken_things(told), **values)
 
     sentences = [some("undo.done", report.put_back), some("undo.moving", report.on_the_way)]
     if not any((report.put_back, report.on_the_way, report.not_put_back)):

@@ -297,7 +297,7 @@ async def test_a_machine_without_network(client: httpx.AsyncClient, tmp_path: Pa
     wanted = Download("http://127.0.0.1:1/voice", tmp_path / "en.onnx", 5, "0" * 64)
     said = await refused(wanted, client, Unavailable)
     assert said == (
-        "en.onnx could not be fetched from 127.0.0.1 (it cannot be reached): check the network."
+        "en.onnx could not be fetched from 127.0.0.1 (I can't reach it): check the network."
     )
 
 

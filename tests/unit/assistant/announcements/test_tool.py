@@ -120,13 +120,18 @@ BY_SPEAKER = ("tts.speak", ["tts.piper"], "media_player.speaker")
             "",
             [BY_SPEAKER, BY_PUCK, BY_ROVER],
             True,
-            "It is said in: this room, Living room, Bedroom, Rover.",
+            "I've announced that in this room, the living room, the bedroom and the rover.",
         ),
-        ("here", [], True, "I say it here, right after this."),
-        ("cocina", [], True, "I say it here, right after this."),
-        ("bedroom", [BY_PUCK], False, "It is said in: Bedroom."),
-        ("Arriba", [BY_PUCK], False, "It is said in: Bedroom."),
-        ("Ground floor", [BY_SPEAKER], True, "It is said in: this room, Living room."),
+        ("here", [], True, "OK, I'll say it here right away."),
+        ("cocina", [], True, "OK, I'll say it here right away."),
+        ("bedroom", [BY_PUCK], False, "I've announced that in the bedroom."),
+        ("Arriba", [BY_PUCK], False, "I've announced that in the bedroom."),
+        (
+            "Ground floor",
+            [BY_SPEAKER],
+            True,
+            "I've announced that in this room and the living room.",
+        ),
     ],
 )
 async def test_where_it_is_said(room: str, said: list[Any], here: bool, sentence: str) -> None:
@@ -141,7 +146,7 @@ async def test_where_it_is_said(room: str, said: list[Any], here: bool, sentence
 async def test_a_process_that_does_not_speak_leaves_this_room_to_others() -> None:
     home = Home(satellite("kitchen", "kitchen"), PUCK)
     async with stage(home, speaks=False) as on:
-        assert "Kitchen" in (await on.say(room="here")).sentence
+        assert "the kitchen" in (await on.say(room="here")).sentence
         assert "Kitchen, Bedroom" in (await on.say(language="es")).sentence
         assert on.here == []
 
@@ -150,9 +155,9 @@ async def test_a_process_that_does_not_speak_leaves_this_room_to_others() -> Non
 async def test_a_box_of_no_room_still_speaks(area: str) -> None:
     home = Home(PUCK)
     async with stage(home, area=area) as on:
-        assert (await on.say(room="here")).sentence == "I say it here, right after this."
-        assert (await on.say()).sentence == "It is said in: this room, Bedroom."
-        assert "Bedroom" in (await on.say(room="bedroom")).sentence
+        assert (await on.say(room="here")).sentence == "OK, I'll say it here right away."
+        assert (await on.say()).sentence == "I've announced that in this room and the bedroom."
+        assert "the bedroom" in (await on.say(room="bedroom")).sentence
         assert len(on.here) == 2
     async with stage(home, area=area, speaks=False) as on:
         assert (await on.say(room="here")).failed
@@ -161,9 +166,9 @@ async def test_a_box_of_no_room_still_speaks(area: str) -> None:
 @pytest.mark.parametrize(
     ("room", "says", "options"),
     [
-        ("garage", "nothing that could say it there: garage", ()),
-        ("atic", "no room called atic", ("Kitchen",)),
-        ("bedrom", "no room called bedrom", ("Bedroom",)),
+        ("garage", "a speaker for announcements in garage", ()),
+        ("atic", "a room called atic", ("Kitchen",)),
+        ("bedrom", "a room called bedrom", ("Bedroom",)),
     ],
 )
 async def test_where_nothing_can_be_said(room: str, says: str, options: tuple[str, ...]) -> None:
@@ -180,11 +185,11 @@ async def test_a_home_that_is_away_or_mute_says_it_here_alone() -> None:
     for home in (Home(), Home(PUCK)):
         home.connected = not home.house.entities
         async with stage(home) as on:
-            assert (await on.say()).sentence == "It is said in: this room."
+            assert (await on.say()).sentence == "I've announced that in this room."
         async with stage(home, speaks=False) as on:
             result = await on.say()
             assert result.failed
-            assert "nothing in this home" in result.sentence
+            assert "a speaker in your home" in result.sentence
     async with stage(home) as on:
         assert (await on.say("\u200b ")).failed
 
@@ -195,11 +200,12 @@ async def test_what_fails_is_named() -> None:
     async with stage(home) as on:
         result = await on.say()
         assert result.sentence == (
-            "It is said in: this room, Rover. It could not be said in: Living room, Bedroom."
+            "I've announced that in this room and the rover. "
+            "I couldn't announce that in the living room and the bedroom."
         )
         assert not result.failed
         alone = await on.say(room="bedroom")
-        assert (alone.sentence, alone.failed) == ("It could not be said in: Bedroom.", True)
+        assert (alone.sentence, alone.failed) == ("I couldn't announce that in the bedroom.", True)
 
 
 @pytest.mark.parametrize(
@@ -216,7 +222,7 @@ async def test_a_long_announcement_is_not_waited_for(error: Exception, failed: b
         assert (await on.say(room="bedroom")).failed is failed
     home.fails, home.hangs = {}, {PUCK.entity_id}
     async with stage(home, wait_s=0.05) as on:
-        assert (await on.say(room="bedroom")).sentence == "It is said in: Bedroom."
+        assert (await on.say(room="bedroom")).sentence == "I've announced that in the bedroom."
 
 
 async def test_telephones_do_not_ring() -> None:

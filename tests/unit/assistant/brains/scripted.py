@@ -228,8 +228,8 @@ class Spendings:
 
 LIVE, ONCE, OFFLINE = "gemini-live", "gemini-once", "offline"
 REQUEST = TurnRequest("t", "en", "text", "turn on the light", None)
-AWAY = "I cannot reach Gemini, so I answer by myself for now. "
-BACK = "I am back with Gemini. "
+AWAY = "I can't reach Gemini, so I'll answer on my own for now. "
+BACK = "Gemini is back. "
 DONE: list[Step] = [ReplyText("Fine."), TurnDone()]
 
 

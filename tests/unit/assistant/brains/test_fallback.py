@@ -104,7 +104,7 @@ async def test_a_sentence_that_the_last_rung_does_not_know_is_its_answer(stage: 
     )
     events = await stage.run()
     assert events[-1] == TurnDone(understood=False)
-    assert said(events).endswith("so I answer by myself. I cannot.")
+    assert said(events).endswith("so I'll answer on my own. I cannot.")
 
 
 @pytest.mark.parametrize(
@@ -170,7 +170,7 @@ async def test_one_that_does_not_come_back_is_told_as_unknown(stage: Stage) -> N
         await stage.clock.run(SETTLE_S)
         stage.house.go_on.set()  # the runner still waits for it
     assert turn.result()[-1].spoken == (  # type: ignore[union-attr]
-        "The light is on. I do not know yet how the last thing you asked for ended. "
+        "The light is on. I don't know yet how the last thing you asked for turned out. "
         "Then I lost the connection."
     )
 
@@ -226,10 +226,10 @@ async def test_readings_do_not_bind(stage: Stage) -> None:
     [
         ("unreachable", " Then I lost the connection."),
         ("timeout", " Then I lost the connection."),
-        ("empty", " Then I could not go on."),
-        ("broken", " Then I could not go on."),
-        ("blocked", " Then I could not go on."),
-        ("quota", " Then I could not go on."),
+        ("empty", " Then something went wrong and I had to stop."),
+        ("broken", " Then something went wrong and I had to stop."),
+        ("blocked", " Then something went wrong and I had to stop."),
+        ("quota", " Then something went wrong and I had to stop."),
     ],
 )
 async def test_how_the_turn_broke_off_is_told(stage: Stage, kind: FaultKind, tail: str) -> None:

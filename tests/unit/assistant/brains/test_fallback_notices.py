@@ -143,7 +143,7 @@ async def test_when_the_day_is_spent_the_cloud_is_not_asked(stage: Stage) -> Non
     assert cost in await stage.run()
     events = await stage.run()
     assert served(events) == [OFFLINE]
-    assert said(events).startswith("Today's budget for Gemini is spent")
+    assert said(events).startswith("I've used up today's budget for Gemini")
     stage.clock.advance(12 * 3600)
     assert said(await stage.run()) == f"{BACK}Fine."
 
@@ -193,8 +193,8 @@ async def test_another_road_to_gemini_is_no_news(stage: Stage) -> None:
 async def test_a_model_that_is_gone_is_told_once_though_another_answers(stage: Stage) -> None:
     stage.expect(live=[[fault("retired")]], once=[DONE, DONE])
     assert said(await stage.run()) == (
-        "The Gemini model for talking no longer exists, so another one answers until "
-        "a new one is chosen. Fine."
+        "The Gemini voice model in my settings no longer exists, so I'm using another one "
+        "until you choose a new one. Fine."
     )
     assert said(await stage.run()) == "Fine."
     stage.clock.advance(3600)
@@ -207,13 +207,13 @@ async def test_a_quota_is_told_once_and_a_refusal_each_time_though_another_answe
     stage: Stage,
 ) -> None:
     stage.expect(live=[[fault("quota")]], once=[DONE, DONE])
-    assert said(await stage.run()).startswith("The quota of the Gemini model for talking")
+    assert said(await stage.run()).startswith("I've used up the quota for the Gemini voice model")
     assert said(await stage.run()) == "Fine."
     stage.clock.advance(3600)
     stage.expect(live=[[fault("blocked")], [fault("blocked")]], once=[DONE, DONE])
     for _ in range(2):
         assert said(await stage.run()) == (
-            "The Gemini model for talking declined to answer that, so another one answers. Fine."
+            "The Gemini voice model declined to answer that, so I'm using another one. Fine."
         )
 
 
@@ -228,14 +228,14 @@ async def test_another_local_brain_is_no_news(stage: Stage) -> None:
 @pytest.mark.parametrize(
     ("kind", "words"),
     [
-        ("unreachable", "cannot reach Gemini"),
-        ("timeout", "did not answer in time"),
-        ("empty", "gave no answer"),
+        ("unreachable", "can't reach Gemini"),
+        ("timeout", "took too long"),
+        ("empty", "didn't answer"),
         ("broken", "wrong with Gemini"),
-        ("sign_in", "no valid key"),
+        ("sign_in", "a valid Gemini key"),
         ("quota", "quota"),
         ("retired", "no longer exists"),
-        ("refused", "does not accept my settings"),
+        ("refused", "doesn't accept my settings"),
         ("blocked", "declined to answer that"),
     ],
 )

@@ -93,7 +93,7 @@ async def test_the_line_of_the_rung_comes_before_what_came_of_it(stage: Stage) -
         offline=[[call("c1", "light"), Answered("c1"), TurnDone()]],
     )
     assert said(await stage.run()) == (
-        "Gemini declined to answer that, so I answer by myself. The light is on."
+        "Gemini declined to answer that, so I'll answer on my own. The light is on."
     )
 
 

@@ -48,7 +48,7 @@ async def own(asked: SentenceMatch, house: House = HOUSE, age_s: float = 0.0) ->
             match("are all windows closed", state="closed", domain="cover"),
             "No, the kitchen window is open, but I can't reach the bath window.",
         ),
-        (match("is any door open", state="open", domain="cover"), "No, none is open."),
+        (match("is any door open", state="open", domain="cover"), "No, none of them are open."),
         (
             match("is the bath window open", "binary_sensor.b", name="Bath Window"),
             "I don't know: I can't reach the bath window.",
@@ -69,11 +69,11 @@ async def own(asked: SentenceMatch, house: House = HOUSE, age_s: float = 0.0) ->
                 intent="HassClimateGetTemperature",
                 area="Kitchen",
             ),
-            "It is 19 degrees in the kitchen.",
+            "It's 19 degrees in the kitchen.",
         ),
         (
             match("what is the temperature", "climate.k", intent="HassClimateGetTemperature"),
-            "It is 19 degrees in the kitchen.",
+            "It's 19 degrees in the kitchen.",
         ),
         (
             match("is the patio door open", "binary_sensor.p", name="Patio Door", state="on"),
@@ -84,7 +84,10 @@ async def own(asked: SentenceMatch, house: House = HOUSE, age_s: float = 0.0) ->
             match("how goes it with the lamps upstairs", "light.a", "light.h", state="on"),
             "The hall light is on, but I can't reach the attic light.",
         ),
-        (match("are the shutters up", domain="cover"), "I know of no such thing in the house."),
+        (
+            match("are the shutters up", domain="cover"),
+            "I don't know of anything like that in your home.",
+        ),
         (
             match("all good with the lamps", "light.a", source="custom"),
             "I don't know: I can't reach the attic light.",

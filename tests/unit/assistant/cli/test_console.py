@@ -19,7 +19,7 @@ from assistant.cli.console import Keyboard, Terminal, keyboard, stacked, worded
 from assistant.cli.terminal import say, say_json
 from tests.unit.assistant.cli.hostile import EVIL, printed
 
-QUESTION = "Unlock Front door?"
+QUESTION = "Unlock the front door?"
 
 
 @dataclass(frozen=True)

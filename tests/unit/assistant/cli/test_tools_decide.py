@@ -270,4 +270,4 @@ def test_people_are_told_how_a_call_is_asked_about(capsys: pytest.CaptureFixture
     assert main(["tools", "--explain", call]) == 0
     out = capsys.readouterr().out
     assert "needs_confirmation by confirm (comfort, rule policy.rules[1])" in out
-    assert "Change Kitchen light?" in out
+    assert "Change the kitchen light?" in out

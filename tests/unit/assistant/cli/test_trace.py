@@ -248,7 +248,7 @@ def test_all_of_it_is_told() -> None:
         "enciende la luz",
         "HassTurnOn(name=Küche) done",
         "confirmed by voice",
-        "Unlock Front Door? yes",
+        "Unlock the front door? yes",
         "La luz está encendida.",
         "timeout: The house did not answer.",
         "marked       wrong",

@@ -62,7 +62,7 @@ ROWS = [
 ]
 FORMS = Forms(["en", "es"])
 THINGS = ["Front Door"]
-ASKED = "Unlock Front Door?"
+ASKED = "Unlock the front door?"
 
 
 @pytest.mark.parametrize(("transcript", "recognised", "tier", "verdict", "always"), ROWS)
@@ -102,7 +102,7 @@ PIXEL, IPAD = Phone("mobile_app_pixel_12", "Ana's Pixel"), Phone("mobile_app_ipa
 
 
 def question(language: str) -> Question:
-    return Question("q", "t", "c", "phone", Tier.SECURE, "Unlock Front Door?", language)
+    return Question("q", "t", "c", "phone", Tier.SECURE, "Unlock the front door?", language)
 
 
 class Phones(phones.Phones):
@@ -136,7 +136,7 @@ async def test_it_is_asked_there(
     phone = OwnersPhone(phones, PIXEL.service, "Hearth", Catalogue())
     assert phone.name == "pixel 12"
     assert await phone.ask(question(language)) == answer
-    assert phones.asked == [(PIXEL.service, "Hearth", "Unlock Front Door?", ANSWER_S, buttons)]
+    assert phones.asked == [(PIXEL.service, "Hearth", "Unlock the front door?", ANSWER_S, buttons)]
     assert phone.name == "Ana's Pixel"
 
 

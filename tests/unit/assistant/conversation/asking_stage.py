@@ -77,7 +77,7 @@ class GatedTools(Tools):
     def question(self, turn_id: str, call_id: str) -> Question | None:
         if self._frozen is None or (turn_id, call_id) != (self._turn_id, self._frozen.id):
             return None
-        text = "Unlock Front Door?"
+        text = "Unlock the front door?"
         return Question("q1", turn_id, call_id, self._how, self._tier, text, "en", "Front Door")
 
     async def settle(self, question: Question, settlement: Settlement | None) -> ToolOutcome | None:
@@ -87,7 +87,7 @@ class GatedTools(Tools):
         if settlement is None:
             return None
         if settlement.verdict != "yes":
-            return _gated(call, Decision.DENIED, "I left Front Door locked.")
+            return _gated(call, Decision.DENIED, "OK, I left the front door locked.")
         self.run.append(call)
         return replace(
             done(call), decision=Decision.CONFIRMED, sentence="Done. Front Door: unlocked."

@@ -31,7 +31,7 @@ from tests.unit.assistant.conversation.stage import runner_with
 
 LOCK = ToolCall("c1", "HassTurnOn", {"name": "Front door"})
 DONE = replace(done(LOCK), entities=("lock.front_door",), sentence="Done. Front door: locked.")
-LATE = replace(DONE, id="late", status=Status.NOT_OBSERVED, sentence="I asked, but it shows open.")
+LATE = replace(DONE, id="late", status=Status.NOT_OBSERVED, sentence="I tried, but it shows open.")
 LIGHT = replace(done(ToolCall("c2", "HassTurnOn", {"name": "Lamp"})), sentence="Done. Lamp: on.")
 READ = replace(DONE, tier=Tier.READ, sentence="The answer is in the data.")
 CLAIM = "The front door is locked."
@@ -95,7 +95,7 @@ def test_what_is_left_undone(outcomes: list[ToolOutcome], left: list[ToolOutcome
 
 def test_what_is_told_is_each_thing_as_it_is_now() -> None:
     assert told([LIGHT, LATE, READ, DONE]) == ["Done. Lamp: on.", "Done. Front door: locked."]
-    assert told([LATE, LIGHT, LIGHT]) == ["I asked, but it shows open.", "Done. Lamp: on."]
+    assert told([LATE, LIGHT, LIGHT]) == ["I tried, but it shows open.", "Done. Lamp: on."]
     assert told([replace(LATE, sentence="")]) == []
 
 
@@ -147,7 +147,7 @@ async def spoken(brain: ScriptedBrain, *outcomes: ToolOutcome) -> str:
 async def test_a_claim_after_an_unknown_end_is_not_spoken(status: Status) -> None:
     said = await spoken(claims(), replace(LATE, status=status))
     assert CLAIM not in said
-    assert said.endswith("I asked, but it shows open.")
+    assert said.endswith("I tried, but it shows open.")
 
 
 async def test_once_it_was_seen_after_all_that_is_told() -> None:
@@ -168,7 +168,7 @@ async def test_a_brain_of_our_own_speaks_by_our_catalogue_already() -> None:
 async def test_where_the_model_then_fails_what_became_of_it_is_told_first() -> None:
     fault = BrainFault("unreachable", "Gone.", retryable=False)
     said = await spoken(claims(end=fault), LATE)
-    assert "I asked, but it shows open." in said
+    assert "I tried, but it shows open." in said
     assert said.index("it shows open") < said.index("could not reach the service")
 
 
@@ -183,9 +183,9 @@ async def typed(brain: ScriptedBrain, *outcomes: ToolOutcome) -> FinishedTurn:
     [
         replace(REFUSED, sentence="A program may not do that here."),
         replace(ASKED, sentence="That needs a yes."),
-        replace(NO_TOOL, sentence="There is no tool called open_up."),
+        replace(NO_TOOL, sentence="There's no tool called open_up."),
         LATE,
-        replace(LATE, status=Status.FAILED, sentence="That did not work: jammed."),
+        replace(LATE, status=Status.FAILED, sentence="That didn't work: jammed."),
     ],
 )
 async def test_no_program_is_returned_a_claim(outcome: ToolOutcome) -> None:
@@ -228,7 +228,7 @@ class Slow(Ends):
 
 
 @pytest.mark.parametrize(
-    ("outcome", "said"), [(LATE, "I asked, but it shows open."), (DONE, f"{CLAIM} Good night.")]
+    ("outcome", "said"), [(LATE, "I tried, but it shows open."), (DONE, f"{CLAIM} Good night.")]
 )
 async def test_what_is_claimed_while_the_call_runs_waits_for_its_end(
     outcome: ToolOutcome, said: str

@@ -29,10 +29,10 @@ async def test_a_spoken_yes_runs_the_call_once_and_tells_what_was_seen() -> None
     brain = ScriptedBrain(unlocks, replies(Heard("Yes."), ReplyText("Great, I will.")))
     [turn] = await played(brain, tools, means(ear, learned))
     assert tools.run == [UNLOCK]
-    assert turn.spoken.clauses == ("Unlock Front Door?", "Done. Front Door: unlocked.")
+    assert turn.spoken.clauses == ("Unlock the front door?", "Done. Front Door: unlocked.")
     assert [outcome.decision for outcome in turn.outcomes] == [Decision.CONFIRMED]
     assert turn.confirmation is not None
-    assert (turn.confirmation.asked, turn.confirmation.heard) == ("Unlock Front Door?", "Yes.")
+    assert (turn.confirmation.asked, turn.confirmation.heard) == ("Unlock the front door?", "Yes.")
     assert turn.confirmation.verdict == "yes"
     assert brain.turns[0].answers[0].decision is Decision.NEEDS_CONFIRMATION
     assert "answer was: yes" in learned[0]
@@ -55,7 +55,7 @@ async def test_everything_but_a_yes_leaves_it_locked(
     brain = ScriptedBrain(unlocks, replies(Heard(said), ReplyText("Unlocked!")))
     [turn] = await played(brain, tools, means(Ear(recognised)))
     assert tools.run == []
-    assert turn.spoken.clauses == ("Unlock Front Door?", "I left Front Door locked.")
+    assert turn.spoken.clauses == ("Unlock the front door?", "OK, I left the front door locked.")
     assert turn.confirmation is not None
     assert turn.confirmation.verdict == verdict
     assert [outcome.decision for outcome in turn.outcomes] == [Decision.DENIED]
@@ -85,7 +85,7 @@ async def test_a_transcript_that_never_comes_is_no_yes() -> None:
     brain = ScriptedBrain(unlocks, replies(ReplyText("I unlocked it."), after=long))
     [turn] = await played(brain, tools, means(None))
     assert tools.run == []
-    assert turn.spoken.clauses[-1] == "I left Front Door locked."
+    assert turn.spoken.clauses[-1] == "OK, I left the front door locked."
 
 
 async def test_silence_is_a_no() -> None:
@@ -94,7 +94,7 @@ async def test_silence_is_a_no() -> None:
     assert tools.run == []
     assert turn.confirmation is not None
     assert turn.confirmation.verdict == "silence"
-    assert turn.spoken.clauses[-1] == "I left Front Door locked."
+    assert turn.spoken.clauses[-1] == "OK, I left the front door locked."
 
 
 async def test_a_file_that_ends_leaves_the_question_open() -> None:
@@ -102,7 +102,7 @@ async def test_a_file_that_ends_leaves_the_question_open() -> None:
     [turn] = await played(ScriptedBrain(unlocks), tools, means(Ear("yes")), COMMAND, seconds=8.0)
     assert tools.settled == [None]
     assert [outcome.decision for outcome in turn.outcomes] == [Decision.NEEDS_CONFIRMATION]
-    assert turn.answer == "Unlock Front Door?"
+    assert turn.answer == "Unlock the front door?"
 
 
 async def test_a_new_command_is_a_turn_of_its_own_and_counts_as_no() -> None:
@@ -112,7 +112,7 @@ async def test_a_new_command_is_a_turn_of_its_own_and_counts_as_no() -> None:
     first, second = await played(brain, tools, means(Ear("turn on the whole light")))
     assert first.confirmation is not None
     assert first.confirmation.verdict == "new_command"
-    assert first.spoken.clauses == ("Unlock Front Door?",)
+    assert first.spoken.clauses == ("Unlock the front door?",)
     assert second.heard == "turn on the hall light"
     assert second.spoken.clauses == ("The hall light is on.",)
     assert tools.run == [LIGHT]
@@ -167,14 +167,14 @@ class TestPin:
         assert len(ear.sounds) == 1
         assert turn.confirmation is not None
         assert turn.confirmation.heard == "****"
-        assert turn.spoken.clauses[0] == "Unlock Front Door? Please say the PIN."
+        assert turn.spoken.clauses[0] == "Unlock the front door? Please say the PIN."
         assert tools.settled == [Settlement("yes", "pin voice")]
 
     async def test_a_wrong_one_leaves_it_locked(self) -> None:
         tools = GatedTools("pin")
         [turn] = await played(ScriptedBrain(unlocks), tools, means(Ear("", "one two three five")))
         assert tools.run == []
-        assert turn.spoken.clauses[-1].startswith("That was not the PIN.")
+        assert turn.spoken.clauses[-1].startswith("That isn't the PIN.")
 
     async def test_a_yes_is_no_pin(self) -> None:
         tools = GatedTools("pin")
@@ -187,7 +187,7 @@ class TestPin:
         tools = GatedTools("pin")
         [turn] = await played(ScriptedBrain(unlocks), tools, means(None))
         assert tools.run == []
-        assert any("typed at a keyboard" in clause for clause in turn.spoken.clauses)
+        assert any("on a keyboard" in clause for clause in turn.spoken.clauses)
 
 
 class TestTyped:
@@ -203,7 +203,7 @@ class TestTyped:
         ):
             await runner.ask("unlock the front door")
         [(turn, _)] = closed
-        assert keys.asked == [("Unlock Front Door?", False)]
+        assert keys.asked == [("Unlock the front door?", False)]
         assert tools.run == ([UNLOCK] if verdict == "yes" else [])
         assert turn.confirmation is not None
         assert turn.confirmation.verdict == verdict
@@ -218,7 +218,7 @@ class TestTyped:
         [(turn, closing)] = closed
         assert tools.settled == [None]
         assert turn.outcomes[0].decision is Decision.NEEDS_CONFIRMATION
-        assert turn.answer == "Unlock Front Door?"
+        assert turn.answer == "Unlock the front door?"
         assert closing.error is None
 
     async def test_a_pin_is_not_shown(self) -> None:
@@ -227,7 +227,7 @@ class TestTyped:
             ScriptedBrain(unlocks), tools=tools, asking=means(None, keys=keys)
         ) as (runner, closed):
             await runner.ask("unlock the front door")
-        assert keys.asked == [("Unlock Front Door?", True)]
+        assert keys.asked == [("Unlock the front door?", True)]
         assert tools.run == [UNLOCK]
         assert closed[0][0].confirmation is not None
         assert closed[0][0].confirmation.heard == "****"
@@ -278,7 +278,7 @@ async def test_after_a_yes_the_model_answers_with_what_was_read() -> None:
     async with runner_with(brain, tools=tools, asking=means(None, keys=keys)) as (runner, closed):
         await runner.ask("read me the shopping list")
     [(turn, _)] = closed
-    assert turn.spoken.clauses == ("Unlock Front Door?", "Milk and bread.")
+    assert turn.spoken.clauses == ("Unlock the front door?", "Milk and bread.")
     assert brain.turns[1].request.text == "read me the shopping list"
     assert turn.heard == "read me the shopping list"
     assert [one.decision for one in turn.outcomes] == [Decision.CONFIRMED]
@@ -290,7 +290,7 @@ async def test_after_a_spoken_yes_too() -> None:
     tools = Reads(tier=Tier.COSTLY)
     brain = ScriptedBrain(reads, replies(Heard("Yes."), ReplyText("Fine.")), answers)
     [turn] = await played(brain, tools, means(Ear("yes")))
-    assert turn.spoken.clauses == ("Unlock Front Door?", "Milk and bread.")
+    assert turn.spoken.clauses == ("Unlock the front door?", "Milk and bread.")
     assert tools.run == [READ]
 
 
@@ -300,7 +300,10 @@ async def test_without_a_yes_the_model_stays_silent(line: str) -> None:
     brain = ScriptedBrain(reads)
     async with runner_with(brain, tools=tools, asking=means(None, keys=keys)) as (runner, closed):
         await runner.ask("read me the shopping list")
-    assert closed[0][0].spoken.clauses == ("Unlock Front Door?", "I left Front Door locked.")
+    assert closed[0][0].spoken.clauses == (
+        "Unlock the front door?",
+        "OK, I left the front door locked.",
+    )
 
 
 async def test_what_has_no_data_is_told_as_before() -> None:
@@ -311,7 +314,7 @@ async def test_what_has_no_data_is_told_as_before() -> None:
     brain = ScriptedBrain(reads)
     async with runner_with(brain, tools=Empty(), asking=means(None, keys=keys)) as (runner, closed):
         await runner.ask("read me the shopping list")
-    assert closed[0][0].spoken.clauses == ("Unlock Front Door?", "Done.")
+    assert closed[0][0].spoken.clauses == ("Unlock the front door?", "Done.")
 
 
 async def test_a_model_that_calls_for_the_same_again_gets_what_was_read() -> None:
@@ -356,7 +359,7 @@ async def test_a_further_call_that_needs_a_yes_is_asked_about() -> None:
     async with runner_with(brain, tools=tools, asking=means(None, keys=keys)) as (runner, closed):
         await runner.ask("read me the shopping list, then unlock the front door")
     spoken = " ".join(closed[0][0].spoken.clauses)
-    assert spoken.endswith("Unlock Front Door? Done. Front Door: unlocked.")
+    assert spoken.endswith("Unlock the front door? Done. Front Door: unlocked.")
     assert "the door is open" not in spoken
     assert tools.run == [READ, other]
     assert len(keys.asked) == 2

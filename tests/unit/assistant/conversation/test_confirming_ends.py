@@ -41,9 +41,9 @@ from tests.unit.assistant.conversation.stage import COMMAND, rounds, runner_with
 BACK_DOOR = ToolCall("c3", UNLOCK.name, {"name": "Back Door"})
 BROKE = Catalogue().say("asking.broke", "en")
 QUESTION, OPENED, LEFT = (
-    "Unlock Front Door?",
+    "Unlock the front door?",
     "Done. Front Door: unlocked.",
-    "I left Front Door locked.",
+    "OK, I left the front door locked.",
 )
 
 

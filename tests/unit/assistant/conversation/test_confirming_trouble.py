@@ -53,9 +53,9 @@ from tests.unit.assistant.conversation.stage import COMMAND, rounds, runner_with
 Scripted = dict[int, Sequence[EarEvent]]
 BEGUN = {at: events for at, events in ANSWER.items() if at != 6_000}  # an answer without an end
 QUESTION, OPENED, LEFT = (
-    "Unlock Front Door?",
+    "Unlock the front door?",
     "Done. Front Door: unlocked.",
-    "I left Front Door locked.",
+    "OK, I left the front door locked.",
 )
 
 

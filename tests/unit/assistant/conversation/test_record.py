@@ -170,7 +170,7 @@ async def test_a_confirmation_when_it_waits_and_when_it_is_over() -> None:
         await runner.listen(Frames(30.0), turns=1)
     told.close(closed)
     asked, over = (one for one in told.all if one.kind == "confirmation")
-    assert (asked.data, asked.words) == ({"waits": True}, {"asked": "Unlock Front Door?"})
+    assert (asked.data, asked.words) == ({"waits": True}, {"asked": "Unlock the front door?"})
     assert (over.data, over.words) == ({"waits": False, "verdict": "yes"}, {})
     decisions = [one.data["decision"] for one in told.all if one.kind == "tool_call"]
     assert decisions == ["needs_confirmation", "confirmed"]

@@ -422,7 +422,7 @@ async def test_a_call_that_takes_long_is_told_of_and_ends_in_words(
 
     room = Room()
     told = await play(says_done, Slow(light=DONE), room=room)
-    assert told["spoken"]["clauses"] == ["One moment, I am still on it.", "The light is on."]
+    assert told["spoken"]["clauses"] == ["One moment, I'm still working on it.", "The light is on."]
 
 
 async def test_whoever_wants_silence_after_the_tone_has_it(monkeypatch: pytest.MonkeyPatch) -> None:

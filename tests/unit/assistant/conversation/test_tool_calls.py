@@ -318,4 +318,7 @@ async def test_who_waits_for_a_slow_call_is_told_so(monkeypatch: pytest.MonkeyPa
     async with runner_with(brain, script, tools, player=player) as (runner, closed):
         await runner.listen(Frames(6.0), turns=1)
     [(turn, _)] = closed
-    assert turn.spoken.clauses == ("One moment, I am still on it.", "The kitchen light is on.")
+    assert turn.spoken.clauses == (
+        "One moment, I'm still working on it.",
+        "The kitchen light is on.",
+    )

@@ -86,12 +86,12 @@ async def test_volume_of_nothing_asks_back() -> None:
 @pytest.mark.parametrize(
     ("speed", "change", "after", "says"),
     [
-        (1.0, "slower", 0.85, "slower now"),
-        (1.0, "faster", 1.15, "faster now"),
-        (1.7, "normal", 1.1, "normal pace"),
-        (1.1, "normal", 1.1, "normal pace"),
+        (1.0, "slower", 0.85, "more slowly"),
+        (1.0, "faster", 1.15, "speak faster"),
+        (1.7, "normal", 1.1, "normal speed"),
+        (1.1, "normal", 1.1, "normal speed"),
         (0.5, "slower", 0.5, "any slower"),
-        (0.6, "slower", 0.5, "slower now"),
+        (0.6, "slower", 0.5, "more slowly"),
         (2.0, "faster", 2.0, "any faster"),
     ],
 )
@@ -117,7 +117,7 @@ async def test_a_broken_store_changes_nothing_for_now() -> None:
     voice = Voice()
     voice.broken = True
     assert "60 percent" in (await use("voice_volume", voice, change="louder")).sentence
-    assert "faster now" in (await use("voice_speed", voice, change="faster")).sentence
+    assert "speak faster" in (await use("voice_speed", voice, change="faster")).sentence
     assert (await use("repeat", voice)).failed
 
 
@@ -164,7 +164,7 @@ async def use_talk(name: str, talk: Talk, language: str = "en", **arguments: Any
     ("name", "arguments", "told", "says"),
     [
         ("start_over", {}, "over", "start over"),
-        ("end_conversation", {}, "end", "All right"),
+        ("end_conversation", {}, "end", "OK"),
         ("forget_what_i_said", {}, (1, "turn"), "erased"),
         ("forget_what_i_said", {"turns": 4}, (4, "turn"), "erased"),
     ],
@@ -180,7 +180,7 @@ async def test_each_does_its_work(
 
 
 async def test_where_there_is_nothing_to_forget() -> None:
-    assert "nothing written down" in (await use_talk("forget_what_i_said", Talk(0))).sentence
+    assert "nothing to erase" in (await use_talk("forget_what_i_said", Talk(0))).sentence
 
 
 async def test_what_could_not_be_erased_is_said() -> None:

@@ -130,7 +130,7 @@ class TestRoom:
 
     @pytest.mark.parametrize(
         ("name", "said"),
-        [("tea", "The timer tea is over."), ("", "A timer of Home Assistant is over.")],
+        [("tea", "Your tea timer is done."), ("", "A Home Assistant timer is done.")],
     )
     async def test_a_timer(self, name: str, said: str) -> None:
         desk = Desk()

@@ -15,7 +15,7 @@ async def test_a_job_is_given_up_in_the_end(bench: Bench) -> None:
     await bench.clock.run(1)
     await bench.settle()
     assert bench.announced == [
-        ("I gave this up, because it took too long: change, the awning.", "en")
+        ("I gave up on this because it took too long: change, the awning.", "en")
     ]
     assert bench.jobs.under_way() == ()
 
@@ -27,9 +27,7 @@ async def test_a_job_that_breaks_says_so_and_hurts_no_other(
     await bench.job("change", "t2")
     bench.hub.answers[0].set_exception(ZeroDivisionError())
     await bench.settle()
-    assert bench.announced == [
-        ("I could not finish this: change. Something went wrong inside me.", "en")
-    ]
+    assert bench.announced == [("I couldn't finish this: change. Something went wrong.", "en")]
     assert "ZeroDivisionError" in caplog.text
     assert [job.turn_id for job in bench.jobs.under_way()] == ["t2"]
 
@@ -49,7 +47,7 @@ async def test_a_turn_that_still_waits_learns_that_its_call_was_dropped(bench: B
     bench.jobs.drop(bench.jobs.under_way())
     await bench.settle()
     assert (task.result().status, task.result().running) == (Status.UNKNOWN, False)
-    assert task.result().sentence.startswith("It was dropped")
+    assert task.result().sentence.startswith("The person asked to stop this")
 
 
 async def test_a_turn_that_was_cut_off_is_left_in_peace(bench: Bench) -> None:
@@ -97,7 +95,7 @@ async def test_a_call_that_takes_longer_is_answered_as_running(bench: Bench) -> 
     assert (outcome.id, outcome.server, outcome.name) == ("a", "slow", "change")
     assert (outcome.status, outcome.running, outcome.retryable) == (Status.UNKNOWN, True, False)
     assert outcome.ms == 20_000
-    assert outcome.sentence.startswith("This takes longer")
+    assert outcome.sentence.startswith("This will take a while")
     (mutation,) = bench.box.mutations("t")
     assert mutation.outcome is None
     assert bench.journal.finished == []

@@ -45,7 +45,7 @@ async def test_a_long_thought_is_announced(bench: Bench) -> None:
     assert (await bench.job("think_longer", question="Why?")).running
     bench.thinker.answer("Because.")
     await bench.settle()
-    assert bench.announced == [("Here is what I was working out. Because.", "en")]
+    assert bench.announced == [("Here's the answer I was working on. Because.", "en")]
 
 
 @pytest.mark.parametrize("after_s", [20.0, None])
@@ -54,7 +54,7 @@ async def test_no_more_than_three_thoughts_at_once(after_s: float | None) -> Non
         tasks = [bench.begin("think_longer", f"t{number}", question="Why?") for number in range(4)]
         await bench.settle()
         assert [task.done() for task in tasks] == [False, False, False, True]
-        assert tasks[3].result().sentence.startswith("I am already working on several things")
+        assert tasks[3].result().sentence.startswith("I'm already working on several things")
         bench.thinker.answer("Because.", 0)
         await bench.settle()
         assert tasks[0].done()
@@ -137,9 +137,9 @@ async def test_its_calls_are_counted(bench: Bench) -> None:
     [
         (
             BrainFault("unreachable", "No network.", retryable=True),
-            "I could not reach the service that answers for me.",
+            "I couldn't reach the service that answers for me. Please try again in a moment.",
         ),
-        (" ", "I thought about it but came to no answer."),
+        (" ", "I thought about it but didn't find an answer."),
     ],
 )
 async def test_no_answer_is_told_at_once_or_announced(
@@ -171,14 +171,14 @@ async def test_only_so_many_at_once(bench: Bench) -> None:
         await bench.job("think_longer", f"t{number}", question="Why?")
     outcome = await ask(bench, "think_longer", question="And why?")
     assert outcome.status is Status.FAILED
-    assert outcome.sentence.startswith("I am already working on several things")
+    assert outcome.sentence.startswith("I'm already working on several things")
     assert len(bench.thinker.asked) == 3
 
 
 async def test_nothing_to_do_is_said(bench: Bench) -> None:
     for name in ("what_are_you_doing", "drop_it"):
         outcome = await ask(bench, name)
-        assert outcome.sentence == "I am not working on anything in the background."
+        assert outcome.sentence == "I'm not working on anything in the background."
 
 
 async def test_what_goes_on_is_told_with_its_beginning(bench: Bench) -> None:
@@ -187,7 +187,7 @@ async def test_what_goes_on_is_told_with_its_beginning(bench: Bench) -> None:
     await bench.job("look", "t2", query="trains")
     outcome = await ask(bench, "what_are_you_doing")
     assert outcome.sentence == (
-        "I am still working on this: "
+        "I'm still working on this: "
         "Best day for the garden?, since 12:00; look, trains, since 12:01."
     )
 
@@ -196,7 +196,7 @@ async def test_drop_it_drops_all(bench: Bench) -> None:
     await bench.job("think_longer", "t1", question="Why?")
     await bench.job("look", "t2", query="trains")
     outcome = await ask(bench, "drop_it")
-    assert outcome.sentence == "I dropped this: Why?; look, trains."
+    assert outcome.sentence == "OK, I've stopped working on this: Why?; look, trains."
     await bench.settle()
     assert bench.jobs.under_way() == ()
     assert bench.announced == []
@@ -215,9 +215,9 @@ async def test_drop_it_drops_the_one_that_is_named(bench: Bench, which: str) -> 
 @pytest.mark.parametrize(
     ("which", "start"),
     [
-        ("the weather", "I am not working on that"),
+        ("the weather", "I'm not working on that"),
         ("trains", "Which one do you mean"),
-        ("dinner", "I am not working on that"),
+        ("dinner", "I'm not working on that"),
     ],
 )
 async def test_in_doubt_nothing_is_dropped(bench: Bench, which: str, start: str) -> None:
@@ -233,7 +233,7 @@ async def test_it_never_drops_itself_or_its_own_turn(bench: Bench) -> None:
     bench.begin("look", "asking")
     await bench.settle()
     outcome = await ask(bench, "drop_it")
-    assert outcome.sentence == "I am not working on anything in the background."
+    assert outcome.sentence == "I'm not working on anything in the background."
     bench.hub.answer("seen")
 
 

@@ -105,15 +105,15 @@ async def test_a_dark_camera_costs_nothing() -> None:
     stage.dark = True
     result = await stage.run()
     assert result.failed
-    assert result.sentence == "The camera Door Camera gives no picture right now."
+    assert result.sentence == "I can't get a picture from the camera Door Camera right now."
     assert not stage.asked
 
 
 @pytest.mark.parametrize(
     ("thought", "sentence"),
     [
-        (Thought("", BrainFault("quota", "", False)), "The quota of Gemini is used up"),
-        (Thought("   "), "I got no answer to that"),
+        (Thought("", BrainFault("quota", "", False)), "I've used up my Gemini quota"),
+        (Thought("   "), "I didn't get an answer to that"),
     ],
 )
 async def test_no_answer_is_told(thought: Thought, sentence: str) -> None:
@@ -183,14 +183,14 @@ async def test_without_words_it_is_told_that_it_is_done(
     await wordy.settle()
     wordy.thinker.answer(answer)
     await wordy.settle()
-    assert wordy.announced == [("I am done with this: look, trains.", "en")]
+    assert wordy.announced == [("I've finished this: look, trains.", "en")]
 
 
 async def test_a_failure_is_told_as_it_is(wordy: Bench) -> None:
     await wordy.job("change")
     wordy.hub.answer("the motor is blocked", is_error=True)
     await wordy.settle()
-    assert wordy.announced == [("About change: That did not work: the motor is blocked.", "en")]
+    assert wordy.announced == [("About change: That didn't work: slow reported an error.", "en")]
     assert wordy.thinker.asked == []
 
 
@@ -199,7 +199,7 @@ async def test_a_failure_is_told_as_it_is(wordy: Bench) -> None:
     [
         ("es", ("He terminado con esto: look, trains.", "es")),
         ("de", ("Damit bin ich fertig: look, trains.", "de")),
-        ("it", ("I am done with this: look, trains.", "en")),  # there are no Italian sentences
+        ("it", ("I've finished this: look, trains.", "en")),  # there are no Italian sentences
     ],
 )
 async def test_the_end_is_told_in_the_language_of_its_turn(
@@ -234,9 +234,7 @@ async def test_words_that_break_are_no_silence(wordy: Bench) -> None:
     await wordy.settle()
     wordy.thinker.answer(ZeroDivisionError())
     await wordy.settle()
-    assert wordy.announced == [
-        ("I could not finish this: look. Something went wrong inside me.", "en")
-    ]
+    assert wordy.announced == [("I couldn't finish this: look. Something went wrong.", "en")]
 
 
 async def test_no_tool_is_run_while_putting_into_words(wordy: Bench) -> None:

@@ -36,7 +36,7 @@ def a_turn(clock: VirtualClock, turn_id: str = "t1") -> TurnRecord:
         usage=Usage(10, 20, {"audio": 30}),
         cost_usd=0.25,
         error=ErrorRecord("timeout", "The house did not answer."),
-        confirmation=ConfirmationRecord("Unlock Front Door?", "yes", "yes"),
+        confirmation=ConfirmationRecord("Unlock the front door?", "yes", "yes"),
         caller="mqtt",
     )
 

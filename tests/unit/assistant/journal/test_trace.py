@@ -80,7 +80,7 @@ def test_what_went_wrong_is_told() -> None:
         "voice",
         "en",
         error=ErrorRecord("timeout", "The house did not answer."),
-        confirmation=ConfirmationRecord("Unlock Front Door?", None, "silence"),
+        confirmation=ConfirmationRecord("Unlock the front door?", None, "silence"),
     )
     under_way = CallRecord(
         "t", "c", "home", "X", {}, Decision.ALLOWED, Tier.SECURE, TURN.started_at
@@ -88,7 +88,7 @@ def test_what_went_wrong_is_told() -> None:
     assert draw_trace(turn, [under_way])[1:] == [
         "heard        (nothing, or erased)",
         "call         home X {}: allowed, under way (0 ms)",
-        "asked        Unlock Front Door? silence",
+        "asked        Unlock the front door? silence",
         "answer       (nothing, or erased)",
         "error        timeout: The house did not answer.",
     ]

@@ -79,12 +79,12 @@ def hall() -> Hall:
 @pytest.mark.parametrize(
     ("language", "arguments", "sentence", "due"),
     [
-        ("en", {"time": "19:00"}, "The alarm is set for 19:00.", "01 19:00"),
-        ("en", {"time": "7"}, "The alarm is set for 07:00 on Friday.", "02 07:00"),
+        ("en", {"time": "19:00"}, "Alarm set for 19:00.", "01 19:00"),
+        ("en", {"time": "7"}, "Alarm set for 07:00 on Friday.", "02 07:00"),
         (
             "en",
             {"time": "07:00", "days": WEEKDAYS, "name": "the gym"},
-            "The gym alarm is set for 07:00 on Friday, Monday to Friday.",
+            "Gym alarm set for 07:00 on Friday, Monday to Friday.",
             "02 07:00",
         ),
         (
@@ -96,19 +96,19 @@ def hall() -> Hall:
         (
             "en",
             {"time": "07:30", "dates": ["2026-01-20"]},
-            "The alarm is set for 07:30 on Tuesday, January 20.",
+            "Alarm set for 07:30 on Tuesday, January 20.",
             "20 07:30",
         ),
         (
             "en",
             {"kind": "reminder", "time": "18:00", "text": "call Ana."},
-            "I will remind you at 18:00: call Ana.",
+            "OK, I'll remind you at 18:00: call Ana.",
             "01 18:00",
         ),
         (
             "en",
             {"kind": "reminder", "minutes": 10, "text": "call Ana"},
-            "I will remind you at 13:10: call Ana.",
+            "OK, I'll remind you at 13:10: call Ana.",
             "01 13:10",
         ),
         (
@@ -138,11 +138,11 @@ async def test_set(hall: Hall, language: str, arguments: Any, sentence: str, due
         ({"time": "25:00"}, "For what time?"),
         ({"time": "07:00", "sun": "sunrise"}, "For what time?"),
         ({"time": "07:00", "dates": ["soon"]}, "For what time?"),
-        ({"kind": "reminder", "time": "07:00"}, "What is it about?"),
-        ({"kind": "request", "time": "07:00", "text": " . "}, "What is it about?"),
-        ({"sun": "sunrise"}, "I do not know when the sun rises and sets"),
-        ({"time": "12:00", "dates": ["today"]}, "That moment is over already."),
-        ({"hours": 721}, "That is too long for a timer."),
+        ({"kind": "reminder", "time": "07:00"}, "What should it be about?"),
+        ({"kind": "request", "time": "07:00", "text": " . "}, "What should it be about?"),
+        ({"sun": "sunrise"}, "I don't know when the sun rises and sets"),
+        ({"time": "12:00", "dates": ["today"]}, "That time has already passed."),
+        ({"hours": 721}, "That's too long for a timer. Timers can run for up to thirty days."),
     ],
 )
 async def test_what_cannot_be_set(hall: Hall, arguments: Any, sentence: str) -> None:
@@ -154,13 +154,16 @@ async def test_what_cannot_be_set(hall: Hall, arguments: Any, sentence: str) -> 
 async def test_not_without_end(hall: Hall) -> None:
     for _ in range(MOST):
         await hall.say("set_alarm", time="07:00")
-    assert await hall.say("set_alarm", time="07:00") == "There are too many timers already."
+    assert (
+        await hall.say("set_alarm", time="07:00")
+        == "You already have too many timers. Cancel one first."
+    )
 
 
 async def test_by_the_sun_that_the_house_told(hall: Hall) -> None:
     hall.shelf.values["timers.sun"] = {"sunrise": None, "sunset": "2026-01-01T17:00:00+00:00"}
     told = await hall.say("set_alarm", sun="sunset", offset_minutes=-30)
-    assert told == "The alarm is set for 17:30."
+    assert told == "Alarm set for 17:30."
 
 
 async def mixed(hall: Hall) -> None:
@@ -169,21 +172,24 @@ async def mixed(hall: Hall) -> None:
     await hall.say("set_alarm", kind="reminder", time="18:00", text="call Ana")
     lights = {"tool": "HassTurnOff", "arguments": {"area": "Hall"}, "what": "turn off the lights"}
     told = await hall.say("do_later", minutes=5, **lights)
-    assert told == "I will do that in 5 minutes: turn off the lights."
+    assert told == "OK, I'll do that in 5 minutes: turn off the lights."
 
 
 async def test_the_list_tells_all_kinds(hall: Hall) -> None:
     await mixed(hall)
     assert await hall.say("list_timers") == (
-        "Order “turn off the lights”: 5 minutes left. Pasta timer: 10 minutes left. "
-        "Reminder “call Ana”: 18:00. Alarm: 07:00 on Friday, Monday to Friday."
+        "5 minutes left on the scheduled command “turn off the lights”. "
+        "10 minutes left on the pasta timer. The reminder “call Ana” at 18:00. "
+        "The alarm at 07:00 on Friday, Monday to Friday."
     )
     rows = {row["kind"]: row for row in json.loads(hall.last.data)}
     assert rows["alarm"]["repeat"] == {"weekdays": WEEKDAYS, "dates": []}
     assert rows["alarm"]["due"] == "2026-01-02T07:00:00+01:00"
     told = await hall.say("list_timers", kind="command")
-    assert told == "Order “turn off the lights”: 5 minutes left."
-    assert await hall.say("list_timers", kind="request") == "Nothing is set."
+    assert told == "5 minutes left on the scheduled command “turn off the lights”."
+    assert (
+        await hall.say("list_timers", kind="request") == "You don't have any alarms or reminders."
+    )
     assert await hall.say("list_timers", "es", kind="reminder") == (
         "Recordatorio “call Ana”: a las 18:00."
     )
@@ -192,12 +198,12 @@ async def test_the_list_tells_all_kinds(hall: Hall) -> None:
 @pytest.mark.parametrize(
     ("arguments", "sentence", "left"),
     [
-        ({"kind": "alarm"}, "Cancelled: alarm.", 3),
-        ({"at": "07:00"}, "Cancelled: alarm.", 3),
-        ({"name": "call Ana"}, "Cancelled: reminder “call Ana”.", 3),
-        ({"kind": "command"}, "Cancelled: order “turn off the lights”.", 3),
-        ({"all": True, "kind": "timer"}, "The pasta timer is cancelled.", 3),
-        ({"all": True}, "All 4 are cancelled.", 0),
+        ({"kind": "alarm"}, "Cancelled the alarm.", 3),
+        ({"at": "07:00"}, "Cancelled the alarm.", 3),
+        ({"name": "call Ana"}, "Cancelled the reminder “call Ana”.", 3),
+        ({"kind": "command"}, "Cancelled the scheduled command “turn off the lights”.", 3),
+        ({"all": True, "kind": "timer"}, "Cancelled the pasta timer.", 3),
+        ({"all": True}, "Cancelled all four.", 0),
         ({}, None, 4),
         ({"name": "laundry"}, None, 4),
     ],
@@ -212,8 +218,8 @@ async def test_cancel(hall: Hall, arguments: Any, sentence: str | None, left: in
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        ({"action": "snooze"}, "I will ring again in 9 minutes."),
-        ({"action": "snooze", "minutes": 5}, "I will ring again in 5 minutes."),
+        ({"action": "snooze"}, "OK, I'll ring again in 9 minutes."),
+        ({"action": "snooze", "minutes": 5}, "OK, I'll ring again in 5 minutes."),
     ],
 )
 async def test_snooze_what_rings(hall: Hall, arguments: Any, sentence: str) -> None:
@@ -229,13 +235,13 @@ async def test_snooze_what_rings(hall: Hall, arguments: Any, sentence: str) -> N
 async def test_what_has_a_time_of_day_is_set_anew(hall: Hall) -> None:
     await hall.say("set_alarm", time="14:00")
     told = await hall.say("change_timer", action="add", minutes=5)
-    assert told == "That is set for a time of day. Cancel it, and set another."
+    assert told == "That's set for a time of day. Cancel it and set a new one."
     assert await hall.say("change_timer", action="snooze") == "Nothing is ringing."
 
 
 async def test_a_command_at_a_time_of_day(hall: Hall) -> None:
     told = await hall.say("do_later", time="21:00", tool="x", arguments={"a": 1}, what="close up.")
-    assert told == "I will do that at 21:00: close up."
+    assert told == "OK, I'll do that at 21:00: close up."
     timer = hall.only
     assert timer.payload == {"tool": "x", "arguments": {"a": 1}, "heard": "as it was said"}
     assert (timer.kind, timer.due) == ("command", datetime(2026, 1, 1, 21, tzinfo=MADRID))
@@ -243,7 +249,10 @@ async def test_a_command_at_a_time_of_day(hall: Hall) -> None:
 
 @pytest.mark.parametrize(
     ("given", "sentence"),
-    [({}, "For what time?"), ({"hours": 721}, "That is too long for a timer.")],
+    [
+        ({}, "For what time?"),
+        ({"hours": 721}, "That's too long for a timer. Timers can run for up to thirty days."),
+    ],
 )
 async def test_a_command_without_a_time_is_none(hall: Hall, given: Any, sentence: str) -> None:
     told = await hall.say("do_later", tool="x", arguments={}, what="close up", **given)
@@ -259,9 +268,9 @@ async def test_a_refusal_is_told(hall: Hall) -> None:
 
 async def test_a_store_that_fails(hall: Hall) -> None:
     hall.shelf.broken = True
-    assert "cannot be read or kept" in await hall.say("set_alarm", time="07:00")
+    assert "can't read or save" in await hall.say("set_alarm", time="07:00")
     told = await hall.say("do_later", tool="x", arguments={}, what="x", minutes=1)
-    assert "cannot be read or kept" in told
+    assert "can't read or save" in told
 
 
 def test_on_the_menu(hall: Hall) -> None:

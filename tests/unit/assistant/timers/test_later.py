@@ -69,7 +69,7 @@ async def test_what_the_profile_of_the_turn_leaves_out_is_not_done_later(house: 
     calls = calls_of(house)
     assert (await calls.freeze(OFF, LAMP, None, "en", "kids"))["arguments"] == LAMP
     for turn_id in ("kids", "kids-call-1"):
-        with pytest.raises(NotLater, match="I cannot do that here"):
+        with pytest.raises(NotLater, match="I can't do that here"):
             await calls.freeze(ON, LAMP, None, "en", turn_id)
     assert await calls.freeze(ON, LAMP, None, "en", "another")
 
@@ -77,10 +77,10 @@ async def test_what_the_profile_of_the_turn_leaves_out_is_not_done_later(house: 
 @pytest.mark.parametrize(
     ("tool", "arguments", "sentence"),
     [
-        (OFF, DOOR, "Whatever opens, unlocks or disarms"),
-        ("HassVacuumStart", {"name": "Robbie"}, "For that I need your yes"),
-        ("get_date", {}, "That is nothing that I can do later"),
-        ("no_such_tool", {}, "I cannot do that here"),
+        (OFF, DOOR, "I only open, unlock or disarm"),
+        ("HassVacuumStart", {"name": "Robbie"}, "I need you to confirm that"),
+        ("get_date", {}, "I can't do that later on my own"),
+        ("no_such_tool", {}, "I can't do that here"),
         (ON, {"name": "Marmalade"}, "There is"),
     ],
 )
@@ -99,14 +99,17 @@ async def test_what_is_secure_is_not_though_the_settings_ask_for_nothing() -> No
     free = Rulings(secure="allow", costly="allow", rules=(OwnerRule(Ruling.ALLOW),))
     async with living("Hall", rulings=free) as house:
         await house.box.menu()
-        with pytest.raises(NotLater, match="opens, unlocks or disarms"):
+        with pytest.raises(NotLater, match="open, unlock or disarm"):
             await frozen(house, OFF, DOOR)
         vacuum = await frozen(house, "HassVacuumStart", {"name": "Robbie"})
         assert await calls_of(house).make(vacuum) == ""
         # A call stored in spite of that is not made either.
         door = replace(vacuum, payload={"tool": OFF, "arguments": DOOR, "heard": None})
         assert house.state("lock.front_door") == "locked"
-        assert await calls_of(house).make(door) == "I was to do this now, and may not: do it."
+        assert (
+            await calls_of(house).make(door)
+            == "I was going to do this now, but I'm not allowed to: do it."
+        )
         assert house.state("lock.front_door") == "locked"
 
 
@@ -114,7 +117,7 @@ async def test_what_is_no_longer_allowed_is_not_done_and_told(house: House, mind
     timer = await frozen(house, ON, LAMP)
     mind.mode = Mode.ASK  # the residents want to be asked about everything
     told = await calls_of(house).make(timer)
-    assert told == "I was to do this now, and may not: do it."
+    assert told == "I was going to do this now, but I'm not allowed to: do it."
     assert house.state("light.hall") == "off"
     assert house.journal.finished[-1].tier is Tier.COMFORT
 
@@ -122,7 +125,10 @@ async def test_what_is_no_longer_allowed_is_not_done_and_told(house: House, mind
 async def test_a_thing_that_has_gone_is_told(house: House) -> None:
     timer = await frozen(house, ON, LAMP)
     gone = replace(timer, payload={**(timer.payload or {}), "arguments": {"name": "Marmalade"}})
-    assert await calls_of(house).make(gone) == "I was to do this now, and may not: do it."
+    assert (
+        await calls_of(house).make(gone)
+        == "I was going to do this now, but I'm not allowed to: do it."
+    )
 
 
 async def test_only_what_needs_the_house_waits_for_it(house: House) -> None:
@@ -208,7 +214,7 @@ async def test_it_is_written_down_as_begun_before_it_is_sent(room: Room) -> None
     assert room.doer.made == ["lights off"], "it is never run again"
     assert room.shelf.ended == {timer.id: "unknown"}
     assert room.said == [
-        "I was interrupted while doing this, and do not know whether it happened: lights off."
+        "I was interrupted while doing this, and I don't know whether it happened: lights off."
     ]
     async with room.keeping():
         await room.clock.run(60)
@@ -261,7 +267,7 @@ async def test_too_late_it_is_left_and_told_when_somebody_is_there(room: Room) -
         assert (room.doer.made, room.said, room.shelf.rows) == ([], [], {})
         keeper.heard()
         await room.clock.settle()
-        told = "Your order “lights off” was due at 12:10, and was missed."
+        told = "Your scheduled command “lights off” was due at 12:10, but I missed it."
         assert room.talker.said == [told]
 
 

@@ -26,7 +26,7 @@ async def test_it_rings_every_day_and_each_time_once(room: Room) -> None:
     async with room.keeping() as keeper:
         for day in range(3):
             await pass_(room, HOUR)
-            assert room.talker.said[-1] == "It is 13:00. pills."
+            assert room.talker.said[-1] == "It's 13:00. pills."
             keeper.heard()
             rung = len(room.talker.tones)
             await pass_(room, DAY - HOUR)
@@ -44,7 +44,7 @@ async def test_it_is_wall_time_that_counts_through_daylight_saving(room: Room) -
         await pass_(room, 16.9 * HOUR)  # the night is an hour shorter
         assert room.talker.said == []
         await pass_(room, 0.1 * HOUR)
-        assert room.talker.said == ["It is 07:00. This is your alarm."]
+        assert room.talker.said == ["It's 07:00. This is your alarm."]
         keeper.heard()
         await room.clock.run(1)
         (alarm,) = room.shelf.rows.values()
@@ -67,7 +67,7 @@ async def test_of_many_that_were_missed_the_last_is_told_and_none_rings(room: Ro
         assert running(room) == [(alarm.id, alarm.due + 10 * timedelta(days=1))]
         keeper.heard()
         await room.clock.settle()
-        assert room.talker.said == ["Your alarm was due at 13:00 on Saturday, and was missed."]
+        assert room.talker.said == ["Your alarm was due at 13:00 on Saturday, but I missed it."]
     async with room.keeping() as keeper:
         keeper.heard()
         await room.clock.run(5)
@@ -85,7 +85,7 @@ async def test_a_restart_while_it_rings_neither_loses_it_nor_rings_it_twice(room
     alarm = await set_(room, rule=ONE_PM)
     async with room.keeping():
         await pass_(room, HOUR + 5)
-        assert room.talker.said == ["It is 13:00. This is your alarm."]
+        assert room.talker.said == ["It's 13:00. This is your alarm."]
     async with room.keeping() as keeper:
         assert room.talker.said[1:] == ["Your alarm was due at 13:00."]
         keeper.heard()
@@ -102,7 +102,7 @@ async def test_a_store_that_fails_does_not_let_anybody_oversleep(room: Room) -> 
         await room.clock.run(60)
         room.shelf.broken = True
         await pass_(room, HOUR)
-        assert room.talker.said[0] == "It is 13:00. This is your alarm."
+        assert room.talker.said[0] == "It's 13:00. This is your alarm."
         keeper.heard()
         await room.clock.run(60)
         rung = len(room.talker.tones)
@@ -124,7 +124,7 @@ async def test_snoozed_it_rings_again_and_tomorrow_at_its_own_time(room: Room) -
         await pass_(room, 530)
         assert len(room.talker.said) == 1
         await room.clock.run(20)
-        assert room.talker.said[1:] == ["It is 13:09. This is your alarm."]
+        assert room.talker.said[1:] == ["It's 13:09. This is your alarm."]
         keeper.heard()
         await room.clock.run(1)
     assert running(room) == [(alarm.id, alarm.due + timedelta(days=1))]
@@ -138,7 +138,7 @@ async def test_a_reminder_is_said_with_one_tone_each_time(room: Room) -> None:
     async with room.keeping() as keeper:
         await pass_(room, HOUR)
         await room.clock.run(2 * WORDS_S + PAUSE_S)
-        assert room.talker.said == ["A reminder: call Ana."] * 3
+        assert room.talker.said == ["Here's your reminder: call Ana."] * 3
         assert len(room.talker.tones) == 3
         assert room.talker.alarms == [False] * 3, "as quiet as the hour asks for"
         assert keeper.ringing
@@ -155,7 +155,7 @@ async def test_a_reminder_that_nobody_hears_is_told_later(room: Room) -> None:
         keeper.heard()
         await room.clock.settle()
         assert room.talker.said == [
-            "Your reminder “call Ana” was due at 12:01. It rang for ten minutes, and nobody "
+            "Your reminder “call Ana” was due at 12:01. It rang for ten minutes, but nobody "
             "answered."
         ]
 
@@ -217,7 +217,7 @@ async def test_what_seems_overdue_waits_for_a_clock_that_can_be_believed(
         await room.clock.run(20)
         assert room.talker.said == []
         await pass_(room, 300 if kind == "timer" else HOUR)
-        assert room.talker.said[0] in ("Your pasta timer is done.", "It is 13:00. pills.")
+        assert room.talker.said[0] in ("Your pasta timer is done.", "It's 13:00. pills.")
 
 
 async def test_a_clock_that_nobody_sets_is_believed_after_a_minute(room: Room) -> None:
@@ -269,7 +269,7 @@ async def test_an_alarm_follows_the_clock_on_the_wall(room: Room, hours: int) ->
         await pass_(room, (5 - hours) * HOUR - 5)
         assert room.talker.said == []
         await room.clock.run(10)
-        assert room.talker.said == ["It is 17:00. This is your alarm."]
+        assert room.talker.said == ["It's 17:00. This is your alarm."]
 
 
 def with_sun(**attributes: str) -> House:
@@ -286,7 +286,7 @@ async def test_by_the_sun_as_the_house_tells_and_as_it_told(room: Room) -> None:
     room.house = House()  # the house is not connected
     async with room.keeping() as keeper:
         await pass_(room, 4.5 * HOUR)
-        assert room.talker.said == ["It is 16:30. This is your alarm."]
+        assert room.talker.said == ["It's 16:30. This is your alarm."]
         keeper.heard()
         await room.clock.run(5)
         assert room.shelf.rows[alarm.id].due == datetime(2026, 1, 2, 16, 30, tzinfo=UTC)

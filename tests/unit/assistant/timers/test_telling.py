@@ -29,11 +29,11 @@ SAY = Catalogue()
         (0, "en", "0 seconds", "0 seconds"),
         (0.2, "en", "one second", "one second"),
         (59.9, "en", "one minute", "one minute"),
-        (90, "en", "one minute, 30 seconds", "one minute, 30 seconds"),
+        (90, "en", "one minute and 30 seconds", "one minute and 30 seconds"),
         (3600, "en", "one hour", "one hour"),
-        (5430, "en", "one hour, 30 minutes, 30 seconds", "one hour, 31 minutes"),
+        (5430, "en", "one hour, 30 minutes and 30 seconds", "one hour and 31 minutes"),
         (90_000, "es", "25 horas", "25 horas"),
-        (61, "es", "un minuto, un segundo", "un minuto, un segundo"),
+        (61, "es", "un minuto y un segundo", "un minuto y un segundo"),
     ],
 )
 def test_spans(seconds: float, language: str, length: str, rest: str) -> None:
@@ -49,7 +49,7 @@ def test_spans(seconds: float, language: str, length: str, rest: str) -> None:
             "en",
             "Your pasta timer is done.",
             "Your pasta timer was done at 12:00.",
-            "Your pasta timer was done at 12:00. It rang for ten minutes, and nobody answered.",
+            "Your pasta timer was done at 12:00. It rang for ten minutes, but nobody answered.",
         ),
         (
             "",
@@ -92,21 +92,21 @@ def a_timer(kind: Any, **rest: Any) -> TimerRecord:
     [
         (
             a_timer("alarm"),
-            "It is 07:00. This is your alarm.",
+            "It's 07:00. This is your alarm.",
             "Your alarm was due at 07:00.",
-            "Your alarm was due at 07:00, and was missed.",
+            "Your alarm was due at 07:00, but I missed it.",
         ),
         (
             a_timer("alarm", name="gym"),
-            "It is 07:00. gym.",
+            "It's 07:00. gym.",
             "Your gym alarm was due at 07:00.",
-            "Your gym alarm was due at 07:00, and was missed.",
+            "Your gym alarm was due at 07:00, but I missed it.",
         ),
         (
             a_timer("reminder", text="call Ana"),
-            "A reminder: call Ana.",
+            "Here's your reminder: call Ana.",
             "Your reminder “call Ana” was due at 07:00.",
-            "Your reminder “call Ana” was due at 07:00, and was missed.",
+            "Your reminder “call Ana” was due at 07:00, but I missed it.",
         ),
         (
             a_timer("alarm", language="es"),

@@ -97,12 +97,12 @@ async def test_a_button_is_the_answer(
     pixel = (await phones.all())[1]
     async with asyncio.TaskGroup() as group:
         asking = group.create_task(
-            phones.ask(pixel, "Hearth", "Unlock Front door?", LIMIT_S, ("Sí", "Nope"))
+            phones.ask(pixel, "Hearth", "Unlock the front door?", LIMIT_S, ("Sí", "Nope"))
         )
         (asked,) = await until(lambda: phone.sent)
         press(demo.house, phone, button)
     assert asking.result() == answer
-    assert (asked["title"], asked["message"]) == ("Hearth", "Unlock Front door?")
+    assert (asked["title"], asked["message"]) == ("Hearth", "Unlock the front door?")
     clear = {"message": "clear_notification", "data": {"tag": asked["data"]["tag"]}}
     assert phone.sent == [asked, clear]
 

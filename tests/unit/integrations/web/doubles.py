@@ -195,7 +195,7 @@ class FakeBox:
         return [
             {
                 "id": "c1",
-                "question": "Unlock Front Door?",
+                "question": "Unlock the front door?",
                 "language": "en",
                 "tier": "secure",
                 "how": "pin",

@@ -283,7 +283,7 @@ async def test_a_command_with_a_time_is_given_to_whoever_keeps_it(
 @pytest.mark.parametrize(
     ("language", "text", "answer"),
     [
-        ("en", "make me a sandwich in five minutes", "I cannot"),
+        ("en", "make me a sandwich in five minutes", "I can't"),
         ("es", "haz la cena en cinco minutos", "Eso no lo puedo hacer"),
     ],
 )
@@ -294,6 +294,6 @@ async def test_what_is_not_understood_is_not_kept(language: str, text: str, answ
 
 
 async def test_a_failure_is_told_in_the_tools_words() -> None:
-    said = "Which timer? There are: pasta timer: one minute left."
+    said = "Which timer do you mean? I have this: pasta timer: one minute left."
     turn = await read("cancel the timer", "en", status=Status.FAILED, sentence=said)
     assert turn.answer == said

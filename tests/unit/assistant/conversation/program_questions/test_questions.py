@@ -11,7 +11,7 @@ from tests.unit.assistant.conversation.asking_stage import LIGHT, Ear, means, re
 from tests.unit.assistant.conversation.doubles import ScriptedBrain, Tools
 from tests.unit.assistant.conversation.program_questions.stage import ONCE, TWICE, stage
 
-AGAIN = "Sorry, I did not understand that. Shall I close the blinds?"
+AGAIN = "Sorry, I didn't understand that. Shall I close the blinds?"
 
 
 class TestAnswered:

@@ -253,7 +253,7 @@ class Waiting:
     """A waiting question whose PIN is 4711."""
 
     def __init__(self, how: How = "confirm") -> None:
-        self.question = Question("q1", "t1", "c1", how, Tier.SECURE, "Unlock Front Door?", "en")
+        self.question = Question("q1", "t1", "c1", how, Tier.SECURE, "Unlock the front door?", "en")
         self.settlement: Settlement | None = None
         self.entered: list[tuple[str, str]] = []
         self.meanwhile: Settlement | None = None  # the person's, while the PIN is looked at
@@ -284,7 +284,7 @@ async def test_a_yes_settles_it_once_and_names_who_said_it() -> None:
     assert desk.rows() == [
         {
             "id": "q1",
-            "question": "Unlock Front Door?",
+            "question": "Unlock the front door?",
             "language": "en",
             "tier": "secure",
             "how": "confirm",

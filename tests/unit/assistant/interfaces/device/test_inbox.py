@@ -69,7 +69,7 @@ async def test_words_are_announced_under_the_messages_own_id(room: Room) -> None
 async def test_a_timer_rings(room: Room) -> None:
     await room.send("tea finished", "t", group="timers", channel="Timers")
     (record,) = room.says.rung
-    assert (record.id, record.text) == ("t", "The timer tea is over.")
+    assert (record.id, record.text) == ("t", "Your tea timer is done.")
     assert record.options == {"language": "en", "sound": "timer", "alarm": True}
     assert record.expires_at is not None
     assert (record.expires_at - record.created_at).total_seconds() == 600

@@ -76,25 +76,25 @@ def test_a_huge_text_is_cut_between_words() -> None:
 @pytest.mark.parametrize(
     ("message", "english", "spanish"),
     [
-        ("tea finished", "The timer tea is over.", "Se acabó el temporizador tea."),
+        ("tea finished", "Your tea timer is done.", "Se acabó el temporizador tea."),
         (
             "0:05:00 timer finished",
-            "Your timer for 5 minutes is over.",
+            "Your timer for 5 minutes is done.",
             "Se acabó el temporizador de 5 minutos.",
         ),
         (
             "1 day, 1:01:01 timer finished",
-            "Your timer for 25 hours, one minute, one second is over.",
-            "Se acabó el temporizador de 25 horas, un minuto, un segundo.",
+            "Your timer for 25 hours, one minute and one second is done.",
+            "Se acabó el temporizador de 25 horas, un minuto y un segundo.",
         ),
         (
             "0:00:00 timer finished",
-            "Your timer for 0 seconds is over.",
+            "Your timer for 0 seconds is done.",
             "Se acabó el temporizador de 0 segundos.",
         ),
         (
             "pasta finished finished",
-            "The timer pasta finished is over.",
+            "Your pasta finished timer is done.",
             "Se acabó el temporizador pasta finished.",
         ),
     ],
@@ -109,7 +109,7 @@ def test_a_timer_rings_in_our_language(message: str, english: str, spanish: str)
     ("language", "words"),
     [
         ("fr", Words("Le minuteur pasta est terminé.", "fr", "timer")),
-        ("it", Words("The timer pasta is over.", "en", "timer")),  # we have no Italian of our own
+        ("it", Words("Your pasta timer is done.", "en", "timer")),  # we have no Italian of our own
     ],
 )
 def test_a_timer_is_said_by_the_voice_of_its_words(language: str, words: Words) -> None:

@@ -12,7 +12,7 @@ from assistant.domain.records import AuditRecord, Mark, StoreError, TurnRecord
 from assistant.domain.tool_call import Decision, Observed, Status, Tier
 from assistant.journal.reports import Reports
 from assistant.journal.store import Store
-from assistant.speech.catalogue import Catalogue
+from assistant.speech.catalogue import Catalogue, counted
 from assistant.tools.builtin.audit_tools import (
     MAX_TOLD,
     WHAT_DID_YOU_DO,
@@ -65,7 +65,7 @@ DOOR = replace(
     entities=("lock.front",),
     observed=(),
     heard="unlock the door",
-    sentence="I am not allowed to unlock Front Door.",
+    sentence="I'm not allowed to unlock the front door.",
 )
 
 
@@ -108,30 +108,31 @@ def _seen(*observed: tuple[str, str | None, str | None]) -> AuditRecord:
         (
             LAMP,
             "en",
-            "At 18:02 I turned off Kitchen Light, because you said “turn off the kitchen light”.",
+            "At 18:02 I turned off the kitchen light, because you said "
+            "“turn off the kitchen light”.",
         ),
         (
             replace(LAMP, heard="apaga la luz"),
             "es-MX",
             "A las 18:02 apagué Kitchen Light, porque dijiste “apaga la luz”.",
         ),
-        (replace(LAMP, heard=None), "en", "At 18:02 I turned off Kitchen Light."),
+        (replace(LAMP, heard=None), "en", "At 18:02 I turned off the kitchen light."),
         (
             replace(LAMP, satellite="mcp:agent"),
             "en",
-            "At 18:02 I turned off Kitchen Light, because the program agent asked for it.",
+            "At 18:02 I turned off the kitchen light, because the program agent asked for it.",
         ),
         (
             replace(
                 _seen(("light.kitchen", "off", "on 30 %"), ("light.hall", "off", "on")), heard=None
             ),
             "en",
-            "At 18:02 I turned on Kitchen Light, Hall Light.",
+            "At 18:02 I turned on the kitchen light and the hall light.",
         ),
         (
             replace(_seen(("light.kitchen", "on 30 %", "on 50 %")), heard=None),
             "en",
-            "At 18:02 I set Kitchen Light to on 50 %.",
+            "At 18:02 I set the kitchen light to on 50 %.",
         ),
         (
             replace(
@@ -139,28 +140,29 @@ def _seen(*observed: tuple[str, str | None, str | None]) -> AuditRecord:
                 heard=None,
             ),
             "en",
-            "At 18:02 I locked Front Door, I set Thermostat to heating 21 °C.",
+            "At 18:02 I locked the front door, I set the thermostat to heating 21 °C.",
         ),
         (
             replace(LAMP, observed=(), sentence="The timer runs."),
             "en",
-            "At 18:02 you said “turn off the kitchen light”, and this came of it. The timer runs.",
+            "At 18:02 you said “turn off the kitchen light”, and this happened. The timer runs.",
         ),
         (
             replace(LAMP, status=Status.TIMEOUT, heard=None, sentence=None),
             "en",
-            "At 18:02 I was asked for something, and this came of it. There was no answer in time.",
+            "At 18:02 I was asked for something, and this happened. "
+            "Home Assistant didn't answer in time.",
         ),
         (
             DOOR,
             "en",
-            "At 18:02 you said “unlock the door”, and I did not do it. "
-            "I am not allowed to unlock Front Door.",
+            "At 18:02 you said “unlock the door”, and I didn't do it. "
+            "I'm not allowed to unlock the front door.",
         ),
         (
             replace(LAMP, heard="line\none\u202e \x1b[31mred"),
             "en",
-            "At 18:02 I turned off Kitchen Light, because you said “line one [31mred”.",
+            "At 18:02 I turned off the kitchen light, because you said “line one [31mred”.",
         ),
     ],
 )
@@ -178,7 +180,7 @@ async def test_the_last_turn_counts_and_not_this_one() -> None:
     second = replace(_seen(("light.hall", "off", "on")), call_id="c2", heard=None)
     told = await _ask(WHAT_DID_YOU_DO, older, LAMP, second, read, own)
     assert [row["tool"] for row in json.loads(told.data)["calls"]] == ["HassTurnOff"] * 2
-    assert "I turned on Hall Light." in told.sentence
+    assert "I turned on the hall light." in told.sentence
 
 
 async def test_minutes_reach_over_turns() -> None:
@@ -188,7 +190,9 @@ async def test_minutes_reach_over_turns() -> None:
     ]
     told = await _ask(WHAT_DID_YOU_DO, *rows, minutes=10)
     assert len(json.loads(told.data)["calls"]) == 5
-    assert told.sentence.startswith(f"There were 5 things; these are the last {MAX_TOLD}. At 18:01")
+    assert told.sentence.startswith(
+        f"There were five things. Here are the last {counted(MAX_TOLD).english}. At 18:01"
+    )
     assert told.sentence.index("18:01") < told.sentence.index("18:04")
 
 
@@ -202,27 +206,32 @@ async def test_a_question_that_got_its_yes_is_told_as_done() -> None:
         observed=(Observed("lock.front", "locked", "unlocked"),),
     )
     told = await _ask(WHAT_DID_YOU_DO, asked, done)
-    assert told.sentence == "At 18:05 I unlocked Front Door, because you said “unlock the door”."
+    assert (
+        told.sentence == "At 18:05 I unlocked the front door, because you said “unlock the door”."
+    )
     refused = await _ask(WHY_DID_YOU_REFUSE, asked, done)
-    assert refused.sentence == "I have not refused anything lately."
+    assert refused.sentence == "I haven't refused anything lately."
 
 
 @pytest.mark.parametrize(
     ("row", "words"),
     [
-        (DOOR, ("I am not allowed to unlock Front Door.", "sounds an alarm is guarded")),
+        (
+            DOOR,
+            ("I'm not allowed to unlock the front door.", "or sound an alarm without permission"),
+        ),
         (
             replace(DOOR, decision=Decision.NEEDS_CONFIRMATION),
-            ("I asked whether I should, and got no yes.", "It needs a yes from you"),
+            ("I asked for confirmation and didn't get it.", "answer my question with yes"),
         ),
         (
             replace(DOOR, tier=Tier.COMFORT, rule="which_room", sentence="Which room do you mean?"),
-            ("Which room do you mean?", "Say it again with the thing and the room."),
+            ("Which room do you mean?", "Say it again with the device and the room."),
         ),
-        (replace(DOOR, tier=Tier.COSTLY, rule="script"), ("runs on by itself",)),
-        (replace(DOOR, rule="policy.rules[2]"), ("A rule of this home says so",)),
-        (replace(DOOR, rule="guest"), ("while guests are here",)),
-        (replace(DOOR, tier=Tier.COMFORT, rule="night"), ("A rule of this home says so",)),
+        (replace(DOOR, tier=Tier.COSTLY, rule="script"), ("keeps running",)),
+        (replace(DOOR, rule="policy.rules[2]"), ("A rule in my settings says so",)),
+        (replace(DOOR, rule="guest"), ("in guest mode",)),
+        (replace(DOOR, tier=Tier.COMFORT, rule="night"), ("A rule in my settings says so",)),
     ],
 )
 async def test_why_it_refused(row: AuditRecord, words: tuple[str, ...]) -> None:
@@ -237,22 +246,25 @@ async def test_a_limit_tells_by_itself_what_would_help() -> None:
         replace(DOOR, tier=Tier.READ, rule=LIMIT, sentence="That was too much.", heard=None),
     )
     assert told.sentence == (
-        "At 18:02 I was asked for something that I did not do. That was too much."
+        "At 18:02 I was asked for something that I didn't do. That was too much."
     )
 
 
 async def test_a_no_is_told_as_that() -> None:
     asked = replace(DOOR, decision=Decision.NEEDS_CONFIRMATION)
-    left = replace(DOOR, at=NOW, sentence="I left Front Door locked.")
+    left = replace(DOOR, at=NOW, sentence="OK, I left the front door locked.")
     told = await _ask(WHY_DID_YOU_REFUSE, asked, left)
-    assert "I left Front Door locked. It needs a yes from you" in told.sentence
+    assert (
+        "OK, I left the front door locked. Ask for it again, and answer my question with yes"
+        in told.sentence
+    )
 
 
 @pytest.mark.parametrize(
     ("tool", "sentence"),
     [
-        (WHAT_DID_YOU_DO, "I have not changed anything lately."),
-        (WHY_DID_YOU_REFUSE, "I have not refused anything lately."),
+        (WHAT_DID_YOU_DO, "I haven't changed anything lately."),
+        (WHY_DID_YOU_REFUSE, "I haven't refused anything lately."),
     ],
 )
 async def test_nothing_lately(tool: str, sentence: str) -> None:
@@ -263,7 +275,7 @@ async def test_nothing_lately(tool: str, sentence: str) -> None:
 @pytest.mark.parametrize("tool", [WHAT_DID_YOU_DO, WHY_DID_YOU_REFUSE])
 async def test_a_journal_that_cannot_be_read(tool: str) -> None:
     told = await _ask(tool, broken=True)
-    assert told == BuiltInResult("I cannot look into my journal right now.", failed=True)
+    assert told == BuiltInResult("I can't read my journal right now.", failed=True)
 
 
 def test_guests_are_told_nothing_of_it() -> None:
@@ -275,9 +287,9 @@ async def test_what_a_program_was_refused_is_told_as_its_own() -> None:
     row = replace(DOOR, satellite="http:panel", rule="caller", sentence="A program may not.")
     told = await _ask(WHY_DID_YOU_REFUSE, row)
     assert told.sentence.startswith(
-        "At 18:02 the program panel asked for something that I did not do. A program may not."
+        "At 18:02 the program panel asked for something that I didn't do. A program may not."
     )
-    assert "under policy, can let it" in told.sentence
+    assert "under policy, can allow it" in told.sentence
 
 
 async def test_the_words_of_a_program_are_not_told_with_what_it_had_done() -> None:
@@ -336,9 +348,9 @@ async def call(marks: Marks, clock: VirtualClock, language: str, **given: Any) -
 @pytest.mark.parametrize(
     ("given", "language", "mark", "said"),
     [
-        ({}, "en", "wrong", "I have noted that this was wrong."),
+        ({}, "en", "wrong", "Sorry about that. I've noted it."),
         ({"misheard": False}, "es", "wrong", "He anotado que eso estaba mal."),
-        ({"misheard": True}, "en", "misheard", "I have noted that I misheard you."),
+        ({"misheard": True}, "en", "misheard", "Sorry, I misheard you. I've noted it."),
         ({"misheard": True}, "es-MX", "misheard", "He anotado que te entendí mal."),
     ],
 )
@@ -358,7 +370,7 @@ async def test_what_is_long_ago_is_not_meant() -> None:
     clock.advance(WITHIN.total_seconds() + 1)
     result = await call(marks, clock, "en")
     assert result.failed
-    assert result.sentence.startswith("I have not done anything in the last minutes")
+    assert result.sentence.startswith("I haven't done anything in the last few minutes")
     assert marks.marked == []
 
 
@@ -366,5 +378,5 @@ async def test_what_is_long_ago_is_not_meant() -> None:
 async def test_a_journal_that_fails_is_said(told: bool, caplog: pytest.LogCaptureFixture) -> None:
     marks = Marks(problem=StoreError("The disk is full.", told=told))
     result = await call(marks, VirtualClock(), "en")
-    assert (result.sentence, result.failed) == ("I cannot write anything down right now.", True)
+    assert (result.sentence, result.failed) == ("Sorry, I can't save notes right now.", True)
     assert bool(caplog.messages) is not told

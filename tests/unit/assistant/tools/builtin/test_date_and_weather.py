@@ -60,7 +60,7 @@ async def ask(
         (
             "today",
             "en",
-            "It is rainy and 9 degrees. Today: sunny, from 4 to 12 degrees, with a 30 percent "
+            "It's rainy and 9 degrees. Today: sunny, from 4 to 12 degrees, with a 30 percent "
             "chance of rain.",
         ),
         ("tomorrow", "en", "Tomorrow: windy, from 5 to 15 degrees."),
@@ -133,7 +133,7 @@ async def test_the_longest_kind_of_forecast_is_asked_for(features: int, kind: st
 
 async def test_without_forecasts_the_present_weather_is_still_told() -> None:
     result, home = await ask("today", [], sky(0, "fog"))
-    assert result.sentence == "It is foggy and 9 degrees."
+    assert result.sentence == "It's foggy and 9 degrees."
     assert not home.asked
 
 
@@ -141,7 +141,7 @@ async def test_without_forecasts_the_present_weather_is_still_told() -> None:
 async def test_a_service_that_is_silent_is_told(state: str) -> None:
     result, _ = await ask("today", [], sky(0, state))
     assert result.failed
-    assert result.sentence == "The home's weather service foretells nothing for that."
+    assert result.sentence == "I don't have a forecast for that."
 
 
 async def test_an_old_picture_is_no_weather() -> None:
@@ -190,7 +190,7 @@ async def test_an_odd_answer_is_said_to_be_one(rows: Any) -> None:
 @pytest.mark.parametrize(
     ("language", "weekday", "sentence"),
     [
-        ("en", "Sunday", "It is 14:05 on Sunday, November 22, 2026."),
+        ("en", "Sunday", "It's 14:05 on Sunday, November 22, 2026."),
         ("es", "domingo", "Son las 14:05 del domingo, 22 de noviembre de 2026."),
     ],
 )

@@ -159,7 +159,7 @@ async def test_an_old_picture_is_told_with_its_age() -> None:
     data = json.loads(result.data)
     assert (result.failed, result.stale, list(data)) == (False, True, ["warning", "result"])
     assert "4 minutes ago" in data["warning"]
-    lost = "I lost contact with Home Assistant 4 minutes ago; this is how it was then."
+    lost = "I lost contact with Home Assistant 4 minutes ago. This is how things were then."
     assert result.sentence == lost
 
 

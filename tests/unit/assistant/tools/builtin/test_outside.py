@@ -70,12 +70,12 @@ async def test_the_beginning_of_a_long_page() -> None:
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
-        (NotAllowed("x"), "I do not open that address: only public https pages."),
-        (NotReadable("x"), "There is nothing at that address that I can read."),
-        ("<script>x</script>", "There is nothing at that address that I can read."),
-        (Refused("x"), "The page's server does not give it to me."),
-        (SignInAgain("x"), "The page's server does not give it to me."),
-        (Unavailable("x"), "The page cannot be reached, or does not come in time."),
+        (NotAllowed("x"), "I can't open that address. I only open public https pages."),
+        (NotReadable("x"), "There's nothing at that address that I can read."),
+        ("<script>x</script>", "There's nothing at that address that I can read."),
+        (Refused("x"), "That website won't let me read the page."),
+        (SignInAgain("x"), "That website won't let me read the page."),
+        (Unavailable("x"), "I can't reach that page right now."),
     ],
 )
 async def test_no_page(given: str | IntegrationError, sentence: str) -> None:
@@ -272,7 +272,7 @@ async def test_it_goes_to_the_one_who_is_named(to: str, name: str) -> None:
     phones = Telling(ANA, BEA, TABLET)
     result = await send(phones, message="Hello", to=to, title="A  title\n")
     assert phones.sent == [(name, "Hello", "A title")]
-    assert (result.sentence, result.failed) == (f"I have sent it to {name}.", False)
+    assert (result.sentence, result.failed) == (f"I've sent it to {name}.", False)
 
 
 @pytest.mark.parametrize("to", ["", "my phone", "mi móvil", "the phone"])
@@ -292,7 +292,7 @@ async def test_a_name_that_nobody_has_gets_nothing(to: str) -> None:
     phones = Telling(ANA, TABLET)
     result = await send(phones, message="Hello", to=to)
     assert result.failed
-    assert result.sentence == f"I know of no phone called {to}."
+    assert result.sentence == f"I don't know a phone called {to}."
     assert result.valid_options == ("Pixel 12", "Kitchen tablet")
     assert phones.sent == []
 
@@ -306,7 +306,7 @@ def test_two_phones_of_one_person_are_two() -> None:
 @pytest.mark.parametrize(
     ("phones", "message", "says"),
     [
-        (Telling(), "Hello", "no phone in this home"),
+        (Telling(), "Hello", "a phone that I could send"),
         (Telling(ANA), " \u200b\n", "nothing to send"),
     ],
 )
@@ -351,7 +351,7 @@ async def test_through_the_embedded_house() -> None:
             assert tool.needed()
             request = BuiltInRequest("a", "t", None, "en")
             result = await tool.run({"message": "Buy milk", "to": "Ana"}, request)
-            assert result.sentence == "I have sent it to Pixel 12."
+            assert result.sentence == "I've sent it to Pixel 12."
             assert phone.sent == [{"message": "Buy milk"}]
             phone.data["app_data"] = {"push_websocket_channel": True}
             with pytest.raises(Refused):

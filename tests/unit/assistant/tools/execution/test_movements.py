@@ -100,10 +100,10 @@ async def settle() -> None:
         ("closing 40 %", "closed", ["The garage door is closed now."]),
         ("locking", "locked", ["The garage door is locked now."]),
         ("returning", "docked", []),
-        ("closing", "open", ["The garage door did not get there: it is open."]),
-        ("closing", "unavailable", ["The garage door did not get there: it is not reachable."]),
-        ("locking", "jammed", ["The garage door did not get there: it is jammed."]),
-        ("returning", "error", ["The garage door did not get there: it is error."]),
+        ("closing", "open", ["The garage door didn't get there: it's open."]),
+        ("closing", "unavailable", ["The garage door didn't get there: it's unreachable."]),
+        ("locking", "jammed", ["The garage door didn't get there: it's jammed."]),
+        ("returning", "error", ["The garage door didn't get there: it's error."]),
         ("closed", "open", []),
     ],
 )
@@ -180,7 +180,7 @@ class Still(StillHome):
             "unlocked",
             "HassTurnOn",
             ["unavailable"],
-            ["The front door didn't lock. It's not reachable."],
+            ["The front door didn't lock. It's unreachable."],
         ),
         ("unavailable", "HassTurnOn", ["unlocked", "locked"], ["The front door is locked now."]),
         ("unlocked", "HassTurnOn", ["open"], []),  # the movement continues
@@ -202,8 +202,8 @@ async def test_what_was_not_seen_at_all_is_followed_to_its_end(
     ("before", "state", "said"),
     [
         ("unlocked", "unlocked", ["The front door didn't lock. It's still unlocked."]),
-        ("unlocked", "locking", ["The front door has not got there yet: it is still locking."]),
-        ("unavailable", "unavailable", ["The front door didn't lock. It's still not reachable."]),
+        ("unlocked", "locking", ["The front door isn't there yet: it's still locking."]),
+        ("unavailable", "unavailable", ["The front door didn't lock. It's still unreachable."]),
     ],
 )
 async def test_what_never_came_about_is_told_after_a_minute(
@@ -280,8 +280,7 @@ async def test_one_that_takes_too_long_is_told() -> None:
         ("fr", ("Garage Door: ce mouvement n'a pas abouti. État actuel: ouvert.", "fr")),
         ("de", ("Garage Door ist nicht so weit gekommen. Der Zustand ist offen.", "de")),
         ("pt", ("Garage Door não chegou lá. O estado é aberto.", "pt")),
-        # There are no Italian sentences.
-        ("it", ("The garage door did not get there: it is open.", "en")),
+        ("it", ("The garage door didn't get there: it's open.", "en")),  # not in Italian
     ],
 )
 async def test_it_is_told_in_the_language_of_its_turn(language: str, said: tuple[str, str]) -> None:

@@ -169,7 +169,7 @@ async def test_a_lock_is_not_opened_without_anybody_to_ask(house: House) -> None
         Status.NOT_RUN,
         Tier.SECURE,
     )
-    assert "I cannot ask for it" in outcome.sentence
+    assert "I can't ask for it" in outcome.sentence
     assert not stage.engine.said
     assert not stage.journal.started
     assert len(stage.journal.finished) == 1
@@ -253,18 +253,22 @@ async def test_what_needs_no_answer_is_done(house: House) -> None:
         (
             EngineReply("There are two.", "error", "no_valid_targets"),
             Status.FAILED,
-            "There are two.",
+            "I can't find anything like that there.",
         ),
         (
             EngineReply("", "error", "failed_to_handle"),
             Status.FAILED,
-            "That did not work: failed_to_handle.",
+            "Home Assistant couldn't do that. Check the device, then try again.",
         ),
-        (Unanswered("Lost.", timed_out=False), Status.UNKNOWN, "The connection was lost"),
-        (Unanswered("Slow.", timed_out=True), Status.TIMEOUT, "There was no answer in time"),
-        (Unavailable("Away."), Status.FAILED, "I cannot reach the house"),
-        (Refused("No."), Status.FAILED, "I cannot reach the house"),
-        (CommandRefused("No\u202e way.", "x"), Status.FAILED, "That did not work: No way."),
+        (Unanswered("Lost.", timed_out=False), Status.UNKNOWN, "I lost the connection"),
+        (
+            Unanswered("Slow.", timed_out=True),
+            Status.TIMEOUT,
+            "Home Assistant took too long to answer",
+        ),
+        (Unavailable("Away."), Status.FAILED, "I can't reach Home Assistant"),
+        (Refused("No."), Status.FAILED, "I can't reach Home Assistant"),
+        (CommandRefused("No\u202e way.", "x"), Status.FAILED, "Home Assistant reported an error."),
     ],
 )
 async def test_what_goes_wrong_is_told_honestly(
@@ -281,7 +285,7 @@ async def test_a_thing_that_failed_is_named(house: House) -> None:
     stage.engine.works = lambda: stage.picture.change("fan.bed", "on")
     outcome = await stage.say(ON)
     assert outcome.status is Status.FAILED
-    assert "Old lamp" in outcome.sentence
+    assert "the old lamp" in outcome.sentence
 
 
 async def test_a_reply_is_one_clean_line(house: House) -> None:

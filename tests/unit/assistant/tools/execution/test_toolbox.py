@@ -31,7 +31,7 @@ async def test_a_call_is_done_observed_and_journaled(house: House) -> None:
     (seen,) = outcome.observed
     assert (seen.entity_id, seen.before, seen.after) == ("light.kitchen", "off", "on 100 %")
     assert outcome.as_asked
-    assert outcome.sentence == "Done. Kitchen light: on 100 %."
+    assert outcome.sentence == "Done. The kitchen light is on at 100 %."
     assert [call.name for call in house.journal.started] == ["intent__HassTurnOn"]
     assert house.journal.finished == [outcome]
     assert house.journal.started[0].status is None
@@ -50,7 +50,7 @@ async def test_unlocking_is_denied_where_nobody_can_be_asked(house: House) -> No
     outcome = await house.do("HassTurnOff", {"name": "Front door"})
     assert (outcome.decision, outcome.status) == (Decision.DENIED, Status.NOT_RUN)
     assert outcome.tier is Tier.SECURE
-    assert "I cannot ask for it" in outcome.sentence
+    assert "I can't ask for it" in outcome.sentence
     assert house.demo.calls == []
     assert house.journal.started == []
     assert house.journal.finished == [outcome]
@@ -99,7 +99,7 @@ async def test_brightness_on_a_plain_lamp_is_not_claimed(house: House) -> None:
     outcome = await house.do("HassLightSet", {"name": "Lamp", "area": "Bedroom", "brightness": 30})
     assert outcome.status is Status.NOT_OBSERVED
     assert not outcome.as_asked
-    assert outcome.sentence == "Done in part. Lamp: on. Lamp can only be switched on and off."
+    assert outcome.sentence == "The lamp is on. I can only turn the lamp on or off."
 
 
 async def test_the_servers_no_comes_back_as_its_reason(house: House) -> None:
@@ -131,7 +131,7 @@ async def test_an_unknown_name_brings_the_nearest(house: House, tool: str) -> No
     assert outcome.status in (Status.NOT_RUN, Status.FAILED)
     assert outcome.retryable
     assert outcome.valid_options[0] == "Kitchen light"
-    assert "The nearest names are: Kitchen light" in outcome.sentence
+    assert "The closest names are Kitchen light" in outcome.sentence
 
 
 async def test_reading_brings_the_data(house: House) -> None:
@@ -219,7 +219,7 @@ async def test_a_failed_list_is_told_by_name(house: House, monkeypatch: pytest.M
 
     monkeypatch.setattr(house.hub, "call", partly)
     outcome = await house.do("HassTurnOn", {"name": "Kitchen light"})
-    assert "Old lamp" in outcome.sentence
+    assert "the old lamp" in outcome.sentence
     assert "Kitchen light" in outcome.sentence
 
 
@@ -332,7 +332,7 @@ async def test_what_partly_failed_is_not_called_done(house: House) -> None:
     arguments = {"area": "Office", "domain": ["light", "fan"]}
     outcome = await house.do("HassTurnOn", arguments)
     assert outcome.status is Status.FAILED
-    assert "Ceiling fan" in outcome.sentence
+    assert "the ceiling fan" in outcome.sentence
     assert "Office light" in outcome.sentence or "Desk lamp" in outcome.sentence
 
 
@@ -368,5 +368,5 @@ async def test_what_a_wide_call_left_on_is_told(
     monkeypatch.setattr(must_run, "_is_named", lambda names, *_: "Coffee machine" in names)
     outcome = await house.do("HassTurnOff", {"area": "Kitchen"}, heard="turn off the kitchen")
     assert (outcome.decision, outcome.left_on) == (Decision.ALLOWED, ("Coffee machine",))
-    assert outcome.sentence.endswith("I left Coffee machine on.")
+    assert outcome.sentence.endswith("I left the coffee machine on.")
     assert house.state("switch.coffee_machine") == "on"

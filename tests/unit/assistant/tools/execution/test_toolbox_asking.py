@@ -78,7 +78,7 @@ async def asked(house: House, tool: str = OFF, arguments: Any = DOOR, **more: An
 async def test_a_gated_call_is_answered_at_once_and_nothing_is_sent(house: House) -> None:
     question = await asked(house)
     assert (question.text, question.how, question.tier) == (
-        "Unlock Front door?",
+        "Unlock the front door?",
         "confirm",
         Tier.SECURE,
     )
@@ -103,7 +103,7 @@ async def test_anything_else_leaves_it_as_it_is(house: House, verdict: Verdict) 
     outcome = await house.box.settle(question, Settlement(verdict))
     assert outcome is not None
     assert (outcome.decision, outcome.status) == (Decision.DENIED, Status.NOT_RUN)
-    assert outcome.sentence == "I left Front door locked."
+    assert outcome.sentence == "OK, I left the front door locked."
     assert house.state("lock.front_door") == "locked"
     assert await house.box.settle(question, YES) is None
     assert house.demo.calls == []
@@ -139,7 +139,7 @@ async def test_a_second_call_of_the_sentence_is_asked_about_after_the_first(hous
     assert await house.box.settle(first, Settlement("no")) is not None
     second = await house.box.next_question("turn", Settlement("no"))
     assert isinstance(second, Question)
-    assert (second.text, second.tier) == ("Open Garage door?", Tier.SECURE)
+    assert (second.text, second.tier) == ("Open the garage door?", Tier.SECURE)
     assert house.demo.calls == []
     outcome = await house.box.settle(second, YES)
     assert outcome is not None
@@ -157,7 +157,7 @@ async def test_a_no_is_not_asked_away_by_the_same_in_other_words(house: House) -
     assert same.rule == "not_confirmed_no"
     other = await house.box.next_question("turn", Settlement("no"))
     assert isinstance(other, Question)
-    assert other.text == "Open Garage door?"
+    assert other.text == "Open the garage door?"
 
 
 async def test_another_turn_takes_nothing_of_what_waits(house: House) -> None:
@@ -181,7 +181,7 @@ async def test_where_nobody_answers_the_second_is_not_asked_about(
     assert (left.decision, left.status) == (Decision.DENIED, Status.NOT_RUN)
     assert (left.rule, left.sentence) == (
         f"not_confirmed_{verdict}",
-        "I did not open Garage door.",
+        "OK, I didn't open the garage door.",
     )
     assert await house.box.next_question("turn", Settlement(verdict)) is None
     assert house.demo.calls == []

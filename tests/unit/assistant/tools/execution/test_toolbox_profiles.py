@@ -24,7 +24,7 @@ async def test_what_is_left_out_is_refused_and_nothing_is_sent(house: House) -> 
         Status.NOT_RUN,
         "profile",
     )
-    assert outcome.sentence == "With the profile that is on I do not do that."
+    assert outcome.sentence == "I can't do that in this profile."
     assert house.demo.calls == []
     assert (await house.do("HassTurnOff", LAMP)).status is Status.DONE
 

@@ -52,11 +52,11 @@ async def show(house: House, entity_id: str, state: str) -> None:
 async def test_what_cannot_be_reached_is_named(house: House) -> None:
     await show(house, "light.desk_lamp", "unavailable")
     alone = await house.do("HassTurnOn", {"name": "Desk lamp"})
-    late = "I asked, but the desk lamp still reports not reachable."
+    late = "I tried, but the desk lamp still reports unreachable."
     assert (alone.status, alone.sentence) == (Status.NOT_OBSERVED, late)
     mixed = await house.do("HassTurnOn", {"area": "Office", "domain": ["light"]})
     assert mixed.status is Status.NOT_OBSERVED
-    assert mixed.sentence == f"Done in part. Office light: on 100 %. {late}"
+    assert mixed.sentence == f"The office light is on at 100 %. {late}"
 
 
 async def test_a_lock_that_jams_at_once_is_not_called_locked(
@@ -72,12 +72,12 @@ async def test_a_lock_that_jams_at_once_is_not_called_locked(
     monkeypatch.setattr(house.hub, "call", jam)
     outcome = await house.do("HassTurnOn", {"name": "Front door"})
     assert outcome.status is Status.NOT_OBSERVED
-    assert outcome.sentence == "I asked, but the front door reports jammed."
+    assert outcome.sentence == "I tried, but the front door reports jammed."
 
 
 async def test_stopping_a_garage_that_stands_still_tells_how_it_stands(house: House) -> None:
     outcome = await house.do("HassStopMoving", {"name": "Garage door"})
-    assert (outcome.status, outcome.sentence) == (Status.DONE, "Done. Garage door: closed.")
+    assert (outcome.status, outcome.sentence) == (Status.DONE, "Done. The garage door is closed.")
 
 
 async def test_three_things_in_one_breath_are_three_items(house: House) -> None:

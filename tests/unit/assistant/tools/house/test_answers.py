@@ -59,12 +59,12 @@ def sensed(device_class: str, state: str = "on", kind: str = "any") -> Question:
         (
             windows("any", "open"),
             (BEDROOM, BATH),
-            "None that I can see is open, but I can't reach the bath window.",
+            "None that I can see are open, but I can't reach the bath window.",
         ),
         (
             windows("all", "closed"),
             (BEDROOM, BATH),
-            "All that I can see are closed, but I can't reach the bath window.",
+            "All the ones I can see are closed, but I can't reach the bath window.",
         ),
         (windows("all", "closed"), (KITCHEN, BEDROOM), "No, the kitchen window is open."),
         (windows("any", "open"), (BATH,), "I don't know: I can't reach the bath window."),
@@ -76,11 +76,11 @@ def sensed(device_class: str, state: str = "on", kind: str = "any") -> Question:
         (
             windows("how_many", "open"),
             (KITCHEN, BATH),
-            "1 is open, but I can't reach the bath window.",
+            "One is open, but I can't reach the bath window.",
         ),
-        (windows("how_many", "open"), (KITCHEN, BEDROOM), "1 is open."),
+        (windows("how_many", "open"), (KITCHEN, BEDROOM), "One is open."),
         (windows("all", "closed"), (BEDROOM,), "Yes, the bedroom window is closed."),
-        (windows("all", "closed"), (), "I know of no such thing in the house."),
+        (windows("all", "closed"), (), "I don't know of anything like that in your home."),
         (
             Question("any", "open", domain="cover", classes=frozenset({"garage"})),
             (thing("cover.g", "Garage Door", "closing", "garage"),),
@@ -90,7 +90,7 @@ def sensed(device_class: str, state: str = "on", kind: str = "any") -> Question:
         (
             named(thing("sensor.r", "Rain Gauge", "unknown")),
             (thing("sensor.r", "Rain Gauge", "unknown"),),
-            "I don't know: there is no reading from the rain gauge.",
+            "I don't know: I have no reading from the rain gauge.",
         ),
         (named(GARAGE, "open"), (GARAGE,), "No, the garage door is closed."),
         (
@@ -135,12 +135,12 @@ def sensed(device_class: str, state: str = "on", kind: str = "any") -> Question:
         (
             Question("all", "locked", classes=frozenset({EVERYTHING})),
             (FRONT, lock("s", "Side Door", "locked"), GARAGE, BATH),
-            "All that I can see are locked, but I can't reach the bath window.",
+            "All the ones I can see are locked, but I can't reach the bath window.",
         ),
         (
             Question("all", "locked", classes=frozenset({EVERYTHING})),
             (GARAGE, BEDROOM),
-            "I know of no lock there.",
+            "I don't know of a lock there.",
         ),
         (
             Question("any", "on", domain="light"),
@@ -163,7 +163,7 @@ def sensed(device_class: str, state: str = "on", kind: str = "any") -> Question:
                 thing("binary_sensor.a", "Cellar", "on", "moisture"),
                 thing("binary_sensor.b", "Bath", "unavailable", "moisture"),
             ),
-            "Yes, it is reported by the cellar, but I can't reach the bath.",
+            "Yes, according to the cellar, but I can't reach the bath.",
         ),
         (
             sensed("moisture"),
@@ -171,7 +171,7 @@ def sensed(device_class: str, state: str = "on", kind: str = "any") -> Question:
                 thing("binary_sensor.a", "Cellar", "off", "moisture"),
                 thing("binary_sensor.b", "Bath", "unavailable", "moisture"),
             ),
-            "No sensor that I can reach reports that, but I can't reach the bath.",
+            "No sensor I can reach reports that, but I can't reach the bath.",
         ),
         (
             sensed("battery", "low", "which"),
@@ -281,7 +281,7 @@ def test_every_language_tells_the_age(language: str) -> None:
 
 @pytest.mark.parametrize(
     ("age_s", "said"),
-    [(0.5, "less than a minute"), (61, "one minute"), (3661, "one hour, one minute")],
+    [(0.5, "less than a minute"), (61, "one minute"), (3661, "one hour and one minute")],
 )
 def test_an_age_is_no_more_exact_than_needed(age_s: float, said: str) -> None:
     assert spoken_age(age_s, Catalogue(), "en") == said
@@ -308,9 +308,9 @@ ROOM = (thing("sensor.o", "Own", "unavailable", "temperature"),)
 @pytest.mark.parametrize(
     ("state", "age_s", "answer"),
     [
-        ("21.5", 0.0, "It is 21.5 degrees in the hall."),
-        ("unavailable", 0.0, "I don't know: I can't read any sensor for that in the hall."),
-        ("unknown", 0.0, "I don't know: I can't read any sensor for that in the hall."),
+        ("21.5", 0.0, "It's 21.5 degrees in the hall."),
+        ("unavailable", 0.0, "I don't know. I can't read a sensor for that in the hall."),
+        ("unknown", 0.0, "I don't know. I can't read a sensor for that in the hall."),
         (
             "21.5",
             250.0,

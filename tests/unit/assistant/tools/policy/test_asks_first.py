@@ -42,8 +42,8 @@ def test_what_the_words_ask_for_runs() -> None:
 def test_everything_else_is_asked_about(heard: str | None, mode: Mode) -> None:
     verdict = judged(heard, mode=mode)
     assert (verdict.decision, verdict.ruling) == (Decision.NEEDS_CONFIRMATION, Ruling.CONFIRM)
-    assert Catalogue().say(verdict.ask, "en", **verdict.values) == "Shall I remember this: One?"
-    assert Catalogue().say(verdict.left, "en", **verdict.values) == "I did not keep that."
+    assert Catalogue().say(verdict.ask, "en", **verdict.values) == "Should I remember this: One?"
+    assert Catalogue().say(verdict.left, "en", **verdict.values) == "OK, I didn't save that."
 
 
 def test_the_whole_of_it_is_in_the_question() -> None:

@@ -33,7 +33,7 @@ ROOMS: Mapping[str, Taken] = {
     "movie_night": Taken({"rooms": {"area": {"multiple": True}}}, ("brightness", "main_room")),
     "lost": Taken({}, ("mood",)),
 }
-TOLD_MORE = "Movie Night must be told more before it can start: brightness, main room."
+TOLD_MORE = "I need to know more before I can start Movie Night: brightness, main room."
 
 
 def menu_of(*names: str, read_only: bool = False) -> Menu:
@@ -103,7 +103,7 @@ async def test_what_a_script_does_not_take_is_told_before_it_runs(
     seen = refused(misfit, SCRIPT)
     assert (seen.decision, seen.rule, seen.tier) == (Decision.DENIED, "bad_argument", Tier.COSTLY)
     assert (seen.arguments, seen.options) == (arguments, misfit.options)
-    assert sentence(seen) == f"It was not run, because the call is not right: {misfit.problem}."
+    assert sentence(seen) == f"The call wasn't run because it isn't valid: {misfit.problem}."
 
 
 async def test_a_room_that_is_nearly_right_is_mended(lit: House) -> None:
@@ -198,7 +198,7 @@ async def test_degrees_that_a_thermostat_does_not_take(
         # Consent cannot override this refusal.
         assert (seen.decision, seen.ruling) == (Decision.DENIED, Ruling.DENY)
         assert (seen.ask, seen.left) == ("", "")
-        assert sentence(seen) == "Thermostat takes 7 to 35 degrees."
+        assert sentence(seen) == "I can only set Thermostat to between 7 and 35 degrees."
 
 
 def test_what_is_said_without_a_room_is_about_the_room_of_the_box(house: House) -> None:

@@ -250,7 +250,7 @@ def test_to_guests_it_is_said_that_it_is_not_for_them(house: House) -> None:
     asked = match("HassGetState", slots)
     verdict = judge_sentence(asked, house, "do", "", moment=PolicyContext(Mode.GUEST))
     assert (verdict.rule, verdict.tier, verdict.arguments) == ("guest", "read", slots)
-    assert said(verdict) == "That is not for guests."
+    assert said(verdict) == "I can't do that in guest mode."
 
 
 BROADCAST, LAMP = match("HassBroadcast", {"message": "tea"}), {"name": "kitchen light"}

@@ -13,7 +13,7 @@ from integrations.home_assistant.house import Area, Entity, House
 from tests.unit.assistant.tools.policy.test_verdicts import HOUSE, LIGHT, NO, OFF, ON, entry
 
 ASK, GUEST = PolicyContext(Mode.ASK), PolicyContext(Mode.GUEST)
-UNLOCK_HALL = "Unlock Front door, Back door, and also switch Hall light?"
+UNLOCK_HALL = "Unlock the front door and the back door, and control the hall light too?"
 BACK_TOO = replace(HOUSE.entities["lock.back"], area_id="hall")
 CAMERA = Entity("camera.attic", "Eye", "idle", (), "attic")
 ATTIC = House({}, {"attic": Area("attic", "Attic")}, {CAMERA.entity_id: CAMERA})
@@ -43,13 +43,13 @@ def said(verdict: PolicyDecision) -> tuple[str, str]:
         (
             STRICT,
             ASK,
-            "I do not see Flux capacitor in the house. Try it all the same?",
-            "I did not try Flux capacitor.",
+            "I can't find the flux capacitor in your home. Try it anyway?",
+            "OK, I didn't try the flux capacitor.",
         ),
         (
             Rulings(rules=(OwnerRule(Ruling.DENY, tool=ON),)),
             PolicyContext(),
-            "I am not allowed to do that with Flux capacitor.",
+            "I'm not allowed to do that with the flux capacitor.",
             "",
         ),
     ],
@@ -73,10 +73,10 @@ def test_of_a_thing_that_is_not_seen_it_is_said_that_it_is_not(
             {"area": "Hall", "domain": ["lock"]},
             "x",
             PolicyContext(),
-            "Unlock Front door, Back door?",
+            "Unlock the front door and the back door?",
         ),
         # Even if a lamp needs confirmation, a lock is still more than was meant.
-        ({"area": "Hall"}, "turn off the hall", ASK, "Change Hall light?"),
+        ({"area": "Hall"}, "turn off the hall", ASK, "Change the hall light?"),
         ({"area": "Hall"}, "unlock the hall", ASK, UNLOCK_HALL),
     ],
 )
@@ -90,12 +90,12 @@ def test_a_question_is_about_what_was_meant(
 def test_a_thing_whose_name_cannot_be_said_goes_by_its_id() -> None:
     silent = Entity("lock.back_door", "\u200b\u202e", "locked")
     asked = judge(entry(OFF), {"name": "lock.back_door"}, with_things(silent), "x", "")
-    assert said(asked)[0] == "Unlock back door?"
+    assert said(asked)[0] == "Unlock the back door?"
 
 
 def test_a_guest_is_told_so_of_a_room_with_a_camera() -> None:
     refused = judge(entry(ON), {"area": "Attic"}, ATTIC, "x", "", moment=GUEST)
-    assert said(refused)[0] == "That is not for guests."
+    assert said(refused)[0] == "I can't do that in guest mode."
 
 
 @pytest.mark.parametrize("secure", ["confirm", "deny"])
@@ -180,7 +180,7 @@ def test_only_what_is_mixed_is_cut(
 
 @pytest.mark.parametrize(
     ("live", "sent", "asked"),
-    [(True, LIGHT, ""), (False, {}, "Turn on Oven, and also switch Cellar light?")],
+    [(True, LIGHT, ""), (False, {}, "Turn on the oven, and control the cellar light too?")],
 )
 def test_an_old_picture_does_not_tell_what_to_leave_out(
     live: bool, sent: dict[str, Any], asked: str
@@ -199,8 +199,10 @@ def test_an_old_picture_does_not_tell_what_to_leave_out(
 def test_it_is_said_of_which_room_that_nothing_of_the_kind_is_there() -> None:
     verdict = judge(entry(OFF), {"domain": ["fan", "climate"]}, HOUSE, "x", "Hall")
     assert (verdict.decision, verdict.rule, verdict.tier) == (NO, "none_here", Tier.COMFORT)
-    elsewhere = "Which one do you mean: Thermostat, Air conditioner, Sauna, Fan?"
-    assert said(verdict)[0] == f"There is none in Hall. {elsewhere}"
+    assert said(verdict)[0] == (
+        "I can't find that in the hall, but I know the thermostat, the air conditioner, the sauna "
+        "and the fan. Which one do you mean?"
+    )
     assert verdict.arguments == {"domain": ["fan", "climate"], "area": "Hall"}
 
 
@@ -213,15 +215,27 @@ def test_what_was_mended_is_told_of_a_refusal_too() -> None:
 @pytest.mark.parametrize(
     ("place", "live", "sentence"),
     [
-        ({"area": "bedroom"}, True, "There is nothing of that kind in Bedroom."),
-        ({"floor": "upstairs"}, True, "There is nothing of that kind in Upstairs."),
-        ({"area": "Attic"}, True, "I do not see Attic in the house, so I did nothing."),
-        ({"floor": "Attic"}, True, "I do not see Attic in the house, so I did nothing."),
-        ({"area": "Bedroom"}, False, "I do not see Bedroom in the house, so I did nothing."),
+        ({"area": "bedroom"}, True, "There are no locks in the bedroom."),
+        ({"floor": "upstairs"}, True, "There are no locks upstairs."),
+        (
+            {"area": "Attic"},
+            True,
+            "I can't find the attic in your home, so I didn't do anything. Try another name.",
+        ),
+        (
+            {"floor": "Attic"},
+            True,
+            "I can't find the attic in your home, so I didn't do anything. Try another name.",
+        ),
+        (
+            {"area": "Bedroom"},
+            False,
+            "I can't find the bedroom in your home, so I didn't do anything. Try another name.",
+        ),
         (
             {"name": "Hatch", "area": "Bedroom"},
             True,
-            "I do not see Hatch in the house, so I did nothing.",
+            "I can't find the hatch in your home, so I didn't do anything. Try another name.",
         ),
     ],
 )
@@ -255,37 +269,43 @@ ALL_PLANS = Entity("group.plans", "Plans", "off", attributes={"entity_id": ["sce
             [NIGHT],
             ON,
             "Good night",
-            "Start Good night? It may lock or unlock Front door.",
-            "I left Good night alone.",
+            "Start Good night? It could lock or unlock the front door.",
+            "OK, I left Good night alone.",
         ),
-        ([OUT], ON, "Going out", "Start Going out? It may open or close Garage door.", None),
-        ([AWAY, ALARM], ON, "Away", "Start Away? It may arm or disarm Alarm.", None),
+        ([OUT], ON, "Going out", "Start Going out? It could open or close the garage door.", None),
+        ([AWAY, ALARM], ON, "Away", "Start Away? It could arm or disarm the alarm.", None),
         (
             [BOTH],
             ON,
             "Both",
-            "Start Both? It may unlock, open or switch Front door, Garage door.",
+            "Start Both? It could unlock, open or start the front door and the garage door.",
             None,
         ),
-        ([LEAVE], ON, "Off to work", "Start Off to work? It may lock or unlock Front door.", None),
-        ([LEAVE], OFF, "Off to work", "Stop Off to work? It works with Front door.", None),
+        (
+            [LEAVE],
+            ON,
+            "Off to work",
+            "Start Off to work? It could lock or unlock the front door.",
+            None,
+        ),
+        ([LEAVE], OFF, "Off to work", "Stop Off to work? It controls the front door.", None),
         (
             [NIGHT, ALL_PLANS],
             ON,
             "Plans",
-            "Start Good night? It may lock or unlock Front door.",
+            "Start Good night? It could lock or unlock the front door.",
             None,
         ),
         (
             [OPENER],
             ON,
             "Unlock it all",
-            "Start Unlock it all? It may open or unlock something.",
+            "Start Unlock it all? It could open or unlock something.",
             None,
         ),
         ([OPENER], OFF, "Unlock it all", "Stop Unlock it all?", None),
         # Entities that are switched directly are asked about as before.
-        ([], OFF, "Front door", "Unlock Front door?", "I left Front door locked."),
+        ([], OFF, "Front door", "Unlock the front door?", "OK, I left the front door locked."),
     ],
 )
 def test_a_question_says_what_would_really_happen(
@@ -314,7 +334,7 @@ def test_a_script_of_which_nothing_is_known_is_asked_about_as_what_it_is() -> No
 def test_a_refusal_does_not_say_that_a_scene_unlocks() -> None:
     no = Rulings(secure="deny")
     verdict = judge(entry(ON), {"name": "Good night"}, with_things(NIGHT), "x", "", rulings=no)
-    sentence = "I am not allowed to start Good night, because it may reach Front door."
+    sentence = "I'm not allowed to start Good night, because that could affect the front door."
     assert said(verdict)[0] == sentence
     guest = judge(entry(ON), {"name": "Good night"}, with_things(NIGHT), "x", "", moment=GUEST)
     assert said(guest)[0] == sentence
@@ -325,9 +345,13 @@ def test_a_refusal_does_not_say_that_a_scene_unlocks() -> None:
     [
         (
             "light",
-            "Switch the light Porch? There is something else of that name, which I leave alone.",
+            "Change the porch? I mean the light. "
+            "Something else has the same name, and I'll leave that alone.",
         ),
-        ("switch", "Switch Porch? There is something else of that name, which I leave alone."),
+        (
+            "switch",
+            "Change the porch? Something else has the same name, and I'll leave that alone.",
+        ),
     ],
 )
 def test_a_lamp_that_shares_its_name_with_a_lock_is_not_a_door(kind: str, sentence: str) -> None:
@@ -336,4 +360,4 @@ def test_a_lamp_that_shares_its_name_with_a_lock_is_not_a_door(kind: str, senten
     verdict = judge(entry(OFF), {"name": "Porch"}, with_things(here, lock), "x", "Hall")
     assert verdict.decision is Decision.NEEDS_CONFIRMATION
     assert verdict.entities == (f"{kind}.porch",)
-    assert said(verdict) == (sentence, "I left Porch as it was.")
+    assert said(verdict) == (sentence, "OK, I left the porch as it was.")

@@ -238,4 +238,4 @@ def test_what_is_free_for_people_is_free_for_a_program_only_by_name(
     assert (verdict.ruling, verdict.rule) == (ruling, by)
     if by == "caller" and ruling is DENY:
         said = Catalogue().say(verdict.key, "en", **verdict.values)
-        assert said == "A program may not do that here."
+        assert said == "Programs aren't allowed to do that here."

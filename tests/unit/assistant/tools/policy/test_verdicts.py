@@ -318,20 +318,25 @@ def test_lights_out_in_this_room_and_in_all() -> None:
 @pytest.mark.parametrize(
     ("arguments", "heard", "asked", "left"),
     [
-        ({"name": "Front door"}, "unlock", "Unlock Front door?", "I left Front door locked."),
+        (
+            {"name": "Front door"},
+            "unlock",
+            "Unlock the front door?",
+            "OK, I left the front door locked.",
+        ),
         (
             {"area": "Hall"},
             None,
-            "Unlock Front door, and also switch Hall light?",
-            "I left Front door locked.",
+            "Unlock the front door, and control the hall light too?",
+            "OK, I left the front door locked.",
         ),
         (
             {"name": "Doors"},
             "doors",
-            "Unlock Front door, Back door?",
-            "I left Front door, Back door locked.",
+            "Unlock the front door and the back door?",
+            "OK, I left the front door and the back door locked.",
         ),
-        (LIGHT, None, "All lights in the house?", "I changed nothing."),
+        (LIGHT, None, "All the lights in the house?", "OK, I didn't change anything."),
     ],
 )
 def test_what_is_asked_and_what_is_said_after_a_no(
@@ -347,7 +352,7 @@ def test_a_question_tells_all_that_would_happen() -> None:
     both = replace(HOUSE, touches={"script.secret": frozenset({"lock.front", "cover.garage"})})
     verdict = judge(entry("script__secret"), {}, both, "x", "")
     said = Catalogue().say(verdict.ask, "en", **verdict.values)
-    assert "Front door" in said
+    assert "the front door" in said
     assert "Garage door" in said
     assert "unlock, open" in said
 
@@ -367,7 +372,7 @@ def test_a_name_is_cleaned_before_it_is_spoken() -> None:
 def test_another_servers_tool_tells_what_it_is_given() -> None:
     verdict = judge(entry("write_file", OTHER), {"path": "a.txt", "text": "b"}, HOUSE, "x", "")
     said = Catalogue().say(verdict.ask, "en", **verdict.values)
-    assert said == "I do not know what write file does. Use it with a.txt, b?"
+    assert said == "I don't know what write file does. Use it with a.txt and b?"
 
 
 SETTINGS: list[tuple[Rulings, Mode, str, dict[str, Any], Ruling]] = [

@@ -27,6 +27,7 @@ from assistant.tools.catalog.approvals import Consents
 from assistant.tools.execution.guards import CallGuards
 from assistant.tools.execution.toolbox import Toolbox
 from assistant.tools.house.intents import Action, Move
+from assistant.tools.house.names import spoken_things
 from assistant.tools.policy.rules import STRICT, OwnerRule, Ruling, Rulings
 from assistant.tools.undo.reversible import way_back
 from assistant.tools.undo.stack import UndoStack
@@ -144,10 +145,10 @@ async def room() -> AsyncIterator[Room]:
 @pytest.mark.parametrize(
     ("entity_id", "state", "attributes", "question"),
     [
-        ("switch.space_heater", "off", {}, "Turn on Space Heater?"),
-        ("climate.boiler", None, {"temperature": 20.0}, "Set Boiler to 28 degrees?"),
-        ("climate.boiler", "off", {}, "Set Boiler to 28 degrees?"),
-        ("climate.boiler", "cool", {"temperature": 20.0}, "Set Boiler to 28 degrees?"),
+        ("switch.space_heater", "off", {}, "Turn on the space heater?"),
+        ("climate.boiler", None, {"temperature": 20.0}, "Set the boiler to 28 degrees?"),
+        ("climate.boiler", "off", {}, "Set the boiler to 28 degrees?"),
+        ("climate.boiler", "cool", {"temperature": 20.0}, "Set the boiler to 28 degrees?"),
     ],
 )
 async def test_what_costs_is_asked_about_and_then_undone(
@@ -198,7 +199,7 @@ async def test_nothing_is_undone_into_open(room: Room, situation: CallContext) -
         room.moment[0] = PolicyContext(mode)
         denied = await room.undo(situation, turn=mode)
         assert (denied.decision, denied.rule) == (Decision.DENIED, "undo_opens")
-        assert "Front door opener" in denied.sentence
+        assert "the front door opener" in denied.sentence
     assert room.state("switch.opener") == "off"
 
 
@@ -231,7 +232,7 @@ async def test_what_may_open_is_put_back_where_it_is_rated_as_harmless(
         free = rated is Tier.COMFORT
         assert room.state(entity.entity_id) == (entity.state if free else shut)
         assert any(one.startswith("create") for one in room.home.done) is free
-        assert entity.name in undone.sentence
+        assert spoken_things([entity.name]).english in undone.sentence
         assert ("never undo" in undone.sentence) is not free
 
 
@@ -258,7 +259,7 @@ async def test_what_opens_costs_the_rest_nothing() -> None:
         undone = await room.undo()
         assert undone.decision is Decision.ALLOWED
         assert (room.state("light.lamp"), room.state("switch.relay")) == ("on", "off")
-        assert "Front gate" in undone.sentence
+        assert "the front gate" in undone.sentence
 
 
 async def test_guests_undo_comfort_alone(room: Room) -> None:
@@ -403,7 +404,7 @@ async def test_a_lamp_beside_a_heater_is_named_in_the_question(room: Room) -> No
     asked = await room.undo()
     frozen = room.tools.question("undoing", asked.id)
     assert frozen is not None
-    assert frozen.text == "Turn on Space Heater, and also switch Lamp?"
+    assert frozen.text == "Turn on the space heater, and control the lamp too?"
 
 
 async def test_a_correction_is_judged_by_what_it_undoes(room: Room) -> None:

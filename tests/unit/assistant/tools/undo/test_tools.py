@@ -71,19 +71,23 @@ async def run(stack: Stack, number: int, **arguments: Any) -> BuiltInResult:
 @pytest.mark.parametrize(
     ("undone", "sentence", "failed"),
     [
-        (Undone(0, UndoneReport()), "There is nothing from the last ten minutes", True),
+        (Undone(0, UndoneReport()), "I haven't done anything in the last ten minutes", True),
         (Undone(0, UndoneReport(), away=True), CATALOGUE.say("tools.unreachable", "en"), True),
         (Undone(0, UndoneReport(), changed=True), CATALOGUE.say("undo.changed", "en"), True),
-        (Undone(1, UndoneReport(put_back=("Lamp",))), "I put back Lamp.", False),
         (
-            Undone(1, UndoneReport(put_back=("Lamp",)), changed=True),
-            f"I put back Lamp. {CATALOGUE.say('undo.changed', 'en')}",
+            Undone(1, UndoneReport(put_back=("Lamp",))),
+            "OK, I put the lamp back the way it was.",
             False,
         ),
-        (Undone(1, UndoneReport(unchanged=("Lamp",))), "Nothing had changed: Lamp.", False),
+        (
+            Undone(1, UndoneReport(put_back=("Lamp",)), changed=True),
+            f"OK, I put the lamp back the way it was. {CATALOGUE.say('undo.changed', 'en')}",
+            False,
+        ),
+        (Undone(1, UndoneReport(unchanged=("Lamp",))), "Nothing had changed for the lamp.", False),
         (
             Undone(1, UndoneReport(not_put_back=(NotPutBack("Door", WHY_NEVER),))),
-            "I could not put back Door: I never undo that kind of thing.",
+            "I couldn't put the door back: I never undo that kind of thing.",
             True,
         ),
     ],
@@ -192,7 +196,7 @@ async def test_a_correction_goes_the_whole_way_of_a_call() -> None:
         await room.do("HassTurnOn", name="Kitchen light")
         outcome = await room.do("correct_last", "no, the hall light", name="Hall light")
         assert outcome.status is Status.DONE
-        assert outcome.sentence.startswith("I put back Kitchen light. ")
+        assert outcome.sentence.startswith("OK, I put the kitchen light back the way it was. ")
         assert (room.state("light.kitchen"), room.state("light.hall")) == ("off", "on")
         await room.do("undo")  # undoes the corrected call
         assert room.state("light.kitchen") == "off"
@@ -308,12 +312,18 @@ def test_nothing_known_of_the_kind() -> None:
     ("report", "said"),
     [
         (UndoneReport(), ""),
-        (UndoneReport(put_back=("Lamp", "Fan", "Lamp")), "I put back Lamp, Fan."),
-        (UndoneReport(put_back=tuple("ABCDE")), "I put back 5 things."),
-        (UndoneReport(put_back=("",)), "I put it back."),
-        (UndoneReport(on_the_way=("Blind",)), "On its way back: Blind."),
-        (UndoneReport(unchanged=("Lamp",)), "Nothing had changed: Lamp."),
-        (UndoneReport(put_back=("Fan",), unchanged=("Lamp",)), "I put back Fan."),
+        (
+            UndoneReport(put_back=("Lamp", "Fan", "Lamp")),
+            "OK, I put the lamp and the fan back the way it was.",
+        ),
+        (UndoneReport(put_back=tuple("ABCDE")), "OK, I put five things back the way they were."),
+        (UndoneReport(put_back=("",)), "OK, I undid that."),
+        (UndoneReport(on_the_way=("Blind",)), "OK, putting the blind back."),
+        (UndoneReport(unchanged=("Lamp",)), "Nothing had changed for the lamp."),
+        (
+            UndoneReport(put_back=("Fan",), unchanged=("Lamp",)),
+            "OK, I put the fan back the way it was.",
+        ),
         (
             UndoneReport(
                 put_back=("Fan",),
@@ -323,12 +333,13 @@ def test_nothing_known_of_the_kind() -> None:
                     NotPutBack("Shelf", step.WHY_NOT_REACHED),
                 ),
             ),
-            "I put back Fan. I could not put back Door: I never undo that kind of thing. "
-            "I could not put back Lamp, Shelf: it cannot be reached.",
+            "OK, I put the fan back the way it was. "
+            "I couldn't put the door back: I never undo that kind of thing. "
+            "I couldn't put the lamp and the shelf back: I can't reach it.",
         ),
         (
             UndoneReport(not_put_back=(NotPutBack("", step.WHY_UNKNOWN),)),
-            "I could not undo that: I do not know how.",
+            "I couldn't undo that: I don't know how.",
         ),
     ],
 )
