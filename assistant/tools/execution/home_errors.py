@@ -23,7 +23,10 @@ _NUMBER = r"-?\d+(?:\.\d+)?"
 _KNOWN = tuple(
     (re.compile(pattern, re.IGNORECASE), key)
     for pattern, key in (
-        (r"^No entities matched the name.*given name '(?P<name>[^']+)'", "no_name"),
+        (
+            r"^No entities matched the name \(given name '(?P<name>[^']+)'(?!, area|, floor)",
+            "no_name",
+        ),
         (r"^The area does not exist.*given area '(?P<name>[^']+)'", "no_room"),
         (r"^Area '(?P<name>[^']+)' does not exist", "no_room"),
         (r"^The floor does not exist.*given floor '(?P<name>[^']+)'", "no_room"),

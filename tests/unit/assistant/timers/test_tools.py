@@ -159,8 +159,8 @@ async def test_the_list(kitchen: Kitchen) -> None:
         ("huevos", 5099, "runs"),
     ]
     told = await kitchen.say("list_timers", "es", name="pasta")
-    assert told == "Temporizador de pasta: en pausa, quedan 9 minutos, 30 segundos."
-    assert "There is no such timer. There are: timer for 5 minutes" in await kitchen.say(
+    assert told == "Temporizador de pasta: en pausa, quedan 9 minutos y 30 segundos."
+    assert "I can't find that timer. I have this: the timer for 5 minutes" in await kitchen.say(
         "list_timers", name="rice"
     )
 

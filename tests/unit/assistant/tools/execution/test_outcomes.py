@@ -52,7 +52,8 @@ def test_the_parts_of_a_call_are_one_answer() -> None:
     good = Answer("one", succeeded=("light.a",), failed=("B",))
     bad = Answer("two", error="Broken")
     joined = join_answers([good, bad, Answer("three", succeeded=("light.c",))])
-    assert (joined.succeeded, joined.failed) == (("light.a", "light.c"), ("B", "Broken"))
+    assert (joined.succeeded, joined.failed) == (("light.a", "light.c"), ("B",))
+    assert joined.problems == ("Broken",)
     assert joined.error == ""
     assert "one" in joined.text
     assert join_answers([bad, bad]) == bad
