@@ -198,7 +198,7 @@ async def test_degrees_that_a_thermostat_does_not_take(
         # Consent cannot override this refusal.
         assert (seen.decision, seen.ruling) == (Decision.DENIED, Ruling.DENY)
         assert (seen.ask, seen.left) == ("", "")
-        assert sentence(seen) == "I can only set Thermostat to between 7 and 35 degrees."
+        assert sentence(seen) == "I can only set the thermostat to between 7 and 35 degrees."
 
 
 def test_what_is_said_without_a_room_is_about_the_room_of_the_box(house: House) -> None:
