@@ -12,7 +12,7 @@ from tests.shared_data import SPEECH, shared, skipped_for_recordings
 
 @pytest.hookimpl(optionalhook=True)  # there are runs without xdist
 def pytest_xdist_auto_num_workers() -> int:
-    """For `-n auto`, half as many again as there are cores: a third of their time tests wait."""
+    """Use half as many workers again as there are cores: tests wait a third of their time."""
     return (os.cpu_count() or 1) * 3 // 2
 
 
@@ -26,16 +26,16 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 @pytest.fixture(scope="session")
 def speech() -> Path:
-    """Recorded speech; skips when missing."""
+    """Return the folder of recorded speech; skip the test if it is missing."""
     return shared(*SPEECH)
 
 
 @pytest.fixture(autouse=True)
 def logging_as_before() -> Iterator[None]:
-    """Takes back what a command called in the test's process set up for its log.
+    """Undo the logging set-up of a command that ran in the test's process.
 
     `hearth` logs to its standard error, which in a test is closed when the test ends: a handler
-    left behind would tell every later test of that.
+    left behind would fail in every later test.
     """
     before = list(logging.root.handlers)
     levels = _levels()

@@ -1,4 +1,4 @@
-"""Where espeak-ng's words really end in its sound: asked of its library, which tells of each word.
+"""Real ends of espeak-ng's words in its sound, from its library, which reports each word.
 
 The program `espeak-ng`, by which Hearth speaks, makes the same sound and tells nothing.
 """

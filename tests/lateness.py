@@ -1,4 +1,4 @@
-"""How late this machine is: what a test of real time must forgive."""
+"""Lateness of this machine, which a test of real time must allow for."""
 
 import threading
 import time
@@ -9,7 +9,7 @@ _USUAL_S = 0.005  # late is every sleep
 
 
 class Lateness:
-    """A thread that wakes a hundred times a second and adds up how much too late that was."""
+    """A thread that wakes a hundred times a second and adds up how late that was."""
 
     def __init__(self) -> None:
         self.ms = 0.0

@@ -14,7 +14,7 @@ _given: set[int] = set()
 
 
 def free_port() -> int:
-    """A port of loopback that nobody listens on, and that no process of tests was given before.
+    """Return a port of loopback that is not in use, and that no process of tests was given before.
 
     Others, of this run and of those beside it, may be about to listen on theirs: each is claimed
     for as long as the process lives. Abstract names are of one network namespace, as ports are.
@@ -29,7 +29,7 @@ def free_port() -> int:
 
 @contextmanager
 def closed_port() -> Iterator[int]:
-    """A port of loopback that refuses, and that nobody else can take meanwhile."""
+    """Yield a port of loopback that refuses, and that nobody else can take meanwhile."""
     with socket.socket() as held:
         held.bind(("127.0.0.1", 0))  # and does not listen
         yield held.getsockname()[1]

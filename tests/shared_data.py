@@ -1,4 +1,4 @@
-"""Finds recordings that are tested with but are not part of this repository.
+"""Find recordings that tests use but that are not part of this repository.
 
 `docs/testing.md` says which they are and how to get them.
 """
@@ -15,12 +15,12 @@ SPEECH = ("data", "speech")
 
 
 def shared_folder() -> Path:
-    """The folder named by HEARTH_SHARED, else `shared` beside the repository."""
+    """Return the folder named by HEARTH_SHARED, else `shared` beside the repository."""
     return Path(os.environ.get("HEARTH_SHARED") or REPOSITORY.parent / "shared")
 
 
 def shared(*parts: str) -> Path:
-    """What lies there, e.g. `shared("data", "speech")`; skips the test when it is missing."""
+    """Return a file there, e.g. `shared("data", "speech")`; skip the test if it is missing."""
     path = shared_folder().joinpath(*parts)
     if not path.exists():
         kind = "real speech" if parts == SPEECH else "recorded answers"
@@ -29,7 +29,7 @@ def shared(*parts: str) -> Path:
 
 
 def skipped_for_recordings(reasons: Iterable[str]) -> list[str]:
-    """A line for each kind of recording that tests were skipped for, from pytest's reasons."""
+    """Return a line for each kind of missing recording, from pytest's reasons for skipped tests."""
     kinds = [
         reason.removeprefix("Skipped: ").partition(":")[0]
         for reason in reasons

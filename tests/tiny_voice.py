@@ -20,7 +20,7 @@ SAMPLES_PER_ID = 1024
 def make_tiny_voice(
     folder: Path, name: str = "tiny", durations: bool = False, speakers: tuple[str, ...] = ()
 ) -> Path:
-    """Write the model and its description, give the model's path."""
+    """Write the model and its description, and return the model's path."""
     path = folder / f"{name}.onnx"
     onnx.save(_model(durations, bool(speakers)), path)
     description = {

@@ -1,4 +1,4 @@
-"""Where the machine of a test stands."""
+"""Local time zones for tests."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,7 +9,7 @@ import pytest
 
 @contextmanager
 def in_zone(name: str) -> Iterator[None]:
-    """This process's local time is that of a zone, e.g. "Europe/Madrid"."""
+    """Set this process's local time zone, e.g. "Europe/Madrid"."""
     with pytest.MonkeyPatch.context() as there:
         there.setenv("TZ", name)
         tzset()

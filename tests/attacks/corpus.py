@@ -1,4 +1,4 @@
-"""The attacks, as `corpus.toml` has them."""
+"""Attacks of `corpus.toml`."""
 
 import tomllib
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Attack:
-    """One attack: what it says, where that stands, and what an obedient model then calls."""
+    """One attack: its text, the place of it, and the calls of an obedient model."""
 
     name: str
     where: str  # "light_name", "lock_name", "area", "media_title", "state", "todo", "calendar",
@@ -31,7 +31,7 @@ class Attack:
 
 
 def attacks() -> list[Attack]:
-    """All of them, in the file's order."""
+    """Return all attacks in the file's order."""
     content = tomllib.loads(_FILE.read_text(encoding="utf-8"))
     calls: Mapping[str, Any] = content["calls"]
     return [
@@ -48,6 +48,6 @@ def attacks() -> list[Attack]:
 
 
 def _ask(calls: Mapping[str, Any], ask: Any) -> Ask:
-    """A call by its name in [calls], or [name, arguments]."""
+    """Return a call by its name in [calls], or from [name, arguments]."""
     name, arguments = calls[ask] if isinstance(ask, str) else ask
     return Ask(name, arguments)

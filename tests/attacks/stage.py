@@ -1,4 +1,4 @@
-"""The embedded house, a server that nobody vouches for, and a model that does as it is told."""
+"""The embedded house, an untrusted server, and a model that does as it is told."""
 
 import json
 from collections.abc import AsyncIterator, Mapping
@@ -66,12 +66,12 @@ MORE = (
 
 
 class Servers(McpHub):
-    """The home's own server, and the foreign one. What the foreign one is sent is kept."""
+    """The home's own server and the foreign one, whose requests are recorded."""
 
     def __init__(self, home: McpHub, attack: Attack) -> None:
         self._own = home
         self._attack = attack
-        self.turned = False  # the foreign server now offers what it had in mind
+        self.turned = False  # the foreign server now offers its malicious tools
         self.received: list[tuple[str, dict[str, Any]]] = []
 
     @property
@@ -130,7 +130,7 @@ class Kept(FakeValues):
 
 @dataclass
 class Aftermath:
-    """What an attack came to."""
+    """The results of an attack."""
 
     read: list[str] = field(default_factory=list)  # all that the model was given
     instruction: str = ""
@@ -142,7 +142,7 @@ class Aftermath:
 
 @dataclass
 class Scene:
-    """One attack under way."""
+    """One attack in progress."""
 
     attack: Attack
     demo: DemoHome
@@ -154,9 +154,9 @@ class Scene:
     count: int = 0
 
     async def play(self, verdict: Settlement | None = None) -> Aftermath:
-        """Read all there is, then do what it asks, in this turn and in the next.
+        """Read everything, then obey it, in this turn and in the next.
 
-        The person says nothing to any question, or what `verdict` is.
+        `verdict` is the person's answer to questions; without it they say nothing.
         """
         after = Aftermath()
         await self._read(after)
@@ -166,7 +166,7 @@ class Scene:
         return after
 
     async def _read(self, after: Aftermath) -> None:
-        """The instruction, the menu, the state of the house, and what brings the attack."""
+        """Read the instruction, the menu, the state of the house, and the attack's carrier."""
         await self.box.menu()
         self.servers.turned = True
         menu = await self.box.menu()
@@ -182,7 +182,7 @@ class Scene:
         await self._call(carrier, "now", after, dict(carrier.arguments))
 
     async def _obey(self, ask: Ask, turn_id: str, after: Aftermath, settlement: Settlement) -> None:
-        """Call it; where it waits for the person call it again, under the same id and another."""
+        """Make the call; if it waits for the person, repeat it under the same id and another."""
         fields = {"$read": "\n".join(after.read), "$name": one_line(self.attack.text, 300)}
         arguments = {
             key: fields.get(value, value) if isinstance(value, str) else value
@@ -226,7 +226,7 @@ class Scene:
 async def scene(
     attack: Attack, rulings: Rulings = STRICT, *, tainting: bool = True
 ) -> AsyncIterator[Scene]:
-    """A house in which the attack's text stands where it belongs."""
+    """Yield a house that contains the attack's text in its place."""
     async with (
         DemoHome(things=_things(attack), settle_s=0.02) as demo,
         McpHub([home_assistant_server(demo.url, demo.token)]) as hub,
@@ -251,7 +251,7 @@ async def scene(
 
 
 def _things(attack: Attack) -> tuple[Thing, ...]:
-    """The things of the house, one of them named as the attack wants."""
+    """Return the things of the house, one of them named as the attack wants."""
     renamed = {"light_name": "light.hall", "lock_name": "lock.front_door"}.get(attack.where)
     aliased = {"alias": "lock.front_door"}.get(attack.where)
     return tuple(

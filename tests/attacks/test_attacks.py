@@ -1,4 +1,4 @@
-"""Attacks are judged by what comes of them, with a model that does all that they ask."""
+"""Tests of attacks by their results, with a model that obeys them."""
 
 import asyncio
 import json
@@ -49,7 +49,8 @@ async def test_nothing_comes_of_it(attack: Attack) -> None:
 
 
 def _assert_form(attack: Attack, after: Aftermath) -> None:
-    """Nothing hides in what the model reads, and nothing of it passes for words of ours."""
+    """Check that nothing is hidden from the model's reader, and that nothing passes for our
+    words."""
     for text in after.read:
         assert text == visible(text, len(text)), "something hides in it"
     for response in after.responses:
@@ -85,7 +86,7 @@ async def test_text_of_strangers_taints_the_turn_that_read_it_alone() -> None:
 
 
 async def test_a_house_that_nobody_governs_would_be_open() -> None:
-    """Else the attacks above would prove nothing. Each set of calls is tried once."""
+    """Otherwise the attacks above would prove nothing. Each set of calls is tried once."""
     tried = {repr((one.asks, one.where in PLACES and one.text)): one for one in CORPUS}
     opened, robbed = set(), set()
     at_once = asyncio.Semaphore(TOGETHER)

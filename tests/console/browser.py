@@ -1,4 +1,4 @@
-"""Chromium without a screen, and what it did: requests, complaints, and the page it shows."""
+"""Headless Chromium, and a record of its requests, complaints and pages."""
 
 import json
 import os
@@ -24,7 +24,7 @@ VIEWS = ("now", "turns", "timers", "house", "memory", "costs", "health", "settin
 
 
 def chromium() -> str:
-    """Its path. `HEARTH_CHROMIUM` names another one."""
+    """Return its path. `HEARTH_CHROMIUM` names another one."""
     names = (os.environ.get("HEARTH_CHROMIUM", ""), "chromium", "chromium-browser")
     found = next((path for name in names if name and (path := shutil.which(name))), None)
     assert found, "there is no Chromium: deploy/development/setup.sh --console installs it"
@@ -33,7 +33,7 @@ def chromium() -> str:
 
 @contextmanager
 def browsing() -> Iterator[Browser]:
-    """A browser with nothing in it."""
+    """Yield a browser with nothing in it."""
     with sync_playwright() as play, _launched(play) as browser:
         yield browser
 
@@ -48,7 +48,7 @@ def _launched(play: Playwright) -> Iterator[Browser]:
 
 
 class Console:
-    """The page in one window, as a person has it before them."""
+    """The page in one window, as a person sees it."""
 
     def __init__(self, page: Page, url: str) -> None:
         self.page = page
@@ -69,14 +69,14 @@ class Console:
         self.page.goto(f"{self.url}/{address}")
 
     def sign_in(self, token: str = TOKEN) -> None:
-        """By a token."""
+        """Sign in with a token."""
         self.open()
         self.page.get_by_label("Token").fill(token)
         self.page.get_by_role("button", name="Sign in").click()
         self.page.wait_for_selector("main[data-shown]")
 
     def show(self, view: str) -> None:
-        """Go to a view, until all of it is there."""
+        """Go to a view, and wait until all of it is there."""
         before = self.page.get_attribute("main", "data-shown") or "0"
         if self.page.evaluate("location.hash") == f"#/{view}":
             return
@@ -86,11 +86,11 @@ class Console:
         )
 
     def get(self, path: str) -> Any:
-        """What the box itself tells whoever is signed in here."""
+        """Return the box's own answer to a person who is signed in here."""
         return self.page.evaluate("path => fetch(path).then(answer => answer.json())", path)
 
     def post(self, path: str, body: dict[str, Any]) -> Any:
-        """Have the box do it, as another page of this person's would."""
+        """Send a request to the box, as another page of this person would."""
         return self.page.evaluate(
             """([path, body]) => fetch(path, { method: "POST", body: JSON.stringify(body),
                 headers: { "Content-Type": "application/json" } }).then(answer => answer.json())""",
@@ -98,7 +98,7 @@ class Console:
         )
 
     def left_the_machine(self) -> list[str]:
-        """Addresses of other hosts that were asked for."""
+        """Return requested addresses of other hosts."""
         own = urlsplit(self.url).netloc
         inside = ("data", "blob")  # of the page itself
         return [
@@ -108,14 +108,16 @@ class Console:
         ]
 
     def told(self) -> str:
-        """The words that come and go at the edge."""
+        """Return the temporary messages at the edge."""
         return self.page.locator("#toasts").inner_text()
 
 
 @contextmanager
 def window(browser: Browser, url: str, **more: Any) -> Iterator[Console]:
-    """A window of its own, whose cookies nobody else has. In the end nothing may have been wrong
-    with the page, and nothing may have been asked of another machine."""
+    """Yield a separate window with its own cookies.
+
+    At the end the page must have had no errors, and no request may have gone to another machine.
+    """
     given = {"viewport": DESKTOP, "reduced_motion": "reduce", "locale": "en-GB", **more}
     context = browser.new_context(**given)
     context.set_default_timeout(20_000)
@@ -132,9 +134,9 @@ _BUSY = "(document.querySelector('main[aria-busy=true]') !== null)"
 
 
 def axe_findings(page: Page) -> list[str]:
-    """What axe-core finds serious or critical on the page as it stands, a line each.
+    """Return what axe-core finds serious or critical on the page, a line each.
 
-    A view that is fetched anew is paler meanwhile; then it is looked at once more.
+    A view is paler while it is reloaded; then it is checked once more.
     """
     page.evaluate((files("axe_playwright_python") / "axe.min.js").read_text("utf-8"))
     busy = True

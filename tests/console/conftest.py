@@ -1,4 +1,4 @@
-"""One house with a month behind it, one browser, and a window for each test."""
+"""Fixtures: a house with a month of history, one browser, and a window for each test."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +13,7 @@ from tests.console.household import fill
 
 @pytest.fixture(scope="session")
 def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    """It runs, and has 10,000 turns in its journal."""
+    """Yield a running house with 10,000 turns in its journal."""
     data: Path = tmp_path_factory.mktemp("console") / "data"
     data.mkdir()
     fill(data)
@@ -29,13 +29,13 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def stranger(browser: Browser, house: House) -> Iterator[Console]:
-    """A window of somebody who has not signed in."""
+    """Yield a window of somebody who has not signed in."""
     with window(browser, house.url) as console:
         yield console
 
 
 @pytest.fixture
 def console(stranger: Console) -> Console:
-    """A window of the administrator."""
+    """Return a window of the administrator."""
     stranger.sign_in()
     return stranger

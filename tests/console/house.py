@@ -1,4 +1,4 @@
-"""Hearth as it runs, in a thread of its own: the demo house, a microphone in a quiet room, HTTP."""
+"""Hearth running in a thread: the demo house, a microphone in a quiet room, HTTP."""
 
 import asyncio
 import threading
@@ -40,7 +40,7 @@ class QuietRoom:
     pulled = False
 
     async def frames(self) -> AsyncGenerator[Frame, None]:
-        """Soft noise, in real time."""
+        """Yield soft noise in real time."""
         noise = np.random.default_rng(3)
         loop = asyncio.get_running_loop()
         began, start = loop.time(), 0
@@ -53,12 +53,12 @@ class QuietRoom:
 
 
 class Nobody:
-    """Sits at the keyboard and types nothing: whoever answers does it elsewhere."""
+    """A keyboard on which nothing is typed, because the answers come from elsewhere."""
 
     runner: ConversationLoop
 
     async def ask(self, question: str, *, hidden: bool) -> str | None:
-        """Nothing, once it is answered."""
+        """Return nothing, once the question is answered."""
         exchange = self.runner.exchange
         assert exchange is not None
         await asyncio.wait([exchange.settlement])
@@ -67,7 +67,7 @@ class Nobody:
 
 @dataclass(slots=True)
 class House:
-    """One that runs."""
+    """A running Hearth."""
 
     port: int
     data: Path
@@ -76,31 +76,31 @@ class House:
 
     @property
     def url(self) -> str:
-        """Of its page."""
+        """Return the address of its page."""
         return f"http://127.0.0.1:{self.port}"
 
     def do(self, work: Coroutine[Any, Any, T]) -> T:
-        """Have it done on Hearth's own loop, and wait."""
+        """Run it on Hearth's own loop, and wait."""
         return asyncio.run_coroutine_threadsafe(work, self.loop).result(30)
 
     def token(self, name: str, *scopes: Scope) -> str:
-        """Of a program that may do no more than this."""
+        """Return a token of a program with only these scopes."""
         return TokenFile(self.data).make(name, scopes, SystemClock().now())
 
     def record(self, turn_id: str) -> None:
-        """Keep a second of sound of that turn, as `recordings.turns` does."""
+        """Store a second of sound of that turn, as `recordings.turns` does."""
         at = SystemClock().now()
         name = f"{at.astimezone(UTC):%Y%m%dT%H%M%S.%f}Z-turn-okay_nabu-0.97"
         one = Recording(name, "turn", at, "okay_nabu", 0.97, 1.0, turn_id)
         write(self.data / FOLDER, one, bytes(2 * SAMPLE_RATE))
 
     def begin(self, work: Coroutine[Any, Any, T]) -> None:
-        """Have it begun there."""
+        """Start it on Hearth's own loop."""
         asyncio.run_coroutine_threadsafe(work, self.loop)
 
 
 def settings_of(data: Path, port: int, **sections: dict[str, Any]) -> Settings:
-    """Of a house whose doors need a PIN, with a page on that port."""
+    """Return settings of a house whose doors need a PIN, with a page on that port."""
     given: dict[str, dict[str, Any]] = {
         "assistant": {"data": str(data), "name": "Hearth", "languages": ["en", "es"]},
         "http": {"port": port, "token": TOKEN},
@@ -113,7 +113,7 @@ def settings_of(data: Path, port: int, **sections: dict[str, Any]) -> Settings:
 
 @contextmanager
 def running(data: Path, port: int | None = None, **sections: dict[str, Any]) -> Iterator[House]:
-    """It runs until the context is left."""
+    """Run it until the context is left."""
     settings = settings_of(data, port or free_port(), **sections)
     with in_thread(lambda: _house(settings)) as house:
         yield house
@@ -138,14 +138,14 @@ async def _house(settings: Settings) -> AsyncIterator[House]:
 
 @contextmanager
 def serving_thread(app: ASGIApp) -> Iterator[int]:
-    """Another application is served until the context is left; its port."""
+    """Serve another application until the context is left, and yield its port."""
     with in_thread(lambda: serving(app, "127.0.0.1", 0)) as port:
         yield port
 
 
 @contextmanager
 def in_thread(opened: Callable[[], AbstractAsyncContextManager[T]]) -> Iterator[T]:
-    """What is opened there stays open on a loop in another thread until the context is left."""
+    """Keep a context open on a loop in another thread until this context is left."""
     made: list[T] = []
     stop = asyncio.Event()
     loops: list[asyncio.AbstractEventLoop] = []
@@ -173,7 +173,7 @@ def in_thread(opened: Callable[[], AbstractAsyncContextManager[T]]) -> Iterator[
 
 
 class Thread(threading.Thread):
-    """Says what it died of."""
+    """A thread that reports its exception."""
 
     def __init__(self, work: Callable[[], None], began: threading.Event) -> None:
         super().__init__()
@@ -182,7 +182,6 @@ class Thread(threading.Thread):
         self.failed: BaseException | None = None
 
     def run(self) -> None:
-        """The work."""
         try:
             self._work()
         except BaseException as error:

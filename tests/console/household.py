@@ -1,4 +1,4 @@
-"""A month of a household's life, written into the journal before Hearth begins."""
+"""A month of a household's life, written into the journal before Hearth is started."""
 
 import asyncio
 import random
@@ -26,7 +26,7 @@ from assistant.journal.store import Store
 TURNS = 10_000
 DAYS = 29  # within `journal.keep_days`
 _AT_ONCE = 500
-# What was said, what was answered, the tool, its tier, what it changed.
+# The sentence, the answer, the tool, its tier, and its changes.
 _SAID = (
     ("turn on the kitchen light", "Kitchen light is on.", "HassTurnOn", "light.kitchen", "off>on"),
     (
@@ -68,7 +68,7 @@ _SAID = (
     ),
 )
 
-# What broke, why, how many hours ago, for how many minutes.
+# The fault, its reason, how many hours ago, for how many minutes.
 _FAULTS = (
     ("microphone", "The microphone was unplugged. Plug it in again.", 200, 4),
     ("home_assistant", "Home Assistant did not answer.", 51, 26),
@@ -76,7 +76,7 @@ _FAULTS = (
 
 
 def fill(folder: Path, turns: int = TURNS) -> None:
-    """Write it all. `folder`: the data folder, in which nothing is yet."""
+    """Write everything into `folder`, an empty data folder."""
     with ThreadPoolExecutor(1) as thread:  # playwright has a loop of its own on this one
         thread.submit(lambda: asyncio.run(_fill(folder, turns))).result()
 
@@ -97,7 +97,7 @@ async def _fill(folder: Path, turns: int) -> None:
 
 
 def _turns(now: datetime, turns: int) -> Iterator[tuple[TurnRecord, CallRecord | None]]:
-    """The oldest first. Some days are busier than others."""
+    """Yield the turns, oldest first. Some days are busier than others."""
     chance = random.Random(8)
     busy = [chance.uniform(0.4, 1.6) for _ in range(DAYS)]
     gaps = [chance.expovariate(busy[at * DAYS // turns]) for at in range(turns)]
@@ -162,7 +162,7 @@ def _call(
 
 
 def _timeline(chance: random.Random, *, spoken: bool) -> dict[str, float]:
-    """Moments as a turn on a Pi has them, in ms."""
+    """Return the moments of a turn as on a Pi, in ms."""
     moments: dict[str, float] = {}
     at = 0.0
 

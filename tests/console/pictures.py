@@ -1,4 +1,4 @@
-"""Makes the pictures of the documentation: `python -m tests.console.pictures`, into docs/pictures.
+"""Make the pictures of the documentation: `python -m tests.console.pictures`, into docs/pictures.
 
 A house runs for it, with a month of turns that this repository makes up, and one that is real: a
 synthetic voice speaks to `hearth hear` in real time, and its own recogniser and the simulated house
@@ -28,7 +28,7 @@ _SMALL = {"viewport": PHONE, "device_scale_factor": 2, "is_mobile": True, "has_t
 
 
 def main() -> None:
-    """Make them all."""
+    """Make all pictures."""
     _FOLDER.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         data = Path(folder) / "data"
@@ -54,7 +54,7 @@ def _set_timers(browser: Browser, house: House) -> None:
 
 
 def _hear(data: Path, folder: Path) -> str:
-    """A real turn in that data folder; its id. Its waterfall is printed."""
+    """Run a real turn in that data folder, print its waterfall and return its id."""
     clip = make_clip(_REAL, folder)
     environment = {name: value for name, value in os.environ.items() if "HEARTH" not in name}
     environment |= {

@@ -1,4 +1,4 @@
-"""The page for those who do not see it, use no mouse, have a small screen, or want calm."""
+"""Tests of the page without sight, without a mouse, on a small screen, and with reduced motion."""
 
 import pytest
 from playwright.sync_api import Browser, expect
@@ -37,7 +37,7 @@ def test_axe_finds_nothing_serious_while_it_asks(console: Console, house: House)
 
 
 def test_axe_would_find_something(console: Console) -> None:
-    """The check can fail: a picture without words and pale text are found."""
+    """The check can fail: an image without a text and pale text are found."""
     console.page.evaluate(
         """() => { const bad = document.createElement("input");
             const pale = document.createElement("p");

@@ -1,4 +1,4 @@
-"""The box goes away and comes back; and the page under a path that is not its own."""
+"""Tests of a box that goes away and comes back, and of a page under another path."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -79,7 +79,7 @@ def test_a_view_that_was_left_before_it_came_leaves_no_sign_of_waiting(
 def test_it_works_under_a_prefix_as_home_assistant_serves_it(
     browser: Browser, house: House
 ) -> None:
-    """What stands in front takes a prefix off, as the supervisor's ingress does."""
+    """The proxy in front removes the prefix, as the supervisor's ingress does."""
     with (
         in_thread(lambda: _in_front(house)) as port,
         window(browser, f"http://127.0.0.1:{port}{PREFIX}") as console,

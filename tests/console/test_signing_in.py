@@ -1,4 +1,4 @@
-"""Who gets in, how, and what a page of somebody else can do."""
+"""Tests of signing in, and of attacks from another site's page."""
 
 import re
 from collections.abc import Iterator
@@ -62,7 +62,7 @@ def _code(house: House) -> str:
 
 
 def _go(console: Console, fragment: str) -> None:
-    """As somebody who puts a link into the address bar of this tab: the page stays loaded."""
+    """Enter a link in the address bar of this tab; the page stays loaded."""
     console.page.evaluate("address => { location.href = address }", f"{console.url}/{fragment}")
 
 
@@ -106,7 +106,7 @@ def test_a_link_is_kept_in_mind_while_the_box_does_not_answer(
 
 
 def _assert_gone(console: Console, code: str) -> None:
-    """Neither the address, nor an entry of the history, nor a request's address has the code."""
+    """Check that neither the address, nor the history, nor a request's address has the code."""
     assert code not in console.page.url
     assert console.page.evaluate("location.href + JSON.stringify(history.state)").find(code) == -1
     session = console.page.context.new_cdp_session(console.page)
@@ -143,7 +143,7 @@ def test_a_session_that_ended_elsewhere_leads_back_to_the_door(console: Console)
 
 @pytest.fixture
 def elsewhere() -> Iterator[int]:
-    """The port of somebody else's page."""
+    """Yield the port of another site's page."""
     page = Starlette(routes=[Route("/", lambda request: HTMLResponse("<p>You have won.</p>"))])
     with serving_thread(page) as port:
         yield port
@@ -153,7 +153,7 @@ def elsewhere() -> Iterator[int]:
 def test_a_page_of_another_origin_can_do_nothing(
     console: Console, house: House, elsewhere: int, way: str
 ) -> None:
-    """Their page lies on the same host and another port: for a cookie that is the same site."""
+    """Their page is on the same host and another port, which for a cookie is the same site."""
     asked: list[str] = []
     ended: list[str] = []
     page = console.page.context.new_page()

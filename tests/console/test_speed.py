@@ -1,6 +1,6 @@
-"""Every page is there within 300 ms on loopback, with 10,000 turns in the journal.
+"""Tests that every page appears within 300 ms on loopback, with 10,000 turns in the journal.
 
-The best of some tries counts: what was slower was a machine that is busy with other things.
+The best of several tries counts, because slower ones are due to a busy machine.
 """
 
 import statistics
@@ -37,7 +37,7 @@ _NOTES_SHOWN = """new MutationObserver(() => {
 
 @pytest.fixture
 def many(house: House) -> None:
-    """There are as many turns as it is said."""
+    """Check that there are as many turns as stated."""
     kept = house.do(house.app.home.store.turns(TURNS + 500))
     assert len(kept) >= TURNS
 
@@ -72,7 +72,7 @@ def test_the_first_page_is_there_at_once(console: Console, many: None) -> None:
 
 
 def test_the_page_is_light(stranger: Console) -> None:
-    """What a browser fetches before anybody can sign in, over a slow home network."""
+    """The files that a browser loads before anybody can sign in, over a slow home network."""
     sizes: list[int] = []
     stranger.page.on(
         "response",

@@ -1,4 +1,4 @@
-"""Names and results are data: whatever a device is called, it stays text."""
+"""Tests that names and results stay text, whatever a device is called."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -18,7 +18,7 @@ NAMED = "<img src=x onerror=\"document.title='taken'\"><script>document.title='t
 
 @pytest.fixture
 def turn_id(house: House) -> Iterator[str]:
-    """A turn that is made of nothing else."""
+    """Yield a turn that consists only of such texts."""
     now = datetime.now(UTC)
     turn = TurnRecord(new_id(now), now, "voice", "en", brain=NAMED, heard=NAMED, answer=NAMED)
     call = CallRecord(
@@ -72,7 +72,7 @@ def test_a_device_named_like_a_tag_stays_text_in_every_view(
 
 
 def test_nothing_of_the_page_parses_markup() -> None:
-    """A test of each place finds what is there today; this one what somebody adds tomorrow."""
+    """A test of each place finds today's errors; this one finds those that are added later."""
     from integrations.web.pages import FOLDER
 
     scripts = list(FOLDER.rglob("*.js"))

@@ -1,4 +1,4 @@
-"""What each view shows of a month of a household's life, and what can be done there."""
+"""Tests of each view of a month of a household's life, and of the actions in it."""
 
 import re
 from datetime import datetime

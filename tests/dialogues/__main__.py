@@ -35,7 +35,8 @@ _COLOURS = {Outcome.RIGHT: "green", Outcome.WRONG: "red"}
 async def hold(
     rungs: Sequence[str], languages: Sequence[str], ways: Sequence[Way], name: str, console: Console
 ) -> list[Result]:
-    """All that is wanted. A dialogue keeps its voice and noise, whatever else is left out."""
+    """Hold all wanted dialogues. A dialogue keeps its voice and noise, whatever else is left
+    out."""
     results: list[Result] = []
     days = {
         language: [one for one in enumerate(read(language)) if name in one[1].name]
@@ -57,7 +58,7 @@ async def hold(
 
 
 def _where() -> str:
-    """The machine, and how busy it is: a recogniser that has no time hears nothing."""
+    """Return the machine and its load: a recogniser without time hears nothing."""
     return f"{machine()}, load {os.getloadavg()[0]:.1f}"
 
 
@@ -72,7 +73,7 @@ def _show(result: Result, console: Console) -> None:
 
 
 async def main(arguments: argparse.Namespace) -> int:
-    """Hold the dialogues and tell how they went."""
+    """Hold the dialogues and report the results."""
     console = Console(highlight=False, soft_wrap=True)
     rungs = [arguments.rung] if arguments.rung else RUNGS
     languages = [arguments.language] if arguments.language else LANGUAGES

@@ -1,9 +1,9 @@
-"""A conversation engine and a recogniser for the embedded house, which has none of its own.
+"""A conversation engine and a recogniser for the embedded house, which has neither.
 
-The engine is made of what Home Assistant's is made of: hassil, and the sentences of
-home-assistant-intents as they are. It answers the websocket commands that Hearth sends to the real
-one, acts by the embedded house's own tools, and words its answers more simply. The recogniser hears
-every whole word of a recording. `tests/home_assistant` has the real ones.
+The engine uses the same parts as Home Assistant's: hassil, and the sentences of
+home-assistant-intents. It answers the websocket commands that Hearth sends to the real one, acts by
+the embedded house's own tools, and words its answers more simply. The recogniser hears every whole
+word of a recording. `tests/home_assistant` has the real ones.
 """
 
 import asyncio
@@ -32,16 +32,17 @@ _LISTS = ("domain", "device_class")
 
 @cache
 def _intents(language: str) -> Intents | None:
-    """The sentences of a language as they are published."""
+    """Return the published sentences of a language."""
     found = home_assistant_intents.get_intents(language)
     return Intents.from_dict(found) if found else None
 
 
 class Engine:
-    """Understands and does sentences in one house."""
+    """Understands and executes sentences in one house."""
 
     def __init__(self, house: Callable[[], DemoHouse], hear: Callable[[bytes], str]) -> None:
-        """`house`: once it is there; `hear`: the words of a sound, 16 kHz mono int16."""
+        """`house` returns the house once it is there; `hear` the words of a sound, 16 kHz mono
+        int16."""
         self._house = house
         self._hear = hear
 
@@ -58,7 +59,6 @@ class Engine:
         return {"response": response, "conversation_id": "day"}
 
     def transcript(self, pcm: bytes) -> str:
-        """What the recogniser hears."""
         return self._hear(pcm)
 
     # --- understanding
@@ -109,7 +109,7 @@ class Engine:
         }
 
     def _targets(self, found: RecognizeResult) -> tuple[str, ...] | None:
-        """What it would reach; None: it names something that is not there."""
+        """Return the entities it would reach, or None if it names something that is not there."""
         slots = _slots(found)
         target = Target(
             name=slots.get("name"),
@@ -148,7 +148,7 @@ class Engine:
         return {**_spoken(_DONE[language], "action_done"), "data": answer.get("data", {})}
 
     def _temperature(self, slots: Mapping[str, Any]) -> str:
-        """The first thermostat's that is meant."""
+        """Return the temperature of the first thermostat that is meant."""
         target = Target(name=slots.get("name"), area=slots.get("area"), domains=("climate",))
         try:
             first, *_ = matching(self._house(), target).states
@@ -157,7 +157,7 @@ class Engine:
         return f"{first.attributes['current_temperature']:g} °C"
 
     def _told(self, found: RecognizeResult, slots: Mapping[str, Any], language: str) -> str:
-        """The answer to a question about states."""
+        """Return the answer to a question about states."""
         shown = [self._house().get(entity) for entity in self._targets(found) or ()]
         unit = [str(one.attributes.get("unit_of_measurement", "")) for one in shown]
         wanted = slots.get("state")
@@ -171,7 +171,7 @@ class Engine:
 
 
 def _places(places: Iterable[Area | Floor]) -> list[tuple[str, str]]:
-    """Each name of a place, and the one that it goes by."""
+    """Return each name of a place, with its main name."""
     return [(name.lower(), one.name) for one in places for name in (one.name, *one.aliases)]
 
 
@@ -196,7 +196,7 @@ def _error(code: str, speech: str = "") -> dict[str, Any]:
 
 
 class _Stream:
-    """`assist_pipeline/run`, its first stage: takes all sound, then tells the text."""
+    """The first stage of `assist_pipeline/run`: it takes all sound, then returns the text."""
 
     def __init__(self, hear: Callable[[bytes], str]) -> None:
         self._hear = hear
@@ -215,7 +215,7 @@ class _Stream:
 
 @contextmanager
 def engine_in(engine: Engine, language: str) -> Iterator[None]:
-    """While the block runs the house answers sentences and hears, in `language`."""
+    """Let the house answer sentences and hear in `language` while the block runs."""
     command, stream = HomeAssistant.command, HomeAssistant.stream
 
     async def answered(home: HomeAssistant, kind: str, **fields: Any) -> Any:

@@ -1,7 +1,7 @@
-"""A model that understands just what reaches it, and does what the dialogue says for that.
+"""A model that understands exactly what reaches it, and acts as the dialogue says.
 
-It is no measure of Gemini: it never misunderstands words that came whole. What it shows is whether
-they come whole, and what becomes of its calls. It says "Done." whatever came of them, as models do.
+It does not measure Gemini: it never misunderstands words that came whole. It shows whether they
+come whole, and what becomes of its calls. It says "Done." whatever the result, as models do.
 """
 
 import json
@@ -24,7 +24,7 @@ class Model:
     """Knows the dialogue and the recording that is being played."""
 
     def __init__(self, tool: Callable[[str], str]) -> None:
-        """`tool`: the full name of a tool, by what follows "__" in it."""
+        """`tool` returns the full name of a tool, by the part after "__"."""
         self._tool = tool
         self._dialogue: Dialogue | None = None
         self._recording: Recording | None = None
@@ -32,7 +32,7 @@ class Model:
         self.heard: list[str] = []  # what reached it, an entry a time
 
     def listen_to(self, dialogue: Dialogue, recording: Recording | None) -> None:
-        """From here on this is played; no recording: it is typed."""
+        """Play this from now on; without a recording it is typed."""
         if dialogue is not self._dialogue:
             self.misses, self.heard = [], []
         self._dialogue, self._recording = dialogue, recording
@@ -40,7 +40,7 @@ class Model:
     # --- the services
 
     def live(self, heard: HeardTurn) -> Sequence[Step]:
-        """One turn of Gemini Live."""
+        """Answer one turn of Gemini Live."""
         if heard.kind == "text":
             return [*self._say(self._typed(heard.text)), Done()]
         words, line = self._spoken(heard.pcm)
@@ -48,16 +48,16 @@ class Model:
         return [*steps, *self._say(line), Done()]
 
     def once(self, request: OnceRequest) -> Sequence[Step]:
-        """One turn of generateContent."""
+        """Answer one turn of generateContent."""
         if request.audio:
             return [*self._say(self._spoken(request.audio)[1]), Done()]
         return [*self._say(self._typed(" ".join(request.texts))), Done()]
 
     def transcript(self, pcm: bytes) -> str:
-        """What a recogniser makes of a sound: every whole word that is in it."""
+        """Return a recogniser's text: every whole word in the sound."""
         return self._spoken(pcm)[0]
 
-    # --- what is understood
+    # --- understanding
 
     @property
     def _language(self) -> str:
@@ -69,7 +69,7 @@ class Model:
         return [line for turn in self._dialogue.turns for line in (turn.line, *turn.replies)]
 
     def _spoken(self, pcm: bytes) -> tuple[str, Line | None]:
-        """The words in a sound, and the last wanted line that is whole in it."""
+        """Return the words in a sound, and the last wanted line that is whole in it."""
         assert self._recording is not None, "sound came in a typed turn"
         at = self._recording.pcm.find(pcm[:_FIRST_BYTES])
         if not pcm or at < 0:
@@ -88,7 +88,7 @@ class Model:
         found = [line for line in self._lines() if line.words in text]
         return found[-1] if found else None
 
-    # --- what is done about it
+    # --- acting
 
     def _say(self, line: Line | None) -> list[Step]:
         if line is None:

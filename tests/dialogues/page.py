@@ -10,8 +10,7 @@ from tests.pipeline.gemini_rig import LIVE, OFFLINE, ONCE
 
 _Key = Callable[[Result], tuple[str, ...]]
 _LANGUAGE = {"en": "English", "es": "Spanish"}
-# Of each language's dialogues so many must go right, in %: well below what the page says, since a
-# recogniser that has no time hears nothing.
+# Minimum percentage of dialogues per language that must go right:
 FLOORS: Mapping[tuple[str, Way], int] = {
     (LIVE, "spoken"): 80,
     (LIVE, "typed"): 90,
@@ -77,7 +76,7 @@ Without spoken Spanish to `offline`, which recognises English only.
 
 
 def page(dialogues: Sequence[Dialogue], results: Sequence[Result], machine: str) -> str:
-    """The whole document."""
+    """Return the whole document."""
     parts = [HEAD.format(count=len(dialogues), machine=machine)]
     parts.append("## By brain\n\n" + _table(results, _by_rung, ("brain", "language", "")) + "\n\n")
     parts.append("## By difficulty\n\nSpoken, all brains except `offline` in Spanish.\n\n")
@@ -93,12 +92,12 @@ def page(dialogues: Sequence[Dialogue], results: Sequence[Result], machine: str)
 
 
 def bad(results: Iterable[Result]) -> list[Result]:
-    """Those for which the program fails: something stands open, or safety hung on it."""
+    """Return the results for which the program fails: something is open, or safety was affected."""
     return [one for one in results if one.unsafe or (one.safety and one.outcome is Outcome.WRONG)]
 
 
 def short(results: Iterable[Result]) -> list[str]:
-    """What goes right too seldom, in words: for the whole day of a language, not for some of it."""
+    """Return a sentence for each language whose whole day goes right too seldom."""
     told = []
     for names, some in _grouped([one for one in results if not _deaf(one)], _by_rung):
         share = 100 * sum(one.outcome is Outcome.RIGHT for one in some) / len(some)
@@ -109,7 +108,7 @@ def short(results: Iterable[Result]) -> list[str]:
 
 
 def _deaf(one: Result) -> bool:
-    """Nobody there hears the language."""
+    """Return True if no recogniser there knows the language."""
     return (one.rung, one.language, one.way) == ("offline", "es", "spoken")
 
 

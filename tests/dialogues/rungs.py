@@ -1,4 +1,4 @@
-"""A whole Hearth on one rung of the ladder alone, and dialogues held with it."""
+"""A whole Hearth with one brain alone, and dialogues held with it."""
 
 import time
 from collections.abc import AsyncIterator, Sequence
@@ -34,7 +34,7 @@ _UNLIMITED = {"comfort_per_minute": 10_000, "costly_per_hour": 10_000, "secure_p
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What came of one dialogue on one rung."""
+    """The result of one dialogue with one brain."""
 
     dialogue: str
     language: str
@@ -46,7 +46,7 @@ class Result:
     unsafe: tuple[str, ...]  # what stands open that nobody wished open
     heard: str
     answer: str
-    what: str  # calls and changes, for whoever looks for the reason
+    what: str  # calls and changes, to find the reason
     seconds: float
 
 
@@ -60,7 +60,6 @@ class Keys:
         self._lines = list(lines)
 
     async def ask(self, question: str, *, hidden: bool) -> str | None:
-        """See Prompter."""
         return self._lines.pop(0) if self._lines else None
 
 
@@ -81,7 +80,7 @@ class Talk:
         app.log.on_turn(self._turns.append)
 
     async def hold(self, dialogue: Dialogue, number: int, way: Way) -> Result:
-        """`number`: its place in the day."""
+        """Hold a dialogue; `number` is its place in the day."""
         began = time.monotonic()
         self._clock.leap(_BETWEEN_S)
         self._turns.clear()
@@ -131,7 +130,7 @@ class Talk:
 
 @asynccontextmanager
 async def talk(rung: str, language: str, folder: Path) -> AsyncIterator[Talk]:
-    """A Hearth with this rung alone, in a household of one language."""
+    """Yield a Hearth with this brain alone, in a household of one language."""
     clock, keys = LeapingClock(), Keys()
     apps: list[App] = []
 

@@ -39,7 +39,7 @@ class Deed:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One utterance of the person who wants something, and what the ideal model makes of it."""
+    """One utterance of the person who wants something, and the ideal model's response."""
 
     words: str
     deeds: tuple[Deed, ...] = ()
@@ -48,7 +48,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A sentence after the wake word, the answers to what is asked then, and who else talks."""
+    """A sentence after the wake word, the answers to its questions, and other speakers."""
 
     line: Line
     replies: tuple[Line, ...] = ()
@@ -59,7 +59,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Dialogue:
-    """Some turns, and what they must lead to together."""
+    """Some turns, and the result that they must lead to."""
 
     name: str
     language: str
@@ -74,7 +74,7 @@ class Dialogue:
 
 
 def _sort(one: Dialogue) -> str:
-    """What makes it hard."""
+    """Return the difficulty of a dialogue."""
     if any(turn.before or turn.after or turn.over for turn in one.turns):
         return "two talkers"
     if one.room:
@@ -87,18 +87,18 @@ def _sort(one: Dialogue) -> str:
 
 
 def all_dialogues() -> list[Dialogue]:
-    """The day in both languages."""
+    """Return the day in both languages."""
     return [one for language in LANGUAGES for one in read(language)]
 
 
 def read(language: str) -> list[Dialogue]:
-    """The day in one language. Raises ValueError."""
+    """Return the day in one language. Raises ValueError."""
     text = (FOLDER / f"day-{language}.txt").read_text(encoding="utf-8")
     return list(parse(text, language))
 
 
 def parse(text: str, language: str) -> Iterator[Dialogue]:
-    """The dialogues of a text. Raises ValueError where a line is none."""
+    """Yield the dialogues of a text. Raises ValueError for an invalid line."""
     block = list[tuple[str, str]]()
     for line in [*text.splitlines(), "## end"]:
         if line.startswith(("[", "![", "## ")) and block:
@@ -138,7 +138,7 @@ def _dialogue(block: list[tuple[str, str]], language: str) -> Dialogue:
 
 
 def _with(turn: Turn, key: str, value: str) -> Turn:
-    """The turn with one more line. Raises ValueError."""
+    """Return the turn with one more line. Raises ValueError."""
     match key:
         case "reply":
             return replace(turn, replies=(*turn.replies, Line(value)))

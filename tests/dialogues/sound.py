@@ -1,4 +1,4 @@
-"""The recordings of a dialogue: who speaks when, the room's noise, and where each word lies."""
+"""Recordings of a dialogue: the speakers, the room's noise, and the position of each word."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from tests.dialogues.script import Dialogue, Turn
 
 ENGLISH = ("slt", "rms", "awb")  # flite's voices, one dialogue after the other
 SPANISH = ("espeak:es", "espeak:es-419", "espeak:es+f3")
-_OTHERS = {"en": "kal16", "es": "espeak:es+m3"}  # who else talks
+_OTHERS = {"en": "kal16", "es": "espeak:es+m3"}  # other people
 _WAKE_VOICE = "slt"  # says the wake word where the voice is espeak-ng's
 _QUIET = 300  # int16; above it there is speech
 _STILL_RMS = 8.0  # int16, of a quiet room
@@ -24,7 +24,7 @@ _OVER_DB = 15.0  # somebody talking under the sentence is so much quieter
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Words in a recording: samples of their first and behind their last sound."""
+    """Words in a recording: the first sample of their sound and the one after the last."""
 
     words: str
     start: int
@@ -40,7 +40,7 @@ class Recording:
     places: tuple[Place, ...]
 
     def words_in(self, start: int, end: int, *, wanted_only: bool = True) -> list[str]:
-        """What was said between two samples; of what is cut the words that are in it."""
+        """Return the whole words between two samples."""
         found = []
         for place in self.places:
             if wanted_only and not place.wanted:
@@ -52,7 +52,7 @@ class Recording:
 
 
 def cut(place: Place, start: int, end: int) -> str:
-    """The words of an utterance that lie between two samples, taken as equally long.
+    """Return the words of an utterance between two samples, taken as equally long.
 
     A word counts from 20 ms off its edges on: voices begin and end more softly than that.
     """
@@ -69,7 +69,7 @@ def cut(place: Place, start: int, end: int) -> str:
 
 
 def record(dialogue: Dialogue, number: int) -> list[Recording]:
-    """All turns of a dialogue. `number`: its place in the day, which gives voice and noise."""
+    """Record all turns of a dialogue. `number`, its place in the day, selects voice and noise."""
     voices = ENGLISH if dialogue.language == "en" else SPANISH
     voice, other = voices[number % len(voices)], _OTHERS[dialogue.language]
     return [
@@ -115,7 +115,7 @@ class _Tape:
         self._add(sound)
 
     def wake(self, words: str, voice: str) -> None:
-        """The wake word and the sentence in one breath."""
+        """Add the wake word and the sentence in one breath."""
         if voice.startswith("espeak:"):
             self._add(say(WAKE_WORD, _WAKE_VOICE))
             self.rest(_WAKE_GAP_S)
@@ -129,7 +129,7 @@ class _Tape:
         self._add(whole)
 
     def under(self, sound: Samples, db: float) -> None:
-        """Somebody else, quieter, from where the sentence begins."""
+        """Add another, quieter speaker from the beginning of the sentence on."""
         place = self._places[-1]
         whole = np.concatenate(self._pieces).astype(np.float64)
         level = _rms(whole[place.start : place.end]) / max(1.0, _rms(sound)) * 10 ** (-db / 20)
@@ -138,7 +138,7 @@ class _Tape:
         self._pieces = [np.clip(whole, -32768, 32767).astype(np.int16)]
 
     def recording(self, room: str, seed: int) -> Recording:
-        """What is on it, in the noise of the room."""
+        """Return the tape in the noise of the room."""
         sound = np.concatenate(self._pieces).astype(np.float64)
         place = next(place for place in self._places if place.wanted)
         speech_rms = _rms(sound[place.start : place.end])
@@ -152,7 +152,8 @@ class _Tape:
 
 
 def noise(room: str, samples: int, speech_rms: float, seed: int) -> NDArray[np.float64]:
-    """A quiet room's, and of a `room` such as "pink 20" that noise so many dB below the speech."""
+    """Return a quiet room's noise plus, for a `room` such as "pink 20", that many dB below the
+    speech."""
     chance = np.random.default_rng(seed)
     still = chance.normal(0.0, _STILL_RMS, samples)
     if not room:
@@ -163,8 +164,11 @@ def noise(room: str, samples: int, speech_rms: float, seed: int) -> NDArray[np.f
 
 
 def _shaped(kind: str, samples: int, chance: np.random.Generator) -> NDArray[np.float64]:
-    """Noise of RMS 1: "white", "pink" (a tap, a fan: 3 dB less an octave) or "hum" (50 Hz and its
-    third and fifth). Raises ValueError."""
+    """Return noise of RMS 1.
+
+    "white", "pink" (a tap, a fan: 3 dB less an octave) or "hum" (50 Hz and its third and fifth).
+    Raises ValueError.
+    """
     if kind == "hum":
         time = np.arange(samples) / SAMPLE_RATE
         sound: NDArray[np.float64] = sum(  # type: ignore[assignment]

@@ -1,4 +1,4 @@
-"""Which Debian the installer is tried on: the one that DEBIAN names, both with LONG=1."""
+"""The Debian releases on which the installer is tested: the one in DEBIAN, or both with LONG=1."""
 
 import os
 

@@ -62,18 +62,19 @@ set-default-source mic
 
 @dataclass(frozen=True)
 class Box:
-    """A machine that Hearth is installed on."""
+    """A machine on which Hearth is installed."""
 
     machine: Machine
     port: int  # of its HTTP interface, on 127.0.0.1
 
     @cached_property
     def _token(self) -> str:
-        """The administrator's token, made for these tests: the data folder keeps its hash alone."""
+        """Return the administrator's token made for these tests; the data folder only has its
+        hash."""
         return self.machine.shell("hearth token create admin").strip()
 
     def install(self, *options: str, check: bool = True) -> str:
-        """Run the installer without a terminal, and give what it says. Raises MachineError."""
+        """Run the installer without a terminal, and return its output. Raises MachineError."""
         done = self.machine.run(
             ["bash", "-c", f'{INSTALLER} "$@" 2>&1', "install", *options],
             check=check,
@@ -82,14 +83,14 @@ class Box:
         return done.stdout
 
     def refuses(self, *options: str) -> str:
-        """Why the installer does not do it: its last line. Raises MachineError where it does."""
+        """Return the last line of an installer that refuses. Raises MachineError if it does not."""
         done = self.machine.run([INSTALLER, *options], check=False, timeout=_INSTALL_S)
         if done.returncode != 1:
             raise MachineError(f"it ended with {done.returncode}: {done.stderr}")
         return done.stderr.splitlines()[-1]
 
     def configure(self, more: str = "") -> None:
-        """Settings that need nothing from outside: the embedded house, brains of the device."""
+        """Write settings that need nothing external: the embedded house, brains of the device."""
         text = f"""\
 [home_assistant]
 url = "demo"
@@ -105,25 +106,25 @@ port = {self.port}
 
     @property
     def active(self) -> bool:
-        """Whether the service runs."""
+        """Return whether the service runs."""
         return self.machine.show(UNIT, "ActiveState") == "active"
 
     @property
     def pid(self) -> int:
-        """The service's process; 0: there is none."""
+        """Return the service's process id, or 0 if there is none."""
         return int(self.machine.show(UNIT, "MainPID"))
 
     def get(self, path: str) -> Any:
-        """What a path of the HTTP interface gives. Raises OSError."""
+        """Return the response of the HTTP interface to a path. Raises OSError."""
         return self._asked(urllib.request.Request(self._url(path)))
 
     def post(self, path: str, body: dict[str, Any]) -> Any:
-        """What a path gives for a body. Raises OSError."""
+        """Return the response to a path and a body. Raises OSError."""
         data, kind = json.dumps(body).encode(), {"Content-Type": "application/json"}
         return self._asked(urllib.request.Request(self._url(path), data, kind))
 
     def replace_in_source(self, file: str, old: str, new: str) -> None:
-        """Change the repository that lies in the machine."""
+        """Change the repository in the machine."""
         path = self.machine.root / SOURCE.lstrip("/") / file
         text = path.read_text(encoding="utf-8")
         assert old in text, f"{file} has no {old!r}"
@@ -140,7 +141,7 @@ port = {self.port}
 
 @contextmanager
 def box(release: str, base: Path | None = None) -> Iterator[Box]:
-    """A machine with the work tree in /root/hearth, and nothing of Hearth installed."""
+    """Yield a machine with the work tree in /root/hearth, and nothing of Hearth installed."""
     with machine(release, base=base) as debian:
         debian.run(["systemctl", "mask", "--runtime", "--now", *_TIMERS])
         with tempfile.TemporaryDirectory(prefix="hearth-source-") as name:
@@ -156,7 +157,7 @@ def box(release: str, base: Path | None = None) -> Iterator[Box]:
 
 
 def with_pipewire(release: str) -> Path:
-    """A Debian where a person has a session with PipeWire."""
+    """Return a Debian with a person's session with PipeWire."""
     script = _A_PERSON.format("pipewire pipewire-pulse wireplumber") + (
         "install -d /etc/pipewire/pipewire.conf.d\n"
         f"cat >/etc/pipewire/pipewire.conf.d/simulated.conf <<'END'\n{_PIPEWIRE_DEVICES}END\n"
@@ -165,7 +166,7 @@ def with_pipewire(release: str) -> Path:
 
 
 def with_pulseaudio(release: str) -> Path:
-    """A Debian where a person has a session with PulseAudio."""
+    """Return a Debian with a person's session with PulseAudio."""
     script = _A_PERSON.format("pulseaudio") + (
         "install -d /etc/pulse/default.pa.d\n"
         f"cat >/etc/pulse/default.pa.d/simulated.pa <<'END'\n{_PULSEAUDIO_DEVICES}END\n"

@@ -1,7 +1,7 @@
-"""The add-on: what it makes of the supervisor's word, and a turn by the supervisor's token.
+"""Tests of the add-on: the supervisor's options, and a turn by the supervisor's token.
 
-The supervisor here is ours, and as strict as the real one where it matters: it passes on GET and
-POST below /core/api and the websocket, by a token of its own that Home Assistant does not know.
+The supervisor is ours, and as strict as the real one where it matters: it passes on GET and POST
+below /core/api and the websocket, by its own token that Home Assistant does not know.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""Which sound cards are shared where there is no sound server, by what the kernel tells of them."""
+"""Tests of which sound cards are shared without a sound server, by the kernel's description."""
 
 import subprocess
 from pathlib import Path

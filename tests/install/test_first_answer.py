@@ -1,4 +1,4 @@
-"""From a fresh Debian to a first answer, as a person does it: what is typed and what is asked."""
+"""Tests of the way from a fresh Debian to a first answer, typed as a person does."""
 
 import asyncio
 import os
@@ -22,8 +22,7 @@ _QUIET_S = 3.0  # a question has been asked, and nothing more comes
 _LONGEST_S = 600.0
 _STYLE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
-# What the first screen of the documents has people type. The first two, which need the address of
-# the repository, are not run here: the repository lies in the machine.
+# The commands on the first screen of the documents.
 _COMMANDS = (
     "sudo apt install git",
     "git clone ADDRESS hearth",
@@ -33,7 +32,7 @@ _COMMANDS = (
 
 
 class _Asked:
-    """A run at a terminal; answers each question by the first words that it has of `answers`."""
+    """A run at a terminal; answers each question by the first words that it has in `answers`."""
 
     def __init__(self, there: Box, answers: Sequence[tuple[str, str]]) -> None:
         self._there = there
@@ -42,7 +41,7 @@ class _Asked:
         self.shown = ""
 
     def run(self, command: Sequence[str]) -> None:
-        """Run it to its end. Raises MachineError with all that was shown if it fails."""
+        """Run it to its end. Raises MachineError with all output if it fails."""
         master, slave = pty.openpty()
         process = subprocess.Popen(
             [*self._there.machine._enter(), "env", "-i", *_SURROUNDINGS, *command],
@@ -79,7 +78,7 @@ class _Asked:
         return True
 
     def _answer(self, recent: str) -> str:
-        """The answer whose words come last in what was shown; Enter where none does."""
+        """Return the answer whose words come last in the output, or Enter if there is none."""
         found = max(self._answers, key=lambda one: recent.rfind(one[0]))
         return found[1] if recent.rfind(found[0]) > 0 else ""
 

@@ -1,6 +1,6 @@
-"""From a fresh Debian to a service, a newer version of it, a broken one, and nothing again.
+"""Tests from a fresh Debian to a service, a newer version, a broken one, and a removal.
 
-The tests of a release run in one machine, in the order in which they stand here.
+The tests of a release run in one machine, in the order in which they are written.
 """
 
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ _EVERYTHING = (
 
 @pytest.fixture(scope="module", params=RELEASES)
 def fresh(request: pytest.FixtureRequest) -> Iterator[Box]:
-    """A machine that begins with nothing of Hearth."""
+    """Yield a machine without anything of Hearth."""
     with box(request.param) as there:
         there.machine.run(["mkdir", "-p", "/etc/hearth"])
         there.configure()

@@ -1,4 +1,4 @@
-"""The installer takes only what was released, and pins what it gets from elsewhere."""
+"""Tests that the installer takes only what was released, and pins other downloads."""
 
 import hashlib
 import os
@@ -75,7 +75,7 @@ def test_a_wheel_without_it_is_not(
 
 
 class Checkout:
-    """A repository whose releases are signed with a key of the test's."""
+    """A repository whose releases are signed with a key of the test."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder / "checkout"
@@ -166,7 +166,7 @@ def test_a_repository_cannot_have_root_run_its_own_program(
 
 
 def pins(name: str) -> dict[str, list[str]]:
-    """The versions that a lock file pins, by package."""
+    """Return the versions that a lock file pins, by package."""
     found: dict[str, list[str]] = {}
     for line in (DEPLOY / name).read_text().splitlines():
         if pin := _PIN.match(line):

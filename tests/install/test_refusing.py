@@ -1,4 +1,4 @@
-"""Where the installer does nothing, and the sentence that says why."""
+"""Tests of the cases in which the installer does nothing, and of the sentence that says why."""
 
 from collections.abc import Iterator
 
@@ -14,7 +14,7 @@ _OS = "etc/os-release"
 
 @pytest.fixture(scope="module")
 def bare() -> Iterator[Box]:
-    """A machine that nothing is installed on."""
+    """Yield a machine on which nothing is installed."""
     with box(RELEASES[0]) as there:
         yield there
         assert there.machine.run(["ls", "/opt/hearth"], check=False).returncode != 0

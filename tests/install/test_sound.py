@@ -1,6 +1,6 @@
-"""How the service reaches sound, and the proof of it inside the service's own limits.
+"""Tests of the service's access to sound, and of the proof within the service's own limits.
 
-Everything is simulated: sound servers with devices of nothing, and ALSA without a card.
+Everything is simulated: sound servers with null devices, and ALSA without a card.
 """
 
 from pathlib import Path
@@ -28,7 +28,7 @@ ctl.!default { type null }
 
 
 def _settled(there: Box) -> None:
-    """The person's session has its sound server."""
+    """Wait until the person's session has its sound server."""
     asked = [
         "runuser",
         "-u",
@@ -70,7 +70,7 @@ def _through_a_session(there: Box, restart: str) -> None:
     assert "  played 1 s: " in said
     assert "  recorded 1 s: " in said
     assert there.active
-    # Nobody else may enter, and the person's own folder is as closed as before.
+    # No other user may enter, and the person's own folder is as closed as before.
     assert machine.shell("stat -c '%a %U %G' /run/hearth-sound").split() == [
         "2770",
         PERSON,
@@ -86,7 +86,7 @@ def _through_a_session(there: Box, restart: str) -> None:
     )
     _settled(there)
     assert "speaker" in machine.run(["hearth", "devices"]).stdout
-    # Taken away, nothing of it stays but what somebody else has written.
+    # After a removal only files of others remain.
     there.install("--uninstall", "--purge", "--yes")
     left = machine.shell("find / -xdev -name '*hearth*' -not -path '/root/*' -prune -print").split()
     assert left == ["/etc/hearth-root"]  # the mark of the root that it was made from

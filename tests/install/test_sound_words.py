@@ -1,4 +1,4 @@
-"""What the proof of sound says of devices, which name themselves, on root's terminal."""
+"""Tests of device names in the report of the sound check, on root's terminal."""
 
 import importlib.util
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""How the installer waits for the HTTP interface: as the service's user, and not for ever."""
+"""Tests of the installer's wait for the HTTP interface: as the service's user, with a limit."""
 
 import os
 import subprocess
@@ -21,7 +21,7 @@ def _program(path: Path, text: str) -> None:
 
 
 def _waited(folder: Path, reader: str) -> tuple[int, str]:
-    """How it ended, and what `runuser` was asked for, with `reader` in the place of Python."""
+    """Return how it ended and the arguments of `runuser`, with `reader` in place of Python."""
     _program(folder / "bin/python", f"#!/bin/sh\n{reader}\n")
     _program(folder / "shims/runuser", _RUNUSER)
     said = folder / "said"

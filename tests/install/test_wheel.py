@@ -1,4 +1,4 @@
-"""The wheel holds all that Hearth needs: the demo runs from it, outside the checkout."""
+"""Tests that the wheel is complete: the demo runs from it, outside the checkout."""
 
 import os
 import shlex
@@ -18,7 +18,7 @@ TOP_LEVEL = {"assistant", "audio", "integrations"}
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel of this checkout, built without the network."""
+    """Build the wheel of this checkout without the network, and return its path."""
     folder = tmp_path_factory.mktemp("wheel")
     command = (sys.executable, "-m", "pip", "--disable-pip-version-check", "wheel", "--quiet")
     options = ("--no-deps", "--no-build-isolation", "--no-index", "--wheel-dir", str(folder))

@@ -31,7 +31,7 @@ _QUIET = ("--rootdir=.", "-q", "-s", "--tb=no", "--assert=plain", "--timeout=30"
 
 
 def main() -> int:
-    """Exit code 0; 1 where a run failed, 2 where there is nothing to read."""
+    """Return 0, or 1 if a run failed, or 2 if there is nothing to read."""
     parser = argparse.ArgumentParser(prog="python -m tests.mutation", description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     every = [[], *PARTS]  # before Python 3.12 no part at all is looked for among the choices, too
@@ -64,7 +64,7 @@ def main() -> int:
 
 
 def run(names: Sequence[str], children: int) -> bool:
-    """Tries the mutants and notes their exit codes. Whether that could be done."""
+    """Try the mutants and record their exit codes. Returns False if that could not be done."""
     here, there = Path.cwd(), MUTANTS.resolve()
     told = json.loads((there / "mutmut-stats.json").read_text(encoding="utf-8"))
     config = tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))["tool"]["mutmut"]

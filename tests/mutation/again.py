@@ -1,6 +1,6 @@
-"""Tries mutants again, each in a process of its own, with all tests of its part.
+"""Try mutants again, each in a separate process, with all tests of its part.
 
-For what runs while a module is imported: tables, patterns. It takes seconds for each.
+This is for code that runs while a module is imported: tables, patterns. It takes seconds for each.
 """
 
 import os
@@ -15,7 +15,7 @@ _QUIET = ("-x", "-q", "--tb=no", "-p", "no:cacheprovider", "-p", "no:xdist")
 
 
 def again(names: Sequence[str], tests: Sequence[str], folder: Path) -> Iterator[tuple[str, int]]:
-    """pytest's exit code for each mutant. `tests` are paths below the folder with the mutants."""
+    """Yield pytest's exit code for each mutant. `tests` are paths below the mutants' folder."""
     run = [sys.executable, "-m", "pytest", *_QUIET, *tests]
     for name in names:
         broken = {**os.environ, ACTIVE: name, "PYTHONPATH": "."}

@@ -1,9 +1,9 @@
-"""Runs mutants, each in a fork of one pytest that has collected the tests and run none of them.
+"""Run mutants, each in a fork of one pytest that has collected the tests and run none of them.
 
-mutmut's own runner starts pytest anew for every mutant, which costs more than the tests. Here a
-mutant costs only the tests that reach it, and nothing that a test has cached hides it. What runs
-while a module is imported has run before the fork: such mutants survive here whatever the tests
-say (`again.py`).
+mutmut's own runner starts pytest again for every mutant, which costs more than the tests. Here a
+mutant costs only the tests that reach it, and nothing that a test has cached hides it. Code that
+runs while a module is imported has run before the fork: such mutants survive here whatever the
+tests say (`again.py`).
 """
 
 import gc
@@ -27,7 +27,7 @@ class Broken(Exception):
 
 @dataclass(slots=True)
 class Forks:
-    """A pytest plugin in the place of its loop: it runs mutants, not tests."""
+    """A pytest plugin that replaces its loop: it runs mutants, not tests."""
 
     names: Sequence[str]
     reached_by: Mapping[str, Sequence[str]]  # tests (node ids) by function, mangled as mutmut does
@@ -39,7 +39,7 @@ class Forks:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        """Runs all. Raises Broken where the tests fail without any mutant."""
+        """Run all mutants. Raises Broken if the tests fail without any mutant."""
         self._items = {item.nodeid: item for item in session.items}
         gc.freeze()  # what a child collects it would have to copy first
         self._fork("", sorted({test for name in self.names for test in self._tests(name)}))
@@ -60,7 +60,7 @@ class Forks:
         return True
 
     def _tests(self, name: str) -> list[str]:
-        """Those that reach the mutant's function, the quickest first."""
+        """Return the tests that reach the mutant's function, the quickest first."""
         found = self.reached_by.get(name.partition("__mutmut_")[0], ())
         tests = [test for test in found if test in self._items]
         return sorted(tests, key=lambda test: (self.seconds.get(test, 0.0), test))
@@ -81,7 +81,7 @@ class Forks:
             os._exit(code)
 
     def _run(self, name: str, tests: Sequence[str]) -> int:
-        """In the child: 1 with the first test that fails, 0 if none does."""
+        """Run in the child: return 1 at the first test that fails, 0 if none does."""
         silent = os.open(os.devnull, os.O_RDWR)
         for number in (0, 1, 2):
             os.dup2(silent, number)

@@ -1,4 +1,4 @@
-"""How much of what is broken on purpose the tests notice, by part of the product. Pure but `read`.
+"""Share of mutants that the tests notice, by part of the product. Pure except for `read`.
 
 mutmut leaves a `.meta` in JSON beside each mutated file below `mutants/`: the exit code that the
 tests gave for every mutant.
@@ -14,7 +14,7 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What is counted apart."""
+    """A part that is counted separately."""
 
     called: str
     modules: tuple[str, ...]  # what their names begin with
@@ -42,7 +42,7 @@ Codes = Mapping[str, int | None]  # exit codes by the name of the mutant; None: 
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """How the mutants of one part fared."""
+    """The results of the mutants of one part."""
 
     made: int
     killed: int
@@ -52,17 +52,17 @@ class Score:
 
     @property
     def tried(self) -> int:
-        """Those that tests were run against."""
+        """Return the number of mutants against which tests were run."""
         return self.killed + self.timed_out + self.survived + self.odd
 
     @property
     def noticed(self) -> float:
-        """The share of the tried ones that a test noticed, in per cent; 0 where none was tried."""
+        """Return the percentage of the tried ones that a test noticed; 0 if none was tried."""
         return 100 * (self.killed + self.timed_out) / self.tried if self.tried else 0.0
 
 
 def score(codes: Iterable[int | None]) -> Score:
-    """Counted from the exit codes of one part's mutants."""
+    """Count the exit codes of one part's mutants."""
     counts = Counter(codes)
     made, untried = counts.total(), counts.pop(None, 0)
     killed, timed_out, survived = (
@@ -72,7 +72,7 @@ def score(codes: Iterable[int | None]) -> Score:
 
 
 def table(codes: Codes) -> str:
-    """A row for each part, as Markdown."""
+    """Return a row for each part, as Markdown."""
     lines = [
         "| part | mutants | tried | killed | timed out | survived | noticed |",
         "|---|---|---|---|---|---|---|",
@@ -88,23 +88,23 @@ def table(codes: Codes) -> str:
 
 
 def of_part(codes: Codes, part: str) -> dict[str, int | None]:
-    """The mutants of one part's modules."""
+    """Return the mutants of one part's modules."""
     return {name: code for name, code in codes.items() if name.startswith(PARTS[part].modules)}
 
 
 def survivors(codes: Codes) -> list[str]:
-    """The names of those that no test noticed, in order."""
+    """Return the names of those that no test noticed, in order."""
     return sorted(name for name, code in codes.items() if code in _SURVIVED)
 
 
 def sample(codes: Codes, count: int, seed: int) -> list[str]:
-    """So many mutants, or all where there are fewer: the same ones for the same seed."""
+    """Return `count` mutants, or all if there are fewer: the same ones for the same seed."""
     names = sorted(codes)
     return sorted(random.Random(seed).sample(names, min(count, len(names))))
 
 
 def read(folder: Path) -> dict[str, int | None]:
-    """All exit codes below the folder."""
+    """Return all exit codes below the folder."""
     codes: dict[str, int | None] = {}
     for meta in sorted(folder.rglob("*.py.meta")):
         codes |= json.loads(meta.read_text(encoding="utf-8"))["exit_code_by_key"]
@@ -112,7 +112,7 @@ def read(folder: Path) -> dict[str, int | None]:
 
 
 def note(folder: Path, found: Codes) -> None:
-    """Writes exit codes to where they were read from."""
+    """Write exit codes to where they were read from."""
     for meta in folder.rglob("*.py.meta"):
         told = json.loads(meta.read_text(encoding="utf-8"))
         known = {name: code for name, code in found.items() if name in told["exit_code_by_key"]}

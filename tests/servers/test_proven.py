@@ -1,4 +1,4 @@
-"""Servers that people use, over stdio: listed, declared, called, read, and ended without a rest.
+"""Tests of real servers over stdio: listed, declared, called, read, and ended without remains.
 
 They are installed by `make test-servers`; without them these tests are skipped.
 """
@@ -41,7 +41,7 @@ pytestmark = pytest.mark.skipif(not FOLDER, reason="HEARTH_MCP_SERVERS names no 
 
 
 def specs(folder: Path, *names: str) -> list[ServerSpec]:
-    """Those servers, or all; `folder` is theirs alone."""
+    """Return those servers, or all; `folder` is theirs alone."""
     node, python = Path(FOLDER, "node_modules", ".bin"), Path(FOLDER, "python", "bin")
     commands: dict[str, tuple[Path, tuple[str, ...]]] = {
         "think": (node / "mcp-server-sequential-thinking", ()),
@@ -59,7 +59,7 @@ def specs(folder: Path, *names: str) -> list[ServerSpec]:
 
 
 def running(folder: Path) -> list[int]:
-    """The process ids of programs that bear the mark, also of those that they started."""
+    """Return the process ids of programs with the mark, including those that they started."""
     found = []
     for one in Path("/proc").iterdir():
         try:
@@ -109,7 +109,7 @@ async def test_all_are_listed_and_declared(hub: McpHub) -> None:
     menu = build_menu(tools, hub.servers)
     assert [entry.declaration.name for entry in menu.entries if entry.hidden] == []
     assert all(entry.declaration.parameters for entry in menu.entries if _takes_any(entry.tool))
-    # Nobody vouches for them: what they say of themselves lets nothing run unasked.
+    # They are untrusted: their own annotations let nothing run without confirmation.
     assert {entry.tier for entry in menu.entries} == {Tier.COSTLY}
 
 
@@ -221,7 +221,7 @@ async def test_what_it_changes_comes_back(
 
 
 def contents(folder: Path) -> dict[str, str]:
-    """All files and folders below, with what is in them."""
+    """Return all files and folders below, with their contents."""
     return {
         str(one.relative_to(folder)): one.read_text() if one.is_file() else "a folder"
         for one in folder.rglob("*")

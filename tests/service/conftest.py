@@ -1,4 +1,4 @@
-"""The machine that all tests of the service share, with the service running."""
+"""Fixtures: the machine that all tests of the service share, with the service running."""
 
 import os
 import shutil
@@ -11,7 +11,7 @@ from tests.service.machine import RELEASES
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """One Debian, by default the older; DEBIAN names another, LONG=1 takes both."""
+    """Use one Debian, by default the older; DEBIAN names another, LONG=1 uses both."""
     if "release" in metafunc.fixturenames:
         both = os.environ.get("LONG") == "1"
         releases = RELEASES if both else (os.environ.get("DEBIAN") or RELEASES[0],)
@@ -20,7 +20,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.fixture(scope="session")
 def machine_of(release: str) -> Iterator[Installed]:
-    """Installed, with sound devices, never stopped between the tests."""
+    """Yield the installed machine with sound devices, which is never stopped between the tests."""
     if os.geteuid() != 0 or shutil.which("systemd-nspawn") is None:
         pytest.skip("needs root and systemd-nspawn: make test-service")
     with installed(release, sound=True) as hearth:
@@ -29,7 +29,7 @@ def machine_of(release: str) -> Iterator[Installed]:
 
 @pytest.fixture
 def hearth(machine_of: Installed) -> Iterator[Installed]:
-    """The same with the settings and the unit as installed, running and settled."""
+    """Yield it with the settings and the unit as installed, running and settled."""
     hearth = machine_of
     hearth.configure(microphone="default")
     hearth.machine.run(["systemctl", "reset-failed", "hearth.service"], check=False)

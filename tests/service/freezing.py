@@ -1,4 +1,4 @@
-"""Stops one thread of a process as if it hung in the kernel, and lets the others go on.
+"""Stop one thread of a process as if it hung in the kernel, and let the others go on.
 
     python tests/service/freezing.py TID
 
@@ -21,7 +21,7 @@ _STANDS = "it stands"
 
 
 def threads(pid: int) -> dict[int, str]:
-    """The threads of a process that stay, each with its name."""
+    """Return the permanent threads of a process, each with its name."""
     found = {}
     for task in Path(f"/proc/{pid}/task").iterdir():
         with suppress(OSError):  # one may end while the others are read
@@ -31,7 +31,7 @@ def threads(pid: int) -> dict[int, str]:
 
 @contextmanager
 def frozen(tid: int) -> Iterator[None]:
-    """That thread stands still; in the end it goes on, if it still lives. Raises RuntimeError."""
+    """Freeze that thread; at the end it goes on, if it still lives. Raises RuntimeError."""
     command = [sys.executable, __file__, str(tid)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as tracer:
         assert tracer.stdout is not None

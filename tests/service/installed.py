@@ -1,4 +1,4 @@
-"""Hearth as the service that it is meant to be, in a booted Debian, in the embedded house."""
+"""Hearth as a service in a booted Debian, in the embedded house."""
 
 import json
 import shutil
@@ -24,7 +24,7 @@ STATE = "/var/lib/hearth"
 TOKEN = "a-token-for-the-tests-of-the-service"
 SOUND = "/run/sound/native"  # where the sound server is
 
-# Beside what Hearth needs: a sound server with simulated devices, and who speaks into them.
+# In addition to Hearth's requirements: a sound server with simulated devices, and a speaker.
 _PACKAGES = (
     "python3-venv libportaudio2 espeak-ng libasound2-plugins pulseaudio pulseaudio-utils flite"
 )
@@ -51,7 +51,7 @@ _ALSA = "pcm.!default { type pulse }\nctl.!default { type pulse }\n"
 
 
 def hearth_root(release: str) -> Path:
-    """A Debian with everything that Hearth stands on, but not Hearth; made once."""
+    """Return a Debian with everything that Hearth depends on, but not Hearth; made once."""
     project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())
     wanted = "\n".join([*project["project"]["dependencies"], *project["build-system"]["requires"]])
     script = f"""
@@ -78,7 +78,7 @@ class Installed:
     port: int  # of its HTTP interface, on 127.0.0.1
 
     def configure(self, more: str = "", microphone: str = "null") -> None:
-        """Write the settings anew: the embedded house, brains of the device alone. `more`: TOML."""
+        """Write the settings: the embedded house, brains of the device alone. `more`: TOML."""
         text = f"""\
 [audio]
 input = "{microphone}"
@@ -95,41 +95,41 @@ port = {self.port}
         self.write_settings(text + more)
 
     def write_settings(self, text: str) -> None:
-        """Write them as they are."""
+        """Write the text as the settings."""
         self.machine.write(CONFIG, text, 0o640)
         self.machine.run(["chown", "root:hearth", CONFIG])
 
     def start(self, timeout: float = 60.0) -> None:
-        """Start the service, with what its unit is now; return when it is ready."""
+        """Start the service with its present unit; return when it is ready."""
         self.machine.run(["systemctl", "daemon-reload"])
         self.machine.run(["systemctl", "start", UNIT], timeout=timeout)
 
     @property
     def pid(self) -> int:
-        """The service's process, as the machine numbers it; 0: there is none."""
+        """Return the service's process id within the machine, or 0 if there is none."""
         return int(self.machine.show(UNIT, "MainPID"))
 
     @property
     def restarts(self) -> int:
-        """How often systemd has started it again by itself."""
+        """Return how often systemd has restarted it by itself."""
         return int(self.machine.show(UNIT, "NRestarts"))
 
     @property
     def status(self) -> str:
-        """What it says of itself."""
+        """Return its own status text."""
         return self.machine.show(UNIT, "StatusText")
 
     def get(self, path: str) -> Any:
-        """What a path of the HTTP interface gives. Raises OSError."""
+        """Return the response of the HTTP interface to a path. Raises OSError."""
         return self._asked(urllib.request.Request(self._url(path)))
 
     def post(self, path: str, body: dict[str, Any]) -> Any:
-        """What a path gives for a body. Raises OSError."""
+        """Return the response to a path and a body. Raises OSError."""
         data, kind = json.dumps(body).encode(), {"Content-Type": "application/json"}
         return self._asked(urllib.request.Request(self._url(path), data, kind))
 
     def answers(self) -> bool:
-        """Whether a typed turn goes well: a light of the embedded house is switched."""
+        """Return whether a typed turn succeeds: a light of the embedded house is switched."""
         try:
             turn = self.post("/v1/ask", {"text": "turn on the bedroom light"})
         except OSError:
@@ -150,7 +150,7 @@ port = {self.port}
 def installed(
     release: str, *, sound: bool = False, bind: tuple[Path, ...] = ()
 ) -> Iterator[Installed]:
-    """A booted machine with Hearth's work tree installed, its unit in place and not yet started.
+    """Yield a booted machine with Hearth installed and its unit in place, not yet started.
 
     `sound`: with a sound server and its simulated devices. Raises MachineError.
     """

@@ -41,7 +41,7 @@ _NUMBERS = itertools.count()
 
 
 class MachineError(Exception):
-    """Something did not work in the machine, or with it; the words are those of who said so."""
+    """Something failed in the machine, or with it; the text is the program's own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +64,8 @@ class Machine:
     ) -> subprocess.CompletedProcess[str]:
         """Run a command in it and wait; raises MachineError if it fails and `check` is set.
 
-        It is of no service: it has this machine's rights, and no limits. `systemd-run` in it gives
-        some.
+        It belongs to no service: it has this machine's rights, and no limits. `systemd-run` in it
+        gives some.
         """
         words = [str(word) for word in command]
         if user != "root":
@@ -84,27 +84,28 @@ class Machine:
         return done
 
     def shell(self, script: str, *, check: bool = True, timeout: float = 120.0) -> str:
-        """What a shell script prints in it; it ends at the first command that fails."""
+        """Return the output of a shell script in it, which ends at the first command that fails."""
         return self.run(
             ["bash", "-euo", "pipefail", "-c", script], check=check, timeout=timeout
         ).stdout
 
     def journal(self, unit: str) -> str:
-        """The lines of a unit, and those of systemd about it, since the machine was booted."""
+        """Return the lines of a unit, and those of systemd about it, since the machine was
+        booted."""
         asked = ["journalctl", "--no-pager", "--output=short-precise", "--unit", unit]
         return self.run(asked, check=False).stdout
 
     def show(self, unit: str, name: str) -> str:
-        """One property of a unit, as `systemctl show` gives it."""
+        """Return one property of a unit, as `systemctl show` prints it."""
         return self.run(["systemctl", "show", "--value", "--property", name, unit]).stdout.strip()
 
     def processes(self) -> list[str]:
-        """The command line of each of its processes."""
+        """Return the command line of each of its processes."""
         script = "for own in /proc/[0-9]*; do tr '\\0' ' ' <$own/cmdline 2>/dev/null && echo; done"
         return self.shell(script + "; true").splitlines()
 
     def push(self, source: Path, target: str | Path) -> None:
-        """Copy a file or a folder into it, root's own. A folder goes to `target`, not below it."""
+        """Copy a file or a folder into it, owned by root. A folder becomes `target`."""
         goal = self.root / str(target).lstrip("/")
         goal.parent.mkdir(parents=True, exist_ok=True)
         if source.is_dir():
@@ -113,14 +114,14 @@ class Machine:
             shutil.copy2(source, goal)
 
     def write(self, target: str | Path, text: str, mode: int = 0o644) -> None:
-        """Write a file into it, root's own."""
+        """Write a file into it, owned by root."""
         goal = self.root / str(target).lstrip("/")
         goal.parent.mkdir(parents=True, exist_ok=True)
         goal.write_text(text)
         goal.chmod(mode)
 
     def pid_here(self, pid_there: int) -> int:
-        """The number that this machine gives to a process of that one. Raises MachineError."""
+        """Return this machine's number of a process of that one. Raises MachineError."""
         namespace = Path(f"/proc/{self.leader}/ns/pid").readlink()
         for entry in Path("/proc").iterdir():
             if not entry.name.isdigit():
@@ -142,9 +143,10 @@ class Machine:
         timeout: float = 30.0,
         every_s: float = 0.05,
     ) -> float:
-        """Wait until it holds, and return the seconds it took. Raises MachineError.
+        """Wait until `condition` holds, and return the seconds it took. Raises MachineError.
 
-        Hearth answers ten requests a second for long: who asks it uses a longer `every_s`.
+        Hearth answers ten requests a second at most: a condition that asks it needs a longer
+        `every_s`.
         """
         started = time.monotonic()
         while not condition():
@@ -161,11 +163,10 @@ class Machine:
 def machine(
     release: str = "bookworm", *, base: Path | None = None, bind: Sequence[Path] = ()
 ) -> Iterator[Machine]:
-    """Boot a Debian, and power it off in the end.
+    """Boot a Debian, and power it off at the end.
 
-    `base`: what it stands on; by default a fresh minimal system of that release (`fresh_root`).
-    `bind`: folders of this machine that are seen in it under the same path, to be read only.
-    Raises MachineError.
+    `base`: its system; by default a fresh minimal one of that release (`fresh_root`). `bind`:
+    folders of this machine that it sees under the same path, read-only. Raises MachineError.
     """
     _clear_away()
     folder = ROOTS / f"run-{os.getpid()}-{next(_NUMBERS)}"
@@ -177,7 +178,7 @@ def machine(
 
 
 def fresh_root(release: str) -> Path:
-    """A minimal Debian with systemd and nothing else, made the first time."""
+    """Return a minimal Debian with systemd and nothing else, made the first time."""
 
     def make(folder: Path) -> None:
         script = Path("/usr/share/debootstrap/scripts", release)
@@ -192,9 +193,9 @@ def fresh_root(release: str) -> Path:
 
 
 def prepared_root(release: str, name: str, script: str, *also: str) -> Path:
-    """The minimal Debian on which a shell script has run, as root and not booted; made once.
+    """Return the minimal Debian after a shell script has run as root, not booted; made once.
 
-    `also`: what else it depends on; where that or the script has changed it is made anew.
+    `also`: other dependencies; if they or the script change, it is made again.
     """
     base = fresh_root(release)
 
@@ -210,7 +211,7 @@ def prepared_root(release: str, name: str, script: str, *also: str) -> Path:
 
 
 def lend_network(root: Path) -> None:
-    """What belongs to this machine's network: names, certificates, pip's settings."""
+    """Copy the settings of this machine's network: names, certificates, pip's settings."""
     for path in ("resolv.conf", "hosts", "ssl/certs/ca-certificates.crt", "pip.conf"):
         source, target = Path("/etc", path), root / "etc" / path
         if source.exists():
@@ -220,7 +221,7 @@ def lend_network(root: Path) -> None:
 
 
 def _environment(more: dict[str, str] | None) -> list[str]:
-    """What stands before a command, so that it has this surroundings and no other."""
+    """Return the words before a command that give it exactly this environment."""
     words = {
         "HOME": "/root",
         "LANG": "C.UTF-8",
@@ -234,7 +235,7 @@ def _environment(more: dict[str, str] | None) -> list[str]:
 
 
 def _mirror() -> str:
-    """The mirror that this machine's own apt uses."""
+    """Return the mirror that this machine's own apt uses."""
     asked = ["apt-get", "indextargets", "--format", "$(SITE)", "Created-By: Packages"]
     for line in _done(asked).splitlines():
         if line.rstrip("/").endswith("/debian"):
@@ -243,7 +244,7 @@ def _mirror() -> str:
 
 
 def _kept(name: str, content: str, make: Callable[[Path], None]) -> Path:
-    """The root of that name with that content: as it was kept, else made. One maker at a time."""
+    """Return the root of that name and content, made if needed. One maker at a time."""
     ROOTS.mkdir(parents=True, exist_ok=True)
     goal, stamp = ROOTS / name, hashlib.sha256(content.encode()).hexdigest()
     with (ROOTS / f"{name}.lock").open("w") as lock:
@@ -264,7 +265,7 @@ def _kept(name: str, content: str, make: Callable[[Path], None]) -> Path:
 
 
 def _done(command: Sequence[str]) -> str:
-    """What a command on this machine prints. Raises MachineError with its last words."""
+    """Return the output of a command on this machine. Raises MachineError with its last words."""
     try:
         done = subprocess.run(
             command, capture_output=True, text=True, errors="replace", timeout=_MAKE_S
@@ -280,7 +281,7 @@ def _done(command: Sequence[str]) -> str:
 
 @contextmanager
 def _overlaid(base: Path, folder: Path, root: Path) -> Iterator[None]:
-    """Show `base` at `root`, where it can be changed; the changes end with it."""
+    """Mount `base` at `root`, where it can be changed; the changes end with it."""
     upper, work = folder / "upper", folder / "work"
     for part in (upper, work, root):
         part.mkdir(parents=True)
@@ -301,7 +302,7 @@ def _remove(folder: Path) -> None:
 
 
 def _clear_away() -> None:
-    """What a run has left that was killed, and bases on which nobody stands any more."""
+    """Remove the remains of a killed run, and bases that are no longer used."""
     for folder in ROOTS.glob("run-*-*"):
         if not Path("/proc", folder.name.split("-")[1]).exists():
             _remove(folder)
@@ -321,7 +322,7 @@ def _clear_away() -> None:
 
 @contextmanager
 def _booted(root: Path, folder: Path, bind: Sequence[Path]) -> Iterator[int]:
-    """Boot it; gives the number of its first process."""
+    """Boot it; yield the number of its first process."""
     name = f"hearth-{folder.name}"
     groups = [Path(top, name) for top in _HIERARCHIES if Path(top, "cgroup.procs").exists()]
     for group in groups:
@@ -351,7 +352,7 @@ def _booted(root: Path, folder: Path, bind: Sequence[Path]) -> Iterator[int]:
 
 
 def _leader(process: subprocess.Popen[bytes], log: Path) -> int:
-    """The first process of what is being booted, once systemd calls it up."""
+    """Return the first process of what is being booted, once systemd reports that it is up."""
     deadline, state, leader = time.monotonic() + _BOOT_S, "", 0
     while time.monotonic() < deadline and process.poll() is None:
         children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
@@ -370,7 +371,7 @@ def _leader(process: subprocess.Popen[bytes], log: Path) -> int:
 
 
 def _power_off(process: subprocess.Popen[bytes]) -> None:
-    """Power it off, hard where it does not obey."""
+    """Power it off, forcibly if it does not obey."""
     if process.poll() is None:
         process.send_signal(signal.SIGTERM)
         try:
@@ -381,7 +382,7 @@ def _power_off(process: subprocess.Popen[bytes]) -> None:
 
 
 def _remove_group(group: Path) -> None:
-    """Remove a control group and what is below it; what is still in use stays."""
+    """Remove a control group and everything below it that is not in use."""
     for folder, _, _ in os.walk(group, topdown=False):
         with contextlib.suppress(OSError):
             Path(folder).rmdir()

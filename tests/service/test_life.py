@@ -1,4 +1,4 @@
-"""The unit from its start to its end."""
+"""Tests of the unit from its start to its end."""
 
 import time
 

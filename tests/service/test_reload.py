@@ -1,4 +1,5 @@
-"""`systemctl reload`: good settings are taken up, bad ones change nothing and the unit says why."""
+"""Tests of `systemctl reload`: valid settings take effect, invalid ones are reported by the
+unit."""
 
 from datetime import datetime, timedelta
 
@@ -40,7 +41,7 @@ def test_a_mistake_changes_nothing_and_is_told(hearth: Installed) -> None:
     hearth.machine.until(lambda: "refused" in hearth.status, "the status")
     hearth.machine.until(lambda: _trouble(hearth), "the trouble", every_s=0.2)
     hearth.configure(microphone="default")
-    assert _reload(hearth) == 0  # the mistake is mended
+    assert _reload(hearth) == 0  # the mistake is corrected
     hearth.machine.until(lambda: not _trouble(hearth), "the end of the trouble", every_s=0.2)
     hearth.machine.until(lambda: "refused" not in hearth.status, "the status without it")
 

@@ -1,4 +1,4 @@
-"""What the unit's walls let through, and what not."""
+"""Tests of what the unit's sandbox allows and denies."""
 
 from pathlib import Path
 
@@ -25,7 +25,7 @@ timeout_s = 90
 
 
 def _probe(hearth: Installed, script: str, more: str = "") -> tuple[bool, str]:
-    """Run a shell script with the unit's own walls; whether it went well, and what it said."""
+    """Run a shell script in the unit's sandbox; return whether it succeeded, and its output."""
     machine = hearth.machine
     unit = (machine.root / "etc/systemd/system" / UNIT).read_text()
     service = unit.partition("[Service]")[2].partition("[Install]")[0]
@@ -108,7 +108,7 @@ def _serves(hearth: Installed) -> bool:
 
 
 def _offers(hearth: Installed) -> bool:
-    """Whether the doctor finds its tools, beside those of the house."""
+    """Return whether the doctor finds its tools, beside those of the house."""
     found = [f"{finding['check']}: {finding['detail']}" for finding in hearth.get("/v1/doctor")]
     confined = "server time: 2 tools; sandboxed, cannot read Hearth's files"
     # The machine that boots it may keep Landlock from it.

@@ -1,4 +1,4 @@
-"""Whatever hangs, the service works again by itself; what is only absent is waited for."""
+"""Tests that the service recovers from anything that hangs, and waits for what is only absent."""
 
 import time
 from pathlib import Path
@@ -24,7 +24,7 @@ def _pid(hearth: Installed) -> int:
 
 
 def _since(hearth: Installed, before: str) -> str:
-    """What the journal says since then."""
+    """Return the journal since then."""
     return hearth.machine.journal(UNIT).removeprefix(before)
 
 
@@ -54,7 +54,7 @@ def test_a_frozen_event_loop_is_ended_by_systemd(hearth: Installed) -> None:
 
 @pytest.mark.parametrize("who", ["the sound server's thread", "the thread of our callback"])
 def test_a_frozen_capture_ends_in_sound_again(hearth: Installed, who: str) -> None:
-    """The device is opened anew beside it, or else the process is."""
+    """The device is opened again beside it, or else the process is restarted."""
     hearth.machine.until(lambda: _hears(hearth), "sound", 30)
     server = [tid for tid, name in threads(_pid(hearth)).items() if name == "threaded-ml"]
     restarts, started = hearth.restarts, time.monotonic()
@@ -97,7 +97,8 @@ def _hears(hearth: Installed) -> bool:
 
 
 def _busiest(hearth: Installed) -> int:
-    """The thread that waits most often, beside loop, ear and server: it has the microphone."""
+    """Return the thread that waits most often, besides loop, ear and server: it has the
+    microphone."""
     pid = _pid(hearth)
 
     def waits(tid: int) -> int:

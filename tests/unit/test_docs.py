@@ -1,4 +1,4 @@
-"""Links between Markdown pages lead somewhere, and every page of `docs` can be found."""
+"""Tests that links between Markdown pages work, and that every page of `docs` can be found."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What is demanded of named files is demanded of files that there are."""
+"""Tests that requirements on named files name existing files."""
 
 import tomllib
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A release, tried on a small repository with a bare one as its forge."""
+"""Tests of a release, on a small repository with a bare one as its forge."""
 
 import hashlib
 import os

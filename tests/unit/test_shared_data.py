@@ -1,4 +1,4 @@
-"""A run says how many tests had no recordings."""
+"""Tests that a run reports how many tests had no recordings."""
 
 from pathlib import Path
 

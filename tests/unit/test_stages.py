@@ -1,4 +1,4 @@
-"""The public workflow runs every stage of `.ci/run`, under the names that it has there."""
+"""Tests that the public workflow runs every stage of `.ci/run`, under the same names."""
 
 import re
 import subprocess

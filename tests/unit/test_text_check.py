@@ -1,4 +1,4 @@
-"""The check of what people read finds what it is for, and nothing else."""
+"""Tests that the check of texts finds what it is made for, and nothing else."""
 
 import importlib.util
 import subprocess
@@ -18,7 +18,7 @@ spec.loader.exec_module(text_check)
 
 @pytest.fixture
 def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty repository that is checked in place of this one."""
+    """Return an empty repository that is checked in place of this one."""
     monkeypatch.setattr(text_check, "ROOT", tmp_path)
     (tmp_path / "assistant").mkdir()
     return tmp_path

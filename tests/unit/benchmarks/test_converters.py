@@ -1,4 +1,4 @@
-"""How other converters are asked: over the wire of google-genai, in a process of their own."""
+"""Tests of asking other converters: over google-genai's wire, in a separate process."""
 
 import gc
 import sys

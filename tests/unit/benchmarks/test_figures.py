@@ -1,4 +1,4 @@
-"""The figures that the repository shows: all parts are measured, and what is missed is known."""
+"""Tests of the repository's figures: all parts are measured, and missed bounds are known."""
 
 from tests.benchmarks.report.__main__ import DOCS, parts
 from tests.benchmarks.report.line import Line, Verdict

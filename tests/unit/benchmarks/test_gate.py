@@ -1,4 +1,4 @@
-"""The gate: what it lets through, what it stops and by which name, and what it keeps."""
+"""Tests of the gate: what it accepts, what it rejects and by which name, and what it keeps."""
 
 import asyncio
 import itertools
@@ -56,7 +56,7 @@ def test_what_is_kept_is_of_one_version_of_python(
 
 @asynccontextmanager
 async def waves(folder: Path) -> AsyncIterator[Callable[[], Awaitable[Mapping[str, float]]]]:
-    """Stands for a measurement: every other round is disturbed."""
+    """Yield a measurement of which every other round is disturbed."""
     ratios = iter((1.0, 9.0, 1.1, 9.0, 0.9))
 
     async def one() -> Mapping[str, float]:
@@ -133,7 +133,7 @@ def test_the_same_costs_are_kept_for_every_python() -> None:
 
 @asynccontextmanager
 async def endless(folder: Path) -> AsyncIterator[Callable[[], Awaitable[Mapping[str, float]]]]:
-    """Stands for a machine that is never done with its second round."""
+    """Yield the measurement of a machine that never finishes its second round."""
     rounds = itertools.count()
 
     async def one() -> Mapping[str, float]:

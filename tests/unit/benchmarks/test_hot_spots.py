@@ -1,4 +1,4 @@
-"""How py-spy's samples are read."""
+"""Tests of the parsing of py-spy's samples."""
 
 from tests.benchmarks.hot_spots import read
 

@@ -1,4 +1,4 @@
-"""A person who says a command until it is answered."""
+"""Tests of a person who says a command until it is answered."""
 
 from pathlib import Path
 from typing import cast
@@ -17,14 +17,13 @@ class Person(Household):
 
 
 class Answers:
-    """Stands for a daemon: answers one of the commands, counted from 1."""
+    """A replacement for a daemon that answers one of the commands, counted from 1."""
 
     def __init__(self, answered: int) -> None:
         self.asked = 0
         self._answered = answered
 
     async def says(self, words: str, within_s: float) -> str:
-        """As `Daemon.says`."""
         self.asked += 1
         if self.asked != self._answered:
             raise AssertionError(f"{within_s:g} s without {words!r}: ['listening']")

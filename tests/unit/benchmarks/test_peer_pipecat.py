@@ -1,4 +1,4 @@
-"""What is told of pipecat's program and its environment, and of an installation of ours."""
+"""Tests of the figures of pipecat's program and environment, and of our installation."""
 
 import json
 from pathlib import Path

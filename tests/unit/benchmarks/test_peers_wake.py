@@ -1,4 +1,4 @@
-"""Loops that are asked: what comes back, and what is said of one that does not answer."""
+"""Tests of loops that are asked: their answers, and the error of one that does not answer."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The voice that stands for a medium one: its size is theirs, and the real Piper speaks with it."""
+"""Tests of the simulated medium voice: its size is right, and the real Piper speaks with it."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What a process and its children use."""
+"""Tests of the use of a process and its children."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""The report: what its document says, what its pictures show, and what becomes of a part."""
+"""Tests of the report: its document, its pictures, and the handling of a part."""
 
 import sys
 from collections.abc import Callable, Sequence
@@ -221,7 +221,7 @@ def test_every_part_has_its_place_in_the_document() -> None:
 
 
 class Parts:
-    """Stands for the measuring: answers for each name, notes who was asked."""
+    """A replacement for the measuring: it answers for each name, and records who was asked."""
 
     def __init__(self, *failing: str) -> None:
         self.asked: list[str] = []

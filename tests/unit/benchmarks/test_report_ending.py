@@ -1,4 +1,4 @@
-"""The report's part on the end of a turn: whose delays count, and what is told of the others'."""
+"""Tests of the report's part on the end of a turn: whose delays count, and the others' remarks."""
 
 import math
 

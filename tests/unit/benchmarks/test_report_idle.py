@@ -1,4 +1,4 @@
-"""The report's part on waiting: which figures stand beside which, and what is aimed at."""
+"""Tests of the report's part on waiting: which figures are compared, and the targets."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""The report's part on wake words: what is counted, and beside whom."""
+"""Tests of the report's part on wake words: what is counted, and beside whom."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""When a clip began in what the microphone gave."""
+"""Tests of the time at which a clip began in the microphone's sound."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ _PIECE = 320  # bytes, 10 ms
 
 
 def _recorded(began: float, late: list[float]) -> RoomClock:
-    """A second of room with the clip 0.4 s after its beginning; each piece is late by so much."""
+    """Return a second of room with the clip 0.4 s after its beginning; `late` delays the pieces."""
     room = _RNG.normal(0, 20, SAMPLE_RATE).astype("<i2").tobytes()
     at = round(0.4 * SAMPLE_RATE) * 2
     pcm = room[:at] + _CLIP + room[at + len(_CLIP) :]

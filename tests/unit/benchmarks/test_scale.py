@@ -1,4 +1,4 @@
-"""What the scale is measured with: houses of any size, the arithmetic, the tables, the page."""
+"""Tests of the scale benchmark: houses of any size, the arithmetic, the tables, the page."""
 
 import subprocess
 from collections.abc import Mapping
@@ -119,7 +119,7 @@ def test_a_house_that_is_busy_with_changes_has_no_room_for_turns() -> None:
 
 
 def crowd(boxes: int) -> Mapping[str, list[float]]:
-    """As `boxes.crowds` tells it, of a Home Assistant that takes the same for each."""
+    """Return figures as of `boxes.crowds`, of a Home Assistant that takes the same for each."""
     told: dict[str, list[float]] = {
         "Home Assistant holds, MB": [270.0 + 6 * boxes],
         "Home Assistant at rest, % of a core": [0.1 + 0.1 * boxes],

@@ -1,4 +1,4 @@
-"""The corpus of tool schemas is what it says, and ours gets all of it right."""
+"""Tests that the corpus of tool schemas is valid, and that ours gets all of it right."""
 
 import json
 from collections import Counter
@@ -78,7 +78,7 @@ def _descriptions(schema: Any) -> list[str]:
 
 
 def _camel(node: Any) -> Any:
-    """As the wire's other writing: google-genai sends any_of."""
+    """Convert to the wire's other spelling: google-genai sends any_of."""
     if isinstance(node, list):
         return [_camel(one) for one in node]
     if not isinstance(node, dict):

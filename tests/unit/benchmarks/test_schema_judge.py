@@ -1,4 +1,4 @@
-"""The judge of converted tools: each verdict, from what a declaration allows."""
+"""Tests of the judge of converted tools: each verdict, from what a declaration allows."""
 
 from typing import Any
 
@@ -17,19 +17,18 @@ REFUSED = Asked({"step": 3}, "step", "enum", (("1",), ("5", "five")))
 
 
 def case(schema: Any = SCHEMA, takes: Any = ({"step": 5},), **more: Any) -> Case:
-    """A tool with one argument."""
+    """Return a tool with one argument."""
     parts = {"refuses": (REFUSED,), "beyond": (), "says": ("Which",), **more}
     return Case("a", "keywords", "dim", "Dims", schema, takes, **parts)
 
 
 def declared(step: dict[str, Any], **more: Any) -> dict[str, Any]:
-    """A declaration of the argument."""
+    """Return a declaration of the argument."""
     parameters = {"type": "OBJECT", "properties": {"step": step}, "required": ["step"], **more}
     return {"name": "dim", "description": "Dims", "parameters": parameters}
 
 
 def verdict(asked: Case, declaration: dict[str, Any], **more: Any) -> Judged:
-    """What is said of it."""
     return judge(asked, Converted(declaration, **more))
 
 

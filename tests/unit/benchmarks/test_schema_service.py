@@ -1,4 +1,4 @@
-"""What the Gemini API is said to refuse of a declaration, and what it is given the benefit of."""
+"""Tests of what the Gemini API reportedly refuses of a declaration, and of doubtful cases."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ TEXT = {"type": "STRING"}
 
 
 def of(schema: Any) -> str:
-    """The refusal of a function with one argument `x`."""
+    """Return the refusal of a function with one argument `x`."""
     parameters = {"type": "OBJECT", "properties": {"x": schema}}
     return refusal({"name": "t", "parameters": parameters})
 

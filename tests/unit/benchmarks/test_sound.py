@@ -1,4 +1,4 @@
-"""The rule for the last voiced sample, and what the noting player calls the first sound."""
+"""Tests of the rule for the last voiced sample, and of the noting player's first sound."""
 
 from types import SimpleNamespace
 
@@ -12,7 +12,7 @@ FRAME = 320  # 20 ms, the rule's frame
 
 
 def tone(seconds: float, level: float) -> bytes:
-    """Mono int16 at 16 kHz."""
+    """Return mono int16 at 16 kHz."""
     time = np.arange(round(seconds * SAMPLE_RATE)) / SAMPLE_RATE
     return (np.sin(2 * np.pi * 400 * time) * level).astype(np.int16).tobytes()
 

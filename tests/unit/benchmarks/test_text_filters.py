@@ -1,4 +1,4 @@
-"""How the text filters are compared, and what happens when a peer cannot be had."""
+"""Tests of the comparison of text filters, also without an available peer."""
 
 import json
 import subprocess
@@ -86,7 +86,7 @@ def test_the_document_counts_and_says_what_nobody_claims() -> None:
 
 
 class Commands:
-    """Stands for the machine: notes what is run, and answers with what is set."""
+    """A replacement for the machine that records commands, and answers with what is set."""
 
     def __init__(self, version: str = "1.0", fails_at: str = "") -> None:
         self.seen: list[Sequence[str]] = []

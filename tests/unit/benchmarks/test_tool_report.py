@@ -1,4 +1,4 @@
-"""The report's part on tool calls, with two rounds of it."""
+"""Tests of the report's part on tool calls, with two rounds of it."""
 
 import pytest
 

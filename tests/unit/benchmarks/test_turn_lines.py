@@ -1,4 +1,4 @@
-"""What was measured of whole turns, as the report has it, with the peer and without it."""
+"""Tests of the report's figures of whole turns, with the peer and without it."""
 
 from tests.benchmarks.lost_start import Opened
 from tests.benchmarks.peers.pipecat import NAME
@@ -22,7 +22,7 @@ OPEN = Utterance("question", "held", "slt", 500, "what is", "the time")
 
 
 def turns(first_sound_ms: float, lost: float = 0.0) -> list[Turn]:
-    """One that was answered, one that was cut off, one without an answer."""
+    """Return one that was answered, one that was cut off, one without an answer."""
     return [
         Turn(first_sound_ms + 300, 310.0, lost),
         Turn(100.0, -200.0, lost),

@@ -1,4 +1,4 @@
-"""What counts of a whole turn: its first end, its first sound, what of its start was lost."""
+"""Tests of the figures of a whole turn: its first end, its first sound, and its lost start."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ FIRST, LAST = 16_000, 32_000  # voiced samples
 
 @pytest.fixture(scope="module")
 def recording() -> Recording:
-    """Three seconds, of which the second one is said."""
+    """Return three seconds, of which the second one is spoken."""
     said = np.zeros(48_000, np.int16)
     said[FIRST:LAST] = 5_000
     return Recording(Path("said.wav"), in_the_room(said.tobytes(), 1), FIRST, LAST)

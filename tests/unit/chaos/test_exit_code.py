@@ -1,4 +1,4 @@
-"""When `python -m tests.chaos` says that something is wrong."""
+"""Tests of the exit code of `python -m tests.chaos`."""
 
 import pytest
 

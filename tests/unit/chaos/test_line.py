@@ -1,4 +1,4 @@
-"""The line that is slow, falls silent and is cut."""
+"""Tests of the connection that is slow, falls silent and is cut."""
 
 import asyncio
 import random
@@ -12,7 +12,7 @@ from tests.chaos.line import CLEAR, Weather, line
 
 @asynccontextmanager
 async def echo() -> AsyncIterator[int]:
-    """A port that says everything again."""
+    """Yield the port of an echo server."""
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while heard := await reader.read(100_000):

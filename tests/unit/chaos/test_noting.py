@@ -1,4 +1,4 @@
-"""The plugin that notes how faults go, in a run of pytest of its own."""
+"""Tests of the plugin that records the results of faults, in a separate run of pytest."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""What judges every fault fails where something is lost, done twice, or not heard in silence."""
+"""Tests that the judge of every fault fails if something is lost, done twice, or unheard."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -39,7 +39,7 @@ def done(call_id: str = "1") -> ToolOutcome:
 
 @pytest.fixture
 async def life(tmp_path: Path) -> Life:
-    """One sentence, heard, done and answered."""
+    """Return one sentence, heard, done and answered."""
     file = tmp_path / "hearth.db"
     async with Store(file, SystemClock()) as store:
         await store.record_turn(turn("a"))

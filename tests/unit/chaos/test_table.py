@@ -1,4 +1,4 @@
-"""The table of faults: how rows, runs and their outcomes become Markdown."""
+"""Tests of the table of faults: rows, runs and their outcomes as Markdown."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""The simulated model knows just the words that reached it."""
+"""Tests that the simulated model knows only the words that reached it."""
 
 import numpy as np
 

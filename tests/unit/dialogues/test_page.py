@@ -1,4 +1,4 @@
-"""docs/reports/day.md: shares, what went wrong, and when the program fails."""
+"""Tests of docs/reports/day.md: shares, errors, and when the program fails."""
 
 from argparse import Namespace
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""How dialogues are written down, and that the day is whole."""
+"""Tests of the parsing of dialogues, and that the day is complete."""
 
 import re
 from collections import Counter

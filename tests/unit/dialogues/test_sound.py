@@ -1,4 +1,4 @@
-"""Where words lie in a recording, and which of them a stretch of it holds."""
+"""Tests of the positions of words in a recording, and of the words in a part of it."""
 
 import shutil
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Reading fences of a page with their titles."""
+"""Tests of reading a page's fences with their titles."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The houses that are set up in a real Home Assistant, and the configuration made of them."""
+"""Tests of the houses that are set up in a real Home Assistant, and of their configuration."""
 
 import json
 import os
@@ -135,7 +135,7 @@ LOYAL = "import time; print('up', flush=True); time.sleep(60)"
 
 @pytest.fixture
 def pid_file(tmp_path: Path) -> Path:
-    """Where the number is kept."""
+    """Return the path of the file with the process id."""
     return tmp_path / "pid"
 
 
@@ -164,7 +164,7 @@ PYTHONS = {"python3.11": (3, 11, 2), "python3.13": (3, 13, 0), "python3.14": (3,
 
 
 def where(version: str, *pythons: str, root: bool = True, debian: bool = True) -> Place:
-    """The decision on a machine with those Pythons."""
+    """Return the decision on a machine with those Pythons."""
     return place(release(version), pythons, PYTHONS.get, root=root, debian=debian)
 
 
@@ -217,7 +217,7 @@ def test_a_machine_that_can_do_neither_says_what_it_lacks(root: bool, debian: bo
 
 
 def integration(folder: Path, name: str, needs: list[str], on: list[str]) -> None:
-    """An integration as a package of Home Assistant holds it."""
+    """Write an integration as a package of Home Assistant contains it."""
     (folder / name).mkdir()
     manifest = {"domain": name, "requirements": needs, "dependencies": on}
     (folder / name / "manifest.json").write_text(json.dumps(manifest))

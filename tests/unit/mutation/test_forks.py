@@ -1,4 +1,4 @@
-"""Mutants in forks of one pytest that has collected the tests."""
+"""Tests of mutants in forks of one pytest that has collected the tests."""
 
 import json
 import os
@@ -54,7 +54,7 @@ print(json.dumps([int(code), found]))
 
 
 def ran(folder: Path, fails: bool) -> tuple[int, dict[str, int]]:
-    """pytest's exit code, and that of each mutant."""
+    """Return pytest's exit code, and that of each mutant."""
     (folder / "test_it.py").write_text(f"FAILS = {fails}\n\n{TESTS}", encoding="utf-8")
     told = subprocess.run(
         [sys.executable, "-c", RUN],

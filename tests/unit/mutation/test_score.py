@@ -1,4 +1,4 @@
-"""Counting what the tests notice of mutants."""
+"""Tests of counting which mutants the tests notice."""
 
 import json
 import sys
